@@ -1,0 +1,89 @@
+-- Generated from the migrations: cargo xtask codegen
+
+CREATE TABLE "actors" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "name" text NOT NULL,
+  "kind" smallint NOT NULL,
+  "client" text NOT NULL
+);
+
+CREATE UNIQUE INDEX "actors_actor" ON "actors" ("name", "kind", "client");
+
+CREATE TABLE "heads" (
+  "program" integer NOT NULL,
+  "branch" integer NOT NULL,
+  "name" text NOT NULL,
+  "seq" integer NOT NULL,
+  "created" integer NOT NULL,
+  "deleted" integer NULL,
+  PRIMARY KEY ("program", "branch")
+);
+
+CREATE UNIQUE INDEX "heads_name" ON "heads" ("program", "name") WHERE "deleted" IS NULL;
+
+CREATE TABLE "log" (
+  "program" integer NOT NULL,
+  "seq" integer NOT NULL,
+  "id" uuid_text NOT NULL,
+  "parents" blob NOT NULL,
+  "branch" integer NOT NULL,
+  "kind" smallint NOT NULL,
+  "actor" integer NOT NULL,
+  "on_behalf_of" text NULL,
+  "message" text NULL,
+  "time" integer NOT NULL,
+  "edits" blob NOT NULL,
+  "counts" blob NOT NULL,
+  "root_hash" blob NOT NULL,
+  "next_ref" integer NOT NULL,
+  "target" integer NULL,
+  "idem_key" blob NULL,
+  "request_digest" blob NULL,
+  "run" uuid_text NULL,
+  "step" integer NULL,
+  PRIMARY KEY ("program", "seq")
+);
+
+CREATE UNIQUE INDEX "log_idem" ON "log" ("idem_key", "program") WHERE "idem_key" IS NOT NULL;
+
+CREATE INDEX "log_marks" ON "log" ("program", "seq") WHERE "kind" >= 8;
+
+CREATE TABLE "objects" (
+  "hash" blob NOT NULL PRIMARY KEY,
+  "version" smallint NOT NULL,
+  "bytes" blob NOT NULL
+);
+
+CREATE TABLE "programs" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "id" uuid_text NOT NULL UNIQUE,
+  "name" text NOT NULL,
+  "doc" text NOT NULL,
+  "created" integer NOT NULL,
+  "deleted" integer NULL
+);
+
+CREATE UNIQUE INDEX "programs_name" ON "programs" ("name") WHERE "deleted" IS NULL;
+
+CREATE TABLE "simulations" (
+  "id" uuid_text NOT NULL PRIMARY KEY,
+  "program" integer NOT NULL,
+  "created" integer NOT NULL,
+  "payload" blob NOT NULL
+);
+
+CREATE INDEX "simulations_created" ON "simulations" ("created");
+
+CREATE TABLE "snapshots" (
+  "program" integer NOT NULL,
+  "seq" integer NOT NULL,
+  "root" blob NOT NULL,
+  PRIMARY KEY ("program", "seq")
+);
+
+CREATE TABLE "trace_chunks" (
+  "simulation" uuid_text NOT NULL,
+  "first" integer NOT NULL,
+  "bytes" blob NOT NULL,
+  PRIMARY KEY ("simulation", "first")
+);
