@@ -1,0 +1,197 @@
+//! Turns what came out of an operation into what a client may see.
+
+use async_graphql::{PathSegment, Response, ServerError, Value};
+use serde::Serialize;
+use serde_json::json;
+
+use super::executor::RequestId;
+use super::shape::Shape;
+use crate::error::{ApiError, Code};
+
+/// How far an operation came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ran; fields may have failed one by one.
+    Executed,
+    /// It did not run, or not to an end: the answer has errors and no data.
+    Refused(Code),
+}
+
+impl Outcome {
+    /// Returns a word for logs and metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Executed => "executed",
+            Outcome::Refused(code) => code.as_str(),
+        }
+    }
+}
+
+/// The answer to one operation, or one event of a subscription.
+///
+/// Serialises to the JSON that GraphQL clients expect: a refused request has `errors` and no `data`.
+#[derive(Debug)]
+pub struct Answer {
+    response: Box<Response>,
+    outcome: Outcome,
+}
+
+impl Answer {
+    /// Makes the answer to a request that is not carried out.
+    ///
+    /// An [`Code::Internal`] error is logged here and its message is not shown.
+    #[must_use]
+    pub fn refuse(error: ApiError, id: &RequestId) -> Self {
+        let code = error.code;
+        let extensions = error.extensions();
+        let mut shown = ServerError::new(error.message, None);
+        shown.extensions = Some(extensions);
+        seal(&mut shown, code, id);
+        let response = Box::new(Response::from_errors(vec![shown]));
+        Answer { response, outcome: Outcome::Refused(code) }
+    }
+
+    /// Makes the answer from what the library returned.
+    pub(super) fn of(mut response: Response, masking: Masking<'_>) -> Self {
+        let mut first = None;
+        let refused = response.data == Value::Null
+            && !response.errors.is_empty()
+            && response.errors.iter().all(|error| error.path.is_empty());
+        let most = usize::try_from(masking.most).unwrap_or(usize::MAX);
+        let more = response.errors.len().saturating_sub(most);
+        response.errors.truncate(most);
+        for error in &mut response.errors {
+            let code = masking.mask(error);
+            first = first.or(Some(code));
+        }
+        if more > 0 {
+            let error = ApiError::new(Code::BadRequest, format!("{more} more errors are not listed"));
+            response.errors.extend(Answer::refuse(error, masking.id).response.errors);
+        }
+        let outcome = match first {
+            Some(code) if refused => Outcome::Refused(code),
+            Some(_) | None => Outcome::Executed,
+        };
+        Answer { response: Box::new(response), outcome }
+    }
+
+    /// Returns how far the operation came.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Returns the errors alone, as they are serialised.
+    #[must_use]
+    pub fn errors(&self) -> &(impl Serialize + use<>) {
+        &self.response.errors
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Refused<'a> {
+            errors: &'a [ServerError],
+        }
+        match self.outcome {
+            Outcome::Executed => self.response.serialize(serializer),
+            Outcome::Refused(_) => Refused { errors: &self.response.errors }.serialize(serializer),
+        }
+    }
+}
+
+/// What the masking of errors goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Masking<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) id: &'a RequestId,
+    /// How many errors are listed.
+    pub(super) most: u64,
+}
+
+impl Masking<'_> {
+    /// Gives an error its code, and hides what is internal.
+    fn mask(&self, error: &mut ServerError) -> Code {
+        let listed = error.extensions.as_ref().and_then(|extensions| match extensions.get("code") {
+            Some(Value::String(code)) => Code::parse(code),
+            _ => None,
+        });
+        let code = match listed {
+            Some(code) => code,
+            None if is_clients(error) => Code::BadRequest,
+            None => Code::Internal,
+        };
+        if listed.is_none() {
+            error.extensions = None;
+            if let Some(data) = coercion(&error.message, self.shape) {
+                let extensions = error.extensions.get_or_insert_default();
+                extensions.set("data", Value::from_json(data).unwrap_or_default());
+            }
+        }
+        seal(error, code, self.id);
+        code
+    }
+}
+
+/// Completes the extensions of an error; what is internal goes to the log instead of the client.
+fn seal(error: &mut ServerError, code: Code, id: &RequestId) {
+    if code == Code::Internal {
+        tracing::error!(
+            request_id = %id,
+            path = %Path(&error.path),
+            message = %error.message,
+            "internal error"
+        );
+        error.message = "internal error".to_owned();
+        error.extensions = None;
+    }
+    let extensions = error.extensions.get_or_insert_default();
+    extensions.set("code", code.as_str());
+    extensions.set("retriable", code.retriable());
+    extensions.set("requestId", &*id.0);
+}
+
+/// Says whether an error without a code is about the request.
+///
+/// Without a path it comes from parsing or validation. With one it comes from a resolver, where only the library's own
+/// findings about arguments and variables do; a foreign error that a resolver lets through has a source.
+fn is_clients(error: &ServerError) -> bool {
+    const ABOUT_INPUT: [&str; 4] =
+        ["Expected input type \"", "Failed to parse \"", "Invalid value for argument ", "Variable "];
+    error.source.is_none()
+        && (error.path.is_empty() || ABOUT_INPUT.iter().any(|prefix| error.message.starts_with(prefix)))
+}
+
+/// Reads from the library's message where an input does not fit, and looks up what would be known there.
+fn coercion(message: &str, shape: &Shape) -> Option<serde_json::Value> {
+    let rest = message.strip_prefix("Invalid value for argument \"")?;
+    let (path, reason) = rest.split_once("\", ")?;
+    let names_type = |lead: &str| reason.split_once(lead)?.1.split_once('"').map(|(name, _)| name);
+    let known = names_type("enumeration type \"")
+        .or_else(|| names_type("\" of type \""))
+        .or_else(|| names_type("expected type \""))
+        .and_then(|name| shape.known(name.trim_end_matches('!')));
+    Some(match known {
+        Some(known) => json!({ "path": path, "known": known }),
+        None => json!({ "path": path }),
+    })
+}
+
+struct Path<'a>(&'a [PathSegment]);
+
+impl std::fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, segment) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            match segment {
+                PathSegment::Field(name) => f.write_str(name)?,
+                PathSegment::Index(index) => write!(f, "{index}")?,
+            }
+        }
+        Ok(())
+    }
+}

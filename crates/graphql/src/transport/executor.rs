@@ -1,0 +1,348 @@
+//! Checks, runs and answers one operation.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_graphql::futures_util::stream::BoxStream;
+use async_graphql::parser::types::{
+    DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
+};
+use async_graphql::parser::{Positioned, parse_query};
+use async_graphql::{ObjectType, Request, Response, Schema, SubscriptionType, Value, Variables};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use super::answer::{Answer, Masking, Outcome};
+use super::limits::Limits;
+use super::shape::Shape;
+use super::{precheck, tokens};
+use crate::error::{ApiError, Code};
+
+/// Names one request in logs and in the errors that its client sees.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(pub Arc<str>);
+
+impl RequestId {
+    /// Makes a fresh, time-ordered id.
+    #[must_use]
+    pub fn fresh() -> Self {
+        RequestId(uuid::Uuid::now_v7().simple().to_string().into())
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The parameters of a request, as every transport carries them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Params {
+    /// The document.
+    pub query: String,
+    /// Which operation of the document to run, where it has several.
+    #[serde(default)]
+    pub operation_name: Option<String>,
+    /// The values of the operation's variables.
+    #[serde(default)]
+    pub variables: Variables,
+    /// What a client adds for extensions of the protocol; accepted and not used.
+    #[serde(default)]
+    pub extensions: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// It reads.
+    Query,
+    /// It writes.
+    Mutation,
+    /// It answers as often as something happens.
+    Subscription,
+}
+
+impl OperationKind {
+    /// Returns the keyword.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OperationKind::Query => "query",
+            OperationKind::Mutation => "mutation",
+            OperationKind::Subscription => "subscription",
+        }
+    }
+}
+
+/// An operation that passed the checks and is ready to run.
+pub struct Prepared {
+    request: Request,
+    kind: OperationKind,
+    id: RequestId,
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("kind", &self.kind).field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Prepared {
+    /// Returns what the operation does.
+    #[must_use]
+    pub fn kind(&self) -> OperationKind {
+        self.kind
+    }
+}
+
+type Execute = dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync;
+type Subscribe = dyn Fn(Request) -> BoxStream<'static, Response> + Send + Sync;
+
+struct Inner {
+    execute: Box<Execute>,
+    subscribe: Box<Subscribe>,
+    shape: Shape,
+    limits: Limits,
+    slots: Semaphore,
+}
+
+/// Runs operations of one schema, whatever its root types, within [`Limits`].
+///
+/// The checks, the deadline, the containment of panics and the masking of errors hold here and therefore on every
+/// transport. A clone is the same executor.
+#[derive(Clone)]
+pub struct Executor(Arc<Inner>);
+
+impl Executor {
+    /// Makes the executor of a schema.
+    ///
+    /// The schema needs no limits of its own. It must not carry extensions: a single one makes lists half as slow
+    /// again.
+    #[must_use]
+    pub fn new<Q, M, S>(schema: Schema<Q, M, S>, limits: Limits) -> Self
+    where
+        Q: ObjectType + 'static,
+        M: ObjectType + 'static,
+        S: SubscriptionType + 'static,
+    {
+        let shape = Shape::read(&schema.sdl());
+        let slots = usize::try_from(limits.in_flight).unwrap_or(Semaphore::MAX_PERMITS);
+        let for_streams = schema.clone();
+        Executor(Arc::new(Inner {
+            execute: Box::new(move |request| {
+                let schema = schema.clone();
+                async move { schema.execute(request).await }.boxed()
+            }),
+            subscribe: Box::new(move |request| for_streams.execute_stream(request)),
+            shape,
+            limits,
+            slots: Semaphore::new(slots.min(Semaphore::MAX_PERMITS)),
+        }))
+    }
+
+    /// Returns the limits that operations run within.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// Parses and checks an operation without running anything.
+    ///
+    /// # Errors
+    /// Returns the answer to send, which has errors and no data.
+    pub fn prepare(&self, params: Params, id: RequestId) -> Result<Prepared, Answer> {
+        self.check(params, &id).map_err(|refusal| {
+            let answer = match refusal {
+                Refusal::Error(error) => Answer::refuse(error, &id),
+                Refusal::Syntax(error) => self.finish(Response::from_errors(vec![error.into()]), &id),
+            };
+            count("unknown", answer.outcome());
+            answer
+        })
+    }
+
+    fn check(&self, params: Params, id: &RequestId) -> Result<Prepared, Refusal> {
+        let Inner { shape, limits, .. } = &*self.0;
+        tokens::check(&params.query, limits)?;
+        refuse_raw_values(&params.variables)?;
+        let document = parse_query(&params.query)?;
+        precheck::check_definitions(&document, limits)?;
+        let operation = select(&document, params.operation_name.as_deref())?;
+        precheck::check(&document, &operation.node, &params.variables, shape, limits)?;
+        let kind = match operation.node.ty {
+            OperationType::Query => OperationKind::Query,
+            OperationType::Mutation => OperationKind::Mutation,
+            OperationType::Subscription => OperationKind::Subscription,
+        };
+        let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
+        request.operation_name = params.operation_name;
+        request.set_parsed_query(document);
+        Ok(Prepared { request, kind, id: id.clone() })
+    }
+
+    /// Runs a query or a mutation.
+    ///
+    /// A subscription is refused: it needs [`Executor::stream`].
+    pub async fn execute(&self, prepared: Prepared) -> Answer {
+        let Prepared { request, kind, id } = prepared;
+        let started = Instant::now();
+        let answer = match self.run(request, kind).await {
+            Ok(response) => self.finish(response, &id),
+            Err(error) => Answer::refuse(error, &id),
+        };
+        observe(kind, &answer, started);
+        answer
+    }
+
+    async fn run(&self, request: Request, kind: OperationKind) -> Result<Response, ApiError> {
+        let Inner { execute, limits, slots, .. } = &*self.0;
+        if kind == OperationKind::Subscription {
+            return Err(ApiError::new(
+                Code::BadRequest,
+                "a subscription needs an event stream or a WebSocket",
+            ));
+        }
+        let Ok(_slot) = slots.try_acquire() else {
+            return Err(ApiError::new(
+                Code::Overloaded,
+                format!("the server runs {} operations already", limits.in_flight),
+            ));
+        };
+        let running = AssertUnwindSafe(execute(request)).catch_unwind();
+        match tokio::time::timeout(limits.deadline, running).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(panic)) => Err(panicked(&panic)),
+            Err(_) => Err(ApiError::new(
+                Code::Timeout,
+                format!("the operation took longer than {} ms", limits.deadline.as_millis()),
+            )),
+        }
+    }
+
+    /// Runs any operation as a stream of answers: one for a query or a mutation, as many as happen for a subscription.
+    ///
+    /// Nothing is buffered: the source is asked for the next answer when the stream is. A panic in a subscription ends
+    /// it after an `INTERNAL` error.
+    pub fn stream(&self, prepared: Prepared) -> BoxStream<'static, Answer> {
+        let executor = self.clone();
+        if prepared.kind != OperationKind::Subscription {
+            return stream::once(async move { executor.execute(prepared).await }).boxed();
+        }
+        let Prepared { request, kind, id } = prepared;
+        let answers = AssertUnwindSafe((self.0.subscribe)(request)).catch_unwind();
+        answers
+            .map(move |response| {
+                let started = Instant::now();
+                let answer = match response {
+                    Ok(response) => executor.finish(response, &id),
+                    Err(panic) => Answer::refuse(panicked(&panic), &id),
+                };
+                observe(kind, &answer, started);
+                answer
+            })
+            .boxed()
+    }
+
+    fn finish(&self, response: Response, id: &RequestId) -> Answer {
+        let masking = Masking { shape: &self.0.shape, id, most: self.0.limits.errors };
+        Answer::of(response, masking)
+    }
+}
+
+/// Why an operation does not run.
+enum Refusal {
+    Error(ApiError),
+    Syntax(async_graphql::parser::Error),
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Refusal::Error(error)
+    }
+}
+
+impl From<async_graphql::parser::Error> for Refusal {
+    fn from(error: async_graphql::parser::Error) -> Self {
+        Refusal::Syntax(error)
+    }
+}
+
+/// Finds the operation to run.
+fn select<'a>(
+    document: &'a ExecutableDocument,
+    name: Option<&str>,
+) -> Result<&'a Positioned<OperationDefinition>, ApiError> {
+    let named = |wanted: &str| ApiError::new(Code::BadRequest, format!("no operation is named `{wanted}`"));
+    match (&document.operations, name) {
+        (DocumentOperations::Single(operation), None) => Ok(operation),
+        (DocumentOperations::Single(_), Some(name)) => Err(named(name)),
+        (DocumentOperations::Multiple(operations), Some(name)) => {
+            operations.get(name).ok_or_else(|| named(name))
+        }
+        (DocumentOperations::Multiple(operations), None) => {
+            let mut all = operations.values();
+            match (all.next(), all.next()) {
+                (Some(operation), None) => Ok(operation),
+                _ => Err(ApiError::new(
+                    Code::BadRequest,
+                    "the document has several operations and `operationName` is not given",
+                )),
+            }
+        }
+    }
+}
+
+/// The key by which the JSON library knows text to be copied into the output unchecked.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
+/// Refuses variables that would be copied unchecked into an answer that shows them.
+fn refuse_raw_values(variables: &Variables) -> Result<(), ApiError> {
+    fn has_raw(value: &Value) -> bool {
+        match value {
+            Value::Object(fields) => fields.iter().any(|(name, value)| name == RAW_VALUE || has_raw(value)),
+            Value::List(items) => items.iter().any(has_raw),
+            Value::Null
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Boolean(_)
+            | Value::Binary(_)
+            | Value::Enum(_) => false,
+        }
+    }
+    if variables.values().any(has_raw) {
+        return Err(ApiError::new(Code::BadRequest, "a variable has a reserved key"));
+    }
+    Ok(())
+}
+
+/// Makes the error for a panic; the panic hook has logged where it happened.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ApiError {
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ApiError::new(Code::Internal, format!("panic: {}", message.unwrap_or("of unknown type")))
+}
+
+fn observe(kind: OperationKind, answer: &Answer, started: Instant) {
+    let elapsed = started.elapsed();
+    count(kind.as_str(), answer.outcome());
+    if kind != OperationKind::Subscription {
+        metrics::histogram!("lmlang_graphql_duration_seconds", "kind" => kind.as_str()).record(elapsed);
+    }
+    tracing::debug!(
+        kind = kind.as_str(),
+        outcome = answer.outcome().as_str(),
+        elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+        "answered"
+    );
+}
+
+fn count(kind: &'static str, outcome: Outcome) {
+    metrics::counter!("lmlang_graphql_answers_total", "kind" => kind, "outcome" => outcome.as_str())
+        .increment(1);
+}

@@ -1,0 +1,19 @@
+//! From a request's parameters to an answer, the same on every transport.
+//!
+//! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
+//! do the bounding in time linear in the document, [`shape`] is what they know of the schema, and [`answer`] turns what
+//! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
+
+mod answer;
+mod executor;
+mod limits;
+mod precheck;
+mod shape;
+mod tokens;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, Outcome};
+pub use executor::{Executor, OperationKind, Params, Prepared, RequestId};
+pub use limits::Limits;

@@ -1,0 +1,186 @@
+//! Bounds what a parsed document costs, before anything else looks at it.
+//!
+//! Validation visits a fragment once per spread, so a chain of fragments that each spread the next one twice costs
+//! 2^length, inside code without an await that no deadline can cut. Here every fragment is measured once and its cost
+//! added where it is spread, in time linear in the document.
+
+use std::collections::HashMap;
+
+use async_graphql::parser::Positioned;
+use async_graphql::parser::types::{
+    Directive, ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet, VariableDefinition,
+};
+use async_graphql::{Name, Value, Variables};
+
+use super::limits::Limits;
+use super::shape::{Factor, Shape};
+use crate::error::{ApiError, Code};
+
+/// What a selection set costs with its fragments expanded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    depth: u64,
+    selections: u64,
+    aliases: u64,
+    complexity: u64,
+}
+
+/// Checks how many operations and fragments there are.
+pub(super) fn check_definitions(document: &ExecutableDocument, limits: &Limits) -> Result<(), ApiError> {
+    let definitions = document.operations.iter().len() + document.fragments.len();
+    within("definitions", limits.definitions, definitions as u64)
+}
+
+/// Checks what the document costs against the limits, and the cost of the chosen operation against the complexity limit.
+pub(super) fn check(
+    document: &ExecutableDocument,
+    operation: &OperationDefinition,
+    variables: &Variables,
+    shape: &Shape,
+    limits: &Limits,
+) -> Result<(), ApiError> {
+    let mut measure = Measure {
+        document,
+        given: Given { variables, definitions: &operation.variable_definitions },
+        shape,
+        limits,
+        fragments: HashMap::new(),
+    };
+    let (mut selections, mut aliases) = (0u64, 0u64);
+    for (_, definition) in document.operations.iter() {
+        let definition = &definition.node;
+        within("variables", limits.variables, definition.variable_definitions.len() as u64)?;
+        measure.directives(&definition.directives)?;
+        let cost = measure.set(&definition.selection_set.node, shape.root(definition.ty), 1)?;
+        selections = selections.saturating_add(cost.selections);
+        aliases = aliases.saturating_add(cost.aliases);
+        within("selections", limits.selections, selections)?;
+        within("aliases", limits.aliases, aliases)?;
+        if std::ptr::eq(definition, operation) {
+            within("complexity", limits.complexity, cost.complexity)?;
+        }
+    }
+    // Validation visits each definition of a fragment once more, expanded as well.
+    for name in document.fragments.keys() {
+        let cost = measure.fragment(name, 1)?;
+        selections = selections.saturating_add(cost.map_or(0, |cost| cost.selections));
+    }
+    within("selections", limits.selections.saturating_mul(4), selections)
+}
+
+fn within(which: &str, limit: u64, actual: u64) -> Result<(), ApiError> {
+    if actual > limit { Err(ApiError::limit(which, limit, actual)) } else { Ok(()) }
+}
+
+/// Where the value of a variable comes from.
+struct Given<'a> {
+    variables: &'a Variables,
+    definitions: &'a [Positioned<VariableDefinition>],
+}
+
+impl Given<'_> {
+    /// Reads the field's page size; none for what is no number, which validation or the resolver refuses.
+    fn page(&self, field: &Field) -> Option<u64> {
+        let value = field.get_argument("first")?.node.clone();
+        let value = value.into_const_with(|name| self.variable(&name).cloned().ok_or(()));
+        match value {
+            Ok(Value::Number(number)) => Some(number.as_u64().unwrap_or(0)),
+            _ => None,
+        }
+    }
+
+    fn variable(&self, name: &Name) -> Option<&Value> {
+        let declared = || self.definitions.iter().find(|definition| definition.node.name.node == *name);
+        self.variables.get(name).or_else(|| declared()?.node.default_value())
+    }
+}
+
+enum Fragment {
+    Open,
+    Measured(Cost),
+}
+
+struct Measure<'a> {
+    document: &'a ExecutableDocument,
+    given: Given<'a>,
+    shape: &'a Shape,
+    limits: &'a Limits,
+    fragments: HashMap<&'a Name, Fragment>,
+}
+
+impl<'a> Measure<'a> {
+    /// Measures a selection set that stands `level` levels deep.
+    ///
+    /// The recursion is as deep as the levels, which are bounded.
+    fn set(&mut self, set: &'a SelectionSet, owner: Option<&'a Name>, level: u64) -> Result<Cost, ApiError> {
+        within("depth", self.limits.depth, level)?;
+        let mut sum = Cost { depth: 1, ..Cost::default() };
+        for selection in &set.items {
+            self.directives(selection.node.directives())?;
+            let below = match &selection.node {
+                Selection::Field(field) => Some(self.field(&field.node, owner, level)?),
+                Selection::InlineFragment(inline) => {
+                    let inline = &inline.node;
+                    self.directives(&inline.directives)?;
+                    let owner = inline.type_condition.as_ref().map(|on| &on.node.on.node).or(owner);
+                    Some(self.set(&inline.selection_set.node, owner, level + 1)?)
+                }
+                Selection::FragmentSpread(spread) => {
+                    self.fragment(&spread.node.fragment_name.node, level + 1)?
+                }
+            };
+            let below = below.unwrap_or_default();
+            sum.depth = sum.depth.max(below.depth + 1);
+            sum.selections = sum.selections.saturating_add(below.selections).saturating_add(1);
+            sum.aliases = sum.aliases.saturating_add(below.aliases);
+            sum.complexity = sum.complexity.saturating_add(below.complexity);
+            within("selections", self.limits.selections, sum.selections)?;
+        }
+        Ok(sum)
+    }
+
+    fn field(&mut self, field: &'a Field, owner: Option<&'a Name>, level: u64) -> Result<Cost, ApiError> {
+        let shape = self.shape;
+        let known = owner.and_then(|owner| shape.field(owner, &field.name.node));
+        let mut cost = Cost::default();
+        if !field.selection_set.node.items.is_empty() {
+            cost = self.set(&field.selection_set.node, known.map(|known| &known.of), level + 1)?;
+        }
+        cost.aliases = cost.aliases.saturating_add(u64::from(field.alias.is_some()));
+        let times = match known.map(|known| known.factor) {
+            None => 1,
+            Some(Factor::Times(times)) => times,
+            Some(Factor::First(default)) => self.given.page(field).unwrap_or(default),
+        };
+        cost.complexity = cost.complexity.saturating_mul(times).saturating_add(1);
+        Ok(cost)
+    }
+
+    /// Measures a fragment once; none for one that is not defined, which validation reports.
+    fn fragment(&mut self, name: &'a Name, level: u64) -> Result<Option<Cost>, ApiError> {
+        match self.fragments.get(name) {
+            Some(Fragment::Open) => {
+                return Err(ApiError::new(Code::BadRequest, format!("fragment `{name}` spreads itself")));
+            }
+            Some(Fragment::Measured(cost)) => {
+                within("depth", self.limits.depth, level.saturating_add(cost.depth - 1))?;
+                return Ok(Some(*cost));
+            }
+            None => {}
+        }
+        let Some((name, fragment)) = self.document.fragments.get_key_value(name) else {
+            return Ok(None);
+        };
+        self.fragments.insert(name, Fragment::Open);
+        let fragment = &fragment.node;
+        self.directives(&fragment.directives)?;
+        let owner = &fragment.type_condition.node.on.node;
+        let cost = self.set(&fragment.selection_set.node, Some(owner), level)?;
+        self.fragments.insert(name, Fragment::Measured(cost));
+        Ok(Some(cost))
+    }
+
+    fn directives(&self, directives: &[Positioned<Directive>]) -> Result<(), ApiError> {
+        within("directives", self.limits.directives, directives.len() as u64)
+    }
+}

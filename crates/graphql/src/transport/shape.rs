@@ -1,0 +1,134 @@
+//! What the checks need to know of the schema, read once from its own text.
+
+use std::collections::HashMap;
+
+use async_graphql::parser::types::{
+    BaseType, FieldDefinition, OperationType, Type, TypeKind, TypeSystemDefinition,
+};
+use async_graphql::parser::{self, Positioned};
+use async_graphql::{Name, Value};
+
+/// Page size assumed for a `first` without a default.
+const DEFAULT_PAGE: u64 = 50;
+/// Length assumed for a list without `first`.
+const LIST_ESTIMATE: u64 = 10;
+
+/// The schema's types, as far as cost and error data need them.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    query: Option<Name>,
+    mutation: Option<Name>,
+    subscription: Option<Name>,
+    fields: HashMap<Name, HashMap<Name, Field>>,
+    known: HashMap<Name, Vec<String>>,
+}
+
+/// One output field.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// The named type at the bottom of the field's type.
+    pub(super) of: Name,
+    /// By how much the field multiplies what is below it.
+    pub(super) factor: Factor,
+}
+
+/// How often what is below a field can be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Factor {
+    /// As often as is known from the schema.
+    Times(u64),
+    /// As often as the argument `first` says, or this often without it.
+    First(u64),
+}
+
+impl Shape {
+    /// Reads the shape from a schema's SDL.
+    ///
+    /// # Panics
+    /// If the GraphQL library cannot parse what it printed itself.
+    pub(super) fn read(sdl: &str) -> Shape {
+        let document = parser::parse_schema(sdl).expect("a schema's own text parses");
+        let mut shape = Shape::default();
+        for definition in document.definitions {
+            match definition {
+                TypeSystemDefinition::Schema(schema) => {
+                    shape.query = schema.node.query.map(|name| name.node);
+                    shape.mutation = schema.node.mutation.map(|name| name.node);
+                    shape.subscription = schema.node.subscription.map(|name| name.node);
+                }
+                TypeSystemDefinition::Type(definition) => {
+                    shape.add(definition.node.name.node, definition.node.kind);
+                }
+                TypeSystemDefinition::Directive(_) => {}
+            }
+        }
+        shape
+    }
+
+    fn add(&mut self, name: Name, kind: TypeKind) {
+        match kind {
+            TypeKind::Object(object) => self.add_fields(name, object.fields),
+            TypeKind::Interface(interface) => self.add_fields(name, interface.fields),
+            TypeKind::Enum(values) => {
+                let values = values.values.iter().map(|value| value.node.value.node.to_string());
+                self.known.insert(name, values.collect());
+            }
+            TypeKind::InputObject(input) => {
+                let fields = input.fields.iter().map(|field| field.node.name.node.to_string());
+                self.known.insert(name, fields.collect());
+            }
+            TypeKind::Scalar | TypeKind::Union(_) => {}
+        }
+    }
+
+    fn add_fields(&mut self, owner: Name, fields: Vec<Positioned<FieldDefinition>>) {
+        let connection = owner.ends_with("Connection");
+        let fields = fields.into_iter().map(|field| {
+            let factor = factor(&field.node, connection);
+            let of = bottom(&field.node.ty.node).clone();
+            (field.node.name.node, Field { of, factor })
+        });
+        let fields = fields.collect();
+        self.fields.insert(owner, fields);
+    }
+
+    /// Returns the type whose fields an operation selects.
+    pub(super) fn root(&self, operation: OperationType) -> Option<&Name> {
+        match operation {
+            OperationType::Query => self.query.as_ref(),
+            OperationType::Mutation => self.mutation.as_ref(),
+            OperationType::Subscription => self.subscription.as_ref(),
+        }
+    }
+
+    /// Finds a field; none for introspection, and for what validation will refuse.
+    pub(super) fn field(&self, owner: &Name, field: &Name) -> Option<&Field> {
+        self.fields.get(owner)?.get(field)
+    }
+
+    /// Lists the values of an enum, or the fields of an input object.
+    pub(super) fn known(&self, type_name: &str) -> Option<&[String]> {
+        self.known.get(type_name).map(Vec::as_slice)
+    }
+}
+
+/// Returns the named type under lists and non-null.
+fn bottom(ty: &Type) -> &Name {
+    match &ty.base {
+        BaseType::Named(name) => name,
+        BaseType::List(of) => bottom(of),
+    }
+}
+
+/// Reads the factor of a field; the lists of a connection are as long as its field's `first` said already.
+fn factor(field: &FieldDefinition, in_connection: bool) -> Factor {
+    let first = field.arguments.iter().find(|argument| argument.node.name.node == "first");
+    match (first, &field.ty.node.base) {
+        (Some(first), _) => Factor::First(match first.node.default_value.as_ref().map(|value| &value.node) {
+            Some(Value::Number(number)) => number.as_u64().unwrap_or(DEFAULT_PAGE),
+            _ => DEFAULT_PAGE,
+        }),
+        (None, BaseType::List(_)) if !in_connection => Factor::Times(LIST_ESTIMATE),
+        (None, BaseType::List(_) | BaseType::Named(_)) => Factor::Times(1),
+    }
+}

@@ -1,0 +1,304 @@
+use std::time::Duration;
+
+use async_graphql::{Enum, InputObject, Json, Object, Result, Schema, SimpleObject, Subscription};
+use futures_util::{Stream, StreamExt, stream};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::error::{ApiError, Code};
+
+struct Query;
+struct Mutation;
+struct Events;
+
+#[derive(Clone, Copy, PartialEq, Eq, Enum)]
+enum Colour {
+    Red,
+    Green,
+}
+
+#[derive(InputObject)]
+struct Paint {
+    colour: Colour,
+    coats: Option<i32>,
+}
+
+#[derive(SimpleObject)]
+struct Item {
+    name: &'static str,
+}
+
+#[derive(SimpleObject)]
+struct ItemConnection {
+    nodes: Vec<Item>,
+}
+
+#[Object]
+impl Query {
+    async fn hello(&self) -> &'static str {
+        "world"
+    }
+    async fn me(&self) -> Query {
+        Query
+    }
+    async fn all(&self) -> Vec<Query> {
+        vec![Query, Query]
+    }
+    async fn items(&self, #[graphql(default = 20)] first: i32) -> Option<ItemConnection> {
+        (first >= 0).then(|| ItemConnection { nodes: vec![Item { name: "a" }] })
+    }
+    async fn missing(&self) -> Option<Result<i32>> {
+        let error = ApiError::new(Code::NotFound, "no program is named `x`");
+        Some(Err(error.data(json!({"given": "x"})).into()))
+    }
+    async fn leaks(&self) -> Option<Result<i32>> {
+        Some("secret".parse().map_err(Into::into))
+    }
+    async fn whispers(&self) -> Option<Result<i32>> {
+        Some(Err(async_graphql::Error::new("secret")))
+    }
+    async fn panics(&self) -> Option<i32> {
+        explode()
+    }
+    async fn hangs(&self) -> Option<i32> {
+        std::future::pending().await
+    }
+    async fn paint(&self, paint: Paint) -> i32 {
+        paint.coats.unwrap_or(i32::from(paint.colour == Colour::Green))
+    }
+    async fn echo(&self, value: Json<Value>) -> Json<Value> {
+        value
+    }
+}
+
+#[Object]
+impl Mutation {
+    async fn add(&self, to: i32) -> i32 {
+        to + 1
+    }
+}
+
+#[Subscription]
+impl Events {
+    async fn count(&self, to: i32) -> impl Stream<Item = i32> {
+        stream::iter(0..to)
+    }
+    async fn breaks(&self) -> impl Stream<Item = Option<i32>> {
+        stream::iter(0..2).map(|at| if at == 0 { Some(at) } else { explode() })
+    }
+}
+
+/// Panics without the hook's noise.
+fn explode() -> Option<i32> {
+    std::panic::resume_unwind(Box::new("secret"))
+}
+
+fn executor(limits: Limits) -> Executor {
+    Executor::new(Schema::new(Query, Mutation, Events), limits)
+}
+
+fn id() -> RequestId {
+    RequestId("test".into())
+}
+
+fn params(query: &str, variables: Value) -> Params {
+    serde_json::from_value(json!({"query": query, "variables": variables}))
+        .expect("parameters are well-formed")
+}
+
+async fn answers(executor: &Executor, params: Params) -> (Vec<Value>, Outcome) {
+    let answers = match executor.prepare(params, id()) {
+        Ok(prepared) => executor.stream(prepared).collect().await,
+        Err(answer) => vec![answer],
+    };
+    let outcome = answers.last().expect("there is an answer").outcome();
+    let json = answers.iter().map(|answer| serde_json::to_value(answer).expect("answers are JSON"));
+    (json.collect(), outcome)
+}
+
+async fn check_data(query: &str, variables: Value, data: Value) {
+    let (answers, outcome) = answers(&executor(Limits::default()), params(query, variables)).await;
+    assert_eq!(answers, [json!({ "data": data })], "{query}");
+    assert_eq!(outcome, Outcome::Executed);
+}
+
+/// Checks the only error of the only answer, and that a refused request shows no data.
+async fn check_error(limits: Limits, params: Params, code: Code, message: &str, data: Value) {
+    let shown = params.query.clone();
+    let (answers, outcome) = answers(&executor(limits), params).await;
+    let [answer] = &answers[..] else { panic!("{shown}: one answer, not {answers:?}") };
+    let mut extensions = json!({"code": code.as_str(), "retriable": code.retriable(), "requestId": "test"});
+    if !data.is_null() {
+        extensions["data"] = data;
+    }
+    assert_eq!(answer["errors"][0]["message"], message, "{shown}");
+    assert_eq!(answer["errors"][0]["extensions"], extensions, "{shown}");
+    assert_eq!(answer["errors"].as_array().map(Vec::len), Some(1), "{shown}");
+    assert_eq!(answer.get("data").is_none(), outcome == Outcome::Refused(code), "{shown}: {answer}");
+}
+
+async fn check_limit(query: &str, which: &str, limit: u64, actual: u64) {
+    let message = format!("`{which}` is limited to {limit}, found {actual}");
+    let data = json!({"which": which, "limit": limit, "actual": actual});
+    let limits = Limits::default();
+    check_error(limits, params(query, json!({})), Code::LimitExceeded, &message, data).await;
+}
+
+#[tokio::test]
+async fn operations_of_every_kind_run() {
+    check_data("{ hello me { hello } }", json!({}), json!({"hello": "world", "me": {"hello": "world"}}))
+        .await;
+    check_data("mutation($to: Int!) { add(to: $to) }", json!({"to": 2}), json!({"add": 3})).await;
+    let (answers, _) =
+        answers(&executor(Limits::default()), params("subscription { count(to: 2) }", json!({}))).await;
+    assert_eq!(answers, [json!({"data": {"count": 0}}), json!({"data": {"count": 1}})]);
+}
+
+#[tokio::test]
+async fn a_failing_field_keeps_its_siblings_and_its_code() {
+    let (answers, outcome) =
+        answers(&executor(Limits::default()), params("{ hello missing }", json!({}))).await;
+    assert_eq!(answers[0]["data"], json!({"hello": "world", "missing": null}));
+    assert_eq!(answers[0]["errors"][0]["path"], json!(["missing"]));
+    let extensions =
+        json!({"code": "NOT_FOUND", "retriable": false, "requestId": "test", "data": {"given": "x"}});
+    assert_eq!(answers[0]["errors"][0]["extensions"], extensions);
+    assert_eq!(outcome, Outcome::Executed);
+}
+
+#[tokio::test]
+async fn internal_messages_do_not_leave() {
+    for query in ["{ hello leaks }", "{ hello whispers }", "{ hello panics }"] {
+        let limits = Limits::default();
+        check_error(limits, params(query, json!({})), Code::Internal, "internal error", Value::Null).await;
+    }
+    let (answers, outcome) =
+        answers(&executor(Limits::default()), params("subscription { breaks }", json!({}))).await;
+    assert_eq!(answers[0], json!({"data": {"breaks": 0}}));
+    assert_eq!(answers[1]["errors"][0]["message"], "internal error");
+    assert_eq!(answers.len(), 2);
+    assert_eq!(outcome, Outcome::Refused(Code::Internal));
+}
+
+#[tokio::test]
+async fn input_that_does_not_fit_says_where_and_what_is_known() {
+    async fn check(query: &str, variables: Value, data: Value) {
+        let (answers, outcome) = answers(&executor(Limits::default()), params(query, variables)).await;
+        assert_eq!(answers[0]["errors"][0]["extensions"]["data"], data, "{query}: {answers:?}");
+        assert_eq!(outcome, Outcome::Refused(Code::BadRequest));
+    }
+    let colours = json!({"path": "paint.colour", "known": ["RED", "GREEN"]});
+    check("{ paint(paint: {colour: BLUE}) }", json!({}), colours.clone()).await;
+    let query = "query($p: Paint!) { paint(paint: $p) }";
+    check(query, json!({"p": {"colour": "BLUE"}}), colours).await;
+    let fields = json!({"path": "paint", "known": ["colour", "coats"]});
+    check(query, json!({"p": {"colour": "RED", "layers": 1}}), fields).await;
+    check(query, json!({"p": {"colour": "RED", "coats": "x"}}), json!({"path": "paint.coats"})).await;
+}
+
+#[tokio::test]
+async fn bad_requests_are_refused_without_data() {
+    async fn check(query: &str, message: &str) {
+        check_error(Limits::default(), params(query, json!({})), Code::BadRequest, message, Value::Null)
+            .await;
+    }
+    check("{ nope }", "Unknown field \"nope\" on type \"Query\".").await;
+    check(
+        "query A { hello } query B { hello }",
+        "the document has several operations and `operationName` is not given",
+    )
+    .await;
+    check("{ me { ...A } } fragment A on Query { me { ...A } }", "fragment `A` spreads itself").await;
+    check("{ hello } fragment A on Query { ...A }", "fragment `A` spreads itself").await;
+    let mut named = params("query A { hello }", json!({}));
+    named.operation_name = Some("B".to_owned());
+    check_error(Limits::default(), named, Code::BadRequest, "no operation is named `B`", Value::Null).await;
+    let raw = params(
+        "query($v: JSON!) { echo(value: $v) }",
+        json!({"v": [{"$serde_json::private::RawValue": "1, \"injected\": 2"}]}),
+    );
+    check_error(Limits::default(), raw, Code::BadRequest, "a variable has a reserved key", Value::Null).await;
+    let prepared = executor(Limits::default()).prepare(params("{", json!({})), id());
+    assert_eq!(prepared.err().map(|answer| answer.outcome()), Some(Outcome::Refused(Code::BadRequest)));
+}
+
+#[tokio::test]
+async fn every_limit_has_its_typed_error() {
+    check_limit(&format!("{{{}}}", " hello".repeat(20_000)), "tokens", 20_000, 20_002).await;
+    let deep = format!("{{ echo(value: {}1{}) }}", "[".repeat(60), "]".repeat(60));
+    check_limit(&deep, "brackets", 60, 62).await;
+    let many: String = (0..101).map(|at| format!("query Q{at} {{ hello }} ")).collect();
+    check_limit(&many, "definitions", 100, 101).await;
+    let deep = format!("{}hello{}", "{ me ".repeat(25) + "{", "}".repeat(26));
+    check_limit(&deep, "depth", 25, 26).await;
+    check_limit(&format!("{{{}}}", " hello".repeat(5_001)), "selections", 5_000, 5_001).await;
+    check_limit("{ all { items(first: 100000) { nodes { name } } } }", "complexity", 500_000, 2_000_011)
+        .await;
+    let aliased: String = (0..101).map(|at| format!("a{at}: hello ")).collect();
+    check_limit(&format!("{{{aliased}}}"), "aliases", 100, 101).await;
+    check_limit(&format!("{{ hello {} }}", "@x ".repeat(11)), "directives", 10, 11).await;
+    let variables: String = (0..101).map(|at| format!("$v{at}: Int ")).collect();
+    check_limit(&format!("query({variables}) {{ hello }}"), "variables", 100, 101).await;
+}
+
+#[tokio::test]
+async fn a_page_size_in_a_variable_counts() {
+    let query = "query($n: Int = 7) { items(first: $n) { nodes { name } } }";
+    let limits = || Limits { complexity: 20, ..Limits::default() };
+    let over = |actual: u64| (format!("`complexity` is limited to 20, found {actual}"), actual);
+    let (message, actual) = over(41);
+    let data = json!({"which": "complexity", "limit": 20, "actual": actual});
+    check_error(limits(), params(query, json!({"n": 20})), Code::LimitExceeded, &message, data).await;
+    let (answers, _) = answers(&executor(limits()), params(query, json!({}))).await;
+    assert_eq!(answers, [json!({"data": {"items": {"nodes": [{"name": "a"}]}}})]);
+    let negative = params("{ items(first: -1) { nodes { name } } }", json!({}));
+    assert!(executor(limits()).prepare(negative, id()).is_ok());
+}
+
+#[tokio::test]
+async fn a_fragment_bomb_is_refused_at_once() {
+    let chain: String =
+        (0..24).map(|at| format!("fragment F{at} on Query {{ ...F{0} ...F{0} }} ", at + 1)).collect();
+    let bomb = format!("{{ ...F0 }} {chain} fragment F24 on Query {{ hello }}");
+    let executor = executor(Limits { depth: 32, ..Limits::default() });
+    let answer = executor.prepare(params(&bomb, json!({})), id()).expect_err("the bomb is refused");
+    let answer = serde_json::to_value(&answer).expect("answers are JSON");
+    assert_eq!(answer["errors"][0]["extensions"]["data"]["which"], "selections");
+}
+
+#[tokio::test]
+async fn many_errors_are_counted_instead_of_listed() {
+    let executor = executor(Limits { errors: 2, ..Limits::default() });
+    let (answers, _) = answers(&executor, params("{ a b c d }", json!({}))).await;
+    let messages: Vec<_> =
+        answers[0]["errors"].as_array().into_iter().flatten().map(|error| &error["message"]).collect();
+    assert_eq!(messages.len(), 3);
+    assert_eq!(messages[2], "2 more errors are not listed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_takes_too_long_is_cut_off() {
+    let limits = Limits { deadline: Duration::from_millis(70), ..Limits::default() };
+    let message = "the operation took longer than 70 ms";
+    check_error(limits, params("{ hangs }", json!({})), Code::Timeout, message, Value::Null).await;
+}
+
+#[tokio::test]
+async fn more_operations_than_fit_are_turned_away() {
+    let executor = executor(Limits { in_flight: 1, ..Limits::default() });
+    let prepare = |query| executor.prepare(params(query, json!({})), id()).expect("the query is fine");
+    let mut hanging = Box::pin(executor.execute(prepare("{ hangs }")));
+    assert!(futures_util::poll!(&mut hanging).is_pending());
+    let answer = executor.execute(prepare("{ hello }")).await;
+    assert_eq!(answer.outcome(), Outcome::Refused(Code::Overloaded));
+    drop(hanging);
+    let answer = executor.execute(prepare("{ hello }")).await;
+    assert_eq!(answer.outcome(), Outcome::Executed);
+}
+
+#[test]
+fn the_limits_are_named_for_server_info() {
+    let named = Limits::default().named();
+    assert_eq!(named["depth"], 25);
+    assert_eq!(named["deadlineMs"], 30_000);
+}
