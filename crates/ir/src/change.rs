@@ -1,0 +1,598 @@
+//! Writes: the structural changes of a program, each keeping the derived indexes in step.
+//!
+//! These are the steps that recorded edits are made of. They hold the structure together (refs are fresh, regions form
+//! a tree) and nothing else: whether types, scopes and names are right is the verifier's question, asked once after the
+//! last step.
+
+use std::sync::{Arc, OnceLock};
+
+use thiserror::Error;
+
+use crate::entities::{
+    Contract, FunctionHead, Module, Name, Region, RegionOwner, Storage, TypeDef, Variable,
+};
+use crate::function::{Body, Counts, Function};
+use crate::node::{Node, NodeContent, Source, Use};
+use crate::ops::{AttrKind, Op};
+use crate::program::{Home, Index, Program};
+use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef};
+use crate::types::Type;
+
+/// A change that would break the structure.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StructureError {
+    /// The ref, or another kind with its number, exists.
+    #[error("`{0}` exists")]
+    Exists(Ref),
+    /// Nothing has this ref.
+    #[error("there is no `{0}`")]
+    Missing(Ref),
+    /// The anchor stands in another region.
+    #[error("the anchor `{0}` stands in another region")]
+    ForeignAnchor(NodeRef),
+    /// A region or node that still has something in it.
+    #[error("`{0}` is not empty")]
+    NotEmpty(Ref),
+    /// A node would come to stand inside itself.
+    #[error("`{0}` would stand inside itself")]
+    Cycle(NodeRef),
+    /// An input that the node does not have.
+    #[error("`{0}` has no input {1}")]
+    NoInput(NodeRef, usize),
+}
+
+/// A function that is being written to.
+#[derive(Debug)]
+pub struct FunctionMut<'a> {
+    of: FuncRef,
+    head: &'a mut Arc<FunctionHead>,
+    body: &'a mut Body,
+    index: &'a mut Index,
+}
+
+impl Program {
+    fn claim(&mut self, of: Ref) -> Result<(), StructureError> {
+        self.index.claim(of, 0)
+    }
+
+    /// Adds a module.
+    pub fn add_module(&mut self, of: ModuleRef, module: Module) -> Result<(), StructureError> {
+        self.claim(of.into())?;
+        self.index.modules += 1;
+        self.index.name(module.parent, &module.name, of.number());
+        self.modules.insert(of.number(), module);
+        Ok(())
+    }
+
+    /// Replaces the record of a module and returns the one before.
+    pub fn set_module(&mut self, of: ModuleRef, module: Module) -> Result<Module, StructureError> {
+        let missing = StructureError::Missing(of.into());
+        let before = std::mem::replace(self.modules.get_mut(of.number()).ok_or(missing)?, module.clone());
+        self.index.unname(before.parent, &before.name, of.number());
+        self.index.name(module.parent, &module.name, of.number());
+        Ok(before)
+    }
+
+    /// Removes a module that has nothing in it.
+    pub fn remove_module(&mut self, of: ModuleRef) -> Result<Module, StructureError> {
+        if self.members(Some(of)).next().is_some() {
+            return Err(StructureError::NotEmpty(of.into()));
+        }
+        let module = self.modules.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        self.index.modules -= 1;
+        self.index.unname(module.parent, &module.name, of.number());
+        self.index.homes.remove(of.number());
+        Ok(module)
+    }
+
+    /// Adds a nominal type with its members.
+    pub fn add_type(&mut self, of: TypeRef, def: TypeDef) -> Result<(), StructureError> {
+        self.claim(of.into())?;
+        if let Err(error) = self.index.claim_members(of, &def) {
+            self.index.homes.remove(of.number());
+            return Err(error);
+        }
+        self.index.types += 1;
+        self.index.name(Some(def.module), &def.name, of.number());
+        self.index.mention_types(of.number(), def.part_types());
+        self.types.insert(of.number(), Arc::new(def));
+        Ok(())
+    }
+
+    /// Replaces the record of a type and returns the one before.
+    pub fn set_type(&mut self, of: TypeRef, def: TypeDef) -> Result<Arc<TypeDef>, StructureError> {
+        let before = Arc::clone(self.types.get(of.number()).ok_or(StructureError::Missing(of.into()))?);
+        self.index.release_members(&before);
+        if let Err(error) = self.index.claim_members(of, &def) {
+            // Cannot fail: these were there a moment ago.
+            self.index.claim_members(of, &before)?;
+            return Err(error);
+        }
+        self.index.forget_types(of.number(), before.part_types());
+        self.index.mention_types(of.number(), def.part_types());
+        self.index.unname(Some(before.module), &before.name, of.number());
+        self.index.name(Some(def.module), &def.name, of.number());
+        self.types.insert(of.number(), Arc::new(def));
+        Ok(before)
+    }
+
+    /// Removes a nominal type. Uses of it are left as they are.
+    pub fn remove_type(&mut self, of: TypeRef) -> Result<Arc<TypeDef>, StructureError> {
+        let def = self.types.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        self.index.types -= 1;
+        self.index.release_members(&def);
+        self.index.forget_types(of.number(), def.part_types());
+        self.index.unname(Some(def.module), &def.name, of.number());
+        self.index.homes.remove(of.number());
+        Ok(def)
+    }
+
+    /// Adds storage of the program.
+    pub fn add_storage(&mut self, of: VarRef, storage: Storage) -> Result<(), StructureError> {
+        self.claim(of.into())?;
+        self.index.name(Some(storage.module), &storage.name, of.number());
+        self.storage.insert(of.number(), storage);
+        Ok(())
+    }
+
+    /// Replaces the record of storage and returns the one before.
+    pub fn set_storage(&mut self, of: VarRef, storage: Storage) -> Result<Storage, StructureError> {
+        let missing = StructureError::Missing(of.into());
+        let before = std::mem::replace(self.storage.get_mut(of.number()).ok_or(missing)?, storage.clone());
+        self.index.unname(Some(before.module), &before.name, of.number());
+        self.index.name(Some(storage.module), &storage.name, of.number());
+        Ok(before)
+    }
+
+    /// Removes storage of the program. Uses of it are left as they are.
+    pub fn remove_storage(&mut self, of: VarRef) -> Result<Storage, StructureError> {
+        let storage = self.storage.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        self.index.unname(Some(storage.module), &storage.name, of.number());
+        self.index.homes.remove(of.number());
+        Ok(storage)
+    }
+
+    /// Adds a function without a body; fill it through [`Program::function_mut`].
+    pub fn add_function(&mut self, of: FuncRef, head: FunctionHead) -> Result<(), StructureError> {
+        self.add_whole_function(of, Arc::new(Function::new(head)))
+    }
+
+    /// Adds a function with its body, as [`Program::remove_function`] returned it. Costs its size.
+    pub fn add_whole_function(&mut self, of: FuncRef, function: Arc<Function>) -> Result<(), StructureError> {
+        self.claim(of.into())?;
+        let (body, head) = (&function.body, &function.head);
+        let parts =
+            body.parts().map(|part| self.index.claim(part, of.number())).collect::<Result<Vec<()>, _>>();
+        if let Err(error) = parts {
+            self.index.homes.remove(of.number());
+            body.parts().for_each(|part| self.index.release(part, of.number()));
+            return Err(error);
+        }
+        self.index.functions += 1;
+        self.index.counts.add(body.counts);
+        self.index.name(Some(head.module), &head.name, of.number());
+        self.index.mention_types(of.number(), head_types(head));
+        for (_, region) in body.regions() {
+            self.index.mention_types(of.number(), region.params.iter().map(|param| &param.ty));
+        }
+        for (_, variable) in body.variables() {
+            self.index.mention_types(of.number(), [&variable.ty]);
+        }
+        for (_, node) in body.nodes() {
+            each_outer_mention(node.op(), |mentioned| self.index.mention(mentioned, of.number()));
+        }
+        self.functions.insert(of.number(), function);
+        Ok(())
+    }
+
+    /// Removes a function with all in it. Uses of it are left as they are. Costs its size.
+    pub fn remove_function(&mut self, of: FuncRef) -> Result<Arc<Function>, StructureError> {
+        let function = self.functions.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        let (body, head) = (&function.body, &function.head);
+        self.index.functions -= 1;
+        self.index.counts.subtract(body.counts);
+        self.index.unname(Some(head.module), &head.name, of.number());
+        self.index.forget_types(of.number(), head_types(head));
+        for (_, region) in body.regions() {
+            self.index.forget_types(of.number(), region.params.iter().map(|param| &param.ty));
+        }
+        for (_, variable) in body.variables() {
+            self.index.forget_types(of.number(), [&variable.ty]);
+        }
+        for (_, node) in body.nodes() {
+            each_outer_mention(node.op(), |mentioned| self.index.forget(mentioned, of.number()));
+        }
+        body.parts().for_each(|part| self.index.release(part, of.number()));
+        self.index.homes.remove(of.number());
+        Ok(function)
+    }
+
+    /// Opens a function for writing. Open it once for a list of changes: opening copies its path.
+    pub fn function_mut(&mut self, of: FuncRef) -> Result<FunctionMut<'_>, StructureError> {
+        let function = self.functions.get_mut(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        let function = Arc::make_mut(function);
+        function.hash = OnceLock::new();
+        Ok(FunctionMut { of, head: &mut function.head, body: &mut function.body, index: &mut self.index })
+    }
+}
+
+impl Body {
+    /// The refs of everything in the body.
+    fn parts(&self) -> impl Iterator<Item = Ref> + '_ {
+        let regions = self.regions().map(|(region, _)| region.into());
+        let variables = self.variables().map(|(variable, _)| variable.into());
+        let contracts = self.contracts().map(|(contract, _)| contract.into());
+        regions.chain(variables).chain(contracts).chain(self.nodes().map(|(node, _)| node.into()))
+    }
+}
+
+/// The types that a function's head mentions.
+fn head_types(head: &FunctionHead) -> impl Iterator<Item = &Type> {
+    head.params.iter().chain(&head.captures).map(|param| &param.ty).chain(&head.results)
+}
+
+/// Calls `visit` with each entity outside of the function that an operator names.
+fn each_outer_mention(op: &Op, mut visit: impl FnMut(Ref)) {
+    let local = op.spec().attr == AttrKind::Variable;
+    op.each_mention(&mut |mentioned| {
+        if mentioned.kind != RefKind::Node && !local {
+            visit(mentioned);
+        }
+    });
+}
+
+impl Index {
+    fn claim(&mut self, of: Ref, owner: u64) -> Result<(), StructureError> {
+        if self.homes.contains(of.number) {
+            return Err(StructureError::Exists(of));
+        }
+        self.homes.insert(of.number, Home { kind: of.kind, owner });
+        Ok(())
+    }
+
+    /// Gives a number up, if this owner has it.
+    fn release(&mut self, of: Ref, owner: u64) {
+        if self.homes.get(of.number) == Some(&Home { kind: of.kind, owner }) {
+            self.homes.remove(of.number);
+        }
+    }
+
+    fn claim_members(&mut self, of: TypeRef, def: &TypeDef) -> Result<(), StructureError> {
+        for (at, member) in members(def).enumerate() {
+            if let Err(error) = self.claim(member, of.number()) {
+                members(def).take(at).for_each(|claimed| self.release(claimed, of.number()));
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn release_members(&mut self, def: &TypeDef) {
+        for member in members(def) {
+            self.homes.remove(member.number);
+        }
+    }
+
+    fn name(&mut self, module: Option<ModuleRef>, name: &Name, number: u64) {
+        self.names.insert((module.map_or(0, ModuleRef::number), Arc::clone(name), number));
+    }
+
+    fn unname(&mut self, module: Option<ModuleRef>, name: &Name, number: u64) {
+        self.names.remove(&(module.map_or(0, ModuleRef::number), Arc::clone(name), number));
+    }
+
+    fn mention(&mut self, of: Ref, user: u64) {
+        *self.users.entry((of.number, user)).or_insert(0) += 1;
+    }
+
+    fn forget(&mut self, of: Ref, user: u64) {
+        let key = (of.number, user);
+        match self.users.get_mut(&key) {
+            Some(times) if *times > 1 => *times -= 1,
+            Some(_) => {
+                self.users.remove(&key);
+            }
+            None => {}
+        }
+    }
+
+    fn mention_types<'t>(&mut self, user: u64, types: impl IntoIterator<Item = &'t Type>) {
+        types.into_iter().for_each(|of| of.each_named(&mut |named| self.mention(named.into(), user)));
+    }
+
+    fn forget_types<'t>(&mut self, user: u64, types: impl IntoIterator<Item = &'t Type>) {
+        types.into_iter().for_each(|of| of.each_named(&mut |named| self.forget(named.into(), user)));
+    }
+}
+
+fn members(def: &TypeDef) -> impl Iterator<Item = Ref> + '_ {
+    let fields = def.fields().iter().map(|field| field.member.into());
+    fields.chain(def.variants().iter().map(|variant| variant.member.into()))
+}
+
+impl FunctionMut<'_> {
+    /// The body as it stands.
+    pub fn body(&self) -> &Body {
+        self.body
+    }
+
+    /// Replaces the head and returns the one before.
+    pub fn set_head(&mut self, head: FunctionHead) -> Arc<FunctionHead> {
+        let (of, head) = (self.of.number(), Arc::new(head));
+        let before = std::mem::replace(self.head, Arc::clone(&head));
+        if (before.module, &before.name) != (head.module, &head.name) {
+            self.index.unname(Some(before.module), &before.name, of);
+            self.index.name(Some(head.module), &head.name, of);
+        }
+        self.index.forget_types(of, head_types(&before));
+        self.index.mention_types(of, head_types(&head));
+        before
+    }
+
+    /// Adds a variable.
+    pub fn add_variable(&mut self, of: VarRef, variable: Variable) -> Result<(), StructureError> {
+        self.index.claim(of.into(), self.of.number())?;
+        self.index.mention_types(self.of.number(), [&variable.ty]);
+        self.body.variables.insert(of.number(), variable);
+        Ok(())
+    }
+
+    /// Replaces the record of a variable and returns the one before.
+    pub fn set_variable(&mut self, of: VarRef, variable: Variable) -> Result<Variable, StructureError> {
+        let missing = StructureError::Missing(of.into());
+        let slot = self.body.variables.get_mut(of.number()).ok_or(missing)?;
+        self.index.forget_types(self.of.number(), [&slot.ty]);
+        self.index.mention_types(self.of.number(), [&variable.ty]);
+        Ok(std::mem::replace(slot, variable))
+    }
+
+    /// Removes a variable. Uses of it are left as they are.
+    pub fn remove_variable(&mut self, of: VarRef) -> Result<Variable, StructureError> {
+        let variable = self.body.variables.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        self.index.forget_types(self.of.number(), [&variable.ty]);
+        self.index.release(of.into(), self.of.number());
+        Ok(variable)
+    }
+
+    /// Adds a contract; its region follows with [`FunctionMut::add_region`].
+    pub fn add_contract(&mut self, of: ContractRef, contract: Contract) -> Result<(), StructureError> {
+        self.index.claim(of.into(), self.of.number())?;
+        self.body.contracts.insert(of.number(), contract);
+        Ok(())
+    }
+
+    /// Replaces the record of a contract and returns the one before.
+    pub fn set_contract(&mut self, of: ContractRef, contract: Contract) -> Result<Contract, StructureError> {
+        let missing = StructureError::Missing(of.into());
+        Ok(std::mem::replace(self.body.contracts.get_mut(of.number()).ok_or(missing)?, contract))
+    }
+
+    /// Removes a contract whose region is gone.
+    pub fn remove_contract(&mut self, of: ContractRef) -> Result<Contract, StructureError> {
+        let contract = self.body.contract(of).ok_or(StructureError::Missing(of.into()))?;
+        if self.body.region(contract.region).is_some() {
+            return Err(StructureError::NotEmpty(of.into()));
+        }
+        self.index.release(of.into(), self.of.number());
+        self.body.contracts.remove(of.number()).ok_or(StructureError::Missing(of.into()))
+    }
+
+    /// Adds an empty region to an owner that exists. The region of the function itself becomes its root.
+    pub fn add_region(&mut self, of: RegionRef, region: Region) -> Result<(), StructureError> {
+        match region.owner {
+            RegionOwner::Function => {
+                if let Some(root) = self.body.root {
+                    return Err(StructureError::Exists(root.into()));
+                }
+            }
+            RegionOwner::Node(node) => {
+                self.body.node(node).ok_or(StructureError::Missing(node.into()))?;
+            }
+            RegionOwner::Contract(contract) => {
+                self.body.contract(contract).ok_or(StructureError::Missing(contract.into()))?;
+            }
+        }
+        self.index.claim(of.into(), self.of.number())?;
+        if region.owner == RegionOwner::Function {
+            self.body.root = Some(of);
+        }
+        self.index.mention_types(self.of.number(), region.params.iter().map(|param| &param.ty));
+        self.count(|counts| counts.regions += 1);
+        self.body.order.add_region(of.number());
+        self.body.regions.insert(of.number(), Region { length: 0, ..region });
+        Ok(())
+    }
+
+    /// Replaces role, parameters and comments of a region; owner and nodes stay. Returns the record before.
+    pub fn set_region(&mut self, of: RegionRef, region: Region) -> Result<Region, StructureError> {
+        let slot = self.body.regions.get_mut(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        self.index.forget_types(self.of.number(), slot.params.iter().map(|param| &param.ty));
+        self.index.mention_types(self.of.number(), region.params.iter().map(|param| &param.ty));
+        let kept = Region { length: slot.length, owner: slot.owner, ..region };
+        Ok(std::mem::replace(slot, kept))
+    }
+
+    /// Removes a region without nodes.
+    pub fn remove_region(&mut self, of: RegionRef) -> Result<Region, StructureError> {
+        let region = self.body.region(of).ok_or(StructureError::Missing(of.into()))?;
+        if !region.is_empty() {
+            return Err(StructureError::NotEmpty(of.into()));
+        }
+        let region = self.body.regions.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        if self.body.root == Some(of) {
+            self.body.root = None;
+        }
+        self.index.forget_types(self.of.number(), region.params.iter().map(|param| &param.ty));
+        self.count(|counts| counts.regions -= 1);
+        self.body.order.remove_region(of.number());
+        self.index.release(of.into(), self.of.number());
+        Ok(region)
+    }
+
+    /// Inserts a node into a region, right after a node of it, or at its front.
+    pub fn insert_node(
+        &mut self,
+        of: NodeRef,
+        region: RegionRef,
+        after: Option<NodeRef>,
+        content: NodeContent,
+    ) -> Result<(), StructureError> {
+        self.check_anchor(region, after)?;
+        self.index.claim(of.into(), self.of.number())?;
+        let node = Node::new(content, region);
+        self.link(of, &node);
+        self.count(|counts| counts.nodes += 1);
+        self.body.nodes.insert(of.number(), node);
+        self.place(of, region, after);
+        Ok(())
+    }
+
+    /// Removes a node whose regions are gone. Uses of its outputs are left as they are.
+    pub fn remove_node(&mut self, of: NodeRef) -> Result<NodeContent, StructureError> {
+        let node = self.body.node(of).ok_or(StructureError::Missing(of.into()))?.clone();
+        if node.regions().iter().any(|region| self.body.region(*region).is_some()) {
+            return Err(StructureError::NotEmpty(of.into()));
+        }
+        self.unplace(of, node.region());
+        self.body.nodes.remove(of.number());
+        self.unlink(of, &node);
+        self.count(|counts| counts.nodes -= 1);
+        self.index.release(of.into(), self.of.number());
+        Ok(node.content())
+    }
+
+    /// Replaces what a node computes, its inputs, regions, name and doc; its place stays. Returns what was there.
+    pub fn set_node(&mut self, of: NodeRef, content: NodeContent) -> Result<NodeContent, StructureError> {
+        let before = self.body.node(of).ok_or(StructureError::Missing(of.into()))?.clone();
+        self.unlink(of, &before);
+        let mut node = before.clone();
+        node.set_content(content);
+        self.link(of, &node);
+        self.body.nodes.insert(of.number(), node);
+        Ok(before.content())
+    }
+
+    /// Sets the source of one input, or leaves a hole. Returns the source before.
+    pub fn set_input(
+        &mut self,
+        of: NodeRef,
+        input: usize,
+        source: Option<Source>,
+    ) -> Result<Option<Source>, StructureError> {
+        let node = self.body.node(of).ok_or(StructureError::Missing(of.into()))?;
+        if input >= node.inputs().len() {
+            return Err(StructureError::NoInput(of, input));
+        }
+        let before = node.inputs().get(input);
+        if before == source {
+            return Ok(before);
+        }
+        let one = Use { node: of, input: Some(input as u16) }.pack();
+        if let Some(old) = before {
+            self.body.users.remove(&(old.number(), one));
+        }
+        if let Some(new) = source {
+            self.body.users.insert((new.number(), one));
+        }
+        let (was_hole, is_hole) = (u64::from(before.is_none()), u64::from(source.is_none()));
+        self.count(|counts| {
+            counts.holes = counts.holes + is_hole - was_hole;
+            counts.data_edges = counts.data_edges + was_hole - is_hole;
+        });
+        if let Some(node) = self.body.nodes.get_mut(of.number()) {
+            node.set_input(input, source);
+        }
+        Ok(before)
+    }
+
+    /// Moves a node, with the regions that it owns, right after another node or to the front of a region. Returns the
+    /// place before: its region and the node that it followed.
+    pub fn move_node(
+        &mut self,
+        of: NodeRef,
+        region: RegionRef,
+        after: Option<NodeRef>,
+    ) -> Result<(RegionRef, Option<NodeRef>), StructureError> {
+        let from = self.body.node(of).ok_or(StructureError::Missing(of.into()))?.region();
+        let before = self.body.previous(of);
+        self.check_anchor(region, after)?;
+        let inside = |body: &Body| {
+            body.chain(region)
+                .any(|around| body.region(around).is_some_and(|r| r.owner == RegionOwner::Node(of)))
+        };
+        if after == Some(of) || inside(self.body) {
+            return Err(StructureError::Cycle(of));
+        }
+        self.unplace(of, from);
+        if let Some(node) = self.body.nodes.get_mut(of.number()) {
+            node.set_region(region);
+        }
+        self.place(of, region, after);
+        Ok((from, before))
+    }
+
+    fn check_anchor(&self, region: RegionRef, after: Option<NodeRef>) -> Result<(), StructureError> {
+        self.body.region(region).ok_or(StructureError::Missing(region.into()))?;
+        let Some(anchor) = after else { return Ok(()) };
+        let node = self.body.node(anchor).ok_or(StructureError::Missing(anchor.into()))?;
+        if node.region() == region { Ok(()) } else { Err(StructureError::ForeignAnchor(anchor)) }
+    }
+
+    fn place(&mut self, of: NodeRef, region: RegionRef, after: Option<NodeRef>) {
+        let anchor = after.map_or(region.number(), NodeRef::number);
+        self.body.order.insert(region.number(), anchor, of.number(), &mut self.body.nodes);
+        if let Some(region) = self.body.regions.get_mut(region.number()) {
+            region.length += 1;
+        }
+    }
+
+    fn unplace(&mut self, of: NodeRef, region: RegionRef) {
+        self.body.order.remove(region.number(), of.number(), &mut self.body.nodes);
+        if let Some(region) = self.body.regions.get_mut(region.number()) {
+            region.length -= 1;
+        }
+    }
+
+    /// Enters what a node refers to into the indexes.
+    fn link(&mut self, of: NodeRef, node: &Node) {
+        for (input, source) in node.inputs().iter().enumerate() {
+            match source {
+                Some(source) => {
+                    let one = Use { node: of, input: Some(input as u16) }.pack();
+                    self.body.users.insert((source.number(), one));
+                    self.count(|counts| counts.data_edges += 1);
+                }
+                None => self.count(|counts| counts.holes += 1),
+            }
+        }
+        let named = Use { node: of, input: None }.pack();
+        node.op().each_mention(&mut |mentioned| {
+            self.body.users.insert((mentioned.number, named));
+        });
+        each_outer_mention(node.op(), |mentioned| self.index.mention(mentioned, self.of.number()));
+    }
+
+    fn unlink(&mut self, of: NodeRef, node: &Node) {
+        for (input, source) in node.inputs().iter().enumerate() {
+            match source {
+                Some(source) => {
+                    let one = Use { node: of, input: Some(input as u16) }.pack();
+                    self.body.users.remove(&(source.number(), one));
+                    self.count(|counts| counts.data_edges -= 1);
+                }
+                None => self.count(|counts| counts.holes -= 1),
+            }
+        }
+        let named = Use { node: of, input: None }.pack();
+        node.op().each_mention(&mut |mentioned| {
+            self.body.users.remove(&(mentioned.number, named));
+        });
+        each_outer_mention(node.op(), |mentioned| self.index.forget(mentioned, self.of.number()));
+    }
+
+    /// Changes the counts of the function and those of the program alike.
+    fn count(&mut self, change: impl Fn(&mut Counts)) {
+        change(&mut self.body.counts);
+        change(&mut self.index.counts);
+    }
+}

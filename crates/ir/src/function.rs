@@ -1,0 +1,306 @@
+//! A function: its head and its body of regions.
+
+use std::sync::{Arc, OnceLock};
+
+use imbl::OrdSet;
+
+use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
+use crate::hash::{Content, Hash, Hasher};
+use crate::node::{Node, Source, Use};
+use crate::order::{Homes, Order};
+use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
+use crate::trie::Trie;
+
+/// A function at one revision. Cloning copies pointers.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub(crate) head: Arc<FunctionHead>,
+    pub(crate) body: Body,
+    /// Forgotten on every write.
+    pub(crate) hash: OnceLock<Hash>,
+}
+
+/// The regions of a function with everything in them.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    pub(crate) root: Option<RegionRef>,
+    pub(crate) nodes: Trie<Node>,
+    pub(crate) regions: Trie<Region>,
+    pub(crate) variables: Trie<Variable>,
+    pub(crate) contracts: Trie<Contract>,
+    pub(crate) order: Order,
+    /// Who refers to what: number of the entity, packed [`Use`]. Derived.
+    pub(crate) users: OrdSet<(u64, u64)>,
+    /// Derived.
+    pub(crate) counts: Counts,
+}
+
+/// How much there is of what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Regions, those of contracts included.
+    pub regions: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Data edges: inputs with a source.
+    pub data_edges: u64,
+    /// Inputs without a source.
+    pub holes: u64,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: Counts) {
+        self.regions += other.regions;
+        self.nodes += other.nodes;
+        self.data_edges += other.data_edges;
+        self.holes += other.holes;
+    }
+
+    pub(crate) fn subtract(&mut self, other: Counts) {
+        self.regions -= other.regions;
+        self.nodes -= other.nodes;
+        self.data_edges -= other.data_edges;
+        self.holes -= other.holes;
+    }
+}
+
+impl Homes for Trie<Node> {
+    fn chunk_of(&self, element: u64) -> u64 {
+        self.get(element).map_or(0, |node| node.chunk)
+    }
+
+    fn set_chunk(&mut self, element: u64, head: u64) {
+        if self.get(element).is_some_and(|node| node.chunk != head)
+            && let Some(node) = self.get_mut(element)
+        {
+            node.chunk = head;
+        }
+    }
+}
+
+/// Equal when what was authored is equal.
+impl PartialEq for Function {
+    fn eq(&self, other: &Function) -> bool {
+        self.head == other.head && self.body == other.body
+    }
+}
+
+/// Equal when what was authored is equal.
+impl PartialEq for Body {
+    fn eq(&self, other: &Body) -> bool {
+        self.root == other.root
+            && self.nodes == other.nodes
+            && self.regions == other.regions
+            && self.variables == other.variables
+            && self.contracts == other.contracts
+            && self.order == other.order
+    }
+}
+
+impl Function {
+    /// A function without a body.
+    pub fn new(head: FunctionHead) -> Function {
+        Function { head: Arc::new(head), body: Body::default(), hash: OnceLock::new() }
+    }
+
+    /// Everything but the body.
+    pub fn head(&self) -> &FunctionHead {
+        &self.head
+    }
+
+    /// The regions with everything in them.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The hash of all that was authored, refs included; a rename of another entity leaves it alone.
+    pub fn content_hash(&self) -> Hash {
+        *self.hash.get_or_init(|| {
+            let mut hasher = Hasher::new(b"function");
+            self.head.hash_into(&mut hasher);
+            let body = &self.body;
+            hasher.number(body.root.map_or(0, RegionRef::number));
+            for part in [
+                body.nodes.hash(),
+                body.regions.hash(),
+                body.variables.hash(),
+                body.contracts.hash(),
+                body.order.hash(),
+            ] {
+                hasher.bytes(&part.0);
+            }
+            hasher.finish()
+        })
+    }
+}
+
+impl Content for Function {
+    fn hash_into(&self, hasher: &mut Hasher) {
+        hasher.bytes(&self.content_hash().0);
+    }
+}
+
+impl Body {
+    /// The region of the function itself; `None` for an imported one.
+    pub fn root(&self) -> Option<RegionRef> {
+        self.root
+    }
+
+    /// A node.
+    pub fn node(&self, node: NodeRef) -> Option<&Node> {
+        self.nodes.get(node.number())
+    }
+
+    /// A region.
+    pub fn region(&self, region: RegionRef) -> Option<&Region> {
+        self.regions.get(region.number())
+    }
+
+    /// A variable.
+    pub fn variable(&self, variable: VarRef) -> Option<&Variable> {
+        self.variables.get(variable.number())
+    }
+
+    /// A contract.
+    pub fn contract(&self, contract: ContractRef) -> Option<&Contract> {
+        self.contracts.get(contract.number())
+    }
+
+    /// All nodes, by ref.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeRef, &Node)> {
+        self.nodes_from(0)
+    }
+
+    /// The nodes with a number at or above the given one, by ref: how listings page.
+    pub fn nodes_from(&self, number: u64) -> impl Iterator<Item = (NodeRef, &Node)> {
+        self.nodes.iter_from(number).map(|(number, node)| (NodeRef::of_key(number), node))
+    }
+
+    /// All regions, by ref.
+    pub fn regions(&self) -> impl Iterator<Item = (RegionRef, &Region)> {
+        self.regions_from(0)
+    }
+
+    /// The regions with a number at or above the given one, by ref.
+    pub fn regions_from(&self, number: u64) -> impl Iterator<Item = (RegionRef, &Region)> {
+        self.regions.iter_from(number).map(|(number, region)| (RegionRef::of_key(number), region))
+    }
+
+    /// All variables, by ref.
+    pub fn variables(&self) -> impl Iterator<Item = (VarRef, &Variable)> {
+        self.variables.iter().map(|(number, variable)| (VarRef::of_key(number), variable))
+    }
+
+    /// All contracts, by ref.
+    pub fn contracts(&self) -> impl Iterator<Item = (ContractRef, &Contract)> {
+        self.contracts.iter().map(|(number, contract)| (ContractRef::of_key(number), contract))
+    }
+
+    /// The nodes of a region in order, those of inner regions not included.
+    pub fn nodes_in(&self, region: RegionRef) -> impl Iterator<Item = NodeRef> + '_ {
+        self.order.iter(region.number(), &self.nodes).map(NodeRef::of_key)
+    }
+
+    /// The nodes of a region that stand after one of them, in order.
+    pub fn nodes_after(&self, region: RegionRef, node: NodeRef) -> impl Iterator<Item = NodeRef> + '_ {
+        self.order.iter_after(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+    }
+
+    /// The last node of a region; its terminator, if it has one.
+    pub fn last_in(&self, region: RegionRef) -> Option<NodeRef> {
+        self.order.last(region.number()).map(NodeRef::of_key)
+    }
+
+    /// The terminator of a region.
+    pub fn terminator(&self, region: RegionRef) -> Option<NodeRef> {
+        self.last_in(region).filter(|node| self.node(*node).is_some_and(|node| node.op().is_terminator()))
+    }
+
+    /// The node before another one in its region.
+    pub fn previous(&self, node: NodeRef) -> Option<NodeRef> {
+        let region = self.node(node)?.region();
+        self.order.before(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+    }
+
+    /// The node after another one in its region.
+    pub fn next(&self, node: NodeRef) -> Option<NodeRef> {
+        let region = self.node(node)?.region();
+        self.order.after(region.number(), node.number(), &self.nodes).map(NodeRef::of_key)
+    }
+
+    /// Tells whether `a` stands before `b`; false unless both are in the same region. Costs O(log n).
+    pub fn precedes(&self, a: NodeRef, b: NodeRef) -> bool {
+        match (self.node(a), self.node(b)) {
+            (Some(x), Some(y)) if x.region() == y.region() && a != b => {
+                self.order.precedes(x.region().number(), a.number(), b.number(), &self.nodes)
+            }
+            (Some(_) | None, _) => false,
+        }
+    }
+
+    /// Position of a node in its region, from 0. Walks the region up to the node.
+    pub fn position(&self, node: NodeRef) -> Option<usize> {
+        self.nodes_in(self.node(node)?.region()).position(|other| other == node)
+    }
+
+    /// The region around a region: that of the node that owns it. `None` for the function's and for those of contracts.
+    pub fn outer(&self, region: RegionRef) -> Option<RegionRef> {
+        match self.region(region)?.owner {
+            RegionOwner::Function | RegionOwner::Contract(_) => None,
+            RegionOwner::Node(node) => Some(self.node(node)?.region()),
+        }
+    }
+
+    /// The region and all regions around it, the innermost first. Stops at a region that does not exist.
+    pub fn chain(&self, region: RegionRef) -> impl Iterator<Item = RegionRef> + '_ {
+        let start = self.region(region).map(|_| region);
+        std::iter::successors(start, |region| self.outer(*region))
+    }
+
+    /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input.
+    pub fn users_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
+        self.users.range((number, 0)..=(number, u64::MAX)).map(|(_, packed)| Use::unpack(*packed))
+    }
+
+    /// The uses of an entity after a given one: how listings page.
+    pub fn users_after(&self, number: u64, last: Use) -> impl Iterator<Item = Use> + '_ {
+        self.users
+            .range((number, last.pack() + 1)..=(number, u64::MAX))
+            .map(|(_, packed)| Use::unpack(*packed))
+    }
+
+    /// The inputs that take a value from a node, a region or the function itself, at any of its ports.
+    pub fn uses_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
+        self.users_of(number).filter(|one| one.input.is_some())
+    }
+
+    /// Which entities are referred to from inside this body at all, each with its users, by number.
+    pub fn all_users(&self) -> impl Iterator<Item = (u64, Use)> + '_ {
+        self.users.iter().map(|(number, packed)| (*number, Use::unpack(*packed)))
+    }
+
+    /// The source that a use takes its value from.
+    pub fn source_of(&self, one: Use) -> Option<Source> {
+        self.node(one.node)?.inputs().get(usize::from(one.input?))
+    }
+
+    /// How much there is of what.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The regions whose order differs between two revisions of a body. Costs what differs.
+    pub fn reordered_regions(&self, other: &Body) -> Vec<RegionRef> {
+        let region_of = |head: u64| -> [Option<RegionRef>; 2] {
+            [self, other].map(|body| match body.nodes.get(head) {
+                Some(node) => Some(node.region()),
+                None => body.regions.get(head).map(|_| RegionRef::of_key(head)),
+            })
+        };
+        let mut regions: Vec<RegionRef> =
+            self.order.changed_heads(&other.order).into_iter().flat_map(region_of).flatten().collect();
+        regions.sort_unstable();
+        regions.dedup();
+        regions
+    }
+}

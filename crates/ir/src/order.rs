@@ -1,0 +1,307 @@
+//! The order of nodes in regions: a canonical skip list in tries.
+//!
+//! Every element has a level, a function of its ref alone: one in sixteen reaches level 1, one in 256 level 2, and so
+//! on. The list of level k of a region starts with the region itself as a sentinel and holds its nodes of level >= k; it
+//! is cut into chunks before each element of a higher level. A chunk is stored under its first element. So the chunks,
+//! and the hash over them, are a function of the sequence alone; inserting, removing and comparing two positions cost
+//! O(log n); and there are no labels to renumber.
+//!
+//! Elements and sentinels are ref numbers. The head of an element's chunk at level 0 is kept by the caller in the
+//! element's record (see [`Homes`]): it is derived, like the `up` links here.
+
+use smallvec::SmallVec;
+
+use crate::hash::{Content, Hash, Hasher};
+use crate::trie::Trie;
+
+/// Levels above this one are not told apart: 16^6 elements in one region.
+const TOP: u32 = 6;
+
+/// The level that an element reaches: trailing zeros of its mixed number, by four.
+fn level_of(element: u64) -> usize {
+    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014), a bijection that spreads consecutive numbers.
+    let mut mixed = element.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^= mixed >> 31;
+    (mixed.trailing_zeros() / 4).min(TOP) as usize
+}
+
+/// A run of elements: the head and what follows until the next element of a higher level.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The head of the chunk, one level up, that holds this chunk's head; zero when that level is empty. Derived.
+    up: u64,
+    refs: Vec<u64>,
+}
+
+impl PartialEq for Chunk {
+    fn eq(&self, other: &Self) -> bool {
+        self.refs == other.refs
+    }
+}
+
+impl Content for Chunk {
+    fn hash_into(&self, hasher: &mut Hasher) {
+        hasher.number(self.refs.len() as u64);
+        for element in &self.refs {
+            hasher.number(*element);
+        }
+    }
+}
+
+/// Where the head of each element's chunk at level 0 is remembered.
+pub trait Homes {
+    /// The head of the chunk that holds an element.
+    fn chunk_of(&self, element: u64) -> u64;
+    /// Remembers a new head for an element.
+    fn set_chunk(&mut self, element: u64, head: u64);
+}
+
+/// The orders of all regions of one function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Order {
+    levels: SmallVec<[Trie<Chunk>; 1]>,
+}
+
+impl Order {
+    fn chunk(&self, level: usize, head: u64) -> Option<&Chunk> {
+        self.levels.get(level)?.get(head)
+    }
+
+    fn chunk_mut(&mut self, level: usize, head: u64) -> Option<&mut Chunk> {
+        self.levels.get_mut(level)?.get_mut(head)
+    }
+
+    fn put_chunk(&mut self, level: usize, head: u64, chunk: Chunk) {
+        while self.levels.len() <= level {
+            self.levels.push(Trie::new());
+        }
+        self.levels[level].insert(head, chunk);
+    }
+
+    fn drop_chunk(&mut self, level: usize, head: u64) {
+        if let Some(trie) = self.levels.get_mut(level) {
+            trie.remove(head);
+        }
+        while self.levels.last().is_some_and(Trie::is_empty) {
+            self.levels.pop();
+        }
+    }
+
+    /// The head of the chunk at a level that holds an element of that level.
+    fn head(&self, level: usize, element: u64, homes: &impl Homes, sentinel: u64) -> u64 {
+        match level.checked_sub(1) {
+            None if element == sentinel => sentinel,
+            None => homes.chunk_of(element),
+            Some(below) => self.chunk(below, element).map_or(0, |chunk| chunk.up),
+        }
+    }
+
+    fn set_head(&mut self, level: usize, element: u64, head: u64, homes: &mut impl Homes, sentinel: u64) {
+        match level.checked_sub(1) {
+            None if element == sentinel => {}
+            None => homes.set_chunk(element, head),
+            Some(below) => {
+                if let Some(chunk) = self.chunk_mut(below, element) {
+                    chunk.up = head;
+                }
+            }
+        }
+    }
+
+    /// Makes the empty list of a new region.
+    pub fn add_region(&mut self, region: u64) {
+        self.put_chunk(0, region, Chunk { up: 0, refs: vec![region] });
+    }
+
+    /// Forgets the list of a region that has become empty.
+    pub fn remove_region(&mut self, region: u64) {
+        self.drop_chunk(0, region);
+    }
+
+    /// Inserts a new element right after another one, or at the front after the region itself.
+    pub fn insert(&mut self, region: u64, after: u64, element: u64, homes: &mut impl Homes) {
+        let reach = level_of(element);
+        let mut before = after;
+        for level in 0..=reach {
+            if level > 0 && self.chunk(level, region).is_none() {
+                self.put_chunk(level, region, Chunk { up: 0, refs: vec![region] });
+                self.set_head(level, region, region, homes, region);
+            }
+            // At a higher level the element follows the head of the chunk that it has just cut.
+            let head = self.head(level, before, homes, region);
+            let splits = level < reach;
+            let Some(chunk) = self.chunk_mut(level, head) else { return };
+            let at = chunk.refs.iter().position(|r| *r == before).map_or(chunk.refs.len(), |index| index + 1);
+            if splits {
+                let mut refs = vec![element];
+                refs.extend(chunk.refs.drain(at..));
+                for moved in &refs {
+                    self.set_head(level, *moved, element, homes, region);
+                }
+                self.put_chunk(level, element, Chunk { up: 0, refs });
+            } else {
+                chunk.refs.insert(at, element);
+                self.set_head(level, element, head, homes, region);
+            }
+            before = head;
+        }
+    }
+
+    /// Removes an element. Its own home is left as it was.
+    pub fn remove(&mut self, region: u64, element: u64, homes: &mut impl Homes) {
+        for level in 0..=level_of(element) {
+            let head = self.head(level, element, homes, region);
+            if head != element {
+                if let Some(chunk) = self.chunk_mut(level, head) {
+                    chunk.refs.retain(|r| *r != element);
+                }
+                continue;
+            }
+            // The element starts a chunk: what follows it joins the chunk before, found one level up.
+            let into = self.predecessor(level + 1, region, element, homes);
+            let tail = self.chunk(level, element).map_or_else(Vec::new, |chunk| chunk.refs[1..].to_vec());
+            for moved in &tail {
+                self.set_head(level, *moved, into, homes, region);
+            }
+            if let Some(chunk) = self.chunk_mut(level, into) {
+                chunk.refs.extend(tail);
+            }
+        }
+        // The links upwards were needed until here.
+        for level in 0..level_of(element) {
+            self.drop_chunk(level, element);
+        }
+        for level in (1..=TOP as usize).rev() {
+            let alone = self.chunk(level, region).is_some_and(|chunk| chunk.refs.len() == 1);
+            if alone && self.chunk(level + 1, region).is_none() {
+                self.drop_chunk(level, region);
+                if let Some(below) = self.chunk_mut(level - 1, region) {
+                    below.up = 0;
+                }
+            }
+        }
+    }
+
+    /// The element before another one in the list of a level.
+    fn predecessor(&self, level: usize, region: u64, element: u64, homes: &impl Homes) -> u64 {
+        let head = self.head(level, element, homes, region);
+        let last =
+            |head| self.chunk(level, head).and_then(|chunk| chunk.refs.last().copied()).unwrap_or(region);
+        if head == element {
+            return last(self.predecessor(level + 1, region, element, homes));
+        }
+        let refs = self.chunk(level, head).map_or(&[][..], |chunk| &chunk.refs);
+        let at = refs.iter().position(|r| *r == element).unwrap_or(1);
+        refs.get(at.wrapping_sub(1)).copied().unwrap_or(region)
+    }
+
+    /// The element before another one, or `None` for the first of its region.
+    pub fn before(&self, region: u64, element: u64, homes: &impl Homes) -> Option<u64> {
+        Some(self.predecessor(0, region, element, homes)).filter(|found| *found != region)
+    }
+
+    /// The element after another one (or the first, after the region itself); `None` at the end.
+    pub fn after(&self, region: u64, element: u64, homes: &impl Homes) -> Option<u64> {
+        let mut element = element;
+        for level in 0..=TOP as usize {
+            let head = self.head(level, element, homes, region);
+            let chunk = self.chunk(level, head)?;
+            let at = chunk.refs.iter().position(|r| *r == element)?;
+            if let Some(next) = chunk.refs.get(at + 1) {
+                return Some(*next);
+            }
+            element = head;
+        }
+        None
+    }
+
+    /// The last element of a region.
+    pub fn last(&self, region: u64) -> Option<u64> {
+        let top = (0..self.levels.len()).rev().find(|level| self.chunk(*level, region).is_some())?;
+        let mut head = region;
+        for level in (0..=top).rev() {
+            head = *self.chunk(level, head)?.refs.last()?;
+        }
+        Some(head).filter(|found| *found != region)
+    }
+
+    /// Tells whether `a` stands before `b`; both are elements of the same region.
+    pub fn precedes(&self, region: u64, a: u64, b: u64, homes: &impl Homes) -> bool {
+        let (mut a, mut b) = (a, b);
+        for level in 0..=TOP as usize {
+            let (head_a, head_b) = (self.head(level, a, homes, region), self.head(level, b, homes, region));
+            if head_a == head_b {
+                let Some(chunk) = self.chunk(level, head_a) else { return false };
+                let at = |element| chunk.refs.iter().position(|r| *r == element);
+                return at(a) < at(b);
+            }
+            (a, b) = (head_a, head_b);
+        }
+        false
+    }
+
+    /// The elements of a region in order.
+    pub fn iter<'a, H: Homes>(&'a self, region: u64, homes: &'a H) -> Elements<'a, H> {
+        let chunk = self.chunk(0, region).map_or(&[][..], |chunk| &chunk.refs);
+        Elements { order: self, homes, region, head: region, chunk, at: 1 }
+    }
+
+    /// The elements of a region that stand after the given one, in order.
+    pub fn iter_after<'a, H: Homes>(&'a self, region: u64, element: u64, homes: &'a H) -> Elements<'a, H> {
+        let head = self.head(0, element, homes, region);
+        let chunk = self.chunk(0, head).map_or(&[][..], |chunk| &chunk.refs);
+        let at = chunk.iter().position(|r| *r == element).map_or(chunk.len(), |index| index + 1);
+        Elements { order: self, homes, region, head, chunk, at }
+    }
+
+    /// The hash of all orders: every level, since the chunks of one level alone do not say how they follow each other.
+    pub fn hash(&self) -> Hash {
+        let mut hasher = Hasher::new(b"order");
+        for level in &self.levels {
+            hasher.bytes(&level.hash().0);
+        }
+        hasher.finish()
+    }
+
+    /// The heads of the level-0 chunks in which two orders differ; enough to find all regions whose order changed.
+    pub fn changed_heads(&self, other: &Order) -> Vec<u64> {
+        let (none, mut heads) = (Trie::new(), Vec::new());
+        for level in 0..self.levels.len().max(other.levels.len()) {
+            let (a, b) = (self.levels.get(level).unwrap_or(&none), other.levels.get(level).unwrap_or(&none));
+            heads.extend(a.changes(b).into_iter().map(|(head, _, _)| head));
+        }
+        heads.sort_unstable();
+        heads.dedup();
+        heads
+    }
+}
+
+/// Iterates over the elements of one region.
+#[derive(Debug)]
+pub struct Elements<'a, H> {
+    order: &'a Order,
+    homes: &'a H,
+    region: u64,
+    head: u64,
+    chunk: &'a [u64],
+    at: usize,
+}
+
+impl<H: Homes> Iterator for Elements<'_, H> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.at >= self.chunk.len() {
+            let last = *self.chunk.last()?;
+            let next = self.order.after(self.region, last, self.homes)?;
+            self.head = next;
+            self.chunk = self.order.chunk(0, self.head).map_or(&[][..], |chunk| &chunk.refs);
+            self.at = 0;
+        }
+        let element = self.chunk.get(self.at).copied()?;
+        self.at += 1;
+        Some(element)
+    }
+}

@@ -1,0 +1,323 @@
+//! A program at one revision: an immutable value with structural sharing.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use crate::entities::{Module, Name, Storage, TypeDef};
+use crate::function::{Counts, Function};
+use crate::hash::{Hash, Hasher};
+use crate::refs::{
+    ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef,
+};
+use crate::trie::{Change, Trie};
+
+/// A program at one revision. A clone copies a few pointers, so holding an old revision is cheap and readers never
+/// wait for a writer.
+///
+/// Reads are here; writes, which keep the derived indexes in step, are in [`crate::change`].
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub(crate) modules: Trie<Module>,
+    pub(crate) types: Trie<Arc<TypeDef>>,
+    pub(crate) functions: Trie<Arc<Function>>,
+    pub(crate) storage: Trie<Storage>,
+    pub(crate) index: Index,
+}
+
+/// What is derived from the entities and kept in step with them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Index {
+    /// For each ref number the kind and what it is part of.
+    pub(crate) homes: Trie<Home>,
+    /// (module or 0, name, number) of modules, types, functions and storage.
+    pub(crate) names: OrdSet<(u64, Name, u64)>,
+    /// (entity, function or type that mentions it) → how often.
+    pub(crate) users: OrdMap<(u64, u64), u32>,
+    pub(crate) counts: Counts,
+    pub(crate) modules: u64,
+    pub(crate) types: u64,
+    pub(crate) functions: u64,
+}
+
+/// Where an entity is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) kind: RefKind,
+    /// Number of the function or type that it is part of; zero for entities of the program itself.
+    pub(crate) owner: u64,
+}
+
+/// Equal when what was authored is equal.
+impl PartialEq for Program {
+    fn eq(&self, other: &Program) -> bool {
+        self.modules == other.modules
+            && self.types == other.types
+            && self.functions == other.functions
+            && self.storage == other.storage
+    }
+}
+
+/// Where an entity stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A module.
+    Module(ModuleRef),
+    /// A nominal type.
+    Type(TypeRef),
+    /// A field or variant of a type.
+    Member(TypeRef, MemberRef),
+    /// A function.
+    Function(FuncRef),
+    /// A region of a function.
+    Region(FuncRef, RegionRef),
+    /// A variable of a function.
+    Variable(FuncRef, VarRef),
+    /// Storage of the program.
+    Storage(VarRef),
+    /// A contract of a function.
+    Contract(FuncRef, ContractRef),
+    /// A node of a function.
+    Node(FuncRef, NodeRef),
+}
+
+/// Totals over a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Modules.
+    pub modules: u64,
+    /// Nominal types.
+    pub types: u64,
+    /// Functions.
+    pub functions: u64,
+    /// Regions, nodes, data edges and holes.
+    pub counts: Counts,
+}
+
+impl Program {
+    /// An empty program.
+    pub fn new() -> Program {
+        Program::default()
+    }
+
+    /// A module.
+    pub fn module(&self, module: ModuleRef) -> Option<&Module> {
+        self.modules.get(module.number())
+    }
+
+    /// A nominal type.
+    pub fn type_def(&self, of: TypeRef) -> Option<&Arc<TypeDef>> {
+        self.types.get(of.number())
+    }
+
+    /// A function.
+    pub fn function(&self, function: FuncRef) -> Option<&Arc<Function>> {
+        self.functions.get(function.number())
+    }
+
+    /// Storage of the program: a global, the memory, a data segment, a table.
+    pub fn storage(&self, variable: VarRef) -> Option<&Storage> {
+        self.storage.get(variable.number())
+    }
+
+    /// All modules, by ref.
+    pub fn modules(&self) -> impl Iterator<Item = (ModuleRef, &Module)> {
+        self.modules.iter().map(|(number, module)| (ModuleRef::of_key(number), module))
+    }
+
+    /// All nominal types, by ref.
+    pub fn types(&self) -> impl Iterator<Item = (TypeRef, &Arc<TypeDef>)> {
+        self.types_from(0)
+    }
+
+    /// The types with a number at or above the given one, by ref: how listings page.
+    pub fn types_from(&self, number: u64) -> impl Iterator<Item = (TypeRef, &Arc<TypeDef>)> {
+        self.types.iter_from(number).map(|(number, def)| (TypeRef::of_key(number), def))
+    }
+
+    /// All functions, by ref.
+    pub fn functions(&self) -> impl Iterator<Item = (FuncRef, &Arc<Function>)> {
+        self.functions_from(0)
+    }
+
+    /// The functions with a number at or above the given one, by ref: how listings page.
+    pub fn functions_from(&self, number: u64) -> impl Iterator<Item = (FuncRef, &Arc<Function>)> {
+        self.functions.iter_from(number).map(|(number, function)| (FuncRef::of_key(number), function))
+    }
+
+    /// All storage, by ref.
+    pub fn all_storage(&self) -> impl Iterator<Item = (VarRef, &Storage)> {
+        self.storage.iter().map(|(number, storage)| (VarRef::of_key(number), storage))
+    }
+
+    /// Where the entity with a ref stands; `None` when there is none of that kind and number.
+    pub fn place(&self, of: Ref) -> Option<Place> {
+        let home = self.index.homes.get(of.number).filter(|home| home.kind == of.kind)?;
+        let (number, function) = (of.number, FuncRef::of_key(home.owner));
+        Some(match (of.kind, home.owner) {
+            (RefKind::Module, _) => Place::Module(ModuleRef::of_key(number)),
+            (RefKind::Type, _) => Place::Type(TypeRef::of_key(number)),
+            (RefKind::Member, owner) => Place::Member(TypeRef::of_key(owner), MemberRef::of_key(number)),
+            (RefKind::Function, _) => Place::Function(FuncRef::of_key(number)),
+            (RefKind::Region, _) => Place::Region(function, RegionRef::of_key(number)),
+            (RefKind::Variable, 0) => Place::Storage(VarRef::of_key(number)),
+            (RefKind::Variable, _) => Place::Variable(function, VarRef::of_key(number)),
+            (RefKind::Contract, _) => Place::Contract(function, ContractRef::of_key(number)),
+            (RefKind::Node, _) => Place::Node(function, NodeRef::of_key(number)),
+        })
+    }
+
+    /// The function that an entity is part of: itself for a function.
+    pub fn function_of(&self, of: Ref) -> Option<FuncRef> {
+        match self.place(of)? {
+            Place::Module(_) | Place::Type(_) | Place::Member(..) | Place::Storage(_) => None,
+            Place::Function(function)
+            | Place::Region(function, _)
+            | Place::Variable(function, _)
+            | Place::Contract(function, _)
+            | Place::Node(function, _) => Some(function),
+        }
+    }
+
+    /// The entity of any kind that has a number.
+    pub fn ref_of(&self, number: u64) -> Option<Ref> {
+        self.index.homes.get(number).map(|home| Ref { kind: home.kind, number })
+    }
+
+    /// What a module (or the top, without one) calls by a name; more than one where names clash.
+    pub fn lookup<'a>(&'a self, module: Option<ModuleRef>, name: &str) -> impl Iterator<Item = Ref> + 'a {
+        let (scope, name): (u64, Name) = (module.map_or(0, ModuleRef::number), name.into());
+        self.index
+            .names
+            .range((scope, Arc::clone(&name), 0)..=(scope, name, u64::MAX))
+            .filter_map(|(_, _, number)| self.ref_of(*number))
+    }
+
+    /// What stands in a module (or at the top), by name: modules, types, functions and storage.
+    pub fn members(&self, module: Option<ModuleRef>) -> impl Iterator<Item = (&Name, Ref)> {
+        let scope = module.map_or(0, ModuleRef::number);
+        let start: (u64, Name, u64) = (scope, "".into(), 0);
+        self.index
+            .names
+            .range(start..)
+            .take_while(move |(of, _, _)| *of == scope)
+            .filter_map(|(_, name, number)| Some((name, self.ref_of(*number)?)))
+    }
+
+    /// The path of an entity that has one, `module::name`; the ref for one that has not.
+    pub fn path(&self, of: Ref) -> String {
+        let (name, mut scope) = match self.place(of) {
+            Some(Place::Module(module)) => match self.module(module) {
+                Some(found) => (found.name.to_string(), found.parent),
+                None => return of.to_string(),
+            },
+            Some(Place::Type(def)) => match self.type_def(def) {
+                Some(found) => (found.name.to_string(), Some(found.module)),
+                None => return of.to_string(),
+            },
+            Some(Place::Function(function)) => match self.function(function) {
+                Some(found) => (found.head().name.to_string(), Some(found.head().module)),
+                None => return of.to_string(),
+            },
+            Some(Place::Storage(storage)) => match self.storage(storage) {
+                Some(found) => (found.name.to_string(), Some(found.module)),
+                None => return of.to_string(),
+            },
+            Some(
+                Place::Member(..)
+                | Place::Region(..)
+                | Place::Variable(..)
+                | Place::Contract(..)
+                | Place::Node(..),
+            )
+            | None => return of.to_string(),
+        };
+        let mut parts = vec![name];
+        while let Some(module) = scope.and_then(|module| self.module(module)) {
+            parts.push(module.name.to_string());
+            scope = module.parent;
+        }
+        parts.reverse();
+        parts.join("::")
+    }
+
+    /// The entities with a path, `module::name`; the last part is looked up among all kinds.
+    pub fn resolve_path(&self, path: &str) -> Vec<Ref> {
+        let mut scopes = vec![None];
+        let mut parts = path.split("::").peekable();
+        while let Some(part) = parts.next() {
+            let found: Vec<Ref> = scopes.iter().flat_map(|scope| self.lookup(*scope, part)).collect();
+            if parts.peek().is_none() {
+                return found;
+            }
+            scopes = found.into_iter().filter_map(|of| ModuleRef::try_from(of).ok()).map(Some).collect();
+        }
+        Vec::new()
+    }
+
+    /// The functions and types that mention an entity (a function, a type, storage), with how often, by ref.
+    pub fn users_of(&self, of: Ref) -> impl Iterator<Item = (Ref, u32)> + '_ {
+        self.users_from(of, 0)
+    }
+
+    /// The users with a number at or above the given one: how listings page.
+    pub fn users_from(&self, of: Ref, number: u64) -> impl Iterator<Item = (Ref, u32)> + '_ {
+        self.index
+            .users
+            .range((of.number, number)..=(of.number, u64::MAX))
+            .filter_map(|((_, user), times)| Some((self.ref_of(*user)?, *times)))
+    }
+
+    /// All pairs of an entity and a user of it, with how often; a call graph when restricted to functions.
+    pub fn all_users(&self) -> impl Iterator<Item = (Ref, Ref, u32)> + '_ {
+        self.index
+            .users
+            .iter()
+            .filter_map(|((of, user), times)| Some((self.ref_of(*of)?, self.ref_of(*user)?, *times)))
+    }
+
+    /// Totals, kept in step with every change.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            modules: self.index.modules,
+            types: self.index.types,
+            functions: self.index.functions,
+            counts: self.index.counts,
+        }
+    }
+
+    /// The hash of all that was authored. Costs what changed since the last call.
+    pub fn root_hash(&self) -> Hash {
+        let mut hasher = Hasher::new(b"program");
+        for part in [self.modules.hash(), self.types.hash(), self.functions.hash(), self.storage.hash()] {
+            hasher.bytes(&part.0);
+        }
+        hasher.finish()
+    }
+
+    /// The largest number of any entity; zero for an empty program.
+    pub fn largest_number(&self) -> u64 {
+        // The trie has no reverse iterator, and this is asked once when a program is made.
+        self.index.homes.iter().last().map_or(0, |(number, _)| number)
+    }
+
+    /// The modules in which two revisions differ.
+    pub fn changed_modules<'a>(&'a self, other: &'a Program) -> Vec<Change<'a, Module>> {
+        self.modules.changes(&other.modules)
+    }
+
+    /// The types in which two revisions differ.
+    pub fn changed_types<'a>(&'a self, other: &'a Program) -> Vec<Change<'a, Arc<TypeDef>>> {
+        self.types.changes(&other.types)
+    }
+
+    /// The functions in which two revisions differ. Pointers are compared first, so that it costs what differs.
+    pub fn changed_functions<'a>(&'a self, other: &'a Program) -> Vec<Change<'a, Arc<Function>>> {
+        self.functions.changes(&other.functions)
+    }
+
+    /// The storage in which two revisions differ.
+    pub fn changed_storage<'a>(&'a self, other: &'a Program) -> Vec<Change<'a, Storage>> {
+        self.storage.changes(&other.storage)
+    }
+}
