@@ -1,0 +1,34 @@
+//! The log.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Debug, Clone, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "log")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) program: i64,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub(crate) seq: i64,
+    pub(crate) id: Uuid,
+    pub(crate) parents: Vec<u8>,
+    pub(crate) branch: i32,
+    pub(crate) kind: i16,
+    pub(crate) actor: i64,
+    pub(crate) on_behalf_of: Option<String>,
+    pub(crate) message: Option<String>,
+    pub(crate) time: i64,
+    pub(crate) edits: Vec<u8>,
+    pub(crate) counts: Vec<u8>,
+    pub(crate) root_hash: Vec<u8>,
+    pub(crate) next_ref: i64,
+    pub(crate) target: Option<i64>,
+    pub(crate) idem_key: Option<Vec<u8>>,
+    pub(crate) request_digest: Option<Vec<u8>>,
+    pub(crate) run: Option<Uuid>,
+    pub(crate) step: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]
+pub(crate) enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,10 @@
+//! The tables, one file each.
+
+pub(crate) mod actors;
+pub(crate) mod heads;
+pub(crate) mod log;
+pub(crate) mod objects;
+pub(crate) mod programs;
+pub(crate) mod simulations;
+pub(crate) mod snapshots;
+pub(crate) mod trace_chunks;

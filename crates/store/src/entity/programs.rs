@@ -1,0 +1,21 @@
+//! Programs.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Debug, Clone, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "programs")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key)]
+    pub(crate) key: i64,
+    #[sea_orm(unique)]
+    pub(crate) id: Uuid,
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) created: i64,
+    pub(crate) deleted: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]
+pub(crate) enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,132 @@
+//! Why the database could not do its work.
+
+use std::sync::Arc;
+
+use sea_orm::{DbErr, RuntimeErr, sqlx};
+
+/// Why the database could not do its work.
+///
+/// Nothing here is the caller's mistake. Whether a write has happened is known for every variant but [`Fault::Device`]
+/// and [`Fault::ConnectionLost`]: there the answer got lost and asking again failed too, so a retry must carry the same
+/// idempotency key.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fault {
+    /// There is no room left; nothing was written.
+    #[error("the disk is full")]
+    DiskFull,
+    /// Another connection held the database for longer than the busy time-out; nothing was written.
+    #[error("the database is locked by another connection")]
+    Busy,
+    /// The file or its folder may not be written.
+    #[error("the database can only be read")]
+    ReadOnly,
+    /// The file system failed.
+    #[error("the database file could not be read or written")]
+    Device(#[source] Arc<sqlx::Error>),
+    /// The content of the file is not what a database looks like.
+    #[error("the database file is damaged")]
+    Damaged(#[source] Arc<sqlx::Error>),
+    /// The connection went away in the middle of a statement.
+    #[error("the connection to the database was lost")]
+    ConnectionLost,
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// A stored value is not one that this binary writes.
+    #[error("column `{column}` of table `{table}` holds a value that cannot be read")]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+    },
+    /// The database refused a statement that it should have run.
+    #[error("the database refused a statement")]
+    Refused(#[source] Arc<DbErr>),
+}
+
+/// Why a write did not happen, as the writing connection sees it.
+#[derive(Debug, Clone)]
+pub(crate) enum Failure {
+    /// A unique index has the value already.
+    Clash,
+    /// The answer got lost: the write may have happened.
+    Unknown(Fault),
+    /// It did not happen.
+    Fault(Fault),
+}
+
+impl From<DbErr> for Failure {
+    fn from(error: DbErr) -> Self {
+        let Some(cause) = cause(&error) else {
+            return Self::Fault(Fault::Refused(Arc::new(error)));
+        };
+        match &*cause {
+            sqlx::Error::Io(_) => Self::Unknown(Fault::Device(cause)),
+            sqlx::Error::WorkerCrashed => Self::Unknown(Fault::ConnectionLost),
+            sqlx::Error::PoolClosed => Self::Fault(Fault::Closed),
+            sqlx::Error::PoolTimedOut => Self::Fault(Fault::Busy),
+            sqlx::Error::Database(database) => match primary_code(database.as_ref()) {
+                // https://sqlite.org/rescode.html
+                Some(5 | 6) => Self::Fault(Fault::Busy),
+                Some(8) => Self::Fault(Fault::ReadOnly),
+                Some(10 | 14) => Self::Unknown(Fault::Device(cause)),
+                Some(11 | 26) => Self::Fault(Fault::Damaged(cause)),
+                Some(13) => Self::Fault(Fault::DiskFull),
+                Some(19) => Self::Clash,
+                Some(_) | None => Self::Fault(Fault::Refused(Arc::new(error))),
+            },
+            // Someone else's enum: what is left are mistakes in a statement or its values.
+            _ => Self::Fault(Fault::Refused(Arc::new(error))),
+        }
+    }
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self::from(DbErr::Exec(RuntimeErr::SqlxError(Arc::new(error))))
+    }
+}
+
+impl From<Failure> for Fault {
+    /// For statements that cannot clash.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Clash => Self::Refused(Arc::new(DbErr::RecordNotInserted)),
+            Failure::Unknown(fault) | Failure::Fault(fault) => fault,
+        }
+    }
+}
+
+impl From<DbErr> for Fault {
+    fn from(error: DbErr) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+fn cause(error: &DbErr) -> Option<Arc<sqlx::Error>> {
+    match error {
+        DbErr::Conn(RuntimeErr::SqlxError(cause))
+        | DbErr::Exec(RuntimeErr::SqlxError(cause))
+        | DbErr::Query(RuntimeErr::SqlxError(cause)) => Some(Arc::clone(cause)),
+        DbErr::ConnectionAcquire(sea_orm::ConnAcquireErr::Timeout) => {
+            Some(Arc::new(sqlx::Error::PoolTimedOut))
+        }
+        DbErr::ConnectionAcquire(sea_orm::ConnAcquireErr::ConnectionClosed) => {
+            Some(Arc::new(sqlx::Error::PoolClosed))
+        }
+        // Someone else's enum.
+        _ => None,
+    }
+}
+
+/// SQLite reports extended result codes; their low byte is the primary one.
+fn primary_code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
+    error.code().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff)
+}

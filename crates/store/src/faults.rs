@@ -1,0 +1,87 @@
+//! Places at which a test can interfere with the write path.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::fault::{Failure, Fault};
+
+/// A step of the write path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A batch has been taken from the queue; no statement has run.
+    BeforeInsert,
+    /// All statements of a transaction of several have run; it is not committed. A batch that is one statement has no
+    /// such step.
+    BeforeCommit,
+    /// The database has answered that the rows are durable; nobody has been told.
+    AfterCommit,
+    /// The next thing is to answer the callers.
+    BeforeAck,
+    /// Background writing (objects, snapshots, simulations) is about to start.
+    BeforeBackground,
+    /// Background writing is durable.
+    AfterBackground,
+}
+
+impl Step {
+    /// All steps, in the order in which a write passes them.
+    pub const ALL: [Self; 6] = [
+        Self::BeforeInsert,
+        Self::BeforeCommit,
+        Self::AfterCommit,
+        Self::BeforeAck,
+        Self::BeforeBackground,
+        Self::AfterBackground,
+    ];
+}
+
+/// What happens at a step.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Nothing unusual.
+    Continue,
+    /// The writer waits until it is notified.
+    Hold(Arc<Notify>),
+    /// The step fails. With [`Fault::ConnectionLost`] and [`Fault::Device`] the writer's connection really goes away; only
+    /// these make sense after a commit.
+    Fail(Fault),
+}
+
+/// A hook that is asked at every step of the write path.
+///
+/// It runs on the writer's task. To die at a step, abort the process in the hook.
+#[derive(Clone, Default)]
+pub struct Faults(Option<Arc<dyn Fn(Step) -> Action + Send + Sync>>);
+
+impl Faults {
+    /// Never interferes.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// Asks `hook` at every step.
+    pub fn new(hook: impl Fn(Step) -> Action + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hook)))
+    }
+
+    pub(crate) async fn at(&self, step: Step) -> Result<(), Failure> {
+        let Some(hook) = &self.0 else { return Ok(()) };
+        match hook(step) {
+            Action::Continue => Ok(()),
+            Action::Hold(until) => {
+                until.notified().await;
+                Ok(())
+            }
+            Action::Fail(fault @ (Fault::ConnectionLost | Fault::Device(_))) => Err(Failure::Unknown(fault)),
+            Action::Fail(fault) => Err(Failure::Fault(fault)),
+        }
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Faults").field(&self.0.is_some()).finish()
+    }
+}

@@ -1,0 +1,46 @@
+//! Keeps the logs, objects and snapshots of programs in a database.
+//!
+//! Everything that happens to a program is one row of one table, the log; an acknowledged row is on the disk. All
+//! writing goes through one connection that the [`Committer`] owns; reading goes through a small pool. The store speaks
+//! in rows: edits, counts and trie chunks are opaque bytes to it. It must not know what a program means, nor what time
+//! it is.
+//!
+//! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
+//! file per subject: programs, heads, log, objects, snapshots, simulations, doctor.
+
+mod actors;
+mod committer;
+mod doctor;
+mod entity;
+mod entry;
+mod fault;
+mod faults;
+mod heads;
+mod location;
+mod lock;
+mod log;
+mod objects;
+mod open;
+mod programs;
+mod queue;
+mod simulations;
+mod snapshots;
+mod store;
+mod writer;
+
+pub use actors::{Actor, ActorKey, ActorKind};
+pub use committer::{Append, CommitError, Committed, Committer, Ticket};
+pub use doctor::{Finding, References, Report};
+pub use entry::{Entry, EntryKind, FIRST_SEQ, Idempotency, Origin, ProgramKey, Timestamp};
+pub use fault::Fault;
+pub use faults::{Action, Faults, Step};
+pub use heads::Head;
+pub use location::{Location, UnknownLocation};
+pub use lock::Holder;
+pub use log::{HistoryFilter, Tail};
+pub use objects::{Object, ObjectHash};
+pub use open::OpenError;
+pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
+pub use simulations::{Simulation, TraceChunk};
+pub use snapshots::Snapshot;
+pub use store::{Options, Store};

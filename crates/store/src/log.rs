@@ -1,0 +1,226 @@
+//! Reading the logs.
+
+use std::ops::RangeInclusive;
+
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+
+use crate::actors::ActorKey;
+use crate::entity::log;
+use crate::entry::{Entry, EntryKind, ProgramKey};
+use crate::fault::Fault;
+use crate::store::Store;
+
+/// Which entries of a log to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HistoryFilter {
+    /// Only entries with smaller numbers: where the page before ended.
+    pub before: Option<u64>,
+    /// Only entries on this branch.
+    pub branch: Option<u32>,
+    /// Only entries of these kinds; empty for all.
+    pub kinds: Vec<EntryKind>,
+    /// Only entries by these actors.
+    pub actors: Option<Vec<ActorKey>>,
+}
+
+/// How far a reader has got in a program's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// The program.
+    pub program: ProgramKey,
+    /// The last entry that the reader has seen; 0 for none.
+    pub after: u64,
+}
+
+/// How many programs one statement asks for: SQLite bounds the depth of an expression at 1,000.
+const TAILS_PER_STATEMENT: usize = 256;
+
+impl Store {
+    /// The entry with a number.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entry(&self, program: ProgramKey, seq: u64) -> Result<Option<Entry>, Fault> {
+        let row = log::Entity::find_by_id((program.0, seq.cast_signed())).one(&self.reader).await?;
+        row.map(Entry::try_from).transpose()
+    }
+
+    /// The entry that a request with an idempotency key has made.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entry_by_key(&self, program: ProgramKey, key: &[u8]) -> Result<Option<Entry>, Fault> {
+        let query = log::Entity::find()
+            .filter(log::Column::IdemKey.eq(key.to_vec()))
+            .filter(log::Column::Program.eq(program.0));
+        query.one(&self.reader).await?.map(Entry::try_from).transpose()
+    }
+
+    /// The newest entry.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn newest_entry(&self, program: ProgramKey) -> Result<Option<Entry>, Fault> {
+        let row = of(program).order_by_desc(log::Column::Seq).one(&self.reader).await?;
+        row.map(Entry::try_from).transpose()
+    }
+
+    /// Entries in a range of numbers, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entries(
+        &self,
+        program: ProgramKey,
+        range: RangeInclusive<u64>,
+        limit: u64,
+    ) -> Result<Vec<Entry>, Fault> {
+        let rows = of(program)
+            .filter(log::Column::Seq.between(to_row(*range.start()), to_row(*range.end())))
+            .order_by_asc(log::Column::Seq)
+            .limit(limit)
+            .all(&self.reader)
+            .await?;
+        decode(rows)
+    }
+
+    /// Entries after a reader's place, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn tail(&self, from: Tail, limit: u64) -> Result<Vec<Entry>, Fault> {
+        self.entries(from.program, from.after + 1..=u64::MAX, limit).await
+    }
+
+    /// Entries after a reader's places in several logs: by program in order of the keys, oldest first, at most `limit`
+    /// altogether.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn tails(&self, from: &[Tail], limit: u64) -> Result<Vec<(ProgramKey, Entry)>, Fault> {
+        let mut from = from.to_vec();
+        from.sort_by_key(|tail| tail.program);
+        let mut found = Vec::new();
+        for chunk in from.chunks(TAILS_PER_STATEMENT) {
+            let left = limit - found.len() as u64;
+            if left == 0 {
+                break;
+            }
+            let any = chunk.iter().fold(Condition::any(), |any, tail| {
+                any.add(
+                    Condition::all()
+                        .add(log::Column::Program.eq(tail.program.0))
+                        .add(log::Column::Seq.gt(to_row(tail.after))),
+                )
+            });
+            let rows = log::Entity::find()
+                .filter(any)
+                .order_by_asc(log::Column::Program)
+                .order_by_asc(log::Column::Seq)
+                .limit(left)
+                .all(&self.reader)
+                .await?;
+            for row in rows {
+                found.push((ProgramKey(row.program), Entry::try_from(row)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Entries that pass a filter, newest first, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn history(
+        &self,
+        program: ProgramKey,
+        filter: &HistoryFilter,
+        limit: u64,
+    ) -> Result<Vec<Entry>, Fault> {
+        let mut query = filtered(program, filter);
+        if let Some(before) = filter.before {
+            query = query.filter(log::Column::Seq.lt(to_row(before)));
+        }
+        let rows = query.order_by_desc(log::Column::Seq).limit(limit).all(&self.reader).await?;
+        decode(rows)
+    }
+
+    /// How many entries pass a filter, wherever the page begins.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn history_len(&self, program: ProgramKey, filter: &HistoryFilter) -> Result<u64, Fault> {
+        Ok(filtered(program, filter).count(&self.reader).await?)
+    }
+
+    /// The entries that make, move or remove checkpoints and branches, oldest first.
+    ///
+    /// What checkpoints there are is read from these alone: a table of them would be a second truth.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn marks(&self, program: ProgramKey) -> Result<Vec<Entry>, Fault> {
+        // Not a parameter: the index is chosen only if the planner sees the value.
+        let mark = SimpleExpr::from(Expr::cust(format!("\"kind\" >= {}", EntryKind::FIRST_MARK.code())));
+        let rows = of(program).filter(mark).order_by_asc(log::Column::Seq).all(&self.reader).await?;
+        decode(rows)
+    }
+
+    /// The newest entry on a branch after a number.
+    pub(crate) async fn newest_seq_on(
+        &self,
+        program: ProgramKey,
+        branch: u32,
+        after: u64,
+    ) -> Result<Option<u64>, Fault> {
+        let seq: Option<i64> = of(program)
+            .filter(log::Column::Seq.gt(to_row(after)))
+            .filter(log::Column::Branch.eq(branch.cast_signed()))
+            .order_by_desc(log::Column::Seq)
+            .select_only()
+            .column(log::Column::Seq)
+            .into_tuple()
+            .one(&self.reader)
+            .await?;
+        Ok(seq.map(i64::cast_unsigned))
+    }
+}
+
+pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
+    log::Entity::find().filter(Expr::col(log::Column::Program).eq(program.0))
+}
+
+fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> {
+    let mut query = of(program);
+    if let Some(branch) = filter.branch {
+        query = query.filter(log::Column::Branch.eq(branch.cast_signed()));
+    }
+    if !filter.kinds.is_empty() {
+        query = query.filter(log::Column::Kind.is_in(filter.kinds.iter().map(|kind| kind.code())));
+    }
+    if let Some(actors) = &filter.actors {
+        query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
+    }
+    query
+}
+
+/// A number as the database compares it: what is too large for it is larger than any that it holds.
+fn to_row(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn decode(rows: Vec<log::Model>) -> Result<Vec<Entry>, Fault> {
+    rows.into_iter().map(Entry::try_from).collect()
+}

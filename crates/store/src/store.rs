@@ -1,0 +1,113 @@
+//! The store as a whole: opening and closing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sea_orm::DatabaseConnection;
+use tokio::task::JoinHandle;
+
+use crate::actors::ActorCache;
+use crate::committer::{Committer, Loop};
+use crate::fault::Fault;
+use crate::faults::Faults;
+use crate::location::Location;
+use crate::open::{OpenError, Ready, open_readers, prepare, writer_options};
+use crate::writer::Writer;
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where it is.
+    pub location: Location,
+    /// How many connections read.
+    pub readers: u32,
+    /// How long a statement waits for a lock, which only tools outside lmlang can hold.
+    pub busy_timeout: Duration,
+    /// The test hook of the write path.
+    pub faults: Faults,
+}
+
+impl Options {
+    /// The usual options for a place.
+    pub fn new(location: Location) -> Self {
+        Self { location, readers: 4, busy_timeout: Duration::from_secs(5), faults: Faults::none() }
+    }
+
+    /// The usual options for a database file.
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        Self::new(Location::File(path.as_ref().to_owned()))
+    }
+}
+
+/// An open database: one writing connection, a few that read.
+///
+/// Dropping it ends it as well as [`Store::close`] does, but later and without a word about errors.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) reader: DatabaseConnection,
+    pub(crate) actors: ActorCache,
+    committer: Committer,
+    writing: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens a database, makes it if it is not there, and brings it to the newest schema.
+    ///
+    /// Must be called within a tokio runtime, on which the committer runs from then on.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]: among others another process that has it open, and a schema that is newer than this binary.
+    pub async fn open(options: Options) -> Result<Self, OpenError> {
+        let path = match options.location {
+            Location::File(path) => path,
+            Location::Postgres(_) => return Err(OpenError::Unsupported),
+        };
+        let Ready { path, lock } = prepare(&path).await?;
+        let failed = |source: Fault| OpenError::Database { path: path.clone(), source };
+        let mut writer =
+            Writer::new(writer_options(&path).busy_timeout(options.busy_timeout), options.faults);
+        writer.connect().await.map_err(|failure| failed(failure.into()))?;
+        let reader = open_readers(&path, options.readers).await.map_err(failed)?;
+        let (committer, work) = Loop::new(writer, Arc::new(lock));
+        let writing = tokio::spawn(work.run());
+        Ok(Self { reader, actors: ActorCache::default(), committer, writing: Some(writing), path })
+    }
+
+    /// The handle through which entries are appended.
+    pub fn committer(&self) -> &Committer {
+        &self.committer
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Finishes what is queued, closes the connections and gives the file free.
+    ///
+    /// Appends that come later are answered with [`Fault::Closed`].
+    ///
+    /// # Errors
+    ///
+    /// A fault on closing the connections that read; everything acknowledged is safe in any case.
+    pub async fn close(mut self) -> Result<(), Fault> {
+        // First the readers: the last connection folds the write-ahead log into the file.
+        self.reader.close_by_ref().await?;
+        self.committer.close();
+        if let Some(writing) = self.writing.take()
+            && let Err(error) = writing.await
+        {
+            tracing::error!(%error, "the committer ended by a panic");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.committer.close();
+    }
+}

@@ -1,0 +1,197 @@
+//! Order, grouping, and what happens to the others when one append fails.
+
+use lmlang_store::{Append, CommitError, Head, Step, Timestamp};
+
+use crate::fixture::{Fixture, Gate, edit, keyed};
+
+#[tokio::test]
+async fn what_waits_becomes_one_transaction() {
+    let (gate, faults) = Gate::new();
+    let fixture = Fixture::with_faults(faults).await;
+    let (a, b) = (fixture.program("a").await, fixture.program("b").await);
+    let before = fixture.store.committer().committed();
+
+    let mut held = gate.hold(Step::BeforeInsert);
+    let first = fixture.submit(a, vec![fixture.edit(2)]);
+    held.reached().await;
+    let mut tickets = vec![first];
+    for seq in 3..=100 {
+        tickets.push(fixture.submit(a, vec![fixture.edit(seq)]));
+        tickets.push(fixture.submit(b, vec![fixture.edit(seq - 1)]));
+    }
+    held.release();
+    for ticket in tickets {
+        ticket.await.unwrap();
+    }
+
+    let after = fixture.store.committer().committed();
+    assert_eq!(after.entries - before.entries, 1 + 2 * 98);
+    assert_eq!(after.transactions - before.transactions, 2);
+    assert_eq!(fixture.seqs(a).await, (1..=100).collect::<Vec<_>>());
+    assert_eq!(fixture.seqs(b).await, (1..=99).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_batch_is_at_most_256_rows_and_an_append_is_never_cut() {
+    let (gate, faults) = Gate::new();
+    let fixture = Fixture::with_faults(faults).await;
+    let program = fixture.program("a").await;
+    let before = fixture.store.committer().committed();
+
+    let mut held = gate.hold(Step::BeforeInsert);
+    let mut tickets = vec![fixture.submit(program, vec![fixture.edit(2)])];
+    held.reached().await;
+    // 200 + 50 fit one statement, the next 50 do not; 600 need three in one transaction.
+    let mut seq = 3;
+    for rows in [200, 50, 50, 600, 1] {
+        tickets.push(fixture.submit(program, (seq..seq + rows).map(|seq| fixture.edit(seq)).collect()));
+        seq += rows;
+    }
+    held.release();
+    for ticket in tickets {
+        ticket.await.unwrap();
+    }
+
+    let after = fixture.store.committer().committed();
+    assert_eq!(after.transactions - before.transactions, 5);
+    assert_eq!(fixture.seqs(program).await, (1..seq).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn one_failure_fails_what_was_built_on_it_and_nothing_else() {
+    let (gate, faults) = Gate::new();
+    let fixture = Fixture::with_faults(faults).await;
+    let (a, b) = (fixture.program("a").await, fixture.program("b").await);
+
+    let mut held = gate.hold(Step::BeforeInsert);
+    let opener = fixture.submit(b, vec![fixture.edit(2)]);
+    held.reached().await;
+    let before = fixture.submit(a, vec![keyed(fixture.edit(2), "k")]);
+    let clash = fixture.submit(a, vec![keyed(fixture.edit(3), "k")]);
+    let successor = fixture.submit(a, vec![fixture.edit(4)]);
+    let other = fixture.submit(b, vec![keyed(fixture.edit(3), "k")]);
+    held.release();
+
+    opener.await.unwrap();
+    before.await.unwrap();
+    assert!(matches!(clash.await, Err(CommitError::KeyTaken { seq: 2 })));
+    assert!(matches!(successor.await, Err(CommitError::OutOfOrder { expected: 3, found: 4 })));
+    other.await.unwrap();
+    // The engine applies the successor again, at the number that is free.
+    fixture.append(a, fixture.edit(3)).await.unwrap();
+    assert_eq!(fixture.seqs(a).await, [1, 2, 3]);
+    assert_eq!(fixture.seqs(b).await, [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn an_append_is_all_or_nothing() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    let twice = vec![keyed(fixture.edit(2), "k"), keyed(fixture.edit(3), "k")];
+    assert!(matches!(fixture.submit(program, twice).await, Err(CommitError::KeyTaken { seq: 2 })));
+    let gap = vec![fixture.edit(2), fixture.edit(4)];
+    assert!(matches!(
+        fixture.submit(program, gap).await,
+        Err(CommitError::OutOfOrder { expected: 3, found: 4 })
+    ));
+    assert_eq!(fixture.seqs(program).await, [1]);
+    fixture.submit(program, Vec::new()).await.unwrap();
+}
+
+#[tokio::test]
+async fn branches_are_stored_with_the_entries_that_make_them() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    let head = |branch, name: &str| Head {
+        branch,
+        name: name.to_owned(),
+        seq: 1,
+        created: Timestamp(5),
+        deleted: None,
+    };
+    let committer = fixture.store.committer();
+    let made = Append { program, entries: vec![fixture.edit(2)], heads: vec![head(1, "feature")] };
+    committer.submit(made).await.unwrap();
+    let clash = Append { program, entries: vec![fixture.edit(3)], heads: vec![head(2, "feature")] };
+    match committer.submit(clash).await {
+        Err(CommitError::BranchExists { name }) => assert_eq!(name, "feature"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(fixture.seqs(program).await, [1, 2]);
+
+    // A removed branch frees its name and keeps its number.
+    let removed = Head { deleted: Some(Timestamp(6)), ..head(1, "feature") };
+    let moved = Append { program, entries: vec![fixture.edit(3)], heads: vec![removed, head(2, "feature")] };
+    committer.submit(moved).await.unwrap();
+    let heads = fixture.store.heads(program).await.unwrap();
+    assert_eq!(
+        heads.iter().map(|head| (head.branch, head.deleted.is_some())).collect::<Vec<_>>(),
+        [(0, false), (1, true), (2, false)]
+    );
+
+    let on_branch = lmlang_store::Entry { branch: 2, ..fixture.edit(4) };
+    fixture.append(program, on_branch).await.unwrap();
+    assert_eq!(fixture.store.head_seq(program, 0).await.unwrap(), Some(3));
+    assert_eq!(fixture.store.head_seq(program, 2).await.unwrap(), Some(4));
+    assert_eq!(fixture.store.head_seq(program, 3).await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sixty_four_callers_on_one_program_and_on_many() {
+    let fixture = Fixture::new().await;
+    let mut programs = Vec::new();
+    for number in 0..8 {
+        programs.push(fixture.program(&format!("p{number}")).await);
+    }
+    let next: Vec<_> = programs.iter().map(|_| std::sync::Mutex::new(2_u64)).collect();
+    let next = std::sync::Arc::new(next);
+    let mut callers = tokio::task::JoinSet::new();
+    for caller in 0..64_usize {
+        let (committer, next, programs) = (fixture.store.committer().clone(), next.clone(), programs.clone());
+        let actor = fixture.actor;
+        callers.spawn(async move {
+            for round in 0..20 {
+                let place = (caller + round) % programs.len();
+                let ticket = {
+                    let mut seq = next[place].lock().unwrap();
+                    let entry = keyed(edit(*seq, actor), &format!("{caller}/{round}"));
+                    *seq += 1;
+                    committer.submit(Append {
+                        program: programs[place],
+                        entries: vec![entry],
+                        heads: Vec::new(),
+                    })
+                };
+                ticket.await.unwrap();
+            }
+        });
+    }
+    while let Some(done) = callers.join_next().await {
+        done.unwrap();
+    }
+    let committed = fixture.store.committer().committed();
+    assert_eq!(committed.entries, 8 + 64 * 20);
+    assert!(committed.transactions < committed.entries, "{committed:?}");
+    let fixture = fixture.reopened().await;
+    for program in programs {
+        assert_eq!(fixture.seqs(program).await, (1..=161).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn closing_finishes_what_is_queued_and_refuses_what_comes_later() {
+    let (gate, faults) = Gate::new();
+    let fixture = Fixture::with_faults(faults).await;
+    let program = fixture.program("a").await;
+    let committer = fixture.store.committer().clone();
+    let mut held = gate.hold(Step::BeforeInsert);
+    let first = fixture.submit(program, vec![fixture.edit(2)]);
+    held.reached().await;
+    let second = fixture.submit(program, vec![fixture.edit(3)]);
+    held.release();
+    fixture.store.close().await.unwrap();
+    first.await.unwrap();
+    second.await.unwrap();
+    let late = committer.submit(Append { program, entries: vec![edit(4, fixture.actor)], heads: Vec::new() });
+    assert!(matches!(late.await, Err(CommitError::Storage(lmlang_store::Fault::Closed))));
+}

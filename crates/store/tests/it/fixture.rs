@@ -1,0 +1,161 @@
+//! A store in a temporary folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lmlang_store::{
+    Action, Actor, ActorKey, ActorKind, Append, CommitError, Entry, EntryKind, FIRST_SEQ, Faults, Head,
+    Idempotency, NewProgram, Options, ProgramKey, Step, Store, Ticket, Timestamp,
+};
+use tempfile::TempDir;
+use tokio::sync::{Notify, mpsc};
+use uuid::Uuid;
+
+pub(crate) struct Fixture {
+    pub(crate) dir: TempDir,
+    pub(crate) store: Store,
+    pub(crate) actor: ActorKey,
+}
+
+impl Fixture {
+    pub(crate) async fn new() -> Self {
+        Self::with_faults(Faults::none()).await
+    }
+
+    pub(crate) async fn with_faults(faults: Faults) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(Options { faults, ..options(dir.path()) }).await.unwrap();
+        let actor = author(&store).await;
+        Self { dir, store, actor }
+    }
+
+    /// Closes the store and opens it again.
+    pub(crate) async fn reopened(self) -> Self {
+        self.store.close().await.unwrap();
+        let store = Store::open(options(self.dir.path())).await.unwrap();
+        Self { dir: self.dir, store, actor: self.actor }
+    }
+
+    pub(crate) async fn program(&self, name: &str) -> ProgramKey {
+        create(&self.store, name, self.actor).await
+    }
+
+    pub(crate) fn submit(&self, program: ProgramKey, entries: Vec<Entry>) -> Ticket {
+        self.store.committer().submit(Append { program, entries, heads: Vec::new() })
+    }
+
+    pub(crate) async fn append(&self, program: ProgramKey, entry: Entry) -> Result<(), CommitError> {
+        self.submit(program, vec![entry]).await
+    }
+
+    pub(crate) fn edit(&self, seq: u64) -> Entry {
+        edit(seq, self.actor)
+    }
+
+    pub(crate) async fn seqs(&self, program: ProgramKey) -> Vec<u64> {
+        seqs(&self.store, program).await
+    }
+}
+
+pub(crate) fn options(dir: &Path) -> Options {
+    Options::file(dir.join("lmlang.db"))
+}
+
+pub(crate) async fn author(store: &Store) -> ActorKey {
+    let actor = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: Some("tests".to_owned()) };
+    store.actor_key(&actor).await.unwrap()
+}
+
+pub(crate) fn new_program(name: &str) -> NewProgram {
+    NewProgram { id: Uuid::now_v7(), name: name.to_owned(), doc: String::new(), created: Timestamp(1) }
+}
+
+pub(crate) fn main_branch() -> Head {
+    Head { branch: 0, name: "main".to_owned(), seq: FIRST_SEQ, created: Timestamp(1), deleted: None }
+}
+
+pub(crate) async fn create(store: &Store, name: &str, actor: ActorKey) -> ProgramKey {
+    let first = Entry { kind: EntryKind::Create, parents: Default::default(), ..edit(FIRST_SEQ, actor) };
+    store.create_program(new_program(name), vec![first], vec![main_branch()]).await.unwrap()
+}
+
+/// An edit that follows the entry before it.
+pub(crate) fn edit(seq: u64, actor: ActorKey) -> Entry {
+    Entry {
+        seq,
+        id: Uuid::now_v7(),
+        parents: [seq - 1].into_iter().collect(),
+        branch: 0,
+        kind: EntryKind::Edit,
+        actor,
+        on_behalf_of: None,
+        message: None,
+        time: Timestamp(seq.cast_signed()),
+        edits: vec![7; 300],
+        counts: vec![1, 2, 3],
+        root_hash: [seq as u8; 32],
+        next_ref: seq * 16,
+        target: None,
+        idempotency: None,
+        origin: None,
+    }
+}
+
+pub(crate) fn keyed(entry: Entry, key: &str) -> Entry {
+    let idempotency = Idempotency { key: key.as_bytes().to_vec(), digest: vec![9; 32] };
+    Entry { idempotency: Some(idempotency), ..entry }
+}
+
+pub(crate) async fn seqs(store: &Store, program: ProgramKey) -> Vec<u64> {
+    store
+        .entries(program, 0..=u64::MAX, u64::from(u32::MAX))
+        .await
+        .unwrap()
+        .iter()
+        .map(|entry| entry.seq)
+        .collect()
+}
+
+/// Holds the committer before its next batch, so that a test decides what the batches are.
+pub(crate) struct Gate {
+    arm: Arc<std::sync::Mutex<Option<(Step, mpsc::UnboundedSender<()>, Arc<Notify>)>>>,
+}
+
+pub(crate) struct Held {
+    reached: mpsc::UnboundedReceiver<()>,
+    release: Arc<Notify>,
+}
+
+impl Gate {
+    pub(crate) fn new() -> (Self, Faults) {
+        let arm = Arc::new(std::sync::Mutex::new(None::<(Step, mpsc::UnboundedSender<()>, Arc<Notify>)>));
+        let hook = Arc::clone(&arm);
+        let faults =
+            Faults::new(move |step| match hook.lock().unwrap().take_if(|(wanted, _, _)| *wanted == step) {
+                Some((_, reached, release)) => {
+                    reached.send(()).unwrap();
+                    Action::Hold(release)
+                }
+                None => Action::Continue,
+            });
+        (Self { arm }, faults)
+    }
+
+    pub(crate) fn hold(&self, step: Step) -> Held {
+        let (sender, reached) = mpsc::unbounded_channel();
+        let release = Arc::new(Notify::new());
+        *self.arm.lock().unwrap() = Some((step, sender, Arc::clone(&release)));
+        Held { reached, release }
+    }
+}
+
+impl Held {
+    /// Waits until the committer stands at the step.
+    pub(crate) async fn reached(&mut self) {
+        self.reached.recv().await.unwrap();
+    }
+
+    pub(crate) fn release(&self) {
+        self.release.notify_one();
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading what was appended.
+
+use lmlang_store::{Actor, ActorKind, Entry, EntryKind, HistoryFilter, Idempotency, Origin, Tail, Timestamp};
+use uuid::Uuid;
+
+use crate::fixture::Fixture;
+
+#[tokio::test]
+async fn an_entry_is_read_back_as_it_was() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    let full = Entry {
+        parents: [1, 0].into_iter().collect(),
+        branch: u32::MAX,
+        kind: EntryKind::Merge,
+        on_behalf_of: Some("grace".to_owned()),
+        message: Some("é \0 'x'".to_owned()),
+        time: Timestamp(i64::MIN),
+        edits: Vec::new(),
+        counts: Vec::new(),
+        next_ref: u64::MAX,
+        target: Some(1),
+        idempotency: Some(Idempotency { key: vec![0, 255], digest: vec![1; 32] }),
+        origin: Some(Origin { run: Uuid::now_v7(), step: 3 }),
+        ..fixture.edit(2)
+    };
+    fixture.append(program, full.clone()).await.unwrap();
+    let store = &fixture.store;
+    assert_eq!(store.entry(program, 2).await.unwrap(), Some(full.clone()));
+    assert_eq!(store.entry_by_key(program, &[0, 255]).await.unwrap(), Some(full.clone()));
+    assert_eq!(store.newest_entry(program).await.unwrap(), Some(full));
+    assert_eq!(store.entry(program, 3).await.unwrap(), None);
+    assert_eq!(store.entry(program, u64::MAX).await.unwrap(), None);
+    assert_eq!(store.entry_by_key(program, b"other").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn history_is_paged_newest_first_and_filtered() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    let grace = Actor { name: "grace".to_owned(), kind: ActorKind::Agent, client: None };
+    let other = fixture.store.actor_key(&grace).await.unwrap();
+    assert_eq!(fixture.store.actor(other).await.unwrap(), Some(grace));
+    assert_eq!(fixture.store.actors_named("grace").await.unwrap(), [other]);
+    for seq in 2..=20 {
+        let kind = if seq % 5 == 0 { EntryKind::Checkpoint } else { EntryKind::Edit };
+        let actor = if seq % 2 == 0 { other } else { fixture.actor };
+        let branch = u32::from(seq > 15);
+        fixture.append(program, Entry { kind, actor, branch, ..fixture.edit(seq) }).await.unwrap();
+    }
+    let list = async |filter: HistoryFilter, limit| {
+        let page = fixture.store.history(program, &filter, limit).await.unwrap();
+        let total = fixture.store.history_len(program, &filter).await.unwrap();
+        (page.iter().map(|entry| entry.seq).collect::<Vec<_>>(), total)
+    };
+    assert_eq!(list(HistoryFilter::default(), 3).await, (vec![20, 19, 18], 20));
+    assert_eq!(list(HistoryFilter { before: Some(18), ..Default::default() }, 2).await, (vec![17, 16], 20));
+    let checkpoints = HistoryFilter { kinds: vec![EntryKind::Checkpoint], ..Default::default() };
+    assert_eq!(list(checkpoints, 9).await, (vec![20, 15, 10, 5], 4));
+    let by_other = HistoryFilter { actors: Some(vec![other]), branch: Some(1), ..Default::default() };
+    assert_eq!(list(by_other, 9).await, (vec![20, 18, 16], 3));
+    let nobody = HistoryFilter { actors: Some(Vec::new()), ..Default::default() };
+    assert_eq!(list(nobody, 9).await, (vec![], 0));
+
+    let marks = fixture.store.marks(program).await.unwrap();
+    assert_eq!(marks.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [5, 10, 15, 20]);
+    assert_eq!(fixture.store.head_seq(program, 0).await.unwrap(), Some(15));
+}
+
+#[tokio::test]
+async fn tails_of_one_and_of_many() {
+    let fixture = Fixture::new().await;
+    let mut from = Vec::new();
+    for number in 0..300 {
+        from.push(Tail { program: fixture.program(&format!("p{number}")).await, after: 0 });
+    }
+    let (first, last) = (from[0].program, from[299].program);
+    for seq in 2..=4 {
+        fixture.append(first, fixture.edit(seq)).await.unwrap();
+        fixture.append(last, fixture.edit(seq)).await.unwrap();
+    }
+    for tail in &mut from {
+        tail.after = 1;
+    }
+    from[299].after = 3;
+    from.reverse();
+    let seen = |entries: Vec<(_, Entry)>| {
+        entries.into_iter().map(|(program, entry)| (program, entry.seq)).collect::<Vec<_>>()
+    };
+    let all = fixture.store.tails(&from, 100).await.unwrap();
+    assert_eq!(seen(all), [(first, 2), (first, 3), (first, 4), (last, 4)]);
+    let some = fixture.store.tails(&from, 2).await.unwrap();
+    assert_eq!(seen(some), [(first, 2), (first, 3)]);
+    assert_eq!(fixture.store.tails(&[], 2).await.unwrap(), []);
+    let one = fixture.store.tail(Tail { program: first, after: 2 }, 1).await.unwrap();
+    assert_eq!(one.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
+    let end = fixture.store.tail(Tail { program: first, after: 4 }, 1).await.unwrap();
+    assert_eq!(end, []);
+}

@@ -1,0 +1,12 @@
+//! The store on real files, with faults.
+
+mod committer;
+mod doctor;
+mod faults;
+mod fixture;
+mod kill;
+mod log;
+mod objects;
+mod opening;
+mod programs;
+mod simulations;
