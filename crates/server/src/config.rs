@@ -1,0 +1,112 @@
+//! What the server is told: settings, and the questions that it asks its host.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The settings of the server. Every combination is legal, except a public address without `allow_remote`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The address to listen on; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Whether callers on other machines may be served, without a credential of any kind.
+    pub allow_remote: bool,
+    /// Hosts, as in the `Host` header without the port, by which the server may be addressed beside the loopback names.
+    ///
+    /// Empty together with `allow_remote` means any.
+    pub allowed_hosts: Vec<String>,
+    /// Origins, as in the `Origin` header, of pages that may call beside the server's own.
+    pub allowed_origins: Vec<String>,
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// How long a client may take to send a request's head or body.
+    pub read_timeout: Duration,
+    /// Connections held at a time; more wait to be accepted.
+    pub connections: usize,
+    /// Bytes of one WebSocket message from a client.
+    pub message_bytes: usize,
+    /// Operations that run at a time on one WebSocket.
+    pub streams_per_connection: usize,
+    /// How long a WebSocket client may take to introduce itself.
+    pub init_timeout: Duration,
+    /// How often a silent connection is asked whether it lives; a WebSocket that stays silent for three times this is
+    /// closed.
+    pub keep_alive: Duration,
+    /// How long a shutdown waits for connections to finish.
+    pub grace: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
+            allow_remote: false,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            body_bytes: 4 << 20,
+            read_timeout: Duration::from_secs(60),
+            connections: 1024,
+            message_bytes: 1 << 20,
+            streams_per_connection: 64,
+            init_timeout: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(20),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Config {
+    /// Returns the limits as `serverInfo` shows them.
+    #[must_use]
+    pub fn named_limits(&self) -> serde_json::Map<String, serde_json::Value> {
+        [
+            ("bodyBytes", self.body_bytes),
+            ("messageBytes", self.message_bytes),
+            ("connections", self.connections),
+            ("streamsPerConnection", self.streams_per_connection),
+        ]
+        .map(|(name, limit)| (name.to_owned(), limit.into()))
+        .into_iter()
+        .collect()
+    }
+}
+
+/// Says whether the server can do its work; otherwise why not, in words for an operator.
+pub type Ready = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// Says whether a caller may come in.
+pub type Admit = Arc<dyn Fn(&Credentials<'_>) -> Result<(), Denied> + Send + Sync>;
+
+/// What a caller shows: the `Authorization` header, or the same in the payload of `connection_init`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Credentials<'a> {
+    /// The value of the header, with its scheme.
+    pub authorization: Option<&'a str>,
+}
+
+/// A caller does not come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Denied;
+
+/// The questions that the server asks its host.
+#[derive(Clone)]
+pub struct Hooks {
+    /// Asked by `/readyz`.
+    pub ready: Ready,
+    /// Asked before every operation over HTTP and once for every WebSocket.
+    pub admit: Admit,
+}
+
+impl Default for Hooks {
+    /// Always ready, and everyone comes in.
+    fn default() -> Self {
+        Hooks { ready: Arc::new(|| Ok(())), admit: Arc::new(|_| Ok(())) }
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").finish_non_exhaustive()
+    }
+}

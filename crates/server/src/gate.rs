@@ -1,0 +1,93 @@
+//! Turns away what does not come from where it should: pages of other origins, and names that are not ours.
+//!
+//! A page on another host can make a browser send requests here. Its `Origin` gives it away, except when it made its
+//! own name resolve to this machine; then the `Host` does.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::config::Config;
+use crate::router::Shared;
+
+/// Lets a request through, or answers 403.
+pub(crate) async fn check(State(state): State<Shared>, request: Request, next: Next) -> Response {
+    match admit(request.headers(), request.uri(), &state.config) {
+        Ok(()) => next.run(request).await,
+        Err(reason) => {
+            tracing::info!(reason, uri = %request.uri().path(), "turned away");
+            (StatusCode::FORBIDDEN, reason).into_response()
+        }
+    }
+}
+
+fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| uri.authority().map(Authority::as_str));
+    let host: Authority = host.and_then(|host| host.parse().ok()).ok_or("the request names no host\n")?;
+    if !is_ours(host.host(), config) {
+        return Err("the request is for another host\n");
+    }
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().map_err(|_| "the origin is not readable\n")?;
+    let same = origin.split_once("://").is_some_and(|(scheme, authority)| {
+        matches!(scheme, "http" | "https") && authority.eq_ignore_ascii_case(host.as_str())
+    });
+    if same || config.allowed_origins.iter().any(|allowed| allowed == origin) {
+        Ok(())
+    } else {
+        Err("pages of another origin may not call\n")
+    }
+}
+
+fn is_ours(host: &str, config: &Config) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let loopback = bare.eq_ignore_ascii_case("localhost")
+        || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+    loopback
+        || (config.allow_remote && config.allowed_hosts.is_empty())
+        || config.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(config: &Config, host: &str, origin: Option<&str>, admitted: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        let verdict = admit(&headers, &Uri::from_static("/graphql"), config);
+        assert_eq!(verdict.is_ok(), admitted, "{host} {origin:?}: {verdict:?}");
+    }
+
+    #[test]
+    fn only_our_own_names_and_pages_come_in() {
+        let local = Config::default();
+        check(&local, "localhost:4000", None, true);
+        check(&local, "127.0.0.1:4000", Some("http://127.0.0.1:4000"), true);
+        check(&local, "[::1]:4000", Some("http://[::1]:4000"), true);
+        check(&local, "localhost:4000", Some("http://localhost:5173"), false);
+        check(&local, "localhost:4000", Some("https://evil.example"), false);
+        check(&local, "localhost:4000", Some("null"), false);
+        check(&local, "evil.example:4000", Some("http://evil.example:4000"), false);
+        check(&local, "127.0.0.1.evil.example", None, false);
+        check(&local, "10.0.0.1:4000", None, false);
+    }
+
+    #[test]
+    fn remote_callers_come_in_when_they_may() {
+        let open = Config { allow_remote: true, ..Config::default() };
+        check(&open, "any.example", None, true);
+        check(&open, "any.example", Some("http://other.example"), false);
+        let named = Config { allowed_hosts: vec!["lm.example".to_owned()], ..open };
+        check(&named, "lm.example:80", Some("http://lm.example:80"), true);
+        check(&named, "any.example", None, false);
+        let origins = vec!["http://localhost:5173".to_owned()];
+        let dev = Config { allowed_origins: origins, ..Config::default() };
+        check(&dev, "localhost:4000", Some("http://localhost:5173"), true);
+    }
+}

@@ -1,0 +1,136 @@
+//! GraphQL over HTTP, as the specification of that name says, MUST and SHOULD.
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::transport::{Answer, OperationKind, Outcome, RequestId};
+
+use crate::body::{self, Unreadable};
+use crate::config::Credentials;
+use crate::negotiate::{self, Form};
+use crate::router::Shared;
+use crate::sse;
+
+/// The header that names a request, both ways.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Answers a request to `/graphql`.
+pub(crate) async fn graphql(State(state): State<Shared>, request: Request) -> Response {
+    let id = request_id(request.headers());
+    let mut response = answer(&state, request, &id).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept"));
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, id);
+    }
+    response
+}
+
+async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
+    let method = request.method().clone();
+    if method != Method::GET && method != Method::POST {
+        let allow = [(header::ALLOW, "GET, POST")];
+        return (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET or POST\n").into_response();
+    }
+    let (parts, body) = request.into_parts();
+    let Some(form) = negotiate::form(&parts.headers) else {
+        let message = "the answer can be application/graphql-response+json, application/json or \
+                       text/event-stream\n";
+        return (StatusCode::NOT_ACCEPTABLE, message).into_response();
+    };
+    if (state.hooks.admit)(&credentials(&parts.headers)).is_err() {
+        let error = ApiError::new(Code::Unauthenticated, "a valid credential is needed");
+        return refused(form, StatusCode::UNAUTHORIZED, error, id);
+    }
+    let params = match method {
+        Method::GET => body::from_uri(&parts.uri),
+        _ => body::from_body(&parts.headers, body, &state.config).await,
+    };
+    let params = match params {
+        Ok(params) => params,
+        Err(Unreadable { status, error }) => return refused(form, status, error, id),
+    };
+    let prepared = state.executor.prepare(params, id.clone());
+    if let Ok(prepared) = &prepared
+        && prepared.kind() == OperationKind::Mutation
+        && method == Method::GET
+    {
+        let error = ApiError::new(Code::BadRequest, "a mutation needs POST");
+        let mut response = refused(form, StatusCode::METHOD_NOT_ALLOWED, error, id);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return response;
+    }
+    match (form, prepared) {
+        (Form::Events, prepared) => sse::respond(state, prepared),
+        (_, Ok(prepared)) => json(form, &state.executor.execute(prepared).await),
+        (_, Err(answer)) => json(form, &answer),
+    }
+}
+
+/// Reads the caller's credentials.
+fn credentials(headers: &HeaderMap) -> Credentials<'_> {
+    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    Credentials { authorization }
+}
+
+/// Takes over a readable id that the client gave, and makes one otherwise.
+fn request_id(headers: &HeaderMap) -> RequestId {
+    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+    let plain = |id: &&str| {
+        (1..=64).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    };
+    match given.filter(plain) {
+        Some(id) => RequestId(id.into()),
+        None => RequestId::fresh(),
+    }
+}
+
+/// Answers a request that HTTP itself is wrong with.
+fn refused(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
+    // An event stream could not carry the status to a client that looks for one.
+    let form = if form == Form::Events { Form::Json } else { form };
+    write(form, status, &Answer::refuse(error, id))
+}
+
+fn json(form: Form, answer: &Answer) -> Response {
+    let status = match answer.outcome() {
+        Outcome::Executed => StatusCode::OK,
+        Outcome::Refused(code) => status(code),
+    };
+    let status = match (form, status) {
+        (Form::Json, StatusCode::BAD_REQUEST) => StatusCode::OK,
+        (_, status) => status,
+    };
+    write(form, status, answer)
+}
+
+fn write(form: Form, status: StatusCode, answer: &Answer) -> Response {
+    let mut bytes = Vec::with_capacity(256);
+    if let Err(error) = serde_json::to_writer(&mut bytes, answer) {
+        tracing::error!(%error, "an answer is not JSON");
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    }
+    (status, [(header::CONTENT_TYPE, form.content_type())], Body::from(bytes)).into_response()
+}
+
+/// Returns the status of an answer without data.
+fn status(code: Code) -> StatusCode {
+    match code {
+        Code::BadRequest
+        | Code::NotFound
+        | Code::LimitExceeded
+        | Code::IdempotencyMismatch
+        | Code::CursorInvalid
+        | Code::Unsupported => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Forbidden => StatusCode::FORBIDDEN,
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::Overloaded | Code::StorageUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

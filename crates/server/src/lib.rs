@@ -1,0 +1,21 @@
+//! The network side: HTTP, WebSocket and event streams over the GraphQL surface.
+//!
+//! It carries requests to an [`Executor`](lmlang_graphql::transport::Executor) and answers back, and decides nothing
+//! about programs. [`bind`] takes the address, so that a caller knows it before anything is served; [`serve`] runs
+//! until its shutdown token is cancelled. Read `router` for what is served where, then `http` and `ws`.
+
+mod assets;
+mod body;
+mod config;
+mod gate;
+mod http;
+mod listen;
+mod negotiate;
+mod probes;
+mod router;
+mod sse;
+pub mod telemetry;
+mod ws;
+
+pub use config::{Admit, Config, Credentials, Denied, Hooks, Ready};
+pub use listen::{Bound, Error, bind, serve};

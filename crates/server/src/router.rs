@@ -1,0 +1,66 @@
+//! What is served where.
+
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, header};
+use axum::middleware;
+use axum::routing::{any, get};
+use axum::{Router, response::Redirect};
+use lmlang_graphql::transport::Executor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use crate::config::{Config, Hooks};
+use crate::{assets, gate, http, probes, telemetry, ws};
+
+/// What every handler can reach.
+pub(crate) struct State {
+    pub(crate) config: Config,
+    pub(crate) executor: Executor,
+    pub(crate) hooks: Hooks,
+    /// The tasks of upgraded connections.
+    pub(crate) sockets: TaskTracker,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) metrics: telemetry::Metrics,
+}
+
+/// The state as handlers hold it.
+pub(crate) type Shared = Arc<State>;
+
+impl State {
+    pub(crate) fn new(
+        config: Config,
+        executor: Executor,
+        hooks: Hooks,
+        sockets: TaskTracker,
+        shutdown: CancellationToken,
+    ) -> Shared {
+        let metrics = telemetry::Metrics::shared();
+        Arc::new(State { config, executor, hooks, sockets, shutdown, metrics })
+    }
+}
+
+/// The table of contents of the network side.
+pub(crate) fn router(state: Shared) -> Router {
+    Router::new()
+        .route("/graphql", any(http::graphql))
+        .route("/graphql/ws", any(ws::upgrade))
+        .route("/graphiql", get(assets::page))
+        .route("/web/{*path}", get(assets::file))
+        .route("/", get(Redirect::temporary("/graphiql")))
+        .route("/healthz", get(probes::health))
+        .route("/readyz", get(probes::ready))
+        .route("/metrics", get(probes::metrics))
+        // Bodies are read and limited in `body`, where the answer can be a typed error.
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), gate::check))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(CatchPanicLayer::new())
+        .with_state(state)
+}

@@ -1,0 +1,217 @@
+//! One connection's conversation.
+//!
+//! A single task reads the client, runs its operations and writes to it, so an operation's next answer is only asked
+//! for when there is room to send it: a client that does not read holds up its sources and nothing else. Reading goes
+//! on while a write is blocked, so that `complete` and `ping` are heard.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::stream::{BoxStream, SplitSink, SplitStream};
+use futures_util::{FutureExt, Sink, SinkExt, StreamExt, future, stream};
+use lmlang_graphql::error::ApiError;
+use lmlang_graphql::transport::{Answer, Outcome, Params, RequestId};
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_stream::StreamMap;
+use tokio_tungstenite::tungstenite;
+
+use super::message::{self, Close, FromClient};
+use crate::config::Credentials;
+use crate::router::Shared;
+use crate::sse::Running;
+
+/// Answers that wait to be written; they leave in one write.
+const ANSWERS_WAITING: usize = 16;
+/// Messages of any kind that wait to be written, after which the client is not read either.
+const MESSAGES_WAITING: usize = 64;
+/// How long a closing connection may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// Talks until either side closes.
+pub(super) async fn run(socket: WebSocket, state: Shared) {
+    metrics::gauge!("lmlang_websockets").increment(1);
+    let (sink, mut incoming) = socket.split();
+    let mut session = Session {
+        state,
+        outgoing: Outgoing { sink, waiting: VecDeque::new(), flushed: true },
+        streams: StreamMap::new(),
+        introduced: false,
+    };
+    if let Some(close) = session.talk(&mut incoming).await {
+        tracing::debug!(code = close.code, reason = %close.reason, "closing a WebSocket");
+        session.streams.clear();
+        session.outgoing.waiting.push_back(close.into_message());
+        let goodbye = async {
+            if session.outgoing.pump().await.is_ok() {
+                while let Some(Ok(_)) = incoming.next().await {}
+            }
+        };
+        if tokio::time::timeout(GOODBYE, goodbye).await.is_err() {
+            tracing::debug!("a WebSocket client did not say goodbye");
+        }
+    }
+    metrics::gauge!("lmlang_websockets").decrement(1);
+}
+
+/// An operation's answers, then nothing once.
+type Answers = BoxStream<'static, Option<Answer>>;
+
+struct Session {
+    state: Shared,
+    outgoing: Outgoing,
+    streams: StreamMap<String, Answers>,
+    /// Whether `connection_init` was accepted.
+    introduced: bool,
+}
+
+impl Session {
+    /// Returns how to close; none when the connection is gone already.
+    async fn talk(&mut self, incoming: &mut SplitStream<WebSocket>) -> Option<Close> {
+        let shutdown = self.state.shutdown.clone();
+        let init = Instant::now() + self.state.config.init_timeout;
+        let keep_alive = self.state.config.keep_alive;
+        let mut beat = tokio::time::interval_at(Instant::now() + keep_alive, keep_alive);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        loop {
+            let waiting = self.outgoing.waiting.len();
+            tokio::select! {
+                () = shutdown.cancelled() => return Some(Close::restart()),
+                () = tokio::time::sleep_until(init), if !self.introduced => return Some(Close::init_timeout()),
+                message = incoming.next(), if waiting < MESSAGES_WAITING => {
+                    heard = Instant::now();
+                    match self.receive(message?) {
+                        Ok(true) => {}
+                        Ok(false) => return None,
+                        Err(close) => return Some(close),
+                    }
+                }
+                Some((id, answer)) = self.streams.next(), if waiting < ANSWERS_WAITING => {
+                    self.send(&id, answer);
+                    self.send_ready();
+                }
+                written = self.outgoing.pump(), if !self.outgoing.is_idle() => {
+                    written.ok()?;
+                }
+                _ = beat.tick() => {
+                    if heard.elapsed() > keep_alive * 3 {
+                        return Some(Close::silent());
+                    }
+                    self.outgoing.waiting.push_back(Message::Ping(bytes::Bytes::new()));
+                }
+            }
+        }
+    }
+
+    /// Takes in what arrived; false when the client closed.
+    fn receive(&mut self, message: Result<Message, axum::Error>) -> Result<bool, Close> {
+        match message {
+            Ok(Message::Text(text)) => self.obey(message::read(&text)?).map(|()| true),
+            Ok(Message::Binary(_)) => Err(Close::bad_request("Invalid message: binary")),
+            Ok(Message::Ping(_) | Message::Pong(_)) => Ok(true),
+            Ok(Message::Close(_)) => Ok(false),
+            Err(error) => match error.into_inner().downcast_ref::<tungstenite::Error>() {
+                Some(tungstenite::Error::Capacity(_)) => Err(Close::too_big()),
+                Some(tungstenite::Error::Protocol(_) | tungstenite::Error::Utf8(_)) => Err(Close::broken()),
+                Some(_) | None => Ok(false),
+            },
+        }
+    }
+
+    fn obey(&mut self, message: FromClient) -> Result<(), Close> {
+        match message {
+            FromClient::Ping => self.outgoing.waiting.push_back(message::pong()),
+            FromClient::Pong => {}
+            FromClient::Init { .. } if self.introduced => return Err(Close::too_many_inits()),
+            FromClient::Init { authorization } => {
+                let credentials = Credentials { authorization: authorization.as_deref() };
+                (self.state.hooks.admit)(&credentials).map_err(|_| Close::forbidden())?;
+                self.introduced = true;
+                self.outgoing.waiting.push_back(message::ack());
+            }
+            FromClient::Subscribe { .. } if !self.introduced => return Err(Close::unauthorized()),
+            FromClient::Subscribe { id, .. } if self.streams.contains_key(&id) => {
+                return Err(Close::subscriber_exists(&id));
+            }
+            FromClient::Subscribe { id, params } => self.subscribe(id, *params),
+            FromClient::Complete { id } => {
+                self.streams.remove(&id);
+            }
+        }
+        Ok(())
+    }
+
+    fn subscribe(&mut self, id: String, params: Params) {
+        let request = RequestId::fresh();
+        let most = self.state.config.streams_per_connection;
+        let prepared = if self.streams.len() < most {
+            self.state.executor.prepare(params, request)
+        } else {
+            let error = ApiError::limit("streamsPerConnection", most as u64, most as u64 + 1);
+            Err(Answer::refuse(error, &request))
+        };
+        match prepared {
+            Ok(prepared) => {
+                let running = Running::begin();
+                let answers = self.state.executor.stream(prepared).map(move |answer| {
+                    let _held = &running;
+                    Some(answer)
+                });
+                self.streams.insert(id, answers.chain(stream::once(future::ready(None))).boxed());
+            }
+            Err(answer) => self.outgoing.waiting.push_back(message::answer(&id, &answer)),
+        }
+    }
+
+    /// Puts in line what an operation answered; none is its end.
+    fn send(&mut self, id: &str, answer: Option<Answer>) {
+        let message = match &answer {
+            Some(answer) => message::answer(id, answer),
+            None => message::complete(id),
+        };
+        let over = answer.is_none_or(|answer| answer.outcome() != Outcome::Executed);
+        if over {
+            self.streams.remove(id);
+        }
+        self.outgoing.waiting.push_back(message);
+    }
+
+    /// Puts in line what is ready as well, as far as there is room, so that one write carries it.
+    fn send_ready(&mut self) {
+        while self.outgoing.waiting.len() < ANSWERS_WAITING
+            && let Some(Some((id, answer))) = self.streams.next().now_or_never()
+        {
+            self.send(&id, answer);
+        }
+    }
+}
+
+/// What waits to be written, and where to.
+struct Outgoing {
+    sink: SplitSink<WebSocket, Message>,
+    waiting: VecDeque<Message>,
+    flushed: bool,
+}
+
+impl Outgoing {
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.flushed
+    }
+
+    /// Writes what waits. Dropped half-way it loses nothing, and the next call goes on.
+    async fn pump(&mut self) -> Result<(), axum::Error> {
+        while !self.waiting.is_empty() {
+            poll_fn(|cx| Pin::new(&mut self.sink).poll_ready(cx)).await?;
+            if let Some(message) = self.waiting.pop_front() {
+                self.flushed = false;
+                Pin::new(&mut self.sink).start_send(message)?;
+            }
+        }
+        self.sink.flush().await?;
+        self.flushed = true;
+        Ok(())
+    }
+}

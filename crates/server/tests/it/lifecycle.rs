@@ -1,0 +1,65 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lmlang_server::{Config, Error, Hooks, bind};
+use tokio::net::TcpStream;
+
+use crate::server::{soon, start, start_with};
+
+#[tokio::test]
+async fn a_public_address_needs_leave() {
+    let listen = SocketAddr::from(([0, 0, 0, 0], 0));
+    let refused = bind(Config { listen, ..Config::default() }).await;
+    assert!(matches!(refused, Err(Error::NotLoopback(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_taken_address_is_an_error() {
+    let server = start().await;
+    let taken = bind(Config { listen: server.address, ..Config::default() }).await;
+    assert!(matches!(taken, Err(Error::Listen { .. })), "{taken:?}");
+}
+
+#[tokio::test]
+async fn a_request_in_flight_finishes_before_the_server_ends() {
+    let server = start().await;
+    let go_on = Arc::clone(&server.levers.go_on);
+    let waiting = Arc::clone(&server.levers.waiting);
+    let shutdown = server.shutdown.clone();
+    let request = server.post("{ waits }", "application/json");
+    let stop = async {
+        waiting.notified().await;
+        shutdown.cancel();
+        go_on.notify_one();
+    };
+    let (reply, ()) = tokio::join!(request, stop);
+    assert_eq!(reply.text(), r#"{"data":{"waits":1}}"#);
+    soon(server.task).await.expect("the server ends");
+    assert!(TcpStream::connect(server.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_finish_is_cut_off() {
+    let config = Config { grace: Duration::from_millis(50), ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let waiting = Arc::clone(&server.levers.waiting);
+    let idle = TcpStream::connect(server.address).await.expect("the server accepts");
+    let mut request = Box::pin(server.post("{ waits }", "application/json"));
+    tokio::select! {
+        () = waiting.notified() => {}
+        reply = &mut request => panic!("{reply:?}"),
+    }
+    server.shutdown.cancel();
+    drop((request, idle));
+    soon(server.task).await.expect("the server ends");
+}
+
+#[tokio::test]
+async fn readiness_is_the_hosts_word() {
+    let hooks = Hooks { ready: Arc::new(|| Err("the disk is full".to_owned())), ..Hooks::default() };
+    let server = start_with(Config::default(), hooks).await;
+    let reply = server.send("GET /readyz", "", "").await;
+    assert_eq!((reply.status, &*reply.text()), (503, "the disk is full\n"));
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200);
+}

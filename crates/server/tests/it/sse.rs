@@ -1,0 +1,85 @@
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::server::{Server, soon, start};
+
+const EVENTS: &str = "text/event-stream";
+
+/// An event stream that is being read.
+struct Events {
+    stream: TcpStream,
+    seen: String,
+}
+
+impl Events {
+    async fn open(server: &Server, query: &str) -> Events {
+        let body = serde_json::json!({ "query": query }).to_string();
+        let request = format!(
+            "POST /graphql HTTP/1.1\r\nhost: {}\r\naccept: {EVENTS}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            server.address,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(server.address).await.expect("the server accepts");
+        stream.write_all(request.as_bytes()).await.expect("the request is sent");
+        Events { stream, seen: String::new() }
+    }
+
+    /// Reads until `text` came; false when the stream ended before.
+    async fn until(&mut self, text: &str) -> bool {
+        let mut buffer = [0; 4096];
+        while !self.seen.contains(text) {
+            match soon(self.stream.read(&mut buffer)).await {
+                Ok(0) | Err(_) => return false,
+                Ok(read) => self.seen.push_str(&String::from_utf8_lossy(&buffer[..read])),
+            }
+        }
+        true
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_arrives_event_by_event() {
+    let server = start().await;
+    let mut events = Events::open(&server, "subscription { ticks }").await;
+    server.until_running(1).await;
+    for tick in [7, 8] {
+        server.levers.ticks.send(tick).expect("somebody listens");
+        assert!(events.until(&format!("event: next\ndata: {{\"data\":{{\"ticks\":{tick}}}}}\n\n")).await);
+    }
+    assert!(events.seen.contains("content-type: text/event-stream"), "{}", events.seen);
+    drop(events);
+    server.until_running(0).await;
+}
+
+#[tokio::test]
+async fn any_operation_ends_with_complete() {
+    let server = start().await;
+    for (query, expect) in [
+        ("{ hello }", "data: {\"data\":{\"hello\":\"world\"}}"),
+        ("mutation { add(to: 1) }", "data: {\"data\":{\"add\":2}}"),
+        ("subscription { count(to: 2) }", "data: {\"data\":{\"count\":1}}"),
+        ("{ nope }", "data: {\"errors\":["),
+        ("subscription { refused }", "CURSOR_INVALID"),
+    ] {
+        let reply = server.post(query, EVENTS).await;
+        assert_eq!(reply.status, 200);
+        assert!(reply.text().contains(expect), "{query}: {}", reply.text());
+        assert!(reply.text().contains("event: complete\n"), "{query}: {}", reply.text());
+    }
+    let reply =
+        server.send("GET /graphql?query=mutation%7Badd(to:1)%7D", &format!("accept: {EVENTS}\r\n"), "").await;
+    assert_eq!(reply.status, 405);
+    let reply = server.send("GET /graphql?query=%7Bhello%7D", &format!("accept: {EVENTS}\r\n"), "").await;
+    assert!(reply.text().contains("world"));
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_the_stream_without_complete() {
+    let server = start().await;
+    let mut events = Events::open(&server, "subscription { ticks }").await;
+    server.until_running(1).await;
+    server.shutdown.cancel();
+    assert!(!events.until("event: complete").await);
+    soon(server.task).await.expect("the server ends");
+}

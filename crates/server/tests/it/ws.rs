@@ -1,0 +1,292 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use lmlang_server::{Config, Denied, Hooks};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use crate::server::{Server, soon, start, start_with};
+
+struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+async fn connect(server: &Server, protocol: &str, origin: Option<&str>) -> Result<Socket, u16> {
+    let url = format!("ws://{}/graphql/ws", server.address);
+    let mut request = url.into_client_request().expect("the URL is one");
+    request.headers_mut().insert("sec-websocket-protocol", protocol.parse().expect("it is a header"));
+    if let Some(origin) = origin {
+        request.headers_mut().insert("origin", origin.parse().expect("it is a header"));
+    }
+    match soon(tokio_tungstenite::connect_async(request)).await {
+        Ok((socket, _)) => Ok(Socket(socket)),
+        Err(Error::Http(reply)) => Err(reply.status().as_u16()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn open(server: &Server) -> Socket {
+    connect(server, "graphql-transport-ws", None).await.expect("the socket opens")
+}
+
+async fn introduced(server: &Server) -> Socket {
+    let mut socket = open(server).await;
+    socket.send(json!({"type": "connection_init"})).await;
+    assert_eq!(socket.next().await, Ok(json!({"type": "connection_ack"})));
+    socket
+}
+
+impl Socket {
+    async fn send(&mut self, message: Value) {
+        self.send_text(&message.to_string()).await;
+    }
+
+    async fn send_text(&mut self, text: &str) {
+        self.0.send(Message::text(text)).await.expect("the message is sent");
+    }
+
+    async fn subscribe(&mut self, id: &str, query: &str) {
+        self.send(json!({"type": "subscribe", "id": id, "payload": {"query": query}})).await;
+    }
+
+    /// Returns the next message, or the code with which the server closed.
+    async fn next(&mut self) -> Result<Value, u16> {
+        loop {
+            match soon(self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).expect("it is JSON")),
+                Some(Ok(Message::Close(frame))) => return Err(frame.map_or(1005, |frame| frame.code.into())),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => panic!("{error}"),
+                None => return Err(1006),
+            }
+        }
+    }
+}
+
+fn next(id: &str, data: Value) -> Result<Value, u16> {
+    Ok(json!({"type": "next", "id": id, "payload": {"data": data}}))
+}
+
+fn complete(id: &str) -> Result<Value, u16> {
+    Ok(json!({"type": "complete", "id": id}))
+}
+
+#[tokio::test]
+async fn operations_of_every_kind_run() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("q", "{ hello }").await;
+    assert_eq!(socket.next().await, next("q", json!({"hello": "world"})));
+    assert_eq!(socket.next().await, complete("q"));
+    socket.subscribe("q", "mutation { add(to: 2) }").await;
+    assert_eq!(socket.next().await, next("q", json!({"add": 3})));
+    assert_eq!(socket.next().await, complete("q"));
+    socket.subscribe("s", "subscription { count(to: 2) }").await;
+    assert_eq!(socket.next().await, next("s", json!({"count": 0})));
+    assert_eq!(socket.next().await, next("s", json!({"count": 1})));
+    assert_eq!(socket.next().await, complete("s"));
+    socket.send(json!({"type": "ping", "payload": {"at": 1}})).await;
+    assert_eq!(socket.next().await, Ok(json!({"type": "pong"})));
+}
+
+#[tokio::test]
+async fn what_is_refused_is_an_error_and_what_failed_is_an_answer() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    for (query, code) in [
+        ("{ nope }", "BAD_REQUEST"),
+        ("{", "BAD_REQUEST"),
+        ("{ panics }", "INTERNAL"),
+        ("query A { hello } query B { hello }", "BAD_REQUEST"),
+    ] {
+        socket.subscribe("x", query).await;
+        let message = socket.next().await.expect("the socket stays open");
+        assert_eq!(message["type"], "error", "{query}: {message}");
+        assert_eq!(message["payload"][0]["extensions"]["code"], code, "{query}");
+    }
+    socket.subscribe("x", "{ hello fails }").await;
+    let message = socket.next().await.expect("the socket stays open");
+    assert_eq!(message["type"], "next");
+    assert_eq!(message["payload"]["data"], json!({"hello": "world", "fails": null}));
+    assert_eq!(socket.next().await, complete("x"));
+}
+
+#[tokio::test]
+async fn completing_frees_the_source_and_the_name() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    for tick in 0..3 {
+        socket.subscribe("t", "subscription { ticks }").await;
+        server.until_running(1).await;
+        server.levers.ticks.send(tick).expect("somebody listens");
+        assert_eq!(socket.next().await, next("t", json!({"ticks": tick})));
+        socket.send(json!({"type": "complete", "id": "t"})).await;
+        server.until_running(0).await;
+    }
+    socket.send(json!({"type": "complete", "id": "unknown"})).await;
+    socket.subscribe("t", "subscription { ticks }").await;
+    server.until_running(1).await;
+    drop(socket);
+    server.until_running(0).await;
+}
+
+#[tokio::test]
+async fn breaches_of_the_protocol_close_with_their_codes() {
+    let server = start().await;
+    let subscribe = json!({"type": "subscribe", "id": "1", "payload": {"query": "subscription { ticks }"}});
+    let init = json!({"type": "connection_init"}).to_string();
+    let subscribe = subscribe.to_string();
+    for (messages, code) in [
+        (vec!["nonsense"], 4400),
+        (vec![r#"{"type":"subscribe"}"#], 4400),
+        (vec![&*init, r#"{"type":"\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"}"#], 4400),
+        (vec![&*subscribe], 4401),
+        (vec![&*init, &*init], 4429),
+        (vec![&*init, &*subscribe, &*subscribe], 4409),
+    ] {
+        let mut socket = open(&server).await;
+        for message in &messages {
+            socket.send_text(message).await;
+        }
+        let seen = loop {
+            match socket.next().await {
+                Ok(message) => assert_eq!(message["type"], "connection_ack", "{messages:?}"),
+                Err(code) => break code,
+            }
+        };
+        assert_eq!(seen, code, "{messages:?}");
+    }
+    let mut socket = open(&server).await;
+    socket.0.send(Message::binary(vec![1])).await.expect("the message is sent");
+    assert_eq!(socket.next().await, Err(4400));
+    server.until_running(0).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_introduce_itself_is_closed() {
+    let config = Config { init_timeout: Duration::from_millis(50), ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    assert_eq!(open(&server).await.next().await, Err(4408));
+}
+
+#[tokio::test]
+async fn a_client_that_may_not_come_in_is_closed() {
+    let hooks = Hooks { admit: Arc::new(|_| Err(Denied)), ..Hooks::default() };
+    let server = start_with(Config::default(), hooks).await;
+    let mut socket = open(&server).await;
+    socket.send(json!({"type": "connection_init", "payload": {"authorization": "Bearer x"}})).await;
+    assert_eq!(socket.next().await, Err(4403));
+}
+
+#[tokio::test]
+async fn other_protocols_and_other_origins_do_not_connect() {
+    let server = start().await;
+    assert_eq!(connect(&server, "graphql-ws", None).await.err(), Some(400));
+    assert_eq!(connect(&server, "graphql-transport-ws", Some("http://evil.example")).await.err(), Some(403));
+    let own = format!("http://{}", server.address);
+    assert!(connect(&server, "graphql-transport-ws", Some(&own)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_message_over_the_limit_closes() {
+    let server = start_with(Config { message_bytes: 256, ..Config::default() }, Hooks::default()).await;
+    let mut socket = introduced(&server).await;
+    socket.send_text(&"x".repeat(300)).await;
+    assert_eq!(socket.next().await, Err(1009));
+}
+
+#[tokio::test]
+async fn streams_of_a_connection_are_limited() {
+    let config = Config { streams_per_connection: 2, ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let mut socket = introduced(&server).await;
+    for id in ["1", "2"] {
+        socket.subscribe(id, "subscription { ticks }").await;
+    }
+    socket.subscribe("3", "{ hello }").await;
+    let message = socket.next().await.expect("the socket stays open");
+    assert_eq!((&message["type"], &message["id"]), (&json!("error"), &json!("3")));
+    let data = json!({"which": "streamsPerConnection", "limit": 2, "actual": 3});
+    assert_eq!(message["payload"][0]["extensions"]["data"], data);
+    server.until_running(2).await;
+}
+
+#[tokio::test]
+async fn a_silent_client_is_closed_and_an_answering_one_is_not() {
+    let config = Config { keep_alive: Duration::from_millis(40), ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let mut answering = introduced(&server).await;
+    answering.subscribe("t", "subscription { ticks }").await;
+    server.until_running(1).await;
+    let mut silent = introduced(&server).await;
+    silent.subscribe("t", "subscription { ticks }").await;
+    server.until_running(2).await;
+    // Reading the socket is what answers the server's pings.
+    let mut running = server.levers.running.subscribe();
+    tokio::select! {
+        seen = answering.next() => panic!("the answering client got {seen:?}"),
+        ended = soon(running.wait_for(|&running| running == 1)) => drop(ended.expect("the levers are there")),
+    }
+    server.levers.ticks.send(5).expect("the answering client listens");
+    assert_eq!(answering.next().await, next("t", json!({"ticks": 5})));
+}
+
+/// Reads what a client that never reads makes its source produce, and that the others do not notice.
+#[tokio::test]
+async fn a_client_that_does_not_read_holds_up_only_its_own_source() {
+    let config = Config { keep_alive: Duration::from_millis(400), ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let mut stalled = introduced(&server).await;
+    for id in ["a", "b", "c"] {
+        stalled.subscribe(id, "subscription { numbers(bytes: 10000) }").await;
+    }
+    server.until_running(3).await;
+    let mut other = introduced(&server).await;
+    for _ in 0..20 {
+        other.subscribe("q", "{ hello }").await;
+        assert_eq!(other.next().await, next("q", json!({"hello": "world"})));
+        assert_eq!(other.next().await, complete("q"));
+    }
+    // Nothing was read for three beats, so the stalled client is gone with its sources.
+    let mut running = server.levers.running.subscribe();
+    let ended = running.wait_for(|&running| running == 0);
+    tokio::select! {
+        ended = soon(ended) => drop(ended.expect("the levers are there")),
+        seen = other.next() => panic!("the other client got {seen:?}"),
+    }
+    let pulled = *server.levers.pulled.borrow();
+    assert!(pulled < 2_000, "{pulled} answers of 10 kB were made for nobody");
+}
+
+#[tokio::test]
+async fn a_fast_source_does_not_starve_a_slow_one() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("fast", "subscription { numbers(bytes: 1) }").await;
+    socket.subscribe("slow", "subscription { ticks }").await;
+    server.until_running(2).await;
+    server.levers.ticks.send(1).expect("somebody listens");
+    let mut fast = 0;
+    loop {
+        let message = socket.next().await.expect("the socket stays open");
+        if message["id"] == "slow" {
+            break;
+        }
+        fast += 1;
+        assert!(fast < 100_000, "the slow source is starved");
+    }
+}
+
+#[tokio::test]
+async fn a_shutdown_closes_with_a_code_on_which_clients_reconnect() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("t", "subscription { ticks }").await;
+    server.until_running(1).await;
+    server.shutdown.cancel();
+    assert_eq!(socket.next().await, Err(1012));
+    drop(socket);
+    soon(server.task).await.expect("the server ends");
+}
