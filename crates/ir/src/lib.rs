@@ -16,6 +16,8 @@ pub mod ops;
 pub mod order;
 pub mod program;
 pub mod refs;
+#[cfg(test)]
+mod tests;
 pub mod trie;
 pub mod types;
 pub mod value;

@@ -497,3 +497,6 @@ impl<T: PartialEq> PartialEq for Trie<T> {
         self.changes(other).is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

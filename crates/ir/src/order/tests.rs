@@ -1,0 +1,190 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::order::{Homes, Order, level_of};
+use crate::tests::config;
+
+/// The record of each element, as the nodes of a function keep it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Records(HashMap<u64, u64>);
+
+impl Homes for Records {
+    fn chunk_of(&self, element: u64) -> u64 {
+        self.0.get(&element).copied().unwrap_or(0)
+    }
+
+    fn set_chunk(&mut self, element: u64, head: u64) {
+        self.0.insert(element, head);
+    }
+}
+
+/// Numbers in use: regions are 1 to 3, elements come from these, many of which reach high levels.
+static ELEMENTS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let of_level = |level| (40u64..).filter(move |number| level_of(*number) == level).take(8);
+    (10..40).chain((1..=3).flat_map(of_level)).chain(of_level(4).take(2)).collect()
+});
+
+/// Region, element, position: all chosen among what is there.
+type Step = (u64, prop::sample::Index, prop::sample::Index, u8);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    vec((1u64..=3, any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..8), 0..150)
+}
+
+#[derive(Clone, Default)]
+struct State {
+    order: Order,
+    records: Records,
+    model: BTreeMap<u64, Vec<u64>>,
+}
+
+impl State {
+    fn new() -> State {
+        let mut state = State::default();
+        for region in 1..=3 {
+            state.order.add_region(region);
+            state.model.insert(region, Vec::new());
+        }
+        state
+    }
+
+    fn remove(&mut self, element: u64) {
+        for (region, list) in &mut self.model {
+            if let Some(at) = list.iter().position(|e| *e == element) {
+                list.remove(at);
+                self.order.remove(*region, element, &mut self.records);
+                self.records.0.remove(&element);
+            }
+        }
+    }
+
+    fn insert(&mut self, region: u64, at: prop::sample::Index, element: u64) {
+        let list = self.model.entry(region).or_default();
+        let at = at.index(list.len() + 1);
+        let after = if at == 0 { region } else { list[at - 1] };
+        list.insert(at, element);
+        self.order.insert(region, after, element, &mut self.records);
+    }
+
+    /// Inserts a new element, moves one that is there, or removes one.
+    fn step(&mut self, (region, element, at, kind): Step) {
+        let element = *element.get(&ELEMENTS);
+        self.remove(element);
+        if kind > 1 {
+            self.insert(region, at, element);
+        }
+    }
+
+    /// The same sequences, appended one after another.
+    fn rebuilt(&self) -> State {
+        let mut fresh = State::new();
+        for (region, list) in &self.model {
+            let mut after = *region;
+            for element in list {
+                fresh.order.insert(*region, after, *element, &mut fresh.records);
+                after = *element;
+            }
+        }
+        fresh.model = self.model.clone();
+        fresh
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        let State { order, records, model } = self;
+        for (region, list) in model {
+            let found: Vec<u64> = order.iter(*region, records).collect();
+            prop_assert_eq!(&found, list, "region {}", region);
+            prop_assert_eq!(order.last(*region), list.last().copied());
+            prop_assert_eq!(order.after(*region, *region, records), list.first().copied());
+            for (at, element) in list.iter().enumerate() {
+                prop_assert_eq!(order.after(*region, *element, records), list.get(at + 1).copied());
+                let before = at.checked_sub(1).map(|at| list[at]);
+                prop_assert_eq!(order.before(*region, *element, records), before);
+                let rest: Vec<u64> = order.iter_after(*region, *element, records).collect();
+                prop_assert_eq!(&rest[..], &list[at + 1..]);
+                for (other_at, other) in list.iter().enumerate() {
+                    prop_assert_eq!(order.precedes(*region, *element, *other, records), at < other_at);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn behaves_like_a_list_per_region(steps in steps()) {
+        let mut state = State::new();
+        for step in steps {
+            state.step(step);
+        }
+        state.check()?;
+        let fresh = state.rebuilt();
+        prop_assert_eq!(state.order.hash(), fresh.order.hash(), "the hash depends on the history");
+        prop_assert_eq!(&state.order, &fresh.order, "the chunks depend on the history");
+        prop_assert_eq!(&state.records, &fresh.records, "the heads depend on the history");
+    }
+
+    #[test]
+    fn different_sequences_have_different_hashes(steps in steps(), more in steps()) {
+        let mut state = State::new();
+        for step in steps {
+            state.step(step);
+        }
+        let before = state.clone();
+        for step in more.into_iter().take(3) {
+            state.step(step);
+        }
+        let changed: Vec<u64> =
+            (1..=3).filter(|region| before.model[region] != state.model[region]).collect();
+        prop_assert_eq!(before.order.hash() == state.order.hash(), changed.is_empty());
+        // Every region that changed is found by a head that belongs to it in one of the two states.
+        let heads = before.order.changed_heads(&state.order);
+        for region in changed {
+            let found = heads.iter().any(|head| {
+                *head == region || before.model[&region].contains(head) || state.model[&region].contains(head)
+            });
+            prop_assert!(found, "region {} changed; heads {:?}", region, heads);
+        }
+        before.check()?;
+    }
+
+    #[test]
+    fn emptied_regions_leave_nothing(steps in steps()) {
+        let mut state = State::new();
+        for step in steps {
+            state.step(step);
+        }
+        for element in ELEMENTS.iter() {
+            state.remove(*element);
+        }
+        prop_assert_eq!(state.order.hash(), State::new().order.hash());
+        for region in 1..=3 {
+            state.order.remove_region(region);
+        }
+        prop_assert_eq!(state.order, Order::default());
+    }
+}
+
+#[test]
+fn a_long_list_built_backwards_equals_one_built_forwards() {
+    let (mut forwards, mut backwards) = (State::new(), State::new());
+    let count = 20_000u64;
+    let mut after = 1;
+    for element in 10..10 + count {
+        forwards.order.insert(1, after, element, &mut forwards.records);
+        after = element;
+    }
+    for element in (10..10 + count).rev() {
+        backwards.order.insert(1, 1, element, &mut backwards.records);
+    }
+    assert_eq!(forwards.order.hash(), backwards.order.hash());
+    assert_eq!(forwards.records, backwards.records);
+    assert!(forwards.order.precedes(1, 10, 9 + count, &forwards.records));
+    assert!(!forwards.order.precedes(1, 9 + count, 10, &forwards.records));
+}
