@@ -1,7 +1,7 @@
 //! A store in a temporary folder.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lmlang_store::{
     Action, Actor, ActorKey, ActorKind, Append, CommitError, Entry, EntryKind, FIRST_SEQ, Faults, Head,
@@ -118,8 +118,10 @@ pub(crate) async fn seqs(store: &Store, program: ProgramKey) -> Vec<u64> {
 
 /// Holds the committer before its next batch, so that a test decides what the batches are.
 pub(crate) struct Gate {
-    arm: Arc<std::sync::Mutex<Option<(Step, mpsc::UnboundedSender<()>, Arc<Notify>)>>>,
+    arm: Arc<Mutex<Option<Armed>>>,
 }
+
+type Armed = (Step, mpsc::UnboundedSender<()>, Arc<Notify>);
 
 pub(crate) struct Held {
     reached: mpsc::UnboundedReceiver<()>,
@@ -128,7 +130,7 @@ pub(crate) struct Held {
 
 impl Gate {
     pub(crate) fn new() -> (Self, Faults) {
-        let arm = Arc::new(std::sync::Mutex::new(None::<(Step, mpsc::UnboundedSender<()>, Arc<Notify>)>));
+        let arm = Arc::new(Mutex::new(None::<Armed>));
         let hook = Arc::clone(&arm);
         let faults =
             Faults::new(move |step| match hook.lock().unwrap().take_if(|(wanted, _, _)| *wanted == step) {

@@ -8,5 +8,6 @@ mod kill;
 mod log;
 mod objects;
 mod opening;
+mod power_loss;
 mod programs;
 mod simulations;
