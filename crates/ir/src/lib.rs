@@ -7,6 +7,7 @@
 //! Read [`refs`], [`types`], [`ops`], [`node`], [`entities`], [`function`], [`program`] and [`change`] in this order;
 //! [`trie`] and [`order`] are the persistent structures underneath, [`hash`] the canonical form.
 
+pub mod builder;
 pub mod change;
 pub mod entities;
 pub mod function;
