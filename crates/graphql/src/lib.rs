@@ -4,4 +4,5 @@
 //! [`transport`] for how one operation is checked, run and answered.
 
 pub mod error;
+pub mod schema;
 pub mod transport;

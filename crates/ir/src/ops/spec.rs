@@ -179,6 +179,55 @@ pub enum PortType {
     RawOutputs,
 }
 
+impl PortType {
+    /// How listings write it.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            PortType::Is(scalar) => scalar.name(),
+            PortType::T => "T",
+            PortType::U => "U",
+            PortType::Unit => "unit",
+            PortType::String => "string",
+            PortType::Bytes => "bytes",
+            PortType::OptionalString => "option<string>",
+            PortType::OptionalT => "option<T>",
+            PortType::Ints => "array<i32>",
+            PortType::FuncRef => "funcref",
+            PortType::Address => "i32 or ptr",
+            PortType::Given => "T",
+            PortType::Elem => "element of the array",
+            PortType::Elems => "element of the array",
+            PortType::BoxOfGiven => "box<T>",
+            PortType::PtrToGiven => "ptr<T>",
+            PortType::Struct => "the struct",
+            PortType::Fields => "a field of the struct",
+            PortType::Field => "the field",
+            PortType::PtrToStruct => "ptr to the struct",
+            PortType::PtrToField => "ptr to the field",
+            PortType::Enum => "the enum",
+            PortType::Payload => "the payload",
+            PortType::Variable => "type of the variable",
+            PortType::Constant => "type of the constant",
+            PortType::Params => "a parameter of the function",
+            PortType::Returns => "a result of the function",
+            PortType::Captures => "a capture of the function",
+            PortType::ClosureOfFunction => "closure of the function",
+            PortType::Closure => "closure of the signature",
+            PortType::ClosureParams => "a parameter of the signature",
+            PortType::ClosureResults => "a result of the signature",
+            PortType::Capture => "type of the capture",
+            PortType::LoopParams => "a parameter of the loop",
+            PortType::Results => "a result of the node",
+            PortType::ExitValues => "what the target takes",
+            PortType::YieldValues => "what the owner of the region takes",
+            PortType::ReturnValues => "a result of the function around",
+            PortType::Scrutinee => "i32, i64 or the enum of the cases",
+            PortType::RawInputs => "as declared",
+            PortType::RawOutputs => "as declared",
+        }
+    }
+}
+
 /// What stands behind a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrKind {

@@ -1,0 +1,183 @@
+//! Relay connections: pages of lists, with their nodes, cursors and total.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_graphql::{Object, OutputType, SimpleObject, TypeName};
+
+use crate::error::{ApiError, Code};
+
+/// Where a page stands in its list.
+#[derive(Clone, Debug, Default, SimpleObject)]
+pub struct PageInfo {
+    /// Whether more follows: ask for it with `after: endCursor`.
+    pub has_next_page: bool,
+    /// Whether something stands before this page.
+    pub has_previous_page: bool,
+    /// Cursor of the first item; null on an empty page.
+    pub start_cursor: Option<String>,
+    /// Cursor of the last item; null on an empty page.
+    pub end_cursor: Option<String>,
+}
+
+/// The most items on one page.
+pub const MAX_PAGE: usize = 1_000;
+
+/// The first items after a cursor, as a caller asked for them.
+#[derive(Clone, Debug)]
+pub struct PageRequest {
+    /// How many at most.
+    pub first: usize,
+    /// The cursor after which the page begins.
+    pub after: Option<String>,
+}
+
+impl PageRequest {
+    /// Checks the arguments of a list field.
+    pub fn new(first: Option<i32>, default: usize, after: Option<String>) -> Result<PageRequest, ApiError> {
+        let first = match first {
+            None => default,
+            Some(first) => usize::try_from(first).map_err(|_| {
+                ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
+            })?,
+        };
+        if first > MAX_PAGE {
+            return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
+        }
+        Ok(PageRequest { first, after })
+    }
+
+    /// The cursor as the number that the list's cursors hold.
+    pub fn after_number(&self) -> Result<Option<u64>, ApiError> {
+        self.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()
+    }
+}
+
+/// The error for a cursor that this list did not issue.
+pub fn invalid_cursor(given: &str) -> ApiError {
+    let given: String = given.chars().take(80).collect();
+    ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of this list"))
+}
+
+/// An item with its cursor.
+#[derive(Clone, Debug)]
+pub struct Edge<T> {
+    /// Where to go on after this item.
+    pub cursor: String,
+    /// The item.
+    pub node: T,
+}
+
+/// A page of a list.
+#[derive(Clone)]
+pub struct Connection<T> {
+    /// The items with their cursors.
+    pub edges: Vec<Edge<T>>,
+    /// Whether more follows.
+    pub more: bool,
+    /// Whether something stands before.
+    pub earlier: bool,
+    total: Total,
+}
+
+/// Counts a whole list when somebody asks: some lists are long and filtered.
+type Total = Arc<dyn Fn() -> usize + Send + Sync>;
+
+impl<T> Connection<T> {
+    /// A page from items that start after the request's cursor; one item more than asked for tells that more follow.
+    pub fn collect(
+        page: &PageRequest,
+        total: usize,
+        items: impl IntoIterator<Item = (String, T)>,
+    ) -> Connection<T> {
+        Connection::counted_by(page, move || total, items)
+    }
+
+    /// The same for a list that must be walked to be counted: that happens when `totalCount` is selected.
+    pub fn counted_by(
+        page: &PageRequest,
+        total: impl Fn() -> usize + Send + Sync + 'static,
+        items: impl IntoIterator<Item = (String, T)>,
+    ) -> Connection<T> {
+        let mut items = items.into_iter();
+        let edges: Vec<Edge<T>> =
+            items.by_ref().take(page.first).map(|(cursor, node)| Edge { cursor, node }).collect();
+        Connection {
+            more: items.next().is_some(),
+            edges,
+            earlier: page.after.is_some(),
+            total: Arc::new(total),
+        }
+    }
+
+    /// A page of a list that is there as a whole; cursors are positions.
+    pub fn slice(page: &PageRequest, items: Vec<T>) -> Result<Connection<T>, ApiError> {
+        let (total, start) = (items.len(), page.after_number()?.map_or(0, |at| at.saturating_add(1)));
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let rest = items.into_iter().enumerate().skip(start).map(|(at, item)| (at.to_string(), item));
+        Ok(Connection::collect(page, total, rest))
+    }
+}
+
+/// Names the connection types of a list item.
+pub trait Listed: OutputType + Clone {
+    /// Name of the connection type.
+    const CONNECTION: &'static str;
+    /// Name of the edge type.
+    const EDGE: &'static str;
+}
+
+impl<T: Listed> TypeName for Edge<T> {
+    fn type_name() -> Cow<'static, str> {
+        T::EDGE.into()
+    }
+}
+
+impl<T: Listed> TypeName for Connection<T> {
+    fn type_name() -> Cow<'static, str> {
+        T::CONNECTION.into()
+    }
+}
+
+/// An item with its cursor.
+#[Object(name_type)]
+impl<T: Listed> Edge<T> {
+    /// Where to go on after this item.
+    async fn cursor(&self) -> &str {
+        &self.cursor
+    }
+
+    /// The item.
+    async fn node(&self) -> &T {
+        &self.node
+    }
+}
+
+/// A page of a list.
+#[Object(name_type)]
+impl<T: Listed> Connection<T> {
+    /// The items with their cursors.
+    async fn edges(&self) -> &[Edge<T>] {
+        &self.edges
+    }
+
+    /// The items alone.
+    async fn nodes(&self) -> Vec<&T> {
+        self.edges.iter().map(|edge| &edge.node).collect()
+    }
+
+    /// Where the page stands in its list.
+    async fn page_info(&self) -> PageInfo {
+        PageInfo {
+            has_next_page: self.more,
+            has_previous_page: self.earlier,
+            start_cursor: self.edges.first().map(|edge| edge.cursor.clone()),
+            end_cursor: self.edges.last().map(|edge| edge.cursor.clone()),
+        }
+    }
+
+    /// The length of the whole list, whatever the page.
+    async fn total_count(&self) -> i32 {
+        i32::try_from((self.total)()).unwrap_or(i32::MAX)
+    }
+}

@@ -1,0 +1,156 @@
+//! Global ids: what `node(id:)` takes and every `id` field gives.
+//!
+//! ```text
+//! P            a program at the head of its main branch; P is its uuid
+//! P@r118       the same pinned at revision 118, or P@name at the head of a branch
+//! P/f7         the entity with ref f7 at that head; P@r118/f7 pinned
+//! P/r118       revision 118 itself
+//! S-uuid       a simulation
+//! ```
+//!
+//! A view's suffix is carried by everything below it, so that a client's cache never paints the past over the present.
+
+use std::fmt;
+use std::str::FromStr;
+
+use lmlang_ir::Ref;
+use uuid::Uuid;
+
+/// A text that is no global id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an id")]
+pub struct ParseIdError(String);
+
+/// Which revision of a program is looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum View {
+    /// The head of the main branch, whatever it is at the moment.
+    #[default]
+    Head,
+    /// The head of another branch.
+    Branch(String),
+    /// One revision.
+    Pinned(u64),
+    /// The state that a dry run led to; cannot be looked up again.
+    Dry(Uuid),
+}
+
+/// A program in a view.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ViewId {
+    /// The program.
+    pub program: Uuid,
+    /// The view of it.
+    pub view: View,
+}
+
+/// Any global id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GlobalId {
+    /// A program in a view.
+    Program(ViewId),
+    /// An entity of a program in a view.
+    Entity(ViewId, Ref),
+    /// A revision.
+    Revision(Uuid, u64),
+    /// A simulation.
+    Simulation(Uuid),
+}
+
+impl fmt::Display for ViewId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.view {
+            View::Head => write!(f, "{}", self.program),
+            View::Branch(name) => write!(f, "{}@{name}", self.program),
+            View::Pinned(number) => write!(f, "{}@r{number}", self.program),
+            View::Dry(id) => write!(f, "{}@dry-{}", self.program, id.simple()),
+        }
+    }
+}
+
+impl fmt::Display for GlobalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GlobalId::Program(view) => view.fmt(f),
+            GlobalId::Entity(view, of) => write!(f, "{view}/{of}"),
+            GlobalId::Revision(program, number) => write!(f, "{program}/r{number}"),
+            GlobalId::Simulation(id) => write!(f, "S-{id}"),
+        }
+    }
+}
+
+fn revision_number(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix('r')?;
+    let canonical = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    canonical.then(|| digits.parse().ok()).flatten()
+}
+
+impl FromStr for ViewId {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<ViewId, ParseIdError> {
+        let error = || ParseIdError(text.chars().take(80).collect());
+        let (program, view) = match text.split_once('@') {
+            None => (text, View::Head),
+            Some((program, view)) => {
+                let view = match (revision_number(view), view.strip_prefix("dry-")) {
+                    (Some(number), _) => View::Pinned(number),
+                    (None, Some(id)) => View::Dry(Uuid::try_parse(id).map_err(|_| error())?),
+                    (None, None) if !view.is_empty() => View::Branch(view.to_owned()),
+                    (None, None) => return Err(error()),
+                };
+                (program, view)
+            }
+        };
+        // Only the hyphenated form that we print, so that one object has one id.
+        let id = Uuid::try_parse(program).map_err(|_| error())?;
+        if id.to_string() != program {
+            return Err(error());
+        }
+        Ok(ViewId { program: id, view })
+    }
+}
+
+impl FromStr for GlobalId {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<GlobalId, ParseIdError> {
+        let error = || ParseIdError(text.chars().take(80).collect());
+        if let Some(id) = text.strip_prefix("S-") {
+            return Ok(GlobalId::Simulation(Uuid::try_parse(id).map_err(|_| error())?));
+        }
+        let Some((view, entity)) = text.split_once('/') else { return Ok(GlobalId::Program(text.parse()?)) };
+        let view: ViewId = view.parse().map_err(|_| error())?;
+        match (revision_number(entity), &view.view) {
+            (Some(number), View::Head) => Ok(GlobalId::Revision(view.program, number)),
+            (Some(_), View::Branch(_) | View::Pinned(_) | View::Dry(_)) => Err(error()),
+            (None, _) => Ok(GlobalId::Entity(view, entity.parse().map_err(|_| error())?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_read_back_as_they_print() {
+        let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+        let texts = ["", "@r118", "@feature"].map(|view| format!("{p}{view}"));
+        let texts = texts.iter().flat_map(|view| [view.clone(), format!("{view}/f7"), format!("{view}/n12")]);
+        for text in texts.chain([format!("{p}/r118"), format!("S-{p}")]) {
+            assert_eq!(text.parse::<GlobalId>().expect("an id").to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+        let upper = p.to_uppercase();
+        let texts = ["", "x", "/", "@", "S-", &format!("{p}@"), &format!("{p}/"), &format!("{p}/q1"), &upper];
+        for text in texts {
+            assert!(text.parse::<GlobalId>().is_err(), "{text}");
+        }
+        assert!(format!("{p}@r1/r2").parse::<GlobalId>().is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! Scalars of the schema that GraphQL does not bring.
+
+use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value as Json};
+
+/// An integer from 0 to 2^53 - 1, a JSON number: steps, fuel, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count(pub u64);
+
+/// The largest integer that every JSON reader keeps exactly.
+pub const MAX_COUNT: u64 = (1 << 53) - 1;
+
+/// An integer from 0 to 2^53 - 1, a JSON number: steps, fuel, bytes.
+#[Scalar(name = "Count")]
+impl ScalarType for Count {
+    fn parse(value: Json) -> InputValueResult<Self> {
+        let number = match &value {
+            Json::Number(number) => number.as_u64().filter(|number| *number <= MAX_COUNT),
+            _ => None,
+        };
+        number.map(Count).ok_or_else(|| InputValueError::expected_type(value))
+    }
+
+    fn to_value(&self) -> Json {
+        Json::Number(self.0.min(MAX_COUNT).into())
+    }
+}
+
+/// A value of a program, in the text form: `i64:9007199254740993`, `f64:nan`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
+///
+/// Inputs also take plain JSON where it is unambiguous: numbers, booleans, lists; for the type `string` a JSON string
+/// is literal. Output is always text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueText(pub Json);
+
+/// A value of a program, in the text form: `i64:9007199254740993`, `f64:nan`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
+/// Inputs also take plain JSON where it is unambiguous: numbers, booleans, lists; for the type `string` a JSON string
+/// is literal. Output is always text.
+#[Scalar(name = "Value")]
+impl ScalarType for ValueText {
+    fn parse(value: Json) -> InputValueResult<Self> {
+        Ok(ValueText(value))
+    }
+
+    fn to_value(&self) -> Json {
+        self.0.clone()
+    }
+}
+
+impl From<String> for ValueText {
+    fn from(text: String) -> ValueText {
+        ValueText(Json::String(text))
+    }
+}
