@@ -1,0 +1,530 @@
+//! Edits as clients write them.
+
+use async_graphql::{Enum, InputObject, OneofObject};
+
+/// One edit. What is edited is always `ref`; new things are named by `as` (`x` or `$x`) and usable later in the same
+/// list.
+#[derive(Clone, Debug, OneofObject)]
+pub enum EditInput {
+    /// Adds whole functions and types in the text form: the cheapest way to write thirty nodes.
+    AddText(AddText),
+    /// Replaces a function by its text; nodes whose refs stand in the text keep them.
+    ReplaceFunctionText(ReplaceText),
+    /// Not supported yet.
+    ReplaceModuleText(ReplaceText),
+    /// Inserts lines of the text form into a region; a label `x` in them is `$x` afterwards.
+    InsertText(InsertText),
+    /// Not supported yet.
+    ApplyTextPatch(ApplyTextPatch),
+    /// Adds a module.
+    AddModule(AddModule),
+    /// Gives a module another name.
+    RenameModule(Rename),
+    /// Removes a module.
+    RemoveModule(Remove),
+    /// Adds a nominal type.
+    AddType(AddType),
+    /// Replaces a type by its text; members whose refs stand in the text keep them.
+    ReplaceType(ReplaceText),
+    /// Gives a type another name.
+    RenameType(Rename),
+    /// Removes a type.
+    RemoveType(Remove),
+    /// Adds a function.
+    AddFunction(AddFunction),
+    /// Changes what a function takes, returns and may do.
+    SetSignature(SetSignature),
+    /// Gives a function another name.
+    RenameFunction(Rename),
+    /// Moves a function to another module.
+    MoveFunction(MoveFunction),
+    /// Removes a function.
+    RemoveFunction(Remove),
+    /// Adds a function that captures values, for `closure.new`.
+    AddClosure(AddFunction),
+    /// Sets or clears what is written about an entity.
+    SetDoc(SetDoc),
+    /// Says who may use an entity.
+    SetVisibility(SetVisibility),
+    /// Inserts a node.
+    InsertNode(InsertNode),
+    /// Removes a node.
+    RemoveNode(RemoveNode),
+    /// Changes what a node computes; its inputs, name and place stay.
+    ModifyNode(ModifyNode),
+    /// Moves a node with the regions that it owns.
+    MoveNode(MoveNode),
+    /// Gives a node another name.
+    RenameNode(Rename),
+    /// Connects an input to a source.
+    AddEdge(AddEdge),
+    /// Puts a node after another one, or into one of its regions.
+    AddControlEdge(AddControlEdge),
+    /// Disconnects an input: leaves a hole. A control edge is derived and cannot be removed.
+    RemoveEdge(Remove),
+    /// Lets all uses of a value take another one.
+    ReplaceUses(ReplaceUses),
+    /// Adds a variable to a function.
+    AddVar(AddVar),
+    /// Gives a variable another name.
+    RenameVar(Rename),
+    /// Removes a variable.
+    RemoveVar(Remove),
+    /// Not supported yet.
+    PromoteVar(Target),
+    /// Not supported yet.
+    DemoteToVar(Target),
+    /// Adds a condition that a function demands or promises.
+    AddContract(AddContract),
+    /// Replaces a contract by its text.
+    ReplaceContract(ReplaceText),
+    /// Removes a contract.
+    RemoveContract(Remove),
+    /// Not supported yet.
+    AddLoopParam(AddLoopParam),
+    /// Not supported yet.
+    AddResult(AddResult),
+    /// Not supported yet.
+    Wrap(Wrap),
+    /// Not supported yet.
+    Unwrap(Target),
+    /// Not supported yet.
+    ReplaceSubgraph(ReplaceSubgraph),
+    /// Not supported yet.
+    ExtractFunction(ExtractFunction),
+    /// Not supported yet.
+    InlineCall(Target),
+    /// Not supported yet.
+    ReplacePattern(ReplacePattern),
+}
+
+/// Adds what stands in a text.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddText {
+    /// The module that it goes into, by ref, path or `$name`; without one, the text names its modules itself.
+    pub module: Option<String>,
+    /// Functions, types and globals in the text form.
+    pub text: String,
+}
+
+/// Replaces an entity by its text.
+#[derive(Clone, Debug, InputObject)]
+pub struct ReplaceText {
+    /// The entity.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Its text from now on.
+    pub text: String,
+    /// The `contentHash` that was read; another one now is a conflict.
+    pub if_hash: Option<String>,
+}
+
+/// Inserts lines into a region.
+#[derive(Clone, Debug, InputObject)]
+pub struct InsertText {
+    /// Lines of the text form.
+    pub text: String,
+    /// The function; not needed when a region or an anchor is given.
+    pub function: Option<String>,
+    /// The region; default: that of the anchor, else the function's body.
+    pub region: Option<String>,
+    /// The node that the lines go before.
+    pub before: Option<String>,
+    /// The node that the lines go after; without an anchor they go to the end, before the terminator.
+    pub after: Option<String>,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct ApplyTextPatch {
+    /// A unified diff against the text form.
+    pub patch: String,
+}
+
+/// Inserts a node.
+#[derive(Clone, Debug, InputObject)]
+pub struct InsertNode {
+    /// What the node is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// The operator with its attributes: `add.i32`, `call fib`, `if -> (i64)`, `loop L (i: i64) -> (i64)`. Regions of
+    /// the new node are `$x.then`, `$x.else`, `$x.body`, `$x.case0`, `$x.default`.
+    pub op: String,
+    /// The function; not needed when a region or an anchor is given.
+    pub function: Option<String>,
+    /// The region; default: that of the anchor, else the function's body.
+    pub region: Option<String>,
+    /// The node that it goes before.
+    pub before: Option<String>,
+    /// The node that it goes after; without an anchor it goes to the end, before the terminator.
+    pub after: Option<String>,
+    /// Sources of the inputs: `n12`, `n12.1`, a name in scope, `$x`, a literal; null is a hole.
+    pub inputs: Option<Vec<Option<String>>>,
+    /// Its label.
+    pub name: Option<String>,
+}
+
+/// Removes a node.
+#[derive(Clone, Debug, InputObject)]
+pub struct RemoveNode {
+    /// The node.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// The source that its uses take instead.
+    pub replace_uses_with: Option<String>,
+    /// Whether its uses become holes and what stands in its regions goes too; otherwise a use is an error.
+    #[graphql(default = false)]
+    pub cascade: bool,
+}
+
+/// Changes what a node computes.
+#[derive(Clone, Debug, InputObject)]
+pub struct ModifyNode {
+    /// The node.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Its operator from now on.
+    pub op: String,
+}
+
+/// Moves a node.
+#[derive(Clone, Debug, InputObject)]
+pub struct MoveNode {
+    /// The node.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// The region that it goes to; default: that of the anchor.
+    pub region: Option<String>,
+    /// The node that it goes before.
+    pub before: Option<String>,
+    /// The node that it goes after.
+    pub after: Option<String>,
+}
+
+/// Connects an input.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddEdge {
+    /// The source: `n12`, `n12.1`, a name in scope, `$x`.
+    pub from: String,
+    /// The node that consumes the value.
+    pub to: String,
+    /// Which output of `from`.
+    #[graphql(default = 0)]
+    pub source_port: i32,
+    /// Which input of `to`.
+    pub target_port: i32,
+    /// Whether an edge that is there is replaced; otherwise it is an error.
+    #[graphql(default = false)]
+    pub replace: bool,
+}
+
+/// Orders nodes.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddControlEdge {
+    /// The node that comes first, or that owns the region.
+    pub from: String,
+    /// The node that moves.
+    pub to: String,
+    /// The region of `from` that `to` goes into; without one, `to` moves right after `from`.
+    pub branch_index: Option<i32>,
+}
+
+/// Redirects uses.
+#[derive(Clone, Debug, InputObject)]
+pub struct ReplaceUses {
+    /// The value whose uses change: a node or `n12.1`.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// The source that they take instead.
+    pub with: String,
+}
+
+/// Names one entity.
+#[derive(Clone, Debug, InputObject)]
+pub struct Target {
+    /// The entity.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// What the result is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+}
+
+/// Removes an entity or a data edge.
+#[derive(Clone, Debug, InputObject)]
+pub struct Remove {
+    /// The entity, or an edge such as `n12.in0`.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Whether uses become holes and what cannot exist without it goes too; otherwise a use is an error.
+    #[graphql(default = false)]
+    pub cascade: bool,
+}
+
+/// Renames an entity.
+#[derive(Clone, Debug, InputObject)]
+pub struct Rename {
+    /// The entity.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Its name from now on; nothing else is rewritten.
+    pub name: String,
+}
+
+/// Adds a module.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddModule {
+    /// What the module is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// Its name within the parent.
+    pub name: String,
+    /// The module around; without one it stands at the top.
+    pub parent: Option<String>,
+    /// Who may use it.
+    #[graphql(default_with = "Visibility::Private")]
+    pub visibility: Visibility,
+    /// What is written about it.
+    pub doc: Option<String>,
+}
+
+/// Adds a nominal type.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddType {
+    /// What the type is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// The module that it goes into; needed when there is more than one.
+    pub module: Option<String>,
+    /// Its text: `type Point = struct { x: f64, y: f64 }`.
+    pub text: String,
+}
+
+/// Adds a function.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddFunction {
+    /// What the function is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// Its name within the module.
+    pub name: String,
+    /// The module that it goes into; needed when there is more than one.
+    pub module: Option<String>,
+    /// What it takes.
+    pub params: Vec<ParamInput>,
+    /// Types of what it returns.
+    pub results: Vec<String>,
+    /// What a closure made from it captures.
+    pub captures: Option<Vec<ParamInput>>,
+    /// Who may call it.
+    #[graphql(default_with = "Visibility::Private")]
+    pub visibility: Visibility,
+    /// What it may do at most.
+    #[graphql(default_with = "EffectBound::Any")]
+    pub effect_bound: EffectBound,
+    /// What is written about it.
+    pub doc: Option<String>,
+    /// Lines of its body in the text form; without them it is incomplete.
+    pub body: Option<String>,
+}
+
+/// A named parameter or capture.
+#[derive(Clone, Debug, InputObject)]
+pub struct ParamInput {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[graphql(name = "type")]
+    pub ty: String,
+}
+
+/// Changes a signature. Calls that do not fit any more count as holes until they are mended.
+#[derive(Clone, Debug, InputObject)]
+pub struct SetSignature {
+    /// The function.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// What it takes; without it, as before.
+    pub params: Option<Vec<ParamInput>>,
+    /// What it returns; without it, as before.
+    pub results: Option<Vec<String>>,
+    /// What it may do at most; without it, as before.
+    pub effect_bound: Option<EffectBound>,
+    /// Not supported yet.
+    #[graphql(default = false)]
+    pub rewrite_calls: bool,
+    /// Not supported yet.
+    pub defaults: Option<Vec<String>>,
+}
+
+/// Moves a function.
+#[derive(Clone, Debug, InputObject)]
+pub struct MoveFunction {
+    /// The function.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// The module that it goes to.
+    pub module: String,
+}
+
+/// Documents an entity.
+#[derive(Clone, Debug, InputObject)]
+pub struct SetDoc {
+    /// The entity.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// What is written about it; null clears it.
+    pub doc: Option<String>,
+}
+
+/// Shows or hides an entity.
+#[derive(Clone, Debug, InputObject)]
+pub struct SetVisibility {
+    /// The entity: a module, a type, a function or a global.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Who may use it.
+    pub visibility: Visibility,
+}
+
+/// Adds a variable.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddVar {
+    /// What the variable is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// The function.
+    pub function: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its type.
+    #[graphql(name = "type")]
+    pub ty: String,
+}
+
+/// Adds a contract.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddContract {
+    /// What the contract is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+    /// The function; `INVARIANT` of a type is not supported yet.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// When it is evaluated.
+    pub kind: ContractKind,
+    /// What it means, in words.
+    pub message: String,
+    /// A boolean expression in the text form; results are `result` or `result0`, `result1`.
+    pub text: String,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddLoopParam {
+    /// The loop.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Name of the parameter.
+    pub name: String,
+    /// Its type.
+    #[graphql(name = "type")]
+    pub ty: String,
+    /// Source of its first value.
+    pub initial: String,
+    /// Source of its next value.
+    pub next: String,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct AddResult {
+    /// The function or node.
+    #[graphql(name = "ref")]
+    pub of: String,
+    /// Type of the result.
+    #[graphql(name = "type")]
+    pub ty: String,
+    /// What exits that do not give it return.
+    pub default: String,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct Wrap {
+    /// The nodes.
+    pub refs: Vec<String>,
+    /// The operator around them.
+    pub op: String,
+    /// What the result is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct ReplaceSubgraph {
+    /// The nodes.
+    pub refs: Vec<String>,
+    /// What stands there instead.
+    pub text: String,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct ExtractFunction {
+    /// The nodes.
+    pub refs: Vec<String>,
+    /// Name of the new function.
+    pub name: String,
+    /// The module that it goes into.
+    pub module: Option<String>,
+    /// What the function is called later in the list.
+    #[graphql(name = "as")]
+    pub name_as: Option<String>,
+}
+
+/// Not supported yet.
+#[derive(Clone, Debug, InputObject)]
+pub struct ReplacePattern {
+    /// What is looked for.
+    pub pattern: String,
+    /// What stands there instead.
+    pub replacement: String,
+    /// Where to look; everywhere by default.
+    pub within: Option<Vec<String>>,
+    /// How many at most.
+    #[graphql(default = 100)]
+    pub limit: i32,
+}
+
+/// Who may use an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum Visibility {
+    /// Every module.
+    Public,
+    /// The module that it stands in, and those below.
+    Private,
+}
+
+/// What a function may do at most; checked against its body, relied on by its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum EffectBound {
+    /// It computes, and may trap.
+    Pure,
+    /// It may also read globals, memory and tables.
+    Reads,
+    /// Anything.
+    Any,
+}
+
+/// When a contract is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum ContractKind {
+    /// At entry, by the callee for every caller.
+    Require,
+    /// At return.
+    Ensure,
+    /// Whenever a value of the type enters or leaves a public function; not supported yet.
+    Invariant,
+}
