@@ -12,14 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::sqlx::Row;
 use sea_orm::{EntityTrait, QueryTrait};
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
-use crate::entity::{heads, log, programs};
-use crate::entry::{Entry, EntryKind, FIRST_SEQ, ProgramKey};
+use crate::entity::log;
+use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::heads::{Head, upsert_head};
@@ -54,7 +52,8 @@ pub enum CommitError {
         /// That entry's number.
         seq: u64,
     },
-    /// The entries do not continue the log, because those that they were built on were not stored.
+    /// The entries do not continue the log: those that they were built on were not stored, or the log has become longer
+    /// by an append whose answer was lost.
     #[error("the log goes on at {expected}, the entry says {found}")]
     OutOfOrder {
         /// The number of the log's next entry.
@@ -183,11 +182,11 @@ pub(crate) struct Loop {
     /// The next number of every log that was asked for; `None` for a program that is not there.
     next: HashMap<ProgramKey, Option<u64>>,
     /// Given back after the connection is closed, so that the next process finds a quiet file.
-    _lock: Arc<Lock>,
+    _lock: Lock,
 }
 
 impl Loop {
-    pub(crate) fn new(writer: Writer, lock: Arc<Lock>) -> (Committer, Self) {
+    pub(crate) fn new(writer: Writer, lock: Lock) -> (Committer, Self) {
         let committer = Committer { queue: Arc::default(), counters: Arc::default() };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
         let this = Self { committer: committer.clone(), writer, next: HashMap::new(), _lock: lock };
@@ -324,7 +323,7 @@ impl Loop {
             // Heads alone: writing them again changes nothing.
             return Ok(false);
         };
-        let found = self.entry_id(program, entry.seq).await?;
+        let found = self.writer.entry_id(program, entry.seq).await?;
         Ok(found == Some(entry.id))
     }
 
@@ -361,7 +360,7 @@ impl Loop {
             let Some(idempotency) = &entry.idempotency else { continue };
             let seq = match keys.insert(&idempotency.key, entry.seq) {
                 Some(seq) => Some(seq),
-                None => self.seq_of_key(append.program, &idempotency.key).await?,
+                None => self.writer.seq_of_key(append.program, &idempotency.key).await?,
             };
             if let Some(seq) = seq {
                 return Ok(CommitError::KeyTaken { seq });
@@ -369,6 +368,7 @@ impl Loop {
         }
         for head in &append.heads {
             if self
+                .writer
                 .branch_named(append.program, &head.name)
                 .await?
                 .is_some_and(|branch| branch != head.branch)
@@ -394,7 +394,7 @@ impl Loop {
                 .map_err(|failure| CreateProgramError::Storage(failure.into()))?,
             Err(Failure::Unknown(fault)) => {
                 tracing::warn!(error = %fault, "the answer to a creation was lost; asking the database");
-                match self.program_with_id(creation.program.id).await {
+                match self.writer.program_with_id(creation.program.id).await {
                     Ok(Some(key)) => Ok(key),
                     Ok(None) => match self.try_create(creation).await {
                         Ok(created) => created,
@@ -432,7 +432,7 @@ impl Loop {
     ) -> Result<Result<ProgramKey, CreateProgramError>, Failure> {
         // The key is unique within a program, and there is none yet; so ask for other programs made under it.
         for idempotency in creation.entries.iter().filter_map(|entry| entry.idempotency.as_ref()) {
-            if let Some(program) = self.program_created_by(&idempotency.key).await? {
+            if let Some(program) = self.writer.program_created_by(&idempotency.key).await? {
                 return Ok(Err(CreateProgramError::KeyTaken { program }));
             }
         }
@@ -455,7 +455,7 @@ impl Loop {
         &mut self,
         creation: &Creation,
     ) -> Result<Result<ProgramKey, CreateProgramError>, Failure> {
-        if self.program_with_id(creation.program.id).await?.is_some() {
+        if self.writer.program_with_id(creation.program.id).await?.is_some() {
             return Ok(Err(CreateProgramError::IdTaken));
         }
         Ok(Err(CreateProgramError::NameTaken { name: creation.program.name.clone() }))
@@ -509,88 +509,9 @@ impl Loop {
         if let Some(&known) = self.next.get(&program) {
             return Ok(known);
         }
-        let alive = Query::select()
-            .column(programs::Column::Key)
-            .from(programs::Entity)
-            .and_where(Expr::col(programs::Column::Key).eq(program.0))
-            .and_where(Expr::col(programs::Column::Deleted).is_null())
-            .to_owned();
-        let newest = Query::select()
-            .expr(Expr::col(log::Column::Seq).max())
-            .from(log::Entity)
-            .and_where(Expr::col(log::Column::Program).eq(program.0))
-            .to_owned();
-        let next = match self.value::<i64>(Sql::new(&alive)).await? {
-            None => None,
-            Some(_) => {
-                let newest = self.value::<Option<i64>>(Sql::new(&newest)).await?.flatten();
-                Some(newest.map_or(FIRST_SEQ, |seq| seq.cast_unsigned() + 1))
-            }
-        };
+        let next = self.writer.next_seq(program).await?;
         self.next.insert(program, next);
         Ok(next)
-    }
-
-    async fn entry_id(&mut self, program: ProgramKey, seq: u64) -> Result<Option<Uuid>, Failure> {
-        let query = Query::select()
-            .column(log::Column::Id)
-            .from(log::Entity)
-            .and_where(Expr::col(log::Column::Program).eq(program.0))
-            .and_where(Expr::col(log::Column::Seq).eq(seq.cast_signed()))
-            .to_owned();
-        self.value(Sql::new(&query)).await
-    }
-
-    async fn seq_of_key(&mut self, program: ProgramKey, key: &[u8]) -> Result<Option<u64>, Failure> {
-        let query = Query::select()
-            .column(log::Column::Seq)
-            .from(log::Entity)
-            .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
-            .and_where(Expr::col(log::Column::Program).eq(program.0))
-            .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(i64::cast_unsigned))
-    }
-
-    async fn program_created_by(&mut self, key: &[u8]) -> Result<Option<ProgramKey>, Failure> {
-        let query = Query::select()
-            .column(log::Column::Program)
-            .from(log::Entity)
-            .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
-            .and_where(Expr::col(log::Column::Kind).eq(EntryKind::Create.code()))
-            .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
-    }
-
-    async fn program_with_id(&mut self, id: Uuid) -> Result<Option<ProgramKey>, Failure> {
-        let query = Query::select()
-            .column(programs::Column::Key)
-            .from(programs::Entity)
-            .and_where(Expr::col(programs::Column::Id).eq(id))
-            .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
-    }
-
-    async fn branch_named(&mut self, program: ProgramKey, name: &str) -> Result<Option<u32>, Failure> {
-        let query = Query::select()
-            .column(heads::Column::Branch)
-            .from(heads::Entity)
-            .and_where(Expr::col(heads::Column::Program).eq(program.0))
-            .and_where(Expr::col(heads::Column::Name).eq(name))
-            .and_where(Expr::col(heads::Column::Deleted).is_null())
-            .to_owned();
-        Ok(self.value::<i32>(Sql::new(&query)).await?.map(i32::cast_unsigned))
-    }
-
-    /// The first column of the first row.
-    async fn value<T>(&mut self, sql: Sql) -> Result<Option<T>, Failure>
-    where
-        T: for<'r> sea_orm::sqlx::Decode<'r, sea_orm::sqlx::Sqlite>
-            + sea_orm::sqlx::Type<sea_orm::sqlx::Sqlite>,
-    {
-        match self.writer.first_row(sql).await? {
-            Some(row) => Ok(Some(row.try_get(0)?)),
-            None => Ok(None),
-        }
     }
 }
 

@@ -19,6 +19,7 @@ mod heads;
 mod location;
 mod lock;
 mod log;
+mod lookup;
 mod objects;
 mod open;
 mod programs;

@@ -1,7 +1,6 @@
 //! The store as a whole: opening and closing.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::DatabaseConnection;
@@ -71,7 +70,7 @@ impl Store {
             Writer::new(writer_options(&path).busy_timeout(options.busy_timeout), options.faults);
         writer.connect().await.map_err(|failure| failed(failure.into()))?;
         let reader = open_readers(&path, options.readers).await.map_err(failed)?;
-        let (committer, work) = Loop::new(writer, Arc::new(lock));
+        let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         Ok(Self { reader, actors: ActorCache::default(), committer, writing: Some(writing), path })
     }

@@ -1,0 +1,106 @@
+//! What the committer asks the database, on the connection that writes: it sees its own work at once.
+
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::sqlx::{Decode, Row, Sqlite, Type};
+use uuid::Uuid;
+
+use crate::entity::{heads, log, programs};
+use crate::entry::{EntryKind, FIRST_SEQ, ProgramKey};
+use crate::fault::Failure;
+use crate::writer::{Sql, Writer};
+
+impl Writer {
+    /// The next number of a program's log; `None` if there is no such program.
+    pub(crate) async fn next_seq(&mut self, program: ProgramKey) -> Result<Option<u64>, Failure> {
+        let alive = Query::select()
+            .column(programs::Column::Key)
+            .from(programs::Entity)
+            .and_where(Expr::col(programs::Column::Key).eq(program.0))
+            .and_where(Expr::col(programs::Column::Deleted).is_null())
+            .to_owned();
+        if self.value::<i64>(Sql::new(&alive)).await?.is_none() {
+            return Ok(None);
+        }
+        let newest = Query::select()
+            .expr(Expr::col(log::Column::Seq).max())
+            .from(log::Entity)
+            .and_where(Expr::col(log::Column::Program).eq(program.0))
+            .to_owned();
+        let newest = self.value::<Option<i64>>(Sql::new(&newest)).await?.flatten();
+        Ok(Some(newest.map_or(FIRST_SEQ, |seq| seq.cast_unsigned() + 1)))
+    }
+
+    /// The id of the entry with a number.
+    pub(crate) async fn entry_id(&mut self, program: ProgramKey, seq: u64) -> Result<Option<Uuid>, Failure> {
+        let query = Query::select()
+            .column(log::Column::Id)
+            .from(log::Entity)
+            .and_where(Expr::col(log::Column::Program).eq(program.0))
+            .and_where(Expr::col(log::Column::Seq).eq(seq.cast_signed()))
+            .to_owned();
+        self.value(Sql::new(&query)).await
+    }
+
+    /// The entry that carries an idempotency key.
+    pub(crate) async fn seq_of_key(
+        &mut self,
+        program: ProgramKey,
+        key: &[u8],
+    ) -> Result<Option<u64>, Failure> {
+        let query = Query::select()
+            .column(log::Column::Seq)
+            .from(log::Entity)
+            .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
+            .and_where(Expr::col(log::Column::Program).eq(program.0))
+            .to_owned();
+        Ok(self.value::<i64>(Sql::new(&query)).await?.map(i64::cast_unsigned))
+    }
+
+    /// The program whose creation carries an idempotency key.
+    pub(crate) async fn program_created_by(&mut self, key: &[u8]) -> Result<Option<ProgramKey>, Failure> {
+        let query = Query::select()
+            .column(log::Column::Program)
+            .from(log::Entity)
+            .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
+            .and_where(Expr::col(log::Column::Kind).eq(EntryKind::Create.code()))
+            .to_owned();
+        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
+    }
+
+    /// The program with an id, deleted or not.
+    pub(crate) async fn program_with_id(&mut self, id: Uuid) -> Result<Option<ProgramKey>, Failure> {
+        let query = Query::select()
+            .column(programs::Column::Key)
+            .from(programs::Entity)
+            .and_where(Expr::col(programs::Column::Id).eq(id))
+            .to_owned();
+        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
+    }
+
+    /// The live branch with a name.
+    pub(crate) async fn branch_named(
+        &mut self,
+        program: ProgramKey,
+        name: &str,
+    ) -> Result<Option<u32>, Failure> {
+        let query = Query::select()
+            .column(heads::Column::Branch)
+            .from(heads::Entity)
+            .and_where(Expr::col(heads::Column::Program).eq(program.0))
+            .and_where(Expr::col(heads::Column::Name).eq(name))
+            .and_where(Expr::col(heads::Column::Deleted).is_null())
+            .to_owned();
+        Ok(self.value::<i32>(Sql::new(&query)).await?.map(i32::cast_unsigned))
+    }
+
+    /// The first column of the first row.
+    async fn value<T>(&mut self, sql: Sql) -> Result<Option<T>, Failure>
+    where
+        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite>,
+    {
+        match self.first_row(sql).await? {
+            Some(row) => Ok(Some(row.try_get(0)?)),
+            None => Ok(None),
+        }
+    }
+}
