@@ -9,7 +9,7 @@ use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, Source, Use};
 use crate::order::{Homes, Order};
 use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
-use crate::trie::Trie;
+use crate::trie::{Change, Trie};
 
 /// A function at one revision. Cloning copies pointers.
 #[derive(Clone, Debug)]
@@ -287,6 +287,46 @@ impl Body {
     /// How much there is of what.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// The nodes in which two revisions of a body differ, order apart. Costs what differs.
+    pub fn changed_nodes<'a>(&'a self, other: &'a Body) -> Vec<Change<'a, Node>> {
+        self.nodes.changes(&other.nodes)
+    }
+
+    /// The regions whose records differ between two revisions of a body. Costs what differs.
+    pub fn changed_regions<'a>(&'a self, other: &'a Body) -> Vec<Change<'a, Region>> {
+        self.regions.changes(&other.regions)
+    }
+
+    /// The variables in which two revisions of a body differ. Costs what differs.
+    pub fn changed_variables<'a>(&'a self, other: &'a Body) -> Vec<Change<'a, Variable>> {
+        self.variables.changes(&other.variables)
+    }
+
+    /// The contracts whose records differ between two revisions of a body. Costs what differs.
+    pub fn changed_contracts<'a>(&'a self, other: &'a Body) -> Vec<Change<'a, Contract>> {
+        self.contracts.changes(&other.contracts)
+    }
+
+    /// The nodes, by ref, that do not follow the same node of the same region in both revisions, those of one revision
+    /// included. Costs what differs.
+    pub fn displaced_nodes(&self, other: &Body) -> Vec<NodeRef> {
+        let mut elements = self.order.disturbed(&other.order);
+        let after = |element: &u64| [self, other].map(|body| body.element_after(*element));
+        let followers: Vec<u64> = elements.iter().flat_map(after).flatten().collect();
+        elements.extend(followers);
+        elements.sort_unstable();
+        elements.dedup();
+        let spot = |body: &Body, node| body.node(node).map(|found| (found.region(), body.previous(node)));
+        let nodes = elements.into_iter().map(NodeRef::of_key);
+        nodes.filter(|node| spot(self, *node) != spot(other, *node)).collect()
+    }
+
+    /// The element after a node, or the first of a region.
+    fn element_after(&self, element: u64) -> Option<u64> {
+        let region = self.nodes.get(element).map_or(element, |node| node.region().number());
+        self.order.after(region, element, &self.nodes)
     }
 
     /// The regions whose order differs between two revisions of a body. Costs what differs.

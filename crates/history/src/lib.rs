@@ -1,0 +1,20 @@
+//! How a program changes: edits, the log of revisions, undo and redo, and the difference of two revisions.
+//!
+//! This crate knows structure and order of changes. It does not know whether a program is right (`verify`), how the log
+//! is kept (`store`) or who may change what when (`engine`); ids and time come in as arguments.
+//!
+//! Read [`edit`], [`apply`], [`diff`], [`footprint`], [`record`], then [`log`], [`line`] and [`revision`]; [`request`]
+//! turns what a caller asks for into edits.
+
+pub mod apply;
+pub mod diff;
+pub mod edit;
+pub mod line;
+pub mod log;
+pub mod revision;
+#[cfg(test)]
+mod testing;
+
+pub use apply::{ApplyError, apply, apply_all, invert_all};
+pub use diff::{ChangeCounts, ChangeKind, Diff, EntityChange, FunctionChange, counts, diff};
+pub use edit::{Edit, FunctionEdit};

@@ -1,0 +1,59 @@
+use super::*;
+
+fn check(text: &str, expect: Result<(Base, u32), &str>) {
+    let found = text.parse::<RevisionName>();
+    match expect {
+        Ok((base, back)) => {
+            let found = found.unwrap();
+            assert_eq!(found, RevisionName { base, back }, "{text}");
+            assert_eq!(found.to_string().parse::<RevisionName>().unwrap(), found, "{text}");
+        }
+        Err(message) => assert_eq!(found.unwrap_err().to_string(), message, "{text}"),
+    }
+}
+
+#[test]
+fn names_of_revisions() {
+    let named = |name: &str| Base::Named(name.to_string());
+    check("main", Ok((named("main"), 0)));
+    check("main~2", Ok((named("main"), 2)));
+    check("main~", Ok((named("main"), 1)));
+    check("r118", Ok((Base::Number(118), 0)));
+    check("r118~3", Ok((Base::Number(118), 3)));
+    check("3FA94C01", Ok((Base::Hash("3fa94c01".to_string()), 0)));
+    check("3fa94c0", Ok((named("3fa94c0"), 0)));
+    check("before the rewrite", Ok((named("before the rewrite"), 0)));
+    check("feature/x", Ok((named("feature/x"), 0)));
+    check("r", Ok((named("r"), 0)));
+    check("", Err("a revision's name is empty"));
+    check("~2", Err("a revision's name is empty"));
+    check("main~x", Err("expected a number after `~` in `main~x`"));
+    check("main~+1", Err("expected a number after `~` in `main~+1`"));
+    check("main~99999999999", Err("expected a number after `~` in `main~99999999999`"));
+    check("r0", Err("`r0` is no number of a revision: they start at r1"));
+    check(
+        "r99999999999999999999",
+        Err("`r99999999999999999999` is no number of a revision: they start at r1"),
+    );
+    check("a@b", Err("`a@b` contains '@'"));
+    check("feature/f7", Err("`feature/f7` reads as a part of an id"));
+}
+
+#[test]
+fn names_that_are_refused() {
+    for name in
+        ["", " main", "a~b", "a@b", "a\nb", "r7", "deadbeef", "dry-1", "x/n12", "x/", &"x".repeat(201)]
+    {
+        assert!(check_name(name).is_err(), "{name:?}");
+    }
+    for name in ["main", "release 1.0", "v1", "dead", "f7", "größe"] {
+        assert_eq!(check_name(name), Ok(()), "{name:?}");
+    }
+}
+
+#[test]
+fn digits_match_the_start_of_a_hash() {
+    let base: Base = "00000000".parse().unwrap();
+    assert!(base.matches(&Hash::ZERO));
+    assert!(!"00000001".parse::<Base>().unwrap().matches(&Hash::ZERO));
+}
