@@ -6,15 +6,17 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use lmlang_graphql::transport::Executor;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tower::Layer;
 
 use crate::config::{Config, Hooks};
 use crate::{router, telemetry};
@@ -111,7 +113,8 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
                 continue;
             }
         };
-        let service = TowerToHyperService::new(app.clone());
+        let slot = Slot(Arc::new(slot));
+        let service = TowerToHyperService::new(Extension(slot).layer(app.clone()));
         let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
         let shutdown = shutdown.clone();
         connections.spawn(async move {
@@ -126,7 +129,6 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
             if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke");
             }
-            drop(slot);
         });
     }
 
@@ -144,11 +146,15 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     tracing::info!("stopped");
 }
 
+/// A connection's place among those that the server holds, kept by whoever holds the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot(#[expect(dead_code, reason = "it is held, not read")] Arc<OwnedSemaphorePermit>);
+
 /// Waits for a free slot, then for a connection.
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
     let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;

@@ -3,10 +3,12 @@
 mod message;
 mod session;
 
+use axum::Extension;
 use axum::extract::{State, WebSocketUpgrade};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
+use crate::listen::Slot;
 use crate::router::Shared;
 
 /// The name of the protocol in `Sec-WebSocket-Protocol`.
@@ -14,8 +16,12 @@ const PROTOCOL: &str = "graphql-transport-ws";
 /// Bytes that are collected before they are written out.
 const WRITE_BUFFER: usize = 16 << 10;
 
-/// Takes over the connection; one that does not offer the protocol is refused.
-pub(crate) async fn upgrade(State(state): State<Shared>, upgrade: WebSocketUpgrade) -> Response {
+/// Takes over the connection and its slot; one that does not offer the protocol is refused.
+pub(crate) async fn upgrade(
+    State(state): State<Shared>,
+    Extension(slot): Extension<Slot>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     let upgrade = upgrade
         .protocols([PROTOCOL])
         .max_message_size(state.config.message_bytes)
@@ -25,5 +31,10 @@ pub(crate) async fn upgrade(State(state): State<Shared>, upgrade: WebSocketUpgra
         return (StatusCode::BAD_REQUEST, "offer the subprotocol graphql-transport-ws\n").into_response();
     }
     let sockets = state.sockets.clone();
-    upgrade.on_upgrade(move |socket| sockets.track_future(session::run(socket, state)))
+    upgrade.on_upgrade(move |socket| {
+        sockets.track_future(async move {
+            session::run(socket, state).await;
+            drop(slot);
+        })
+    })
 }

@@ -63,3 +63,14 @@ async fn readiness_is_the_hosts_word() {
     assert_eq!((reply.status, &*reply.text()), (503, "the disk is full\n"));
     assert_eq!(server.send("GET /healthz", "", "").await.status, 200);
 }
+
+#[tokio::test]
+async fn more_connections_than_fit_wait_for_their_turn() {
+    let server = start_with(Config { connections: 1, ..Config::default() }, Hooks::default()).await;
+    let socket = crate::ws::introduced(&server).await;
+    let mut request = Box::pin(server.send("GET /healthz", "", ""));
+    let early = tokio::time::timeout(Duration::from_millis(50), &mut request).await;
+    assert!(early.is_err(), "the only slot is a WebSocket's: {early:?}");
+    drop(socket);
+    assert_eq!(request.await.status, 200);
+}
