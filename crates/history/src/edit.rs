@@ -286,6 +286,37 @@ impl Edit {
         }
     }
 
+    /// Tells whether the edit makes the entity that it changes.
+    pub fn adds(&self) -> bool {
+        match self {
+            Edit::AddModule { .. } | Edit::AddType { .. } | Edit::AddStorage { .. } | Edit::AddFunction { .. } => true,
+            Edit::SetModule { .. }
+            | Edit::RemoveModule { .. }
+            | Edit::SetType { .. }
+            | Edit::RemoveType { .. }
+            | Edit::SetStorage { .. }
+            | Edit::RemoveStorage { .. }
+            | Edit::RemoveFunction { .. } => false,
+            Edit::Within { edit, .. } => match edit {
+                FunctionEdit::AddVariable { .. }
+                | FunctionEdit::AddContract { .. }
+                | FunctionEdit::AddRegion { .. }
+                | FunctionEdit::InsertNode { .. } => true,
+                FunctionEdit::SetHead { .. }
+                | FunctionEdit::SetVariable { .. }
+                | FunctionEdit::RemoveVariable { .. }
+                | FunctionEdit::SetContract { .. }
+                | FunctionEdit::RemoveContract { .. }
+                | FunctionEdit::SetRegion { .. }
+                | FunctionEdit::RemoveRegion { .. }
+                | FunctionEdit::RemoveNode { .. }
+                | FunctionEdit::SetNode { .. }
+                | FunctionEdit::SetInput { .. }
+                | FunctionEdit::MoveNode { .. } => false,
+            },
+        }
+    }
+
     /// The function that the edit adds, removes or changes something in.
     pub fn function(&self) -> Option<FuncRef> {
         match self {

@@ -1,6 +1,6 @@
 //! Entries of a program's log: the revisions.
 
-use lmlang_ir::Hash;
+use lmlang_ir::{Hash, Ref};
 
 use crate::diff::ChangeCounts;
 use crate::edit::Edit;
@@ -160,6 +160,8 @@ pub struct Entry {
     pub target: Option<u64>,
     /// The name that a checkpoint's or branch's entry is about.
     pub name: Option<String>,
+    /// What the request called the things that it made, so that its repetition is answered alike.
+    pub names: Vec<(String, Ref)>,
     /// The request's idempotency key.
     pub idempotency: Option<Idempotency>,
     /// The flow that made it.
