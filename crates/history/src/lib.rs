@@ -9,6 +9,7 @@
 pub mod apply;
 pub mod diff;
 pub mod edit;
+pub mod footprint;
 pub mod line;
 pub mod log;
 pub mod revision;
@@ -18,3 +19,4 @@ mod testing;
 pub use apply::{ApplyError, apply, apply_all, invert_all};
 pub use diff::{ChangeCounts, ChangeKind, Diff, EntityChange, FunctionChange, counts, diff};
 pub use edit::{Edit, FunctionEdit};
+pub use footprint::{Collision, Footprint, footprint};

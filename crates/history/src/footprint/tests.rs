@@ -1,0 +1,52 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::apply::apply_all;
+use crate::testing::{Mutator, cases, choices};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn edits_that_do_not_collide_commute(
+        grow in choices(60),
+        one in choices(2),
+        two in choices(2),
+    ) {
+        let base = Mutator::grown(&grow);
+        let (mut a, mut b) = (base.clone(), base.clone());
+        let ours = a.mutate(&one);
+        b.refs = a.refs.clone();
+        let theirs = b.mutate(&two);
+        let prints = [&ours, &theirs].map(|edits| footprint(edits, &base.program));
+        prop_assert_eq!(prints[0].collisions(&prints[1]), prints[1].collisions(&prints[0]));
+        let one_gap = prints[0].gaps.keys().any(|gap| prints[1].gaps.contains_key(gap));
+        prop_assume!(prints[0].collisions(&prints[1]).is_empty() && !one_gap);
+        let result = |edits: [&Vec<Edit>; 2]| {
+            let mut program = base.program.clone();
+            edits.into_iter().try_for_each(|edits| apply_all(&mut program, edits)).map(|()| program)
+        };
+        let (there, back) = (result([&ours, &theirs]), result([&theirs, &ours]));
+        prop_assert!(there.is_ok() && back.is_ok(), "{ours:#?} {theirs:#?} {there:?} {back:?}");
+        prop_assert!(there == back);
+    }
+}
+
+#[test]
+fn two_calls_in_one_gap_collide_and_two_constants_do_not() {
+    let base = Mutator::grown(&[]);
+    let (function, found) = base.program.functions().next().unwrap();
+    let region = found.body().root().unwrap();
+    let insert = |number: u64, op: Op| {
+        let content = Box::new(lmlang_ir::NodeContent::new(op, []));
+        let node = NodeRef::new(number).unwrap();
+        FunctionEdit::InsertNode { node, region, after: None, content }.within(function)
+    };
+    let print = |edit: &Edit| edit.footprint(&base.program);
+    let constant = || Op::constant(lmlang_ir::Const::Unit);
+    let calls = [insert(100, Op::call(function)), insert(101, Op::call(function))];
+    let gap = Gap { region, after: None };
+    assert_eq!(print(&calls[0]).collisions(&print(&calls[1])), [Collision::Gap(gap)]);
+    let constants = [insert(100, constant()), insert(101, constant())];
+    assert_eq!(print(&constants[0]).collisions(&print(&constants[1])), []);
+}
