@@ -17,6 +17,7 @@ pub mod ops;
 pub mod order;
 pub mod program;
 pub mod refs;
+pub mod text;
 #[cfg(test)]
 mod tests;
 pub mod trie;
