@@ -276,7 +276,7 @@ async fn many_errors_are_counted_instead_of_listed() {
     assert_eq!(messages[2], "2 more errors are not listed");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn an_operation_that_takes_too_long_is_cut_off() {
     let limits = Limits { deadline: Duration::from_millis(70), ..Limits::default() };
     let message = "the operation took longer than 70 ms";

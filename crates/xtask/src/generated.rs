@@ -1,0 +1,43 @@
+//! Files that a command of `lmlang` writes, committed and proven current.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+
+use crate::process;
+use crate::report::Findings;
+use crate::workspace::Workspace;
+
+/// Each file with the arguments to `lmlang` that print it.
+const GENERATED: &[(&str, &[&str])] = &[("schema.graphql", &["schema", "print"])];
+
+/// Writes every generated file.
+pub(crate) fn write(workspace: &Workspace) -> Result<ExitCode> {
+    let binary = workspace.build_binary()?;
+    for (file, args) in GENERATED {
+        fs::write(workspace.path(file), print(&binary, args)?)?;
+        println!("wrote {file}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares every generated file with what would be written now.
+pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
+    let binary = workspace.build_binary()?;
+    let mut findings = Findings::default();
+    for (file, args) in GENERATED {
+        let current = fs::read_to_string(workspace.path(file)).unwrap_or_default();
+        if current == print(&binary, args)? {
+            findings.passed += 1;
+        } else {
+            findings.failed.push(format!("{file} is not current: run `cargo xtask codegen`"));
+        }
+    }
+    Ok(findings)
+}
+
+fn print(binary: &Path, args: &[&str]) -> Result<String> {
+    process::stdout(Command::new(binary).args(args))
+}

@@ -1,0 +1,95 @@
+//! Everything that decides whether a change may land.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::report::{Findings, Report};
+use crate::workspace::Workspace;
+use crate::{clients, dependencies, generated, imports, node, process, tidy};
+
+/// How much is tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// A tenth of every large count.
+    Short,
+    /// The full counts.
+    Long,
+}
+
+/// Runs every step, also after one failed, and ends with the line `N passed, M failed`.
+pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
+    let mut report = Report::default();
+    check_sources(workspace, &mut report);
+    report.step("lints", || {
+        process::run(&mut workspace.cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    });
+    report.step("web page", || match node::build_page(workspace)? {
+        node::Page::Built | node::Page::Fresh => Ok(()),
+        node::Page::NoNode(reason) => bail!("{reason}"),
+    });
+    report.steps("tests", || rust_tests(workspace, length));
+    report.steps("generated files", || generated::check(workspace));
+    report.steps("clients", || clients::run(workspace));
+    Ok(report.close())
+}
+
+/// Runs the steps that need no build.
+pub(crate) fn tidy(workspace: &Workspace) -> Result<ExitCode> {
+    let mut report = Report::default();
+    check_sources(workspace, &mut report);
+    Ok(report.close())
+}
+
+fn check_sources(workspace: &Workspace, report: &mut Report) {
+    report.step("format", || process::run(&mut workspace.cargo(&["fmt", "--all", "--check"])));
+    report.steps("sources", || tidy::check(workspace));
+    report.steps("imports", || imports::check(workspace));
+    report.steps("dependencies", || dependencies::check(workspace));
+}
+
+/// Runs the workspace's tests and counts them by the lines with which each binary closes.
+fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
+    let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast", "--locked"]);
+    if length == Length::Long {
+        command.env("LMLANG_LONG", "1");
+    }
+    let mut findings = Findings::default();
+    let ended = process::watch(&mut command, |line| {
+        if let Some(name) = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED")) {
+            findings.failed.push(name.to_owned());
+        } else if let Some(passed) = passed(line) {
+            findings.passed += passed;
+        }
+    });
+    if let Err(error) = ended
+        && findings.failed.is_empty()
+    {
+        return Err(error);
+    }
+    Ok(findings)
+}
+
+/// Reads the count from `test result: ok. 3 passed; 0 failed; ..`.
+fn passed(line: &str) -> Option<u64> {
+    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
+    counts.split_once(" passed")?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn closing_lines_are_counted() {
+        assert_eq!(super::passed("test result: ok. 30 passed; 0 failed; 0 ignored"), Some(30));
+        assert_eq!(super::passed("test result: FAILED. 2 passed; 1 failed; 0 ignored"), Some(2));
+        assert_eq!(super::passed("test a::b ... ok"), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Rules of the sources that no compiler knows.
+
+use std::fs;
+
+use anyhow::Result;
+
+use crate::report::Findings;
+use crate::workspace::Workspace;
+
+/// Longest source file without its tests.
+const LINES: usize = 600;
+
+/// Files that may be longer, each with the reason.
+const LONG: &[(&str, &str)] = &[];
+
+/// Files in which a rule's own words may stand.
+const RULES: &str = "crates/xtask/src/tidy.rs";
+
+/// Crates whose sources may not reach for the outside, and how they would.
+const PURE: &[&str] = &["ir", "verify", "interp", "wasm", "history", "flow"];
+const OUTSIDE: &[&str] = &[
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "SystemTime",
+    "Instant::now",
+    "println!",
+    "eprintln!",
+];
+
+/// Checks every tracked text file.
+pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
+    let mut wrong = Vec::new();
+    let files = workspace.files()?;
+    for file in &files {
+        // A file that is not text has no lines to check.
+        let Ok(text) = fs::read_to_string(workspace.path(file)) else { continue };
+        check_file(file, &text, &mut wrong);
+    }
+    for (file, _) in LONG {
+        if !files.iter().any(|tracked| tracked == file) {
+            wrong.push(format!("{file}: is listed as long and does not exist"));
+        }
+    }
+    Ok(Findings::of(wrong))
+}
+
+fn check_file(file: &str, text: &str, wrong: &mut Vec<String>) {
+    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let source = matches!(extension, "rs" | "ts" | "tsx" | "mjs" | "py");
+    if file.ends_with("Cargo.toml") && file != "Cargo.toml" && !text.contains("[lints]\nworkspace = true") {
+        wrong.push(format!("{file}: does not inherit the workspace's lints"));
+    }
+    if source && body(text).count() > LINES && !LONG.iter().any(|(long, _)| *long == file) {
+        wrong.push(format!("{file}: {} lines without its tests, more than {LINES}", body(text).count()));
+    }
+    if file == RULES {
+        return;
+    }
+    let test = ["/tests/", "/e2e/"].iter().any(|folder| format!("/{file}").contains(folder))
+        || ["tests.rs", "testing.rs"].iter().any(|name| file.ends_with(name));
+    for (number, line) in text.lines().enumerate() {
+        let mut found = |what: &str| wrong.push(format!("{file}:{}: {what}", number + 1));
+        if names_machine(line) {
+            found("a path of one machine");
+        }
+        if extension == "rs" {
+            if line.contains("#[allow(") || line.contains("#![allow(") {
+                found("`allow` where `expect` with a reason belongs");
+            }
+            if line.contains("#[ignore") {
+                found("an ignored test");
+            }
+            if (test || in_tests(text, number)) && line.contains("sleep(") {
+                found("a sleep in a test");
+            }
+        }
+        if source && extension != "rs" && test && [".skip(", ".only("].iter().any(|word| line.contains(word))
+        {
+            found("a test that is left out");
+        }
+    }
+    let pure = PURE.iter().any(|name| file.starts_with(&format!("crates/{name}/src/")));
+    if pure && extension == "rs" && !test {
+        for (number, line) in body(text).enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            if let Some(outside) = OUTSIDE.iter().find(|outside| code.contains(**outside)) {
+                wrong.push(format!("{file}:{}: `{outside}` in a pure crate", number + 1));
+            }
+        }
+    }
+}
+
+/// Returns the lines before the tests that a Rust file ends with.
+fn body(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"))
+}
+
+fn in_tests(text: &str, number: usize) -> bool {
+    number >= body(text).count()
+}
+
+/// Says whether a line names a folder that only the machine it was written on has.
+fn names_machine(line: &str) -> bool {
+    let folders = [concat!("/", "work/"), concat!("/", "root/"), concat!("/", "home/")];
+    folders.iter().any(|folder| {
+        line.match_indices(folder).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            before.is_none_or(|before| {
+                !(before.is_ascii_alphanumeric() || matches!(before, '.' | '_' | '-' | '}' | '$'))
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(file: &str, text: &str, expect: &[&str]) {
+        let mut wrong = Vec::new();
+        check_file(file, text, &mut wrong);
+        assert_eq!(wrong, expect);
+    }
+
+    #[test]
+    fn each_rule_finds_its_breach() {
+        check(
+            "crates/a/Cargo.toml",
+            "[package]",
+            &["crates/a/Cargo.toml: does not inherit the workspace's lints"],
+        );
+        check(
+            "crates/a/src/lib.rs",
+            "#[allow(x)]",
+            &["crates/a/src/lib.rs:1: `allow` where `expect` with a reason belongs"],
+        );
+        check("crates/a/src/lib.rs", "fn f() { sleep(1) }", &[]);
+        check("crates/a/tests/it/x.rs", "sleep(1)", &["crates/a/tests/it/x.rs:1: a sleep in a test"]);
+        check(
+            "crates/a/src/lib.rs",
+            "\n#[cfg(test)]\nsleep(1)",
+            &["crates/a/src/lib.rs:3: a sleep in a test"],
+        );
+        check(
+            "crates/ir/src/lib.rs",
+            "use std::fs; // std::net",
+            &["crates/ir/src/lib.rs:1: `std::fs` in a pure crate"],
+        );
+        check("crates/ir/src/lib.rs", "// std::fs\n#[cfg(test)]\nstd::env", &[]);
+        check("tests/clients/a.mjs", "test.only()", &["tests/clients/a.mjs:1: a test that is left out"]);
+        let long = "x\n".repeat(601);
+        check("web/a.ts", &long, &["web/a.ts: 601 lines without its tests, more than 600"]);
+        check("notes.md", &format!("see {}x", concat!("/", "root/")), &["notes.md:1: a path of one machine"]);
+        check("notes.md", &format!("see a{}x", concat!("/", "work/")), &[]);
+    }
+}

@@ -1,0 +1,74 @@
+//! Where things are, and what cargo knows about them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::process;
+
+/// The checkout.
+pub(crate) struct Workspace {
+    /// Its top folder.
+    pub(crate) root: PathBuf,
+}
+
+impl Workspace {
+    pub(crate) fn find() -> Result<Workspace> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here.ancestors().nth(2).context("xtask lives two folders deep")?;
+        Ok(Workspace { root: root.to_owned() })
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Starts a command line in the checkout.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
+        command
+    }
+
+    pub(crate) fn cargo(&self, args: &[&str]) -> Command {
+        let mut command = self.command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+        command.args(args);
+        command
+    }
+
+    /// Asks cargo about the packages; `whole` with all that they depend on.
+    pub(crate) fn metadata(&self, whole: bool) -> Result<Value> {
+        let mut command = self.cargo(&["metadata", "--format-version", "1"]);
+        if !whole {
+            command.arg("--no-deps");
+        }
+        let json = process::stdout(&mut command)?;
+        serde_json::from_str(&json).context("cargo metadata prints JSON")
+    }
+
+    /// Builds the binary `lmlang` and returns its path.
+    ///
+    /// With the features of the whole workspace, as the tests are built, so that both share every unit.
+    pub(crate) fn build_binary(&self) -> Result<PathBuf> {
+        process::run(&mut self.cargo(&["build", "--workspace", "--bin", "lmlang"]))?;
+        let metadata = self.metadata(false)?;
+        let target = metadata["target_directory"].as_str().context("cargo knows the target directory")?;
+        Ok(Path::new(target).join("debug").join("lmlang"))
+    }
+
+    /// Lists the files that are, or could be, under version control.
+    pub(crate) fn files(&self) -> Result<Vec<String>> {
+        let mut command = self.command("git");
+        command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        let list = process::stdout(&mut command)?;
+        let files = list.split('\0').filter(|file| !file.is_empty() && self.path(file).is_file());
+        Ok(files.map(str::to_owned).collect())
+    }
+}
+
+/// Reads the elements of a JSON array; none when it is no array.
+pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
