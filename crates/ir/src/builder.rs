@@ -372,10 +372,8 @@ impl<'a> FunctionBuilder<'a> {
         regions: Vec<(RegionRole, Vec<RegionParam>)>,
     ) -> (NodeRef, Vec<RegionRef>) {
         let refs: Vec<RegionRef> = regions.iter().map(|_| RegionRef::of_key(self.number())).collect();
-        let content = NodeContent {
-            regions: refs.clone(),
-            ..NodeContent::new(op, inputs.into_iter().map(Some))
-        };
+        let content =
+            NodeContent { regions: refs.clone(), ..NodeContent::new(op, inputs.into_iter().map(Some)) };
         let node = self.insert(content);
         for (of, (role, params)) in refs.iter().zip(regions) {
             let region = Region::new(RegionOwner::Node(node), role, params);

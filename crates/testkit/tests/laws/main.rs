@@ -1,0 +1,3 @@
+//! Laws over generated programs and edits.
+
+mod program;
