@@ -311,6 +311,11 @@ fn members(def: &TypeDef) -> impl Iterator<Item = Ref> + '_ {
 }
 
 impl FunctionMut<'_> {
+    /// The head as it stands.
+    pub fn head(&self) -> &FunctionHead {
+        self.head
+    }
+
     /// The body as it stands.
     pub fn body(&self) -> &Body {
         self.body

@@ -4,6 +4,7 @@
 //! function of a list of choices, so that a failure shrinks to a small program and a seed repeats a run.
 
 pub mod choices;
+pub mod edits;
 pub mod generate;
 
 pub use choices::Choices;

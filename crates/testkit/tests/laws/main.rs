@@ -1,3 +1,4 @@
 //! Laws over generated programs and edits.
 
 mod program;
+mod structure;

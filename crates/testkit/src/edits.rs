@@ -1,0 +1,9 @@
+//! Random changes of a program, one at a time.
+//!
+//! Two kinds: [`typed`] changes keep a well-typed program well-typed, [`structural`] ones keep nothing but the
+//! structure, so that whatever an undo, a merge or an old log can lead to is reached. Both go straight through
+//! `ir::change`; a test compares the programs before and after.
+
+pub mod structural;
+
+pub use structural::structural;

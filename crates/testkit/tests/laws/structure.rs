@@ -1,0 +1,109 @@
+//! Derived state and hashes under arbitrary structural changes.
+
+use std::sync::Arc;
+
+use lmlang_ir::{Function, FunctionHead, NodeRef, Program, Ref, Region, RegionRef};
+use lmlang_testkit::{Options, config, edits, generate};
+use proptest::prelude::*;
+
+/// The same program, built anew entity by entity: in another order than any history had.
+pub(crate) fn rebuilt(program: &Program) -> Program {
+    let mut fresh = Program::new();
+    for (of, storage) in program.all_storage() {
+        fresh.add_storage(of, storage.clone()).unwrap();
+    }
+    let functions: Vec<_> = program.functions().collect();
+    for (of, function) in functions.into_iter().rev() {
+        let placeholder = FunctionHead { name: "later".into(), ..function.head().clone() };
+        fresh.add_function(of, placeholder).unwrap();
+        let mut writer = fresh.function_mut(of).unwrap();
+        for (variable, record) in function.body().variables() {
+            writer.add_variable(variable, record.clone()).unwrap();
+        }
+        for (contract, record) in function.body().contracts() {
+            writer.add_contract(contract, record.clone()).unwrap();
+        }
+        let roots = function.body().regions().filter(|(region, _)| function.body().outer(*region).is_none());
+        let mut stack: Vec<(RegionRef, Region)> =
+            roots.map(|(region, record)| (region, record.clone())).collect();
+        while let Some((region, record)) = stack.pop() {
+            writer.add_region(region, record).unwrap();
+            // From the last to the first, each at the front.
+            let nodes: Vec<NodeRef> = function.body().nodes_in(region).collect();
+            for node in nodes.into_iter().rev() {
+                let content = function.body().node(node).unwrap().content();
+                for inner in &content.regions {
+                    stack.extend(function.body().region(*inner).map(|record| (*inner, record.clone())));
+                }
+                writer.insert_node(node, region, None, content).unwrap();
+            }
+        }
+        writer.set_head(function.head().clone());
+    }
+    for (of, def) in program.types() {
+        fresh.add_type(of, (**def).clone()).unwrap();
+    }
+    for (of, module) in program.modules() {
+        fresh.add_module(of, module.clone()).unwrap();
+    }
+    fresh
+}
+
+/// Everything, the derived parts included: the printed form shows each field, and tries have one shape per content.
+fn everything(program: &Program) -> String {
+    program.root_hash();
+    format!("{program:?}")
+}
+
+fn check_against_rebuilt(program: &Program) -> Result<(), TestCaseError> {
+    let fresh = rebuilt(program);
+    prop_assert_eq!(program, &fresh);
+    prop_assert_eq!(program.totals(), fresh.totals());
+    prop_assert_eq!(
+        program.all_users().collect::<Vec<(Ref, Ref, u32)>>(),
+        fresh.all_users().collect::<Vec<(Ref, Ref, u32)>>()
+    );
+    for (of, function) in program.functions() {
+        let other: &Arc<Function> = fresh.function(of).unwrap();
+        prop_assert_eq!(
+            function.body().all_users().collect::<Vec<_>>(),
+            other.body().all_users().collect::<Vec<_>>()
+        );
+        prop_assert_eq!(function.content_hash(), other.content_hash());
+    }
+    prop_assert_eq!(program.root_hash(), fresh.root_hash());
+    prop_assert!(everything(program) == everything(&fresh), "derived state depends on the history");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn derived_state_follows_every_change(
+        generated in generate::programs(Options::small()),
+        mut choices in generate::choices(400),
+    ) {
+        let (mut program, mut refs) = (generated.program, generated.refs);
+        check_against_rebuilt(&program)?;
+        let mut kept = Vec::new();
+        for round in 0..40 {
+            if choices.exhausted() {
+                break;
+            }
+            if round % 7 == 0 {
+                kept.push((program.clone(), everything(&program)));
+            }
+            let before = program.clone();
+            if edits::structural(&mut program, &mut refs, &mut choices).is_err() {
+                prop_assert_eq!(&before, &program, "a refused change left traces");
+                prop_assert_eq!(before.root_hash(), program.root_hash());
+            }
+            prop_assert_eq!(before == program, before.root_hash() == program.root_hash());
+        }
+        check_against_rebuilt(&program)?;
+        for (old, printed) in kept {
+            prop_assert!(everything(&old) == printed, "a write reached an older revision");
+        }
+    }
+}
