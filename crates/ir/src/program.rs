@@ -233,7 +233,10 @@ impl Program {
             | None => return of.to_string(),
         };
         let mut parts = vec![name];
-        while let Some(module) = scope.and_then(|module| self.module(module)) {
+        // Modules may stand inside of themselves until the verifier has said so.
+        while let Some(module) = scope.and_then(|module| self.module(module))
+            && parts.len() as u64 <= self.index.modules
+        {
             parts.push(module.name.to_string());
             scope = module.parent;
         }
