@@ -1,0 +1,177 @@
+//! Findings in words: lower case, names in backticks, expected and found.
+
+use lmlang_ir::types::write_type;
+use lmlang_ir::{EffectBound, Op, Program, Ref, Type, TypeRef};
+
+use crate::code::Code;
+use crate::diagnostic::{Diagnostic, Fact};
+
+impl Diagnostic {
+    /// The finding in words, with the names that entities have now. States the problem only.
+    pub fn message(&self, program: &Program) -> String {
+        let words = Words { program, of: self };
+        let (this, expected, found) = (words.this(), words.expected(), words.found());
+        let (input, op) = (words.input(), words.op());
+        match self.code {
+            Code::EmptyInput if self.expected.is_none() => format!("{input} is empty"),
+            Code::EmptyInput => format!("{input} is empty: expected {expected}"),
+            Code::UnknownSource => format!("{input} takes {found}, which is not in this function"),
+            Code::PortGone => format!("{input} takes {found}, and there is no such output"),
+            Code::TypeMismatch => format!("{input}: expected {expected}, found {found}"),
+            Code::NotInScope => format!("{input} takes {found}, which is not in scope"),
+            Code::MissingTerminator => format!("{this} has no terminator"),
+            Code::CodeAfterTerminator => format!("{this} stands after the terminator {found}"),
+            Code::YieldOutsideNode => "`yield` ends a region of a node: expected `return`".to_owned(),
+            Code::ReturnInContract => format!("{op} inside of a contract: expected `yield`"),
+            Code::UnknownLabel => format!("{op} aims at {found}, which owns no region around it"),
+            Code::ContinueNotLoop => format!("{op} aims at {found}, which is not a loop"),
+            Code::SwitchTargetsDiffer => {
+                format!("the targets take different values: the last takes {expected}, another {found}")
+            }
+            Code::InputCount | Code::ArityMismatch => {
+                format!("{op} has {found} inputs: expected {expected}")
+            }
+            Code::RegionCount => format!("{op} owns {found} regions: expected {expected}"),
+            Code::RegionRoleWrong => format!("the role of {this}: expected {expected}, found {found}"),
+            Code::RegionParams => format!("the parameters of {this}: expected {expected}, found {found}"),
+            Code::FixedLength => format!("{op} cannot change the length of {found}"),
+            Code::WrongTypeShape => format!("{op}: expected {}, found {found}", words.a(&expected)),
+            Code::UnknownMember => format!("{expected} has no member {found}"),
+            Code::UnknownCapture => format!("there is no capture {found}: the function has {expected}"),
+            Code::UnknownType => format!("there is no type {found}"),
+            Code::UnknownVariable => format!("the function has no variable {found}"),
+            Code::UnknownStorage => format!("there is no storage {found}"),
+            Code::WrongStorage => {
+                format!("{op}: expected {}, found {}", words.a(&expected), words.a(&found))
+            }
+            Code::GlobalImmutable => format!("{found} is immutable"),
+            Code::GlobalInitial => format!("the first value of {this}: expected {expected}, found {found}"),
+            Code::UnknownFunction => format!("there is no function {found}"),
+            Code::NotVisible => format!("{found} is private to another module"),
+            Code::CallNeedsClosure => format!("{found} captures values and is named without them"),
+            Code::MatchNotExhaustive => format!("no case for {expected}"),
+            Code::DuplicateCase => format!("{op} has a case twice"),
+            Code::MixedCases => format!("{op} has cases of different types"),
+            Code::MemoryMissing => format!("{} needs a memory, and there is none", words.subject()),
+            Code::AlignmentTooLarge => {
+                format!("the alignment {found} is beyond the {expected} bytes that {op} accesses")
+            }
+            Code::NoPlainLayout => format!("{found} has no plain layout"),
+            Code::LimitsExceeded => format!("{this} starts with {found}: expected at most {expected}"),
+            Code::DuplicateMemory => format!("{this} is a second memory"),
+            Code::UnknownRegion => format!("{op} lists {found}, which does not exist"),
+            Code::RegionNotOwned => format!("{op} lists {found}, which has another owner"),
+            Code::DuplicateRegion => format!("{op} lists {found} twice"),
+            Code::StrayRegion => format!("{this} is not part of the tree of regions"),
+            Code::ContractRegion => format!("{this} has no region of its own"),
+            Code::BodyMissing => format!("{this} has neither a body nor an import"),
+            Code::ImportWithBody => format!("{this} is imported and has a body"),
+            Code::UnknownModule => format!("{this} stands in {found}, which does not exist"),
+            Code::ModuleCycle => format!("{this} stands inside of itself"),
+            Code::DuplicateName if self.expected.is_some() => {
+                format!("the name {found} is taken by {expected}")
+            }
+            Code::DuplicateName => format!("{this} has two members called {found}"),
+            Code::DuplicateExport => format!("the export name {found} is taken by {expected}"),
+            Code::StartSignature => format!("{this} runs at the start: expected `() -> ()`"),
+            Code::DuplicateStart => format!("{this} is a second function that runs at the start"),
+            Code::ContractNotBoolean => {
+                format!("a contract answers with one `bool`: expected {expected}, found {found}")
+            }
+            Code::VariableInContract => format!("{op} inside of a contract"),
+            Code::EffectExceedsBound => format!("{op} needs the bound {found}: expected at most {expected}"),
+            Code::TypeContainsItself => format!("{this} contains itself"),
+            Code::UnusedValue => format!("nobody uses the value of {op}"),
+            Code::UnreachableCode => format!("{this} is never reached: {found} does not pass on"),
+            Code::VariableNeverRead => format!("nobody reads {this}"),
+            Code::EffectBoundWider => format!("{this} is declared {found}, and {expected} is enough"),
+        }
+    }
+}
+
+struct Words<'a> {
+    program: &'a Program,
+    of: &'a Diagnostic,
+}
+
+impl Words<'_> {
+    fn this(&self) -> String {
+        self.entity(self.of.at.entity)
+    }
+
+    fn expected(&self) -> String {
+        self.of.expected.as_ref().map_or_else(|| "nothing".to_owned(), |fact| self.fact(fact))
+    }
+
+    fn found(&self) -> String {
+        self.of.found.as_ref().map_or_else(|| "nothing".to_owned(), |fact| self.fact(fact))
+    }
+
+    fn node_op(&self) -> Option<&Op> {
+        let function = self.program.function(self.of.at.function?)?;
+        Some(function.body().node(self.of.at.node()?)?.op())
+    }
+
+    fn op(&self) -> String {
+        self.node_op().map_or_else(|| self.this(), |op| format!("`{}`", op.code().mnemonic()))
+    }
+
+    /// The operator of a node, or the entity itself.
+    fn subject(&self) -> String {
+        self.op()
+    }
+
+    fn input(&self) -> String {
+        let Some(op) = self.node_op() else { return self.this() };
+        let ports = op.spec().inputs;
+        let port = usize::from(self.of.at.port.unwrap_or_default());
+        // Only the last port of an operator stands for any number of values.
+        let name = ports.get(port).or(ports.last()).map_or("value", |port| port.name);
+        let index = match ports.get(port) {
+            Some(one) if !one.repeated() => String::new(),
+            Some(_) | None => format!(" {}", port + 1 - ports.len().min(port + 1).max(1) + 1),
+        };
+        format!("input `{name}`{index} of `{}`", op.code().mnemonic())
+    }
+
+    fn a(&self, word: &str) -> String {
+        let bare = word.trim_matches('`');
+        let article = if bare.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {word}")
+    }
+
+    fn entity(&self, of: Ref) -> String {
+        format!("`{}`", self.program.path(of))
+    }
+
+    fn ty(&self, of: &Type) -> String {
+        let mut text = String::new();
+        let name = |out: &mut String, of: TypeRef| {
+            use std::fmt::Write;
+            match self.program.type_def(of) {
+                Some(def) => write!(out, "{}", def.name),
+                None => write!(out, "{of}"),
+            }
+        };
+        // Writing to a `String` does not fail.
+        write_type(&mut text, of, &name).map_or_else(|_| of.to_string(), |()| text)
+    }
+
+    fn fact(&self, fact: &Fact) -> String {
+        match fact {
+            Fact::Type(ty) => format!("`{}`", self.ty(ty)),
+            Fact::Types(all) => {
+                format!("`({})`", all.iter().map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", "))
+            }
+            Fact::Address => "`i32` or a `ptr`".to_owned(),
+            Fact::Integer => "`i32` or `i64`".to_owned(),
+            Fact::Count(count) => count.to_string(),
+            Fact::Entity(of) => self.entity(*of),
+            Fact::Source(source) => format!("`{source}`"),
+            Fact::Bound(EffectBound::Pure) => "`pure`".to_owned(),
+            Fact::Bound(EffectBound::Reads) => "`reads`".to_owned(),
+            Fact::Bound(EffectBound::Any) => "`any`".to_owned(),
+            Fact::Text(text) => format!("`{text}`"),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! V10 and V12 for contracts: each has its region. Their answers are checked at their `yield`.
+
+use lmlang_ir::{Contract, ContractRef, RegionOwner};
+
+use crate::code::Code;
+use crate::diagnostic::Diagnostic;
+use crate::view::View;
+
+/// A contract of a function.
+pub(crate) fn check(view: &View<'_>, of: ContractRef, contract: &Contract, out: &mut Vec<Diagnostic>) {
+    let region = view.body.region(contract.region);
+    if region.is_none_or(|region| region.owner != RegionOwner::Contract(of)) {
+        out.push(view.part_finding(Code::ContractRegion, of));
+    }
+}

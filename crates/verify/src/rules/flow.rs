@@ -1,0 +1,41 @@
+//! V3 and unreachable code: what the node before leaves to run.
+
+use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode};
+
+use crate::code::Code;
+use crate::diagnostic::Diagnostic;
+use crate::view::View;
+
+/// Whether a node is ever come to.
+pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
+    let Some(before) = view.previous(of) else { return };
+    let Some(previous) = view.body.node(before) else { return };
+    if previous.op().is_terminator() {
+        let finding = view.node_finding(Code::CodeAfterTerminator, of, node, None);
+        out.push(finding.finding(lmlang_ir::Ref::from(before)));
+    } else if node.op().code() != Opcode::Unreachable && !passes_on(view.body, before, previous) {
+        let finding = view.node_finding(Code::UnreachableCode, of, node, None);
+        out.push(finding.finding(lmlang_ir::Ref::from(before)));
+    }
+}
+
+/// Tells whether what follows a node may run: one of its regions yields or is not finished, or an exit leaves it.
+fn passes_on(body: &Body, of: NodeRef, node: &Node) -> bool {
+    if node.regions().is_empty() {
+        return true;
+    }
+    let yields = |region: &lmlang_ir::RegionRef| match body.last_in(*region).and_then(|last| body.node(last))
+    {
+        None => true,
+        Some(last) => !last.op().is_terminator() || last.op().code() == Opcode::Yield,
+    };
+    node.regions().iter().any(yields) || body.users_of(of.number()).any(|one| breaks_out(body, one.node, of))
+}
+
+fn breaks_out(body: &Body, exit: NodeRef, of: NodeRef) -> bool {
+    let Some(exit) = body.node(exit) else { return false };
+    if let Attr::Switch(targets) = exit.op().attr() {
+        return targets.contains(&Exit::Break(of));
+    }
+    *exit.op().attr() == Attr::Exit(of) && matches!(exit.op().code(), Opcode::Break | Opcode::BreakIf)
+}

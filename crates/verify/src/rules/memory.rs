@@ -1,0 +1,54 @@
+//! V9: widths, alignment, and a memory for what uses it.
+
+use lmlang_ir::{Attr, Effect, Node, NodeRef, Opcode, ops::Group};
+
+use crate::code::Code;
+use crate::diagnostic::Diagnostic;
+use crate::view::View;
+
+/// A node that accesses memory.
+pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
+    let op = node.op();
+    if !view.has_memory && uses_memory(op.code()) {
+        out.push(view.node_finding(Code::MemoryMissing, of, node, None));
+    }
+    let Attr::Memory(arg) = op.attr() else { return };
+    let width = access_width(op.code(), arg.ty.size());
+    if u32::from(arg.align_log2) > width.ilog2() {
+        let finding = view.node_finding(Code::AlignmentTooLarge, of, node, None);
+        let found = 1u64.checked_shl(arg.align_log2.into()).unwrap_or(u64::MAX);
+        out.push(finding.expecting(width as usize).finding(found as usize));
+    }
+}
+
+/// Tells whether an operator needs linear memory.
+pub(crate) fn uses_memory(code: Opcode) -> bool {
+    let spec = code.spec();
+    let touches = matches!(spec.effect, Effect::Reads | Effect::Writes);
+    match spec.group {
+        Group::Memory => touches && code != Opcode::DataDrop,
+        Group::Text => touches,
+        Group::Value
+        | Group::Integer
+        | Group::Bits
+        | Group::Comparison
+        | Group::Float
+        | Group::Conversion
+        | Group::Variable
+        | Group::Aggregate
+        | Group::Call
+        | Group::Table
+        | Group::Control
+        | Group::Io => false,
+    }
+}
+
+/// Bytes that an operator accesses.
+fn access_width(code: Opcode, full: u32) -> u32 {
+    match code {
+        Opcode::Load8S | Opcode::Load8U | Opcode::Store8 => 1,
+        Opcode::Load16S | Opcode::Load16U | Opcode::Store16 => 2,
+        Opcode::Load32S | Opcode::Load32U | Opcode::Store32 => 4,
+        _ => full,
+    }
+}

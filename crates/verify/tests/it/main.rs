@@ -1,0 +1,5 @@
+//! Tests of the verifier over its public surface.
+
+mod build;
+mod codes;
+mod findings;
