@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::{FunctionMut, Program, Ref, StructureError};
+use lmlang_ir::{FunctionMut, NodeContent, Program, Ref, StructureError};
 use thiserror::Error;
 
 use crate::edit::{Edit, FunctionEdit};
@@ -86,6 +86,11 @@ pub fn apply_within(function: &mut FunctionMut<'_>, edit: &FunctionEdit) -> Resu
         FunctionEdit::RemoveNode { node } => function.remove_node(*node).map(drop),
         FunctionEdit::SetNode { node, content } => {
             function.set_node(*node, content.as_ref().clone()).map(drop)
+        }
+        FunctionEdit::SetLabel { node, name, doc } => {
+            let found = function.body().node(*node).ok_or(StructureError::Missing((*node).into()))?;
+            let content = NodeContent { name: name.clone(), doc: doc.clone(), ..found.content() };
+            function.set_node(*node, content).map(drop)
         }
         FunctionEdit::SetInput { node, input, source } => {
             function.set_input(*node, usize::from(*input), *source).map(drop)
@@ -210,6 +215,11 @@ impl FunctionEdit {
             FunctionEdit::SetNode { node, .. } => {
                 let content = Box::new(body.node(*node).ok_or(missing((*node).into()))?.content());
                 FunctionEdit::SetNode { node: *node, content }
+            }
+            FunctionEdit::SetLabel { node, .. } => {
+                let found = body.node(*node).ok_or(missing((*node).into()))?;
+                let (name, doc) = (found.name().cloned(), found.doc().cloned());
+                FunctionEdit::SetLabel { node: *node, name, doc }
             }
             FunctionEdit::SetInput { node, input, .. } => {
                 let found = body.node(*node).ok_or(missing((*node).into()))?;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use lmlang_ir::{
-    Contract, ContractRef, FuncRef, Function, FunctionHead, Hash, Module, ModuleRef, NodeContent, NodeRef,
-    Ref, Region, RegionRef, Source, Storage, TypeDef, TypeRef, VarRef, Variable,
+    Contract, ContractRef, FuncRef, Function, FunctionHead, Hash, Module, ModuleRef, Name, NodeContent,
+    NodeRef, Ref, Region, RegionRef, Source, Storage, TypeDef, TypeRef, VarRef, Variable,
 };
 
 /// One recorded change of a program.
@@ -183,6 +183,15 @@ pub enum FunctionEdit {
         /// Its record from now on.
         content: Box<NodeContent>,
     },
+    /// Replaces name and doc of a node.
+    SetLabel {
+        /// The node.
+        node: NodeRef,
+        /// Its name from now on.
+        name: Option<Name>,
+        /// Its doc from now on.
+        doc: Option<Arc<str>>,
+    },
     /// Sets the source of one input, or leaves a hole.
     SetInput {
         /// The node.
@@ -225,6 +234,7 @@ impl FunctionEdit {
             FunctionEdit::InsertNode { .. } => "insertNode",
             FunctionEdit::RemoveNode { .. } => "removeNode",
             FunctionEdit::SetNode { .. } => "setNode",
+            FunctionEdit::SetLabel { .. } => "setLabel",
             FunctionEdit::SetInput { .. } => "setInput",
             FunctionEdit::MoveNode { .. } => "moveNode",
         }
@@ -246,6 +256,7 @@ impl FunctionEdit {
             FunctionEdit::InsertNode { node, .. }
             | FunctionEdit::RemoveNode { node }
             | FunctionEdit::SetNode { node, .. }
+            | FunctionEdit::SetLabel { node, .. }
             | FunctionEdit::SetInput { node, .. }
             | FunctionEdit::MoveNode { node, .. } => Some((*node).into()),
         }
@@ -289,7 +300,10 @@ impl Edit {
     /// Tells whether the edit makes the entity that it changes.
     pub fn adds(&self) -> bool {
         match self {
-            Edit::AddModule { .. } | Edit::AddType { .. } | Edit::AddStorage { .. } | Edit::AddFunction { .. } => true,
+            Edit::AddModule { .. }
+            | Edit::AddType { .. }
+            | Edit::AddStorage { .. }
+            | Edit::AddFunction { .. } => true,
             Edit::SetModule { .. }
             | Edit::RemoveModule { .. }
             | Edit::SetType { .. }
@@ -311,6 +325,7 @@ impl Edit {
                 | FunctionEdit::RemoveRegion { .. }
                 | FunctionEdit::RemoveNode { .. }
                 | FunctionEdit::SetNode { .. }
+                | FunctionEdit::SetLabel { .. }
                 | FunctionEdit::SetInput { .. }
                 | FunctionEdit::MoveNode { .. } => false,
             },

@@ -18,8 +18,10 @@ use crate::edit::{Edit, FunctionEdit};
 pub enum Touch {
     /// That an entity exists.
     Existence(Ref),
-    /// The record of an entity: of a node its operator, name, doc and regions, not its inputs.
+    /// The record of an entity: of a node its operator and regions.
     Record(Ref),
+    /// The name and doc of a node.
+    Label(NodeRef),
     /// What users rely on: parameters and results, the parts of a type, the outputs of a node, the type of a variable.
     Signature(Ref),
     /// The source of one input.
@@ -271,6 +273,12 @@ impl Footprint {
     fn node_goes(&mut self, node: NodeRef, inputs: usize) {
         self.whole(node.into());
         self.writes(Touch::Position(node));
+        self.node_content(node, inputs);
+    }
+
+    /// All that an edit with a whole record of a node overwrites.
+    fn node_content(&mut self, node: NodeRef, inputs: usize) {
+        self.writes(Touch::Label(node));
         self.writes(Touch::Inputs(node));
         (0..inputs).for_each(|input| self.writes(Touch::Input(node, input as u16)));
     }
@@ -341,17 +349,12 @@ impl FunctionEdit {
                 let old = body.node(*node);
                 print.record((*node).into(), old.is_some_and(|old| same_outputs(old.op(), &content.op)));
                 print.op(&content.op);
-                let before = old.map_or_else(Vec::new, |old| old.inputs().iter().collect());
-                if before.len() != content.inputs.len() {
-                    print.writes(Touch::Inputs(*node));
-                }
-                for input in 0..before.len().max(content.inputs.len()) {
-                    let (from, to) = (before.get(input).copied().flatten(), content.inputs.get(input));
-                    if from != to {
-                        print.writes(Touch::Input(*node, input as u16));
-                        print.source(to);
-                    }
-                }
+                print.node_content(*node, old.map_or(0, |old| old.inputs().len()).max(content.inputs.len()));
+                content.inputs.iter().for_each(|source| print.source(source));
+            }
+            FunctionEdit::SetLabel { node, .. } => {
+                print.reads(Touch::Existence((*node).into()));
+                print.writes(Touch::Label(*node));
             }
             FunctionEdit::SetInput { node, input, source } => {
                 print.reads(Touch::Existence((*node).into()));
@@ -439,7 +442,9 @@ impl Footprint {
         for touch in &self.writes {
             let of: Ref = match touch {
                 Touch::Existence(of) | Touch::Record(of) | Touch::Signature(of) => *of,
-                Touch::Input(node, _) | Touch::Inputs(node) | Touch::Position(node) => (*node).into(),
+                Touch::Input(node, _) | Touch::Inputs(node) | Touch::Position(node) | Touch::Label(node) => {
+                    (*node).into()
+                }
                 Touch::Name(..) => continue,
             };
             refs.insert(of);

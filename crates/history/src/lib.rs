@@ -12,6 +12,7 @@ pub mod edit;
 pub mod footprint;
 pub mod line;
 pub mod log;
+pub mod record;
 pub mod revision;
 #[cfg(test)]
 mod testing;

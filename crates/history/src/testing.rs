@@ -244,6 +244,9 @@ impl Mutator {
             }
             20 | 21 => {
                 let mut content = body.node(node?)?.content();
+                if c.is_multiple_of(5) {
+                    return Some(vec![FunctionEdit::SetLabel { node: node?, name: Some(name), doc }]);
+                }
                 match c % 3 {
                     0 => content.name = Some(name),
                     1 => content.doc = doc,

@@ -175,6 +175,10 @@ impl BodyDiff {
                     self.edits.push(FunctionEdit::SetInput { node, input: input as u16, source });
                     modified.insert(node);
                 }
+            } else if only_labels_differ(before, after) {
+                let (name, doc) = (after.name().cloned(), after.doc().cloned());
+                self.edits.push(FunctionEdit::SetLabel { node, name, doc });
+                modified.insert(node);
             } else {
                 self.edits.push(FunctionEdit::SetNode { node, content: Box::new(after.content()) });
                 modified.insert(node);
@@ -223,6 +227,10 @@ fn only_inputs_differ(a: &Node, b: &Node) -> bool {
         && a.regions() == b.regions()
         && a.name() == b.name()
         && a.doc() == b.doc()
+}
+
+fn only_labels_differ(a: &Node, b: &Node) -> bool {
+    a.inputs() == b.inputs() && a.op() == b.op() && a.regions() == b.regions()
 }
 
 /// How deep regions are nested, remembered on the way.

@@ -1,0 +1,462 @@
+//! Whole programs as bytes, for snapshots and copies.
+//!
+//! A table of the texts that occur (names, docs, types, operators), each once, then entities as numbers: positions in the
+//! table, and refs as distances from the one before. Operators are read once per distinct text. Version 1.
+
+use lmlang_ir::types::Const;
+use lmlang_ir::{
+    Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
+    MemberRef, Module, ModuleRef, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner, RegionParam,
+    RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, TypeRef, VarRef, Variable,
+    VariantDef, Visibility,
+};
+
+use super::RecordError;
+use super::bytes::{Reader, Writer};
+use super::entities::regions_outside_in;
+
+const MAGIC: &[u8; 3] = b"lmp";
+
+/// The version of the form that is written.
+pub const VERSION: u8 = 1;
+
+/// A program as bytes.
+pub fn encode_program(program: &Program) -> Vec<u8> {
+    let mut w = Writer::default();
+    let modules: Vec<_> = program.modules().collect();
+    w.list(&modules, |w, (of, module)| {
+        w.reference(of.number());
+        write_module(w, module);
+    });
+    let types: Vec<_> = program.types().collect();
+    w.list(&types, |w, (of, def)| {
+        w.reference(of.number());
+        write_type(w, def);
+    });
+    let storage: Vec<_> = program.all_storage().collect();
+    w.list(&storage, |w, (of, storage)| {
+        w.reference(of.number());
+        write_storage(w, storage);
+    });
+    let functions: Vec<_> = program.functions().collect();
+    w.list(&functions, |w, (of, function)| {
+        w.reference(of.number());
+        write_function(w, function);
+    });
+    let [a, b, c] = *MAGIC;
+    w.finish(&[a, b, c, VERSION])
+}
+
+/// Reads what [`encode_program`] wrote.
+pub fn decode_program(bytes: &[u8]) -> Result<Program, RecordError> {
+    match bytes.split_at_checked(MAGIC.len()) {
+        Some((magic, [VERSION, ..])) if magic == MAGIC => {}
+        Some((magic, [version, ..])) if magic == MAGIC => {
+            return Err(RecordError::Version((*version).into()));
+        }
+        Some(_) | None => return Err(RecordError::Damaged { at: 0, what: "the start of a program" }),
+    }
+    let mut r = Reader::open(bytes, MAGIC.len() + 1)?;
+    let mut program = Program::new();
+    for _ in 0..r.length()? {
+        let of = r.reference(ModuleRef::new)?;
+        program.add_module(of, read_module(&mut r)?)?;
+    }
+    for _ in 0..r.length()? {
+        let of = r.reference(TypeRef::new)?;
+        program.add_type(of, read_type(&mut r)?)?;
+    }
+    for _ in 0..r.length()? {
+        let of = r.reference(VarRef::new)?;
+        program.add_storage(of, read_storage(&mut r)?)?;
+    }
+    for _ in 0..r.length()? {
+        let of = r.reference(FuncRef::new)?;
+        read_function(&mut r, of, &mut program)?;
+    }
+    r.end()?;
+    Ok(program)
+}
+
+fn write_visibility(w: &mut Writer, visibility: Visibility) {
+    w.number(u64::from(visibility == Visibility::Public));
+}
+
+fn read_visibility(r: &mut Reader<'_>) -> Result<Visibility, RecordError> {
+    Ok(if r.flag()? { Visibility::Public } else { Visibility::Private })
+}
+
+fn write_import(w: &mut Writer, import: Option<&Import>) {
+    w.number(u64::from(import.is_some()));
+    if let Some(import) = import {
+        w.text(&import.module);
+        w.text(&import.name);
+    }
+}
+
+fn read_import(r: &mut Reader<'_>) -> Result<Option<Import>, RecordError> {
+    Ok(if r.flag()? { Some(Import { module: r.text()?, name: r.text()? }) } else { None })
+}
+
+fn write_module(w: &mut Writer, module: &Module) {
+    w.text(&module.name);
+    w.optional_number(module.parent.map(ModuleRef::number));
+    write_visibility(w, module.visibility);
+    w.optional(module.doc.as_ref());
+    w.optional(module.trailer.as_ref());
+}
+
+fn read_module(r: &mut Reader<'_>) -> Result<Module, RecordError> {
+    let (name, parent) = (r.text()?, r.optional_number()?);
+    let parent = parent.map(|number| ModuleRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()?;
+    Ok(Module { name, parent, visibility: read_visibility(r)?, doc: r.optional()?, trailer: r.optional()? })
+}
+
+fn write_type(w: &mut Writer, def: &TypeDef) {
+    w.text(&def.name);
+    w.reference(def.module.number());
+    write_visibility(w, def.visibility);
+    w.optional(def.doc.as_ref());
+    match &def.shape {
+        Shape::Struct(fields) => {
+            w.number(0);
+            w.list(fields, |w, Field { member, name, ty, doc }| {
+                w.reference(member.number());
+                w.text(name);
+                w.ty(ty);
+                w.optional(doc.as_ref());
+            });
+        }
+        Shape::Enum(variants) => {
+            w.number(1);
+            w.list(variants, |w, VariantDef { member, name, payload, doc }| {
+                w.reference(member.number());
+                w.text(name);
+                w.number(u64::from(payload.is_some()));
+                payload.iter().for_each(|payload| w.ty(payload));
+                w.optional(doc.as_ref());
+            });
+        }
+    }
+}
+
+fn read_type(r: &mut Reader<'_>) -> Result<TypeDef, RecordError> {
+    let (name, module) = (r.text()?, r.reference(ModuleRef::new)?);
+    let (visibility, doc) = (read_visibility(r)?, r.optional()?);
+    let shape = if r.flag()? {
+        Shape::Enum(r.list(|r| {
+            let (member, name) = (r.reference(MemberRef::new)?, r.text()?);
+            let payload = if r.flag()? { Some(r.ty()?) } else { None };
+            Ok(VariantDef { member, name, payload, doc: r.optional()? })
+        })?)
+    } else {
+        Shape::Struct(r.list(|r| {
+            let (member, name) = (r.reference(MemberRef::new)?, r.text()?);
+            Ok(Field { member, name, ty: r.ty()?, doc: r.optional()? })
+        })?)
+    };
+    Ok(TypeDef { name, module, visibility, shape, doc })
+}
+
+fn write_const(w: &mut Writer, value: &Const) {
+    w.op(&Op::constant(value.clone()));
+}
+
+fn read_const(r: &mut Reader<'_>) -> Result<Const, RecordError> {
+    match r.op()?.attr() {
+        lmlang_ir::Attr::Const(value) => Ok(value.clone()),
+        _ => Err(r.damaged("a constant")),
+    }
+}
+
+fn write_storage(w: &mut Writer, storage: &Storage) {
+    w.text(&storage.name);
+    w.reference(storage.module.number());
+    write_visibility(w, storage.visibility);
+    w.optional(storage.export.as_ref());
+    write_import(w, storage.import.as_ref());
+    w.optional(storage.doc.as_ref());
+    match &storage.kind {
+        StorageKind::Global { ty, mutable, initial } => {
+            w.number(0);
+            w.ty(ty);
+            w.number(u64::from(*mutable));
+            write_const(w, initial);
+        }
+        StorageKind::Memory { pages, max_pages } => {
+            w.number(1);
+            w.number(u64::from(*pages));
+            w.optional_number(max_pages.map(u64::from));
+        }
+        StorageKind::Data { offset, bytes } => {
+            w.number(2);
+            w.optional_number(offset.map(u64::from));
+            write_const(w, &Const::Bytes(bytes.clone()));
+        }
+        StorageKind::Table { entries, max } => {
+            w.number(3);
+            w.list(entries, |w, entry| w.optional_number(entry.map(FuncRef::number)));
+            w.optional_number(max.map(u64::from));
+        }
+    }
+}
+
+fn optional_small(r: &mut Reader<'_>) -> Result<Option<u32>, RecordError> {
+    let number = r.optional_number()?;
+    number.map(u32::try_from).transpose().map_err(|_| r.damaged("a smaller number"))
+}
+
+fn read_storage(r: &mut Reader<'_>) -> Result<Storage, RecordError> {
+    let (name, module) = (r.text()?, r.reference(ModuleRef::new)?);
+    let (visibility, export) = (read_visibility(r)?, r.optional()?);
+    let (import, doc) = (read_import(r)?, r.optional()?);
+    let kind = match r.number()? {
+        0 => StorageKind::Global { ty: r.ty()?, mutable: r.flag()?, initial: read_const(r)? },
+        1 => StorageKind::Memory { pages: r.small()?, max_pages: optional_small(r)? },
+        2 => {
+            let offset = optional_small(r)?;
+            match read_const(r)? {
+                Const::Bytes(bytes) => StorageKind::Data { offset, bytes },
+                _ => return Err(r.damaged("bytes")),
+            }
+        }
+        3 => {
+            let entries = r.list(|r| {
+                let number = r.optional_number()?;
+                number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()
+            })?;
+            StorageKind::Table { entries, max: optional_small(r)? }
+        }
+        _ => return Err(r.damaged("a kind of storage")),
+    };
+    Ok(Storage { name, module, visibility, export, import, kind, doc })
+}
+
+fn write_params(w: &mut Writer, params: &[Param]) {
+    w.list(params, |w, param| {
+        w.text(&param.name);
+        w.ty(&param.ty);
+    });
+}
+
+fn read_params(r: &mut Reader<'_>) -> Result<Vec<Param>, RecordError> {
+    r.list(|r| Ok(Param { name: r.text()?, ty: r.ty()? }))
+}
+
+fn write_head(w: &mut Writer, head: &FunctionHead) {
+    w.text(&head.name);
+    w.reference(head.module.number());
+    write_visibility(w, head.visibility);
+    write_params(w, &head.params);
+    w.list(&head.results, |w, ty| w.ty(ty));
+    write_params(w, &head.captures);
+    w.number(match head.effect_bound {
+        EffectBound::Pure => 0,
+        EffectBound::Reads => 1,
+        EffectBound::Any => 2,
+    });
+    write_import(w, head.import.as_ref());
+    w.optional(head.export.as_ref());
+    w.number(u64::from(head.start));
+    w.optional(head.doc.as_ref());
+    w.list(&head.runs, |w, run| w.text(run));
+}
+
+fn read_head(r: &mut Reader<'_>) -> Result<FunctionHead, RecordError> {
+    Ok(FunctionHead {
+        name: r.text()?,
+        module: r.reference(ModuleRef::new)?,
+        visibility: read_visibility(r)?,
+        params: read_params(r)?,
+        results: r.list(Reader::ty)?,
+        captures: read_params(r)?,
+        effect_bound: match r.number()? {
+            0 => EffectBound::Pure,
+            1 => EffectBound::Reads,
+            2 => EffectBound::Any,
+            _ => return Err(r.damaged("an effect bound")),
+        },
+        import: read_import(r)?,
+        export: r.optional()?,
+        start: r.flag()?,
+        doc: r.optional()?,
+        runs: r.list(Reader::text)?,
+    })
+}
+
+fn write_function(w: &mut Writer, function: &Function) {
+    let body = function.body();
+    write_head(w, function.head());
+    let variables: Vec<_> = body.variables().collect();
+    w.list(&variables, |w, (of, variable)| {
+        w.reference(of.number());
+        w.optional(variable.name.as_ref());
+        w.ty(&variable.ty);
+        w.optional(variable.doc.as_ref());
+    });
+    let contracts: Vec<_> = body.contracts().collect();
+    w.list(&contracts, |w, (of, contract)| {
+        w.reference(of.number());
+        w.number(u64::from(contract.kind == ContractKind::Ensure));
+        w.text(&contract.message);
+        w.reference(contract.region.number());
+        w.optional(contract.doc.as_ref());
+    });
+    w.list(&regions_outside_in(function), |w, region| {
+        w.reference(region.number());
+        let Some(record) = body.region(*region) else { return };
+        write_region(w, record);
+        w.number(record.len() as u64);
+        for node in body.nodes_in(*region) {
+            w.reference(node.number());
+            if let Some(found) = body.node(node) {
+                write_node(w, node, found);
+            }
+        }
+    });
+}
+
+fn read_function(r: &mut Reader<'_>, of: FuncRef, program: &mut Program) -> Result<(), RecordError> {
+    program.add_function(of, read_head(r)?)?;
+    let mut open = program.function_mut(of)?;
+    for _ in 0..r.length()? {
+        let variable = r.reference(VarRef::new)?;
+        open.add_variable(variable, Variable { name: r.optional()?, ty: r.ty()?, doc: r.optional()? })?;
+    }
+    for _ in 0..r.length()? {
+        let contract = r.reference(ContractRef::new)?;
+        let kind = if r.flag()? { ContractKind::Ensure } else { ContractKind::Require };
+        let (message, region) = (r.text()?, r.reference(RegionRef::new)?);
+        open.add_contract(contract, Contract { kind, message, region, doc: r.optional()? })?;
+    }
+    for _ in 0..r.length()? {
+        let region = r.reference(RegionRef::new)?;
+        open.add_region(region, read_region(r)?)?;
+        let mut last = None;
+        for _ in 0..r.length()? {
+            let node = r.reference(NodeRef::new)?;
+            open.insert_node(node, region, last, read_node(r, node)?)?;
+            last = Some(node);
+        }
+    }
+    Ok(())
+}
+
+fn write_region(w: &mut Writer, region: &Region) {
+    match region.owner {
+        RegionOwner::Function => w.number(0),
+        RegionOwner::Node(node) => {
+            w.number(1);
+            w.reference(node.number());
+        }
+        RegionOwner::Contract(contract) => {
+            w.number(2);
+            w.reference(contract.number());
+        }
+    }
+    w.number(match region.role {
+        RegionRole::Body => 0,
+        RegionRole::Then => 1,
+        RegionRole::Else => 2,
+        RegionRole::Default => 3,
+        RegionRole::Contract => 4,
+        RegionRole::Case(index) => 5 + u64::from(index),
+    });
+    w.list(&region.params, |w, param| {
+        w.optional(param.name.as_ref());
+        w.ty(&param.ty);
+    });
+    w.optional(region.trailer.as_ref());
+}
+
+fn read_region(r: &mut Reader<'_>) -> Result<Region, RecordError> {
+    let owner = match r.number()? {
+        0 => RegionOwner::Function,
+        1 => RegionOwner::Node(r.reference(NodeRef::new)?),
+        2 => RegionOwner::Contract(r.reference(ContractRef::new)?),
+        _ => return Err(r.damaged("an owner")),
+    };
+    let role = match r.number()? {
+        0 => RegionRole::Body,
+        1 => RegionRole::Then,
+        2 => RegionRole::Else,
+        3 => RegionRole::Default,
+        4 => RegionRole::Contract,
+        case => RegionRole::Case(u16::try_from(case - 5).map_err(|_| r.damaged("a case"))?),
+    };
+    let params = r.list(|r| Ok(RegionParam { name: r.optional()?, ty: r.ty()? }))?;
+    let mut region = Region::new(owner, role, params);
+    region.trailer = r.optional()?;
+    Ok(region)
+}
+
+/// What of a node is not the operator and the inputs; written only if there is any.
+const EXTRA: u64 = 1;
+
+fn write_node(w: &mut Writer, of: NodeRef, node: &lmlang_ir::Node) {
+    let extra = !node.regions().is_empty() || node.name().is_some() || node.doc().is_some();
+    w.op(node.op());
+    w.number((node.inputs().len() as u64) << 1 | u64::from(extra) * EXTRA);
+    for source in node.inputs().iter() {
+        match source {
+            None => w.number(0),
+            // Most sources are first outputs of nodes shortly before.
+            Some(Source::Node(from, 0)) if from < of => w.number((of.number() - from.number()) << 2 | 1),
+            Some(source) => {
+                let kind = match source {
+                    Source::Node(..) => 0,
+                    Source::RegionParam(..) => 1,
+                    Source::Param(..) => 2,
+                };
+                w.number(u64::from(source.port()) << 4 | kind << 2 | 2);
+                w.number(source.number());
+            }
+        }
+    }
+    if extra {
+        w.list(node.regions(), |w, region| w.number(region.number()));
+        w.optional(node.name());
+        w.optional(node.doc());
+    }
+}
+
+fn read_node(r: &mut Reader<'_>, of: NodeRef) -> Result<NodeContent, RecordError> {
+    let op = r.op()?;
+    let head = r.number()?;
+    let count = (head >> 1) as usize;
+    if count > lmlang_ir::node::MAX_PORTS {
+        return Err(r.damaged("fewer inputs"));
+    }
+    let inputs = (0..count).map(|_| read_source(r, of)).collect::<Result<_, _>>()?;
+    let mut content = NodeContent { op, inputs, regions: Vec::new(), name: None, doc: None };
+    if head & EXTRA != 0 {
+        content.regions = r.list(|r| {
+            let number = r.number()?;
+            RegionRef::new(number).ok_or_else(|| r.damaged("a ref"))
+        })?;
+        content.name = r.optional()?;
+        content.doc = r.optional()?;
+    }
+    Ok(content)
+}
+
+fn read_source(r: &mut Reader<'_>, of: NodeRef) -> Result<Option<Source>, RecordError> {
+    let head = r.number()?;
+    let source = match head & 3 {
+        0 if head == 0 => return Ok(None),
+        1 => of.number().checked_sub(head >> 2).and_then(NodeRef::new).map(|from| Source::Node(from, 0)),
+        2 => {
+            let number = r.number()?;
+            let port =
+                u16::try_from(head >> 4).ok().filter(|port| usize::from(*port) < lmlang_ir::node::MAX_PORTS);
+            port.and_then(|port| match head >> 2 & 3 {
+                0 => NodeRef::new(number).map(|node| Source::Node(node, port)),
+                1 => RegionRef::new(number).map(|region| Source::RegionParam(region, port)),
+                2 => FuncRef::new(number).map(|function| Source::Param(function, port)),
+                _ => None,
+            })
+        }
+        _ => None,
+    };
+    source.map(Some).ok_or_else(|| r.damaged("a source"))
+}

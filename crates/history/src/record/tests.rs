@@ -1,0 +1,77 @@
+use lmlang_ir::{Const, NodeContent, NodeRef, Op, RegionRef, Source};
+use proptest::prelude::*;
+
+use super::*;
+use crate::edit::{Edit, FunctionEdit};
+use crate::testing::{Mutator, cases, choices};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn edits_come_back(grow in choices(40), then in choices(20)) {
+        let mut mutator = Mutator::grown(&grow);
+        let before = mutator.program.clone();
+        mutator.mutate(&then);
+        let edits = [
+            crate::diff(&before, &mutator.program).edits,
+            crate::diff(&lmlang_ir::Program::new(), &mutator.program).edits,
+        ]
+        .concat();
+        let bytes = encode_edits(&edits);
+        let read = decode_edits(&bytes).unwrap();
+        prop_assert_eq!(&read, &edits);
+        prop_assert_eq!(encode_edits(&read), bytes);
+        for edit in &edits {
+            prop_assert_eq!(&parse_edit(&edit_json(edit)).unwrap(), edit);
+        }
+    }
+
+    #[test]
+    fn programs_come_back(grow in choices(120), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let program = Mutator::grown(&grow).program;
+        let mut bytes = encode_program(&program);
+        let read = decode_program(&bytes).unwrap();
+        prop_assert!(read == program);
+        prop_assert_eq!(read.root_hash(), program.root_hash());
+        prop_assert_eq!(encode_program(&read), bytes.clone());
+        // Damage is found or makes another program; it never breaks anything.
+        prop_assert!(decode_program(&bytes[..at.index(bytes.len())]).is_err());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        drop(decode_program(&bytes));
+    }
+}
+
+#[test]
+fn an_inserted_node_is_short() {
+    let node = |number| NodeRef::new(number).unwrap();
+    let inputs = [Some(Source::Node(node(281), 0)), None];
+    let content = Box::new(NodeContent::new(Op::constant(Const::I64(5)), inputs));
+    let edit = FunctionEdit::InsertNode {
+        node: node(283),
+        region: RegionRef::new(260).unwrap(),
+        after: Some(node(281)),
+        content,
+    };
+    let edit: Edit = edit.within(lmlang_ir::FuncRef::new(7).unwrap());
+    let json = edit_json(&edit);
+    assert_eq!(
+        json,
+        r#"{"insertNode":{"f":"f7","n":"n283","g":"g260","after":"n281","is":{"op":"const.i64 5","in":["n281",null]}}}"#
+    );
+    assert_eq!(parse_edit(&json).unwrap(), edit);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let list = |text: &str| decode_edits(text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(list(r#"{"v":2,"edits":[{"future":{}}]}"#), "version 2 of the record is not known");
+    assert!(list(r#"{"v":1,"edits":[{"future":{}}]}"#).starts_with("not an edit: unknown variant `future`"));
+    assert!(
+        list(r#"{"v":1,"edits":[{"removeVar":{"f":"f7","v":"n1"}}]}"#)
+            .contains("expected a ref with the letter `v`")
+    );
+    assert!(matches!(decode_program(b"lmp\x02"), Err(RecordError::Version(2))));
+    assert!(matches!(decode_program(b"no"), Err(RecordError::Damaged { at: 0, .. })));
+}
