@@ -28,14 +28,13 @@ pub(crate) fn build_page(workspace: &Workspace) -> Result<Page> {
         return Ok(Page::NoNode(reason));
     }
     let web = workspace.path("web");
-    let built = modified(&web.join("dist/.built"));
+    let built = modified(&web.join("dist/graphiql.html"));
     let sources = newest(&web)?;
     if built.is_some_and(|built| built >= sources) {
         return Ok(Page::Fresh);
     }
     install(workspace, "web")?;
     process::run(workspace.command("npm").args(["run", "--silent", "build"]).current_dir(&web))?;
-    fs::write(web.join("dist/.built"), "")?;
     Ok(Page::Built)
 }
 

@@ -10,7 +10,7 @@ use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
 };
 use async_graphql::parser::{Positioned, parse_query};
-use async_graphql::{ObjectType, Request, Response, Schema, SubscriptionType, Value, Variables};
+use async_graphql::{ObjectType, Request, Response, Schema, ServerError, SubscriptionType, Value, Variables};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use serde::Deserialize;
@@ -160,7 +160,7 @@ impl Executor {
         self.check(params, &id).map_err(|refusal| {
             let answer = match refusal {
                 Refusal::Error(error) => Answer::refuse(error, &id),
-                Refusal::Syntax(error) => self.finish(Response::from_errors(vec![error.into()]), &id),
+                Refusal::Syntax(error) => self.finish(Response::from_errors(vec![syntax(error)]), &id),
             };
             count("unknown", answer.outcome());
             answer
@@ -271,6 +271,15 @@ impl From<async_graphql::parser::Error> for Refusal {
     fn from(error: async_graphql::parser::Error) -> Self {
         Refusal::Syntax(error)
     }
+}
+
+/// Tells a syntax error in one line, without the picture of the place that the parser draws.
+fn syntax(error: async_graphql::parser::Error) -> ServerError {
+    let mut error = ServerError::from(error);
+    if let Some((_, expected)) = error.message.rsplit_once("= ") {
+        error.message = format!("syntax error: {}", expected.trim());
+    }
+    error
 }
 
 /// Finds the operation to run.

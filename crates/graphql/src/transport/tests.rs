@@ -202,6 +202,7 @@ async fn bad_requests_are_refused_without_data() {
         check_error(Limits::default(), params(query, json!({})), Code::BadRequest, message, Value::Null)
             .await;
     }
+    check("{ hello", "syntax error: expected selection_set, selection, directive, or arguments").await;
     check("{ nope }", "Unknown field \"nope\" on type \"Query\".").await;
     check(
         "query A { hello } query B { hello }",

@@ -40,20 +40,25 @@ pub(super) async fn run(socket: WebSocket, state: Shared) {
         streams: StreamMap::new(),
         introduced: false,
     };
-    if let Some(close) = session.talk(&mut incoming).await {
+    let end = session.talk(&mut incoming).await;
+    session.streams.clear();
+    if let End::Close(close) = &end {
         tracing::debug!(code = close.code, reason = %close.reason, "closing a WebSocket");
-        session.streams.clear();
-        session.outgoing.waiting.push_back(close.into_message());
-        let goodbye = async {
-            if session.outgoing.pump().await.is_ok() {
-                while let Some(Ok(_)) = incoming.next().await {}
-            }
-        };
-        if tokio::time::timeout(GOODBYE, goodbye).await.is_err() {
-            tracing::debug!("a WebSocket client did not say goodbye");
-        }
+    }
+    if tokio::time::timeout(GOODBYE, session.goodbye(end, &mut incoming)).await.is_err() {
+        tracing::debug!("a WebSocket client did not say goodbye");
     }
     metrics::gauge!("lmlang_websockets").decrement(1);
+}
+
+/// How a conversation ends.
+enum End {
+    /// This side closes.
+    Close(Close),
+    /// The client closed.
+    Closed,
+    /// The connection is gone.
+    Gone,
 }
 
 /// An operation's answers, then nothing once.
@@ -68,8 +73,8 @@ struct Session {
 }
 
 impl Session {
-    /// Returns how to close; none when the connection is gone already.
-    async fn talk(&mut self, incoming: &mut SplitStream<WebSocket>) -> Option<Close> {
+    /// Goes on until one side closes.
+    async fn talk(&mut self, incoming: &mut SplitStream<WebSocket>) -> End {
         let shutdown = self.state.shutdown.clone();
         let init = Instant::now() + self.state.config.init_timeout;
         let keep_alive = self.state.config.keep_alive;
@@ -79,14 +84,13 @@ impl Session {
         loop {
             let waiting = self.outgoing.waiting.len();
             tokio::select! {
-                () = shutdown.cancelled() => return Some(Close::restart()),
-                () = tokio::time::sleep_until(init), if !self.introduced => return Some(Close::init_timeout()),
+                () = shutdown.cancelled() => return End::Close(Close::restart()),
+                () = tokio::time::sleep_until(init), if !self.introduced => return End::Close(Close::init_timeout()),
                 message = incoming.next(), if waiting < MESSAGES_WAITING => {
                     heard = Instant::now();
-                    match self.receive(message?) {
-                        Ok(true) => {}
-                        Ok(false) => return None,
-                        Err(close) => return Some(close),
+                    let Some(message) = message else { return End::Gone };
+                    if let Err(end) = self.receive(message) {
+                        return end;
                     }
                 }
                 Some((id, answer)) = self.streams.next(), if waiting < ANSWERS_WAITING => {
@@ -94,11 +98,13 @@ impl Session {
                     self.send_ready();
                 }
                 written = self.outgoing.pump(), if !self.outgoing.is_idle() => {
-                    written.ok()?;
+                    if written.is_err() {
+                        return End::Gone;
+                    }
                 }
                 _ = beat.tick() => {
                     if heard.elapsed() > keep_alive * 3 {
-                        return Some(Close::silent());
+                        return End::Close(Close::silent());
                     }
                     self.outgoing.waiting.push_back(Message::Ping(bytes::Bytes::new()));
                 }
@@ -106,18 +112,34 @@ impl Session {
         }
     }
 
-    /// Takes in what arrived; false when the client closed.
-    fn receive(&mut self, message: Result<Message, axum::Error>) -> Result<bool, Close> {
+    /// Closes in order: the last message is this side's, or the answer to the client's.
+    async fn goodbye(&mut self, end: End, incoming: &mut SplitStream<WebSocket>) {
+        match end {
+            End::Close(close) => self.outgoing.waiting.push_back(close.into_message()),
+            End::Closed => self.outgoing.waiting.clear(),
+            End::Gone => return,
+        }
+        if self.outgoing.pump().await.is_ok() {
+            while let Some(Ok(_)) = incoming.next().await {}
+        }
+    }
+
+    /// Takes in what arrived.
+    fn receive(&mut self, message: Result<Message, axum::Error>) -> Result<(), End> {
         match message {
-            Ok(Message::Text(text)) => self.obey(message::read(&text)?).map(|()| true),
-            Ok(Message::Binary(_)) => Err(Close::bad_request("Invalid message: binary")),
-            Ok(Message::Ping(_) | Message::Pong(_)) => Ok(true),
-            Ok(Message::Close(_)) => Ok(false),
-            Err(error) => match error.into_inner().downcast_ref::<tungstenite::Error>() {
-                Some(tungstenite::Error::Capacity(_)) => Err(Close::too_big()),
-                Some(tungstenite::Error::Protocol(_) | tungstenite::Error::Utf8(_)) => Err(Close::broken()),
-                Some(_) | None => Ok(false),
-            },
+            Ok(Message::Text(text)) => {
+                message::read(&text).and_then(|message| self.obey(message)).map_err(End::Close)
+            }
+            Ok(Message::Binary(_)) => Err(End::Close(Close::bad_request("Invalid message: binary"))),
+            Ok(Message::Ping(_) | Message::Pong(_)) => Ok(()),
+            Ok(Message::Close(_)) => Err(End::Closed),
+            Err(error) => Err(match error.into_inner().downcast_ref::<tungstenite::Error>() {
+                Some(tungstenite::Error::Capacity(_)) => End::Close(Close::too_big()),
+                Some(tungstenite::Error::Protocol(_) | tungstenite::Error::Utf8(_)) => {
+                    End::Close(Close::broken())
+                }
+                Some(_) | None => End::Gone,
+            }),
         }
     }
 

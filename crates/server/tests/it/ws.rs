@@ -6,6 +6,8 @@ use lmlang_server::{Config, Denied, Hooks};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
@@ -187,6 +189,18 @@ async fn other_protocols_and_other_origins_do_not_connect() {
     assert_eq!(connect(&server, "graphql-transport-ws", Some("http://evil.example")).await.err(), Some(403));
     let own = format!("http://{}", server.address);
     assert!(connect(&server, "graphql-transport-ws", Some(&own)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_that_closes_gets_its_goodbye() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("t", "subscription { ticks }").await;
+    server.until_running(1).await;
+    let frame = CloseFrame { code: CloseCode::Normal, reason: "done".into() };
+    socket.0.send(Message::Close(Some(frame))).await.expect("the message is sent");
+    assert_eq!(socket.next().await, Err(1000));
+    server.until_running(0).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,29 @@
+import 'graphiql/style.css';
+import './page.css';
+import './monaco';
+
+import { GraphiQL } from 'graphiql';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+
+import { fetcher } from './fetcher';
+
+const welcome = `# The API of lmlang. Press Ctrl-Space for what fits here, Ctrl-Enter to run.
+# Subscriptions run too: their events appear on the right as they happen.
+
+{
+  serverInfo {
+    name
+    version
+  }
+}
+`;
+
+const root = document.getElementById('explore');
+if (!root) throw new Error('the page has a place for GraphiQL');
+
+createRoot(root).render(
+  <StrictMode>
+    <GraphiQL fetcher={fetcher} defaultQuery={welcome} />
+  </StrictMode>,
+);

@@ -1,0 +1,25 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** The address of a server to develop against: `cargo xtask serve --allow-origin http://localhost:5173`. */
+const server = 'http://127.0.0.1:4000';
+
+export default defineConfig({
+  // The server has the files of all pages below this path, and each page at a path of its own.
+  base: '/web/',
+  plugins: [react()],
+  build: {
+    rolldownOptions: {
+      input: ['graphiql.html'],
+      onLog(level, log, report) {
+        // GraphiQL brings two copies of a runtime that marks its modules for server components, which nothing here is.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
+    // The editor alone is larger than the limit for which there is a warning.
+    chunkSizeWarningLimit: 4000,
+  },
+  server: {
+    proxy: { '/graphql': { target: server, ws: true } },
+  },
+});
