@@ -6,6 +6,7 @@
 pub mod choices;
 pub mod edits;
 pub mod generate;
+pub mod shapes;
 
 pub use choices::Choices;
 pub use generate::{Generated, Options};
