@@ -12,6 +12,6 @@ mod types;
 mod value;
 mod words;
 
-pub use error::{TextError, code};
-pub use op::{parse_op, parse_type_refs, print_op};
+pub use error::{TextError, code, nearest};
+pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use value::{parse_value, print_value};
