@@ -131,6 +131,7 @@ impl Program {
     pub fn add_storage(&mut self, of: VarRef, storage: Storage) -> Result<(), StructureError> {
         self.claim(of.into())?;
         self.index.name(Some(storage.module), &storage.name, of.number());
+        storage.kind.each_mention(&mut |mentioned| self.index.mention(mentioned, of.number()));
         self.storage.insert(of.number(), storage);
         Ok(())
     }
@@ -139,6 +140,8 @@ impl Program {
     pub fn set_storage(&mut self, of: VarRef, storage: Storage) -> Result<Storage, StructureError> {
         let missing = StructureError::Missing(of.into());
         let before = std::mem::replace(self.storage.get_mut(of.number()).ok_or(missing)?, storage.clone());
+        before.kind.each_mention(&mut |mentioned| self.index.forget(mentioned, of.number()));
+        storage.kind.each_mention(&mut |mentioned| self.index.mention(mentioned, of.number()));
         self.index.unname(Some(before.module), &before.name, of.number());
         self.index.name(Some(storage.module), &storage.name, of.number());
         Ok(before)
@@ -147,6 +150,7 @@ impl Program {
     /// Removes storage of the program. Uses of it are left as they are.
     pub fn remove_storage(&mut self, of: VarRef) -> Result<Storage, StructureError> {
         let storage = self.storage.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
+        storage.kind.each_mention(&mut |mentioned| self.index.forget(mentioned, of.number()));
         self.index.unname(Some(storage.module), &storage.name, of.number());
         self.index.homes.remove(of.number());
         Ok(storage)
@@ -282,7 +286,11 @@ impl Index {
     }
 
     fn mention(&mut self, of: Ref, user: u64) {
-        *self.users.entry((of.number, user)).or_insert(0) += 1;
+        let times = self.users.entry((of.number, user)).or_insert(0);
+        *times += 1;
+        if *times == 1 {
+            self.uses.insert((user, of.number));
+        }
     }
 
     fn forget(&mut self, of: Ref, user: u64) {
@@ -291,6 +299,7 @@ impl Index {
             Some(times) if *times > 1 => *times -= 1,
             Some(_) => {
                 self.users.remove(&key);
+                self.uses.remove(&(user, of.number));
             }
             None => {}
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::hash::{Content, Hasher};
 use crate::node::{hash_const, hash_type, hash_types};
-use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, RegionRef};
+use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RegionRef};
 use crate::types::{Const, Type};
 
 /// A label: any text; names that are no identifier print in quotes.
@@ -373,6 +373,17 @@ pub enum StorageKind {
         /// Entries that it may grow to.
         max: Option<u32>,
     },
+}
+
+impl StorageKind {
+    /// Calls `visit` with each function and type that the record names, once for each time.
+    pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {
+        match self {
+            StorageKind::Global { ty, .. } => ty.each_named(&mut |named| visit(named.into())),
+            StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit((*of).into())),
+            StorageKind::Memory { .. } | StorageKind::Data { .. } => {}
+        }
+    }
 }
 
 impl Content for Module {

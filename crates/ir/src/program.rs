@@ -32,8 +32,10 @@ pub(crate) struct Index {
     pub(crate) homes: Trie<Home>,
     /// (module or 0, name, number) of modules, types, functions and storage.
     pub(crate) names: OrdSet<(u64, Name, u64)>,
-    /// (entity, function or type that mentions it) → how often.
+    /// (entity, function, type or storage that mentions it) → how often.
     pub(crate) users: OrdMap<(u64, u64), u32>,
+    /// The keys of `users` the other way round.
+    pub(crate) uses: OrdSet<(u64, u64)>,
     pub(crate) counts: Counts,
     pub(crate) modules: u64,
     pub(crate) types: u64,
@@ -258,7 +260,7 @@ impl Program {
         Vec::new()
     }
 
-    /// The functions and types that mention an entity (a function, a type, storage), with how often, by ref.
+    /// The functions, types and storage that mention an entity (a function, a type, storage), with how often, by ref.
     pub fn users_of(&self, of: Ref) -> impl Iterator<Item = (Ref, u32)> + '_ {
         self.users_from(of, 0)
     }
@@ -269,6 +271,14 @@ impl Program {
             .users
             .range((of.number, number)..=(of.number, u64::MAX))
             .filter_map(|((_, user), times)| Some((self.ref_of(*user)?, *times)))
+    }
+
+    /// The functions, types and storage that a function, a type or storage mentions, by ref. Costs what it yields.
+    pub fn uses_of(&self, user: Ref) -> impl Iterator<Item = Ref> + '_ {
+        self.index
+            .uses
+            .range((user.number, 0)..=(user.number, u64::MAX))
+            .filter_map(|(_, of)| self.ref_of(*of))
     }
 
     /// All pairs of an entity and a user of it, with how often; a call graph when restricted to functions.
