@@ -154,8 +154,16 @@ impl<'t> Parser<'t> {
     /// brace that closes it.
     pub(super) fn skip_line(&mut self, from: usize) {
         self.parens = 0;
+        let mut told = from;
         loop {
             let token = self.peek();
+            while told < self.at {
+                if self.tokens[told].kind == Kind::Ident {
+                    let word = self.source(self.tokens[told]);
+                    self.tree.broken.insert(word.into());
+                }
+                told += 1;
+            }
             if token.kind == Kind::End || (token.line_start && self.at > from) {
                 return;
             }

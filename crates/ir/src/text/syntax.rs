@@ -150,6 +150,8 @@ pub(super) struct MatchSyntax {
     pub(super) cases: Vec<CaseSyntax>,
     pub(super) default: bool,
     pub(super) results: Vec<TypeSyntax>,
+    /// Whether the cases are those of the regions, for want of a list.
+    pub(super) derived: bool,
 }
 
 /// Index of an expression.
@@ -242,7 +244,6 @@ pub(super) struct ModuleSyntax {
     pub(super) modifiers: Modifiers,
     pub(super) path: Path,
     pub(super) trailer: Option<Arc<str>>,
-    pub(super) items: Vec<Item>,
 }
 
 #[derive(Clone, Debug)]
@@ -297,9 +298,11 @@ pub(super) enum Item {
 /// A whole text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// Items before any `module` line stand in the first one, whose path is `None`.
+    /// Headers with what follows them; items before any header come first, without one.
     pub(super) modules: Vec<(Option<ModuleSyntax>, Vec<Item>)>,
     pub(super) exprs: Vec<Expr>,
     pub(super) stmts: Vec<Stmt>,
     pub(super) regions: Vec<RegionSyntax>,
+    /// Words of lines that could not be read: a name among them is not told to be unknown.
+    pub(super) broken: std::collections::HashSet<Arc<str>>,
 }

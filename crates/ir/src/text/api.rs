@@ -1,0 +1,72 @@
+//! Reading texts into programs.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::entities::Name;
+use crate::node::Source;
+use crate::program::Program;
+use crate::refs::{ModuleRef, NodeRef, Ref, RefAllocator};
+use crate::text::cursor::Parser;
+use crate::text::error::{Mistake, TextError, locate};
+use crate::text::lower::{Lowering, Policy};
+use crate::text::syntax::Tree;
+
+/// What a text added, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Modules, types, functions and storage, each with its name.
+    pub entities: Vec<(Name, Ref)>,
+}
+
+/// Reads a whole program. Refs in the text are honoured below 2^40; what has none gets one from the allocator.
+pub fn parse_program(text: &str, refs: &mut RefAllocator) -> Result<Program, Vec<TextError>> {
+    let mut program = Program::new();
+    let (tree, mistakes) = parse_items(text);
+    let lowering = Lowering::new(&program, refs, &tree, Policy::Honour);
+    lower(text, mistakes, &mut program, refs, lowering, |lowering| lowering.modules(None))?;
+    Ok(program)
+}
+
+/// Adds modules, types, storage and functions to a program. Items before any `module` line go to `module`; without one
+/// to the only module, or to `main`. What the text adds cannot have refs yet; what it uses can.
+pub fn add_text(
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    module: Option<ModuleRef>,
+    text: &str,
+) -> Result<Added, Vec<TextError>> {
+    let (tree, mistakes) = parse_items(text);
+    let lowering = Lowering::new(program, refs, &tree, Policy::Refuse);
+    let entities = lower(text, mistakes, program, refs, lowering, |lowering| {
+        lowering.modules(module);
+        std::mem::take(&mut lowering.made)
+    })?;
+    Ok(Added { entities })
+}
+
+pub(super) fn parse_items(text: &str) -> (Tree, Vec<Mistake>) {
+    let mut parser = Parser::new(text);
+    parser.items();
+    (parser.tree, parser.mistakes)
+}
+
+/// Runs a lowering; on success its program and refs take the place of those given.
+pub(super) fn lower<'t, T>(
+    text: &str,
+    mistakes: Vec<Mistake>,
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    mut lowering: Lowering<'t>,
+    run: impl FnOnce(&mut Lowering<'t>) -> T,
+) -> Result<T, Vec<TextError>> {
+    let value = run(&mut lowering);
+    let mut all = mistakes;
+    all.append(&mut lowering.mistakes);
+    if !all.is_empty() {
+        return Err(locate(text, all));
+    }
+    *program = lowering.program;
+    *refs = lowering.refs;
+    Ok(value)
+}

@@ -1,0 +1,346 @@
+//! Parsing of what stands in a program: modules, types, storage and functions.
+
+use std::sync::Arc;
+
+use crate::entities::{EffectBound, Visibility};
+use crate::text::cursor::{Parsed, Parser, Skip};
+use crate::text::error::{Mistake, code};
+use crate::text::lexer::Kind;
+use crate::text::literal::Literal;
+use crate::text::statements::join_docs;
+use crate::text::syntax::{
+    FunctionItem, Item, MemberSyntax, Modifiers, ModuleSyntax, ParamSyntax, Segment, StorageItem,
+    StorageSyntax, TypeItem,
+};
+use crate::types::Type;
+
+/// The words that begin an item.
+const ITEM_WORDS: [&str; 11] =
+    ["module", "type", "func", "global", "memory", "data", "table", "pub", "import", "export", "start"];
+
+impl Parser<'_> {
+    /// A whole text of modules and items, into the tree.
+    pub(super) fn items(&mut self) {
+        self.tree.modules.push((None, Vec::new()));
+        let mut ended = false;
+        loop {
+            let doc = self.item_comments();
+            let token = self.peek();
+            if token.kind == Kind::End {
+                self.end_module(doc);
+                return;
+            }
+            if self.is_word(0, "end") {
+                self.end_module(doc);
+                self.advance();
+                ended = true;
+                continue;
+            }
+            let from = self.at;
+            if self.item(doc, &mut ended).is_err() {
+                self.skip_item(from);
+            }
+        }
+    }
+
+    /// Comments before an item; the `; run:` lines among them go to the function before.
+    fn item_comments(&mut self) -> Option<Arc<str>> {
+        let mut doc: Option<String> = None;
+        while let Some(comment) = self.next_comment() {
+            if let Some(run) = self.run_text(comment) {
+                let items = self.tree.modules.last_mut().map(|(_, items)| items);
+                match items.and_then(|items| items.last_mut()) {
+                    Some(Item::Function(function)) => function.runs.push(run.into()),
+                    Some(Item::Type(_) | Item::Storage(_)) | None => self.note(Mistake::new(
+                        code::MISPLACED_RUN,
+                        comment.start - 1,
+                        "a `; run:` line stands after the function that it runs",
+                    )),
+                }
+                continue;
+            }
+            let line = self.comment_text(comment);
+            match &mut doc {
+                None => doc = Some(line.to_owned()),
+                Some(doc) => {
+                    doc.push('\n');
+                    doc.push_str(line);
+                }
+            }
+        }
+        doc.map(Into::into)
+    }
+
+    fn end_module(&mut self, trailer: Option<Arc<str>>) {
+        if let Some((Some(module), _)) = self.tree.modules.last_mut() {
+            module.trailer = join_docs(module.trailer.take(), trailer);
+        }
+    }
+
+    /// Goes to the next line that begins an item.
+    fn skip_item(&mut self, from: usize) {
+        self.skip_line(from);
+        loop {
+            let token = self.peek();
+            let begins = token.kind == Kind::Ident
+                && token.line_start
+                && (ITEM_WORDS.contains(&self.source(token)) || self.is_word(0, "end"));
+            if token.kind == Kind::End || begins {
+                return;
+            }
+            let at = self.at;
+            self.skip_line(at);
+        }
+    }
+
+    fn item(&mut self, doc: Option<Arc<str>>, ended: &mut bool) -> Parsed<()> {
+        let modifiers = self.modifiers(doc)?;
+        let token = self.peek();
+        let word = if token.kind == Kind::Ident { self.source(token) } else { "" };
+        if *ended && word != "module" {
+            return Err(self.unexpected("`module`, after the `end` of another one"));
+        }
+        let item = match word {
+            "module" => {
+                self.advance();
+                let path = self.path("the name of the module")?;
+                for segment in &path.segments {
+                    self.refuse_ref_name(&segment.name, segment.at);
+                }
+                self.refuse_modifiers(&modifiers, token.start);
+                *ended = false;
+                let module = ModuleSyntax { modifiers, path, trailer: None };
+                self.tree.modules.push((Some(module), Vec::new()));
+                return self.item_end();
+            }
+            "type" => Item::Type(self.type_item(modifiers)?),
+            "func" => Item::Function(self.function_item(modifiers)?),
+            "global" | "memory" | "data" | "table" => {
+                if modifiers.start {
+                    self.note(Mistake::new(code::SYNTAX, token.start, "only a function may be `start`"));
+                }
+                Item::Storage(self.storage_item(modifiers, word == "global")?)
+            }
+            _ => {
+                return Err(self.unexpected("`module`, `type`, `func`, `global`, `memory`, `data` or `table`"));
+            }
+        };
+        let documented = !matches!(item, Item::Function(_));
+        if let Some((_, items)) = self.tree.modules.last_mut() {
+            items.push(item);
+        }
+        if documented {
+            let comment = self.take_line_comment();
+            let items = self.tree.modules.last_mut().map(|(_, items)| items);
+            match items.and_then(|items| items.last_mut()) {
+                Some(
+                    Item::Type(TypeItem { modifiers, .. }) | Item::Storage(StorageItem { modifiers, .. }),
+                ) => {
+                    modifiers.doc = join_docs(modifiers.doc.take(), comment);
+                }
+                Some(Item::Function(_)) | None => {}
+            }
+        }
+        self.item_end()
+    }
+
+    fn item_end(&mut self) -> Parsed<()> {
+        if self.line_ends() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
+    }
+
+    fn modifiers(&mut self, doc: Option<Arc<str>>) -> Parsed<Modifiers> {
+        let mut modifiers = Modifiers { doc, ..Modifiers::default() };
+        loop {
+            let token = self.peek();
+            let word = if token.kind == Kind::Ident { self.source(token) } else { "" };
+            let again = match word {
+                "pub" => modifiers.visibility == Visibility::Public,
+                "start" => modifiers.start,
+                "import" => modifiers.import.is_some(),
+                "export" => modifiers.export.is_some(),
+                _ => return Ok(modifiers),
+            };
+            if again {
+                self.note(Mistake::new(code::DUPLICATE, token.start, format!("`{word}` stands here twice")));
+            }
+            self.advance();
+            match word {
+                "pub" => modifiers.visibility = Visibility::Public,
+                "start" => modifiers.start = true,
+                "import" => {
+                    let module = self.quoted("the module of the host, in quotes")?;
+                    modifiers.import =
+                        Some((module, self.quoted("the name in the host's module, in quotes")?));
+                }
+                _ => modifiers.export = Some(self.quoted("the name of the export, in quotes")?),
+            }
+        }
+    }
+
+    fn refuse_modifiers(&mut self, modifiers: &Modifiers, at: u32) {
+        if modifiers.import.is_some() || modifiers.export.is_some() || modifiers.start {
+            self.note(Mistake::new(code::SYNTAX, at, "only `pub` may stand here"));
+        }
+    }
+
+    /// `type Point = struct { x: f64 }`, from its first word.
+    pub(super) fn type_item(&mut self, modifiers: Modifiers) -> Parsed<TypeItem> {
+        self.refuse_modifiers(&modifiers, self.peek().start);
+        self.advance();
+        let label = self.given_name("the name of the type")?;
+        self.expect(b'=')?;
+        let is_enum = self.is_word(0, "enum");
+        if !is_enum && !self.is_word(0, "struct") {
+            return Err(self.unexpected("`struct` or `enum`"));
+        }
+        self.advance();
+        self.expect(b'{')?;
+        let mut members = Vec::new();
+        loop {
+            let doc = self.take_comments();
+            if self.eat(b'}') {
+                return Ok(TypeItem { modifiers, label, is_enum, members });
+            }
+            let label = self.given_name(if is_enum { "a variant or `}`" } else { "a field or `}`" })?;
+            let ty = if !is_enum {
+                self.expect(b':')?;
+                Some(self.type_syntax()?)
+            } else if self.eat(b'(') {
+                let ty = self.type_syntax()?;
+                self.expect(b')')?;
+                Some(ty)
+            } else {
+                None
+            };
+            let comma = self.eat(b',');
+            let doc = join_docs(doc, self.take_line_comment());
+            members.push(MemberSyntax { label, ty, doc });
+            if !comma && !self.is_punct(0, b'}') && !self.peek().line_start {
+                return Err(self.unexpected("`,` or `}`"));
+            }
+        }
+    }
+
+    /// `func name [captures] (params) -> (results) bound { .. }`, from its first word.
+    pub(super) fn function_item(&mut self, modifiers: Modifiers) -> Parsed<FunctionItem> {
+        self.advance();
+        let label = self.given_name("the name of the function")?;
+        let captures = if self.eat(b'[') { self.param_list(b']')? } else { Vec::new() };
+        let params = self.params()?;
+        for param in captures.iter().chain(&params) {
+            if param.ty.is_none() {
+                let at = param.name.as_ref().map_or(label.at, |name| name.at);
+                self.note(
+                    Mistake::new(code::TYPE_EXPECTED, at, "a parameter needs a type")
+                        .expected("`:` and a type"),
+                );
+            }
+        }
+        let results = self.results()?;
+        let bound = if self.eat_word("pure") {
+            EffectBound::Pure
+        } else if self.eat_word("reads") {
+            EffectBound::Reads
+        } else {
+            self.eat_word("any");
+            EffectBound::Any
+        };
+        let tag = self.tag()?;
+        let imported = modifiers.import.is_some();
+        let body = if self.is_punct(0, b'{') {
+            let at = self.peek().start;
+            let body = self.body(tag)?;
+            if imported {
+                self.note(Mistake::new(code::SYNTAX, at, "an imported function has no body"));
+            }
+            Some(body)
+        } else if imported {
+            None
+        } else {
+            return Err(self.unexpected("`{`"));
+        };
+        Ok(FunctionItem { modifiers, label, captures, params, results, bound, body, runs: Vec::new() })
+    }
+
+    fn storage_item(&mut self, modifiers: Modifiers, global: bool) -> Parsed<StorageItem> {
+        let word = self.advance();
+        let mutable = global
+            && self.is_word(0, "mut")
+            && matches!(self.ahead(1).kind, Kind::Ident | Kind::Str)
+            && self.eat_word("mut");
+        let label = self.given_name("a name")?;
+        let kind = match self.source(word) {
+            "global" => self.global(mutable)?,
+            "memory" => {
+                let pages = self.small_number("a number of pages")?;
+                self.eat_word("max");
+                let bounded = self.peek().kind == Kind::Int && !self.line_ends();
+                let max_pages = if bounded { Some(self.small_number("a number of pages")?) } else { None };
+                StorageSyntax::Memory { pages, max_pages }
+            }
+            "data" => {
+                let offset = if self.eat_word("at") { Some(self.small_number("an address")?) } else { None };
+                StorageSyntax::Data { offset, bytes: self.data_bytes()? }
+            }
+            _ => self.table()?,
+        };
+        Ok(StorageItem { modifiers, label, kind })
+    }
+
+    fn global(&mut self, mut mutable: bool) -> Parsed<StorageSyntax> {
+        self.expect(b':')?;
+        if self.is_word(0, "mut") && self.ahead(1).kind == Kind::Ident {
+            self.advance();
+            mutable = true;
+        }
+        let ty = self.type_syntax()?;
+        let initial = if self.eat(b'=') {
+            let at = self.peek().start;
+            Some((self.literal()?, at))
+        } else {
+            None
+        };
+        Ok(StorageSyntax::Global { ty, mutable, initial })
+    }
+
+    /// `b"..."`, or a text for its bytes.
+    fn data_bytes(&mut self) -> Parsed<Arc<[u8]>> {
+        let at = self.peek().start;
+        match self.peek().kind {
+            Kind::Str | Kind::Bytes => {}
+            _ => return Err(self.unexpected("bytes: `b\"..\"` or `hex\"..\"`")),
+        }
+        match self.literal()? {
+            Literal::Bytes(bytes) => Ok(bytes),
+            Literal::Text(text) => Ok(text.as_bytes().into()),
+            Literal::Bool(_) | Literal::Unit | Literal::Int(_) | Literal::Hex(..) | Literal::Float(_) => {
+                self.note(Mistake::new(
+                    code::BAD_LITERAL,
+                    at,
+                    format!("expected a literal of `{}`", Type::Bytes),
+                ));
+                Err(Skip)
+            }
+        }
+    }
+
+    /// `[f, g, null] max 10`.
+    fn table(&mut self) -> Parsed<StorageSyntax> {
+        self.expect(b'[')?;
+        let mut entries = Vec::new();
+        while !self.eat(b']') {
+            let empty = self.eat_word("null");
+            entries.push(if empty { None } else { Some(self.path("a function or `null`")?) });
+            if !self.eat(b',') && !self.is_punct(0, b']') {
+                return Err(self.unexpected("`,` or `]`"));
+            }
+        }
+        let max = if self.eat_word("max") { Some(self.small_number("a number of entries")?) } else { None };
+        Ok(StorageSyntax::Table { entries, max })
+    }
+
+    /// The name of a parameter, or `_`.
+    pub(super) fn name_or_blank(param: &ParamSyntax) -> Arc<str> {
+        param.name.as_ref().map_or_else(|| "_".into(), |segment: &Segment| Arc::clone(&segment.name))
+    }
+}

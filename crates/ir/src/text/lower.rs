@@ -1,0 +1,538 @@
+//! From the tree to the program: refs, modules, types, storage and heads of functions.
+//!
+//! Everything is built on a copy of the program, which costs a few pointers; the copy replaces it only when the text has
+//! no mistake.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::entities::{
+    Field, FunctionHead, Import, Module, Name, Param, Shape, Storage, StorageKind, TypeDef, VariantDef,
+    Visibility,
+};
+use crate::program::Program;
+use crate::refs::{FuncRef, MAX_GIVEN, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
+use crate::text::cursor::Parser;
+use crate::text::error::{Mistake, code};
+use crate::text::lower_body::Reuse;
+use crate::text::names::{ProgramNames, Wanted, unknown_ref};
+use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
+use crate::text::syntax::{
+    Expr, FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag,
+    Tree, TypeItem,
+};
+use crate::types::{Const, Scalar, Type};
+
+/// The module of items that stand before any `module` line, when nothing else is said.
+const DEFAULT_MODULE: &str = "main";
+
+/// What refs given to entities of a text mean.
+#[derive(Clone, Debug)]
+pub(super) enum Policy {
+    /// They become the refs of the entities.
+    Honour,
+    /// They name entities that are there already; those that may be named.
+    Match(HashSet<u64>),
+    /// There are none.
+    Refuse,
+}
+
+/// A text on its way into a program.
+pub(super) struct Lowering<'t> {
+    pub(super) program: Program,
+    pub(super) refs: RefAllocator,
+    pub(super) tree: &'t Tree,
+    pub(super) policy: Policy,
+    pub(super) mistakes: Vec<Mistake>,
+    /// The refs that the text gives to entities.
+    pub(super) given: HashMap<u64, RefKind>,
+    /// Whether a head is broken, so that types that follow from it are not known.
+    pub(super) tainted: bool,
+    pub(super) reuse: Reuse,
+    /// What was made, in the order of the text.
+    pub(super) made: Vec<(Name, Ref)>,
+}
+
+impl<'t> Lowering<'t> {
+    pub(super) fn new(
+        program: &Program,
+        refs: &RefAllocator,
+        tree: &'t Tree,
+        policy: Policy,
+    ) -> Lowering<'t> {
+        let mut lowering = Lowering {
+            program: program.clone(),
+            refs: refs.clone(),
+            tree,
+            policy,
+            mistakes: Vec::new(),
+            given: HashMap::new(),
+            tainted: false,
+            reuse: Reuse::default(),
+            made: Vec::new(),
+        };
+        lowering.collect_given();
+        lowering
+    }
+
+    pub(super) fn note(&mut self, mistake: Mistake) {
+        if self.mistakes.len() < 1_000 {
+            self.mistakes.push(mistake);
+        }
+    }
+
+    /// The value, or nothing and a mistake noted, unless a name is at fault whose own mistake is told.
+    pub(super) fn noted<T>(&mut self, resolved: Resolved<T>) -> Option<T> {
+        match resolved {
+            Ok(value) => Some(value),
+            Err(mistake) => {
+                self.note_name(mistake);
+                None
+            }
+        }
+    }
+
+    pub(super) fn note_name(&mut self, mistake: Mistake) {
+        self.tainted = true;
+        let told = mistake.code == code::UNKNOWN_NAME
+            && mistake.found.as_ref().is_some_and(|name| self.tree.broken.contains(&**name));
+        if !told {
+            self.note(mistake);
+        }
+    }
+
+    /// Reserves the refs that the text gives, before any new one is handed out.
+    fn collect_given(&mut self) {
+        let tree = self.tree;
+        for (header, items) in &tree.modules {
+            if let Some(header) = header {
+                // A module may be opened again.
+                if let Some(tag) = header.path.last().tag
+                    && !self.given.contains_key(&tag.of.number)
+                {
+                    self.give(Some(tag), RefKind::Module);
+                }
+            }
+            for item in items {
+                match item {
+                    Item::Type(item) => {
+                        self.give(item.label.tag, RefKind::Type);
+                        item.members.iter().for_each(|member| self.give(member.label.tag, RefKind::Member));
+                    }
+                    Item::Storage(item) => self.give(item.label.tag, RefKind::Variable),
+                    Item::Function(item) => {
+                        self.give(item.label.tag, RefKind::Function);
+                        for body in &item.body {
+                            self.collect_body(body);
+                        }
+                    }
+                }
+            }
+        }
+        for region in &tree.regions {
+            self.give(region.tag, RefKind::Region);
+        }
+        for stmt in &tree.stmts {
+            if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag) {
+                self.note(Mistake::new(code::DUPLICATE, second.at, "a second ref for one node"));
+            }
+            self.give(stmt.label.tag.or(stmt.head.tag), RefKind::Node);
+        }
+        for expr in &tree.exprs {
+            match expr {
+                Expr::Application { head, .. } => self.give(head.tag, RefKind::Node),
+                Expr::Literal { tag, .. } => self.give(*tag, RefKind::Node),
+                Expr::Hole | Expr::Value { .. } | Expr::Alias { .. } => {}
+            }
+        }
+    }
+
+    pub(super) fn collect_body(&mut self, body: &crate::text::syntax::BodySyntax) {
+        body.vars.iter().for_each(|var| self.give(var.label.tag, RefKind::Variable));
+        body.contracts.iter().for_each(|contract| self.give(contract.tag, RefKind::Contract));
+    }
+
+    fn give(&mut self, tag: Option<Tag>, kind: RefKind) {
+        let Some(Tag { of, at }) = tag else { return };
+        if of.kind != kind {
+            let message = format!("`{of}` has the wrong letter: expected `{}`", kind.letter());
+            return self.note(Mistake::new(code::WRONG_KIND, at, message).found(of.to_string()));
+        }
+        match &self.policy {
+            Policy::Honour if of.number >= MAX_GIVEN => {
+                return self.note(Mistake::new(code::REF_TOO_LARGE, at, format!("`{of}` is not below 2^40")));
+            }
+            Policy::Honour => {
+                if let Some(found) = self.program.ref_of(of.number) {
+                    let message = format!("`{of}` is taken by `{found}` of the program");
+                    return self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
+                }
+                self.refs.reserve(of.number);
+            }
+            Policy::Match(known) => {
+                if !known.contains(&of.number) {
+                    return self.note(unknown_ref(of, at));
+                }
+            }
+            Policy::Refuse => return self.note(unknown_ref(of, at)),
+        }
+        if self.given.insert(of.number, kind).is_some() {
+            let message = format!("`{of}` is given twice");
+            self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
+        }
+    }
+
+    /// The given number, or a fresh one.
+    pub(super) fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
+        match tag {
+            Some(tag) if self.given.get(&tag.of.number) == Some(&tag.of.kind) => tag.of.number,
+            Some(_) | None => match self.refs.allocate() {
+                Some(number) => number,
+                None => self.exhausted(at),
+            },
+        }
+    }
+
+    pub(super) fn exhausted(&mut self, at: u32) -> u64 {
+        self.note(Mistake::new(code::REFS_EXHAUSTED, at, "all refs of the program are used up"));
+        1
+    }
+
+    fn names(&self, module: ModuleRef) -> ProgramNames<'_> {
+        ProgramNames { program: &self.program, module: Some(module) }
+    }
+
+    /// Lowers all modules of the tree. Items without a header go to `module`.
+    pub(super) fn modules(&mut self, module: Option<ModuleRef>) {
+        let tree = self.tree;
+        let mut homes: Vec<Option<ModuleRef>> = vec![None; tree.modules.len()];
+        // Those nearer to the top first, so that a header finds its parent wherever it stands.
+        let mut order: Vec<usize> = (0..tree.modules.len()).collect();
+        order.sort_by_key(|index| {
+            tree.modules[*index].0.as_ref().map_or(0, |header| header.path.segments.len())
+        });
+        for index in order {
+            homes[index] = match &tree.modules[index] {
+                (Some(header), _) => self.module(header),
+                (None, items) => match items.first() {
+                    None => None,
+                    Some(_) => Some(module.unwrap_or_else(|| self.default_module())),
+                },
+            };
+        }
+        let placed: Vec<(ModuleRef, &'t Item)> = tree
+            .modules
+            .iter()
+            .zip(homes)
+            .flat_map(|((_, items), home)| items.iter().filter_map(move |item| Some((home?, item))))
+            .collect();
+        self.place_items(&placed);
+    }
+
+    fn default_module(&mut self) -> ModuleRef {
+        let only = {
+            let mut modules = self.program.modules().map(|(module, _)| module);
+            modules.next().filter(|_| modules.next().is_none())
+        };
+        let found = || self.program.lookup(None, DEFAULT_MODULE).find_map(|of| ModuleRef::try_from(of).ok());
+        match only.or_else(found) {
+            Some(module) => module,
+            None => self.new_module(None, DEFAULT_MODULE.into(), None, 0),
+        }
+    }
+
+    fn new_module(&mut self, parent: Option<ModuleRef>, name: Name, tag: Option<Tag>, at: u32) -> ModuleRef {
+        let of = ModuleRef::of_key(self.number(tag, at));
+        let record = Module {
+            name: Arc::clone(&name),
+            parent,
+            visibility: Visibility::Private,
+            doc: None,
+            trailer: None,
+        };
+        if let Err(error) = self.program.add_module(of, record) {
+            self.note(Mistake::new(code::DUPLICATE_REF, at, error.to_string()));
+        }
+        self.made.push((name, of.into()));
+        of
+    }
+
+    fn module(&mut self, header: &ModuleSyntax) -> Option<ModuleRef> {
+        let (last, parents) = header.path.segments.split_last()?;
+        let mut scope = None;
+        for segment in parents {
+            scope = Some(self.module_in(scope, segment, None)?);
+        }
+        let of = self.module_in(scope, last, last.tag)?;
+        let before = self.program.module(of)?.clone();
+        let visibility = match header.modifiers.visibility {
+            Visibility::Public => Visibility::Public,
+            Visibility::Private => before.visibility,
+        };
+        let doc = header.modifiers.doc.clone().or(before.doc.clone());
+        let trailer = header.trailer.clone().or(before.trailer.clone());
+        let changed = self.program.set_module(of, Module { visibility, doc, trailer, ..before });
+        if let Err(error) = changed {
+            self.note(Mistake::new(code::UNKNOWN_REF, last.at, error.to_string()));
+        }
+        Some(of)
+    }
+
+    /// The module of a name in another one; made when there is none.
+    fn module_in(
+        &mut self,
+        scope: Option<ModuleRef>,
+        segment: &Segment,
+        definition: Option<Tag>,
+    ) -> Option<ModuleRef> {
+        if let Some(Ok(of)) = given_ref_of::<ModuleRef>(segment) {
+            if self.program.module(of).is_some() {
+                return Some(of);
+            }
+            if definition.is_none() {
+                self.note(unknown_ref(of.into(), segment.at));
+                return None;
+            }
+            return Some(self.new_module(scope, Arc::clone(&segment.name), definition, segment.at));
+        }
+        let found: Vec<ModuleRef> =
+            self.program.lookup(scope, &segment.name).filter_map(|of| ModuleRef::try_from(of).ok()).collect();
+        match found.as_slice() {
+            [one] => Some(*one),
+            [] => Some(self.new_module(scope, Arc::clone(&segment.name), definition, segment.at)),
+            _ => {
+                let message = format!("`{}` is the name of more than one module", segment.name);
+                self.note(Mistake::new(code::AMBIGUOUS_NAME, segment.at, message).found(&*segment.name));
+                None
+            }
+        }
+    }
+
+    fn place_items(&mut self, placed: &[(ModuleRef, &'t Item)]) {
+        let mut types = Vec::new();
+        for (module, item) in placed {
+            if let Item::Type(item) = item {
+                types.push((self.declare_type(*module, item), *module, item));
+            }
+        }
+        for (of, module, item) in types {
+            self.define_type(of, module, item, None);
+        }
+        let mut functions = Vec::new();
+        for (module, item) in placed {
+            if let Item::Function(item) = item {
+                let number = self.number(item.label.tag, item.label.at);
+                let of = FuncRef::of_key(number);
+                let head = self.head(*module, item);
+                if let Err(error) = self.program.add_function(of, head) {
+                    self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+                    continue;
+                }
+                self.made.push((Arc::clone(&item.label.name), of.into()));
+                functions.push((of, item));
+            }
+        }
+        for (module, item) in placed {
+            if let Item::Storage(item) = item {
+                self.storage(*module, item);
+            }
+        }
+        for (of, item) in functions {
+            self.function_body(of, item);
+        }
+    }
+
+    fn declare_type(&mut self, module: ModuleRef, item: &TypeItem) -> TypeRef {
+        let of = TypeRef::of_key(self.number(item.label.tag, item.label.at));
+        let def = TypeDef {
+            name: Arc::clone(&item.label.name),
+            module,
+            visibility: item.modifiers.visibility,
+            shape: Shape::Struct(Vec::new()),
+            doc: item.modifiers.doc.clone(),
+        };
+        if let Err(error) = self.program.add_type(of, def) {
+            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+        }
+        self.made.push((Arc::clone(&item.label.name), of.into()));
+        of
+    }
+
+    /// Fills a type in. Members without a ref keep those of the members of the same name in `before`.
+    pub(super) fn define_type(
+        &mut self,
+        of: TypeRef,
+        module: ModuleRef,
+        item: &TypeItem,
+        before: Option<&TypeDef>,
+    ) {
+        let kept: HashMap<&str, MemberRef> = before
+            .into_iter()
+            .flat_map(|def| {
+                let fields = def.fields().iter().map(|field| (&*field.name, field.member));
+                fields.chain(def.variants().iter().map(|variant| (&*variant.name, variant.member)))
+            })
+            .filter(|(_, member)| !self.given.contains_key(&member.number()))
+            .collect();
+        let mut seen = HashSet::new();
+        let (mut fields, mut variants) = (Vec::new(), Vec::new());
+        for member in &item.members {
+            let name = Arc::clone(&member.label.name);
+            let fresh = seen.insert(Arc::clone(&name));
+            let number = match (member.label.tag, kept.get(&*name)) {
+                (None, Some(kept)) if fresh => kept.number(),
+                (tag, _) => self.number(tag, member.label.at),
+            };
+            let reference = MemberRef::of_key(number);
+            let resolved = member.ty.as_ref().map(|ty| resolve_type(ty, &self.names(module))).transpose();
+            let Some(ty) = self.noted(resolved) else {
+                self.tainted = true;
+                continue;
+            };
+            let doc = member.doc.clone();
+            if item.is_enum {
+                variants.push(VariantDef { member: reference, name, payload: ty, doc });
+            } else if let Some(ty) = ty {
+                fields.push(Field { member: reference, name, ty, doc });
+            }
+        }
+        let def = TypeDef {
+            name: Arc::clone(&item.label.name),
+            module,
+            visibility: item.modifiers.visibility,
+            shape: if item.is_enum { Shape::Enum(variants) } else { Shape::Struct(fields) },
+            doc: item.modifiers.doc.clone(),
+        };
+        if let Err(error) = self.program.set_type(of, def) {
+            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+        }
+    }
+
+    /// The head of a function, as far as its types can be resolved.
+    pub(super) fn head(&mut self, module: ModuleRef, item: &FunctionItem) -> FunctionHead {
+        let params = self.params(module, &item.params);
+        let captures = self.params(module, &item.captures);
+        let results = resolve_types(&item.results, &self.names(module));
+        let results = self.noted(results);
+        self.tainted |= results.is_none();
+        let modifiers = &item.modifiers;
+        FunctionHead {
+            name: Arc::clone(&item.label.name),
+            module,
+            visibility: modifiers.visibility,
+            params,
+            results: results.unwrap_or_default(),
+            captures,
+            effect_bound: item.bound,
+            import: modifiers.import.clone().map(|(module, name)| Import { module, name }),
+            export: modifiers.export.clone(),
+            start: modifiers.start,
+            doc: modifiers.doc.clone(),
+            runs: item.runs.clone(),
+        }
+    }
+
+    fn params(&mut self, module: ModuleRef, params: &[ParamSyntax]) -> Vec<Param> {
+        if params.len() >= crate::node::MAX_PORTS {
+            let at = params[0].name.as_ref().map_or(0, |name| name.at);
+            self.note(Mistake::new(code::TOO_LARGE, at, "a function has too many parameters"));
+            return Vec::new();
+        }
+        let mut resolved = Vec::with_capacity(params.len());
+        for param in params {
+            let name = Parser::name_or_blank(param);
+            // A missing type is told by the parser.
+            let ty = param.ty.as_ref().map(|ty| resolve_type(ty, &self.names(module)));
+            match ty.and_then(|ty| self.noted(ty)) {
+                Some(ty) => resolved.push(Param { name, ty }),
+                None => {
+                    self.tainted = true;
+                    resolved.push(Param { name, ty: Type::Never });
+                }
+            }
+        }
+        resolved
+    }
+
+    fn storage(&mut self, module: ModuleRef, item: &StorageItem) {
+        let of = VarRef::of_key(self.number(item.label.tag, item.label.at));
+        let kind = match &item.kind {
+            StorageSyntax::Global { ty, mutable, initial } => {
+                let ty_at = ty.at;
+                let resolved = resolve_type(ty, &self.names(module));
+                let Some(ty) = self.noted(resolved) else { return };
+                let value = match initial {
+                    Some((literal, at)) => literal.typed(&ty).map_err(|reason| {
+                        Mistake::new(code::BAD_LITERAL, *at, reason).expected(format!("a literal of `{ty}`"))
+                    }),
+                    None => zero(&ty).ok_or_else(|| {
+                        Mistake::new(code::TYPE_EXPECTED, ty_at, format!("a global cannot be of type `{ty}`"))
+                            .expected("a scalar, unit, string or bytes")
+                    }),
+                };
+                let Some(initial) = self.noted(value) else { return };
+                StorageKind::Global { ty, mutable: *mutable, initial }
+            }
+            StorageSyntax::Memory { pages, max_pages } => {
+                StorageKind::Memory { pages: *pages, max_pages: *max_pages }
+            }
+            StorageSyntax::Data { offset, bytes } => {
+                StorageKind::Data { offset: *offset, bytes: Arc::clone(bytes) }
+            }
+            StorageSyntax::Table { entries, max } => {
+                let resolved: Resolved<Vec<Option<FuncRef>>> = entries
+                    .iter()
+                    .map(|entry| entry.as_ref().map(|path| self.function_named(module, path)).transpose())
+                    .collect();
+                let Some(entries) = self.noted(resolved) else { return };
+                StorageKind::Table { entries, max: *max }
+            }
+        };
+        let modifiers = &item.modifiers;
+        let record = Storage {
+            name: Arc::clone(&item.label.name),
+            module,
+            visibility: modifiers.visibility,
+            export: modifiers.export.clone(),
+            import: modifiers.import.clone().map(|(module, name)| Import { module, name }),
+            kind,
+            doc: modifiers.doc.clone(),
+        };
+        if let Err(error) = self.program.add_storage(of, record) {
+            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+        }
+        self.made.push((Arc::clone(&item.label.name), of.into()));
+    }
+
+    fn function_named(&self, module: ModuleRef, path: &Path) -> Resolved<FuncRef> {
+        let of = self.names(module).resolve(path, Wanted::Function)?;
+        FuncRef::try_from(of).map_err(|error| Mistake::new(code::WRONG_KIND, path.at(), error.to_string()))
+    }
+}
+
+/// The constant that a cell of a type starts with.
+fn zero(ty: &Type) -> Option<Const> {
+    Some(match ty {
+        Type::Scalar(Scalar::Bool) => Const::Bool(false),
+        Type::Scalar(Scalar::I8) => Const::I8(0),
+        Type::Scalar(Scalar::I16) => Const::I16(0),
+        Type::Scalar(Scalar::I32) => Const::I32(0),
+        Type::Scalar(Scalar::I64) => Const::I64(0),
+        Type::Scalar(Scalar::F32) => Const::F32(0),
+        Type::Scalar(Scalar::F64) => Const::F64(0),
+        Type::Unit => Const::Unit,
+        Type::String => Const::String("".into()),
+        Type::Bytes => Const::Bytes(Arc::from(&[][..])),
+        Type::Never
+        | Type::Named(_)
+        | Type::Ptr(_)
+        | Type::Option(_)
+        | Type::Result(_)
+        | Type::Array(_)
+        | Type::FixedArray(..)
+        | Type::Box(_)
+        | Type::Closure(_)
+        | Type::FuncRef
+        | Type::ExternRef => return None,
+    })
+}

@@ -1,0 +1,766 @@
+//! Printing of bodies: lines, expressions and regions. Nesting costs no stack.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::entities::{Contract, ContractKind, RegionParam, Variable};
+use crate::function::Function;
+use crate::node::{Node, Source};
+use crate::ops::signature::{outputs, payload_type, ports, source_type};
+use crate::ops::{Attr, Case, Expected, Opcode};
+use crate::program::Program;
+use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, RegionRef, TypeRef, VarRef};
+use crate::text::layout;
+use crate::text::literal::{FloatStyle, put, write_const, write_text};
+use crate::text::names::{ProgramNames, Wanted};
+use crate::text::op::{Naming, write_case, write_cases, write_mnemonic, write_named_type, write_results};
+use crate::text::print::{Detail, write_doc};
+use crate::text::scope::{Binding, Scope, output_names};
+use crate::text::words::{is_bare, write_name};
+use crate::types::Type;
+
+/// Indentation stops growing here: deep programs would otherwise be mostly blanks.
+const MAX_INDENT: usize = 16;
+
+/// Names of entities of the program, seen from a module. Remembers what it found.
+pub(super) struct ModuleNaming<'p> {
+    program: &'p Program,
+    module: Option<ModuleRef>,
+    paths: RefCell<HashMap<u64, String>>,
+}
+
+impl<'p> ModuleNaming<'p> {
+    pub(super) fn new(program: &'p Program, module: Option<ModuleRef>) -> ModuleNaming<'p> {
+        ModuleNaming { program, module, paths: RefCell::default() }
+    }
+
+    fn write(&self, out: &mut String, of: crate::refs::Ref, wanted: Wanted) {
+        let mut paths = self.paths.borrow_mut();
+        let path = paths.entry(of.number).or_insert_with(|| {
+            let mut path = String::new();
+            ProgramNames { program: self.program, module: self.module }.write_path(&mut path, of, wanted);
+            path
+        });
+        out.push_str(path);
+    }
+}
+
+impl Naming for ModuleNaming<'_> {
+    fn named(&self, out: &mut String, of: TypeRef) {
+        self.write(out, of.into(), Wanted::Type);
+    }
+
+    fn function(&self, out: &mut String, of: FuncRef) {
+        self.write(out, of.into(), Wanted::Function);
+    }
+
+    fn variable(&self, out: &mut String, of: VarRef) {
+        put(out, format_args!("{of}"));
+    }
+
+    fn storage(&self, out: &mut String, of: VarRef) {
+        self.write(out, of.into(), Wanted::Storage);
+    }
+
+    fn member(&self, out: &mut String, owner: TypeRef, of: MemberRef) {
+        let Some(def) = self.program.type_def(owner) else { return put(out, format_args!("{of}")) };
+        let fields = def.fields().iter().map(|field| (field.member, &field.name));
+        let mut members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
+        let Some((_, name)) = members.find(|(member, _)| *member == of) else {
+            return put(out, format_args!("{of}"));
+        };
+        write_name(out, name);
+        let fields = def.fields().iter().map(|field| &field.name);
+        let named = fields.chain(def.variants().iter().map(|variant| &variant.name));
+        if named.filter(|other| *other == name).count() > 1 {
+            put(out, format_args!("#{of}"));
+        }
+    }
+
+    fn target(&self, out: &mut String, of: NodeRef) {
+        put(out, format_args!("{of}"));
+    }
+
+    fn capture(&self, out: &mut String, index: u32) {
+        put(out, format_args!("{index}"));
+    }
+}
+
+/// Names inside of a function.
+struct BodyNaming<'a, 'p> {
+    module: &'a ModuleNaming<'p>,
+    function: &'p Function,
+    scope: &'a Scope,
+}
+
+impl Naming for BodyNaming<'_, '_> {
+    fn named(&self, out: &mut String, of: TypeRef) {
+        self.module.named(out, of);
+    }
+
+    fn function(&self, out: &mut String, of: FuncRef) {
+        self.module.function(out, of);
+    }
+
+    fn variable(&self, out: &mut String, of: VarRef) {
+        let variable = self.function.body().variable(of);
+        match variable.and_then(|variable| variable.name.as_ref()) {
+            Some(name) => {
+                write_name(out, name);
+                if self.scope.variables(name).len() != 1 {
+                    put(out, format_args!("#{of}"));
+                }
+            }
+            None => put(out, format_args!("{of}")),
+        }
+    }
+
+    fn storage(&self, out: &mut String, of: VarRef) {
+        self.module.storage(out, of);
+    }
+
+    fn member(&self, out: &mut String, owner: TypeRef, of: MemberRef) {
+        self.module.member(out, owner, of);
+    }
+
+    fn target(&self, out: &mut String, of: NodeRef) {
+        let label = self.function.body().node(of).and_then(|node| node.op().label());
+        match label {
+            Some(label) => {
+                write_name(out, label);
+                if self.scope.label(label) != Some(of) {
+                    put(out, format_args!("#{of}"));
+                }
+            }
+            None => put(out, format_args!("{of}")),
+        }
+    }
+
+    fn capture(&self, out: &mut String, index: u32) {
+        let captures = &self.function.head().captures;
+        let name = captures.get(index as usize).map(|capture| &capture.name);
+        match name
+            .filter(|name| captures.iter().position(|capture| capture.name == **name) == Some(index as usize))
+        {
+            Some(name) => write_name(out, name),
+            None => put(out, format_args!("{index}")),
+        }
+    }
+}
+
+/// Prints parts of one function.
+pub(super) struct BodyPrinter<'p, 'o> {
+    program: &'p Program,
+    of: FuncRef,
+    function: &'p Function,
+    detail: Detail,
+    names: ModuleNaming<'p>,
+    scope: Scope,
+    folded: HashSet<NodeRef>,
+    level: usize,
+    out: &'o mut String,
+}
+
+/// A step of the work that is left.
+enum Step {
+    /// A region with its braces.
+    Region(RegionRef),
+    /// The lines of a region that are left; `inline`: there is one, and it stands between the braces.
+    Lines {
+        lines: std::vec::IntoIter<NodeRef>,
+        region: RegionRef,
+        mark: usize,
+        inline: bool,
+    },
+    /// A case of a `match`.
+    Case(NodeRef, usize),
+    /// What follows the regions of a node.
+    Finish(NodeRef),
+    Text(&'static str),
+    /// A `}` on a line of its own, one level further out.
+    Close,
+}
+
+/// A step of an expression.
+enum Part {
+    Source(Option<Source>, Option<Expected>),
+    Text(&'static str),
+}
+
+impl<'p, 'o> BodyPrinter<'p, 'o> {
+    pub(super) fn new(
+        program: &'p Program,
+        of: FuncRef,
+        function: &'p Function,
+        detail: Detail,
+        out: &'o mut String,
+    ) -> BodyPrinter<'p, 'o> {
+        let mut scope = Scope::default();
+        scope.bind_head(of, function);
+        BodyPrinter {
+            program,
+            of,
+            function,
+            detail,
+            names: ModuleNaming::new(program, Some(function.head().module)),
+            scope,
+            folded: HashSet::new(),
+            level: 0,
+            out,
+        }
+    }
+
+    fn naming(&self) -> BodyNaming<'_, 'p> {
+        BodyNaming { module: &self.names, function: self.function, scope: &self.scope }
+    }
+
+    fn indent(&mut self) {
+        for _ in 0..self.level.min(MAX_INDENT) {
+            self.out.push_str("  ");
+        }
+    }
+
+    fn doc(&mut self, doc: Option<&str>) {
+        if let (Detail::Full, Some(doc)) = (self.detail, doc) {
+            write_doc(self.out, doc, &"  ".repeat(self.level.min(MAX_INDENT)));
+        }
+    }
+
+    fn region_tag(&mut self, region: RegionRef) {
+        if self.detail > Detail::Summary {
+            put(self.out, format_args!(" #{region}"));
+        }
+    }
+
+    /// The `{` of the function's own region.
+    pub(super) fn open(&mut self, root: RegionRef) {
+        self.region_tag(root);
+        self.out.push_str(" {\n");
+        self.level = 1;
+    }
+
+    pub(super) fn variable(&mut self, of: VarRef, variable: &Variable) {
+        self.doc(variable.doc.as_deref());
+        self.indent();
+        self.out.push_str("var ");
+        match &variable.name {
+            Some(name) => {
+                write_name(self.out, name);
+                put(self.out, format_args!("#{of}: "));
+            }
+            None => put(self.out, format_args!("{of}: ")),
+        }
+        write_named_type(self.out, &variable.ty, &self.names);
+        self.out.push('\n');
+    }
+
+    pub(super) fn contract(&mut self, of: ContractRef, contract: &Contract, default: &[RegionParam]) {
+        self.doc(contract.doc.as_deref());
+        self.indent();
+        self.out.push_str(match contract.kind {
+            ContractKind::Require => "require",
+            ContractKind::Ensure => "ensure",
+        });
+        put(self.out, format_args!("#{of} "));
+        write_text(self.out, &contract.message);
+        if let Some(region) = self.function.body().region(contract.region)
+            && region.params != default
+        {
+            self.out.push(' ');
+            self.region_params(&region.params, None);
+        }
+        self.run(vec![Step::Text("\n"), Step::Region(contract.region)]);
+    }
+
+    /// The lines of the function's own region and its `}`.
+    pub(super) fn body(&mut self, root: RegionRef) {
+        let lines = self.lines(root);
+        let mark = self.scope.mark();
+        self.run(vec![Step::Lines { lines: lines.into_iter(), region: root, mark, inline: false }]);
+    }
+
+    /// One node, in the scope that it stands in.
+    pub(super) fn node_alone(&mut self, of: NodeRef) {
+        let body = self.function.body();
+        let Some(node) = body.node(of) else { return };
+        let mut chain: Vec<RegionRef> = body.chain(node.region()).collect();
+        chain.reverse();
+        for (index, region) in chain.iter().enumerate() {
+            self.bind_params(*region);
+            let owner = |inner: &RegionRef| match body.region(*inner).map(|region| region.owner) {
+                Some(crate::entities::RegionOwner::Node(owner)) => Some(owner),
+                Some(_) | None => None,
+            };
+            let next = chain.get(index + 1).map_or(Some(of), owner);
+            for before in body.nodes_in(*region) {
+                if Some(before) == next {
+                    break;
+                }
+                self.bind_node(before);
+            }
+            if let Some(owner) = next.filter(|owner| *owner != of)
+                && let Some(label) = body.node(owner).and_then(|node| node.op().label())
+            {
+                self.scope.push_label(label, owner);
+            }
+        }
+        layout::lines(self.program, self.function, node.region(), &mut self.folded);
+        let mut steps = Vec::new();
+        self.line(of, &mut steps);
+        self.run(steps);
+    }
+
+    fn lines(&mut self, region: RegionRef) -> Vec<NodeRef> {
+        layout::lines(self.program, self.function, region, &mut self.folded)
+    }
+
+    fn bind_params(&mut self, region: RegionRef) {
+        let params = self.function.body().region(region).map_or(&[][..], |region| &region.params);
+        for (index, param) in params.iter().enumerate() {
+            if let Some(name) = &param.name {
+                self.scope.bind(name, Binding::Value(Source::RegionParam(region, index as u16)));
+            }
+        }
+    }
+
+    fn bind_node(&mut self, of: NodeRef) {
+        if let Some(name) = self.function.body().node(of).and_then(|node| node.name()) {
+            self.scope.bind_outputs(name, of);
+        }
+    }
+
+    fn run(&mut self, mut steps: Vec<Step>) {
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Text(text) => self.out.push_str(text),
+                Step::Close => {
+                    self.level -= 1;
+                    self.indent();
+                    self.out.push('}');
+                }
+                Step::Finish(of) => {
+                    let label = self.function.body().node(of).and_then(|node| node.op().label());
+                    if let Some(label) = label {
+                        self.scope.pop_label(label);
+                    }
+                    self.bind_node(of);
+                }
+                Step::Case(of, index) => self.case(of, index),
+                Step::Region(region) => self.region(region, &mut steps),
+                Step::Lines { mut lines, region, mark, inline } => match lines.next() {
+                    Some(node) => {
+                        steps.push(Step::Lines { lines, region, mark, inline });
+                        if inline {
+                            self.out.push(' ');
+                            self.line_head(node);
+                            self.out.push(' ');
+                        } else {
+                            self.line(node, &mut steps);
+                        }
+                    }
+                    None => {
+                        self.scope.reset(mark);
+                        if inline {
+                            self.out.push('}');
+                        } else {
+                            let trailer =
+                                self.function.body().region(region).and_then(|region| region.trailer.clone());
+                            self.doc(trailer.as_deref());
+                            steps.push(Step::Close);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn region(&mut self, region: RegionRef, steps: &mut Vec<Step>) {
+        let Some(record) = self.function.body().region(region) else { return };
+        self.region_tag(region);
+        let mark = self.scope.mark();
+        self.bind_params(region);
+        let lines = self.lines(region);
+        let bare = self.detail < Detail::Full || record.trailer.is_none();
+        let short = bare
+            && match lines.as_slice() {
+                [] => true,
+                [only] => self.function.body().node(*only).is_some_and(|node| {
+                    node.regions().is_empty() && (self.detail < Detail::Full || node.doc().is_none())
+                }),
+                _ => false,
+            };
+        self.out.push_str(if short { " {" } else { " {\n" });
+        if !short {
+            self.level += 1;
+        }
+        steps.push(Step::Lines { lines: lines.into_iter(), region, mark, inline: short });
+    }
+
+    /// A node on a line of its own; what its regions need goes to `steps`.
+    fn line(&mut self, of: NodeRef, steps: &mut Vec<Step>) {
+        let Some(node) = self.function.body().node(of) else { return };
+        self.doc(node.doc().map(|doc| &**doc));
+        self.indent();
+        self.line_head(of);
+        if node.regions().is_empty() && !matches!(node.op().attr(), Attr::Match(_)) {
+            self.out.push('\n');
+            self.bind_node(of);
+            return;
+        }
+        if let Some(label) = node.op().label() {
+            self.scope.push_label(label, of);
+        }
+        steps.push(Step::Finish(of));
+        steps.push(Step::Text("\n"));
+        match node.op().attr() {
+            Attr::Match(_) => {
+                self.out.push_str(" {\n");
+                self.level += 1;
+                steps.push(Step::Close);
+                for (index, region) in node.regions().iter().enumerate().rev() {
+                    steps.push(Step::Text("\n"));
+                    steps.push(Step::Region(*region));
+                    steps.push(Step::Case(of, index));
+                }
+            }
+            _ => {
+                for (index, region) in node.regions().iter().enumerate().rev() {
+                    steps.push(Step::Region(*region));
+                    if index > 0 {
+                        steps.push(Step::Text(" else"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A node without its regions: label, operator and operands.
+    fn line_head(&mut self, of: NodeRef) {
+        let Some(node) = self.function.body().node(of) else { return };
+        let mut tag = String::new();
+        match node.name() {
+            Some(name) => {
+                let list = output_names(name).nth(1).is_some();
+                if list {
+                    self.out.push_str(name)
+                } else {
+                    write_name(self.out, name)
+                }
+                put(self.out, format_args!("#{of} = "));
+            }
+            None => {
+                let silent = node.op().spec().outputs.is_empty()
+                    || outputs(self.program, self.function, node).is_some_and(|outputs| outputs.is_empty());
+                if silent {
+                    put(&mut tag, format_args!("#{of}"))
+                } else {
+                    put(self.out, format_args!("{of} = "))
+                }
+            }
+        }
+        self.operator(node, &tag);
+    }
+
+    fn operator(&mut self, node: &Node, tag: &str) {
+        let op = node.op();
+        let mut out = std::mem::take(self.out);
+        write_mnemonic(&mut out, op, tag, &self.naming());
+        *self.out = out;
+        let inputs: Vec<Option<Source>> = node.inputs().iter().collect();
+        let expected = self.expected(node);
+        let sources: Vec<Part> = inputs
+            .into_iter()
+            .enumerate()
+            .map(|(index, source)| {
+                Part::Source(source, expected.as_ref().and_then(|ports| ports.get(index)).cloned())
+            })
+            .collect();
+        match op.attr() {
+            Attr::Control(control) => {
+                self.label(control.label.as_ref());
+                if op.code() == Opcode::Loop {
+                    self.loop_params(node, sources);
+                } else if op.code() == Opcode::If {
+                    self.out.push(' ');
+                    self.parts(sources.into_iter().take(1).collect());
+                }
+                let mut out = std::mem::take(self.out);
+                write_results(&mut out, &control.results, &self.naming());
+                *self.out = out;
+            }
+            Attr::Match(of) => {
+                self.label(of.label.as_ref());
+                self.out.push(' ');
+                self.parts(sources.into_iter().take(1).collect());
+                let scrutinee = self.scrutinee(node);
+                let mut out = std::mem::take(self.out);
+                out.push(' ');
+                write_cases(&mut out, of, scrutinee.as_ref(), &self.naming());
+                write_results(&mut out, &of.results, &self.naming());
+                *self.out = out;
+            }
+            Attr::None
+            | Attr::Scalar(_)
+            | Attr::Convert(..)
+            | Attr::Const(_)
+            | Attr::Type(_)
+            | Attr::Named(_)
+            | Attr::Field(..)
+            | Attr::Variant(_)
+            | Attr::Function(_)
+            | Attr::Variable(_)
+            | Attr::Index(_)
+            | Attr::Signature(_)
+            | Attr::Indirect(..)
+            | Attr::Memory(_)
+            | Attr::Exit(_)
+            | Attr::Switch(_)
+            | Attr::Raw(_) => self.operands(op.code(), sources),
+        }
+    }
+
+    fn label(&mut self, label: Option<&Arc<str>>) {
+        if let Some(label) = label {
+            self.out.push(' ');
+            write_name(self.out, label);
+        }
+    }
+
+    /// The type that a `match` looks at, if it is known.
+    fn scrutinee(&self, node: &Node) -> Option<Type> {
+        source_type(self.program, self.function, node.inputs().get(0)?)
+    }
+
+    /// What the inputs take, where a literal needs to know.
+    fn expected(&self, node: &Node) -> Option<SmallVec<[Expected; 3]>> {
+        let folds = node.inputs().iter().any(|source| match source {
+            Some(Source::Node(of, 0)) => self.folded.contains(&of),
+            Some(_) | None => false,
+        });
+        if folds { ports(self.program, self.function, node).map(|ports| ports.inputs) } else { None }
+    }
+
+    fn loop_params(&mut self, node: &Node, sources: Vec<Part>) {
+        let region = node.regions().first().and_then(|region| self.function.body().region(*region));
+        let Some(region) = region.filter(|region| !region.params.is_empty()) else { return };
+        self.out.push_str(" (");
+        let mut sources = sources.into_iter();
+        for (index, param) in region.params.iter().enumerate() {
+            self.out.push_str(if index == 0 { "" } else { ", " });
+            self.param(param);
+            if let Some(source) = sources.next() {
+                self.out.push_str(" = ");
+                self.parts(vec![source]);
+            }
+        }
+        self.out.push(')');
+    }
+
+    fn param(&mut self, param: &RegionParam) {
+        match &param.name {
+            Some(name) => write_name(self.out, name),
+            None => self.out.push('_'),
+        }
+        self.out.push_str(": ");
+        write_named_type(self.out, &param.ty, &self.names);
+    }
+
+    /// `(x: i32)`; the type of the first is left out when it is the one that is known.
+    fn region_params(&mut self, params: &[RegionParam], known: Option<&Type>) {
+        self.out.push('(');
+        for (index, param) in params.iter().enumerate() {
+            self.out.push_str(if index == 0 { "" } else { ", " });
+            if index == 0 && known == Some(&param.ty) {
+                match &param.name {
+                    Some(name) => write_name(self.out, name),
+                    None => self.out.push('_'),
+                }
+            } else {
+                self.param(param);
+            }
+        }
+        self.out.push(')');
+    }
+
+    fn case(&mut self, of: NodeRef, index: usize) {
+        self.indent();
+        let Some(node) = self.function.body().node(of) else { return };
+        let Attr::Match(cases) = node.op().attr() else { return };
+        let scrutinee = self.scrutinee(node);
+        let mut payload = None;
+        match cases.cases.get(index) {
+            Some(case) => {
+                let mut out = std::mem::take(self.out);
+                out.push_str("case ");
+                write_case(&mut out, case, scrutinee.as_ref(), &self.naming());
+                *self.out = out;
+                if let Case::Variant(variant) = case {
+                    payload = payload_type(self.program, variant).flatten();
+                }
+            }
+            None => self.out.push_str("default"),
+        }
+        let region = node.regions().get(index).and_then(|region| self.function.body().region(*region));
+        let Some(region) = region else { return };
+        let default = payload.iter().map(|ty| RegionParam { name: None, ty: ty.clone() });
+        if !region.params.iter().cloned().eq(default) {
+            self.out.push(' ');
+            self.region_params(&region.params, payload.as_ref());
+        }
+    }
+
+    /// The operands behind an operator, each in the way of its kind.
+    fn operands(&mut self, code: Opcode, sources: Vec<Part>) {
+        let mut parts = Vec::with_capacity(sources.len() * 2 + 2);
+        match code {
+            Opcode::Call => {
+                parts.push(Part::Text("("));
+                let alone = sources.len() == 1;
+                for (index, source) in sources.into_iter().enumerate() {
+                    parts.push(Part::Text(if index == 0 { "" } else { ", " }));
+                    parts.push(source);
+                }
+                if alone && self.opens_group(&parts) {
+                    // The parentheses of the call are those of the operator in it.
+                    let source = parts.pop();
+                    parts.clear();
+                    parts.push(Part::Text(""));
+                    parts.extend(source);
+                } else {
+                    parts.push(Part::Text(")"));
+                }
+            }
+            Opcode::Break | Opcode::Continue | Opcode::BreakIf | Opcode::ContinueIf | Opcode::BrSwitch => {
+                let plain = usize::from(!matches!(code, Opcode::Break | Opcode::Continue));
+                for (index, source) in sources.into_iter().enumerate() {
+                    if index < plain || self.opens_group(std::slice::from_ref(&source)) {
+                        parts.push(Part::Text(" "));
+                        parts.push(source);
+                    } else {
+                        parts.push(Part::Text(" ("));
+                        parts.push(source);
+                        parts.push(Part::Text(")"));
+                    }
+                }
+            }
+            _ => {
+                for (index, source) in sources.into_iter().enumerate() {
+                    parts.push(Part::Text(if index == 0 { " " } else { ", " }));
+                    parts.push(source);
+                }
+            }
+        }
+        self.parts(parts);
+    }
+
+    /// Whether the last part is written in parentheses of its own.
+    fn opens_group(&self, parts: &[Part]) -> bool {
+        match parts.last() {
+            Some(Part::Source(Some(Source::Node(of, 0)), expected)) if self.folded.contains(of) => {
+                !self.function.body().node(*of).is_some_and(|node| is_literal(node, expected.as_ref()))
+            }
+            Some(Part::Source(..) | Part::Text(_)) | None => false,
+        }
+    }
+
+    /// Writes parts in order, opening what is folded.
+    fn parts(&mut self, mut parts: Vec<Part>) {
+        parts.reverse();
+        while let Some(part) = parts.pop() {
+            let (source, expected) = match part {
+                Part::Text(text) => {
+                    self.out.push_str(text);
+                    continue;
+                }
+                Part::Source(None, _) => {
+                    self.out.push('_');
+                    continue;
+                }
+                Part::Source(Some(source), expected) => (source, expected),
+            };
+            let folded = match source {
+                Source::Node(of, 0) if self.folded.contains(&of) => {
+                    self.function.body().node(of).map(|node| (of, node))
+                }
+                Source::Node(..) | Source::RegionParam(..) | Source::Param(..) => None,
+            };
+            let Some((of, node)) = folded else {
+                self.source(source);
+                continue;
+            };
+            let tag = if self.detail > Detail::Summary { format!("#{of}") } else { String::new() };
+            if let (Attr::Const(value), true) = (node.op().attr(), is_literal(node, expected.as_ref())) {
+                write_const(self.out, value, FloatStyle::WithPoint);
+                self.out.push_str(&tag);
+                continue;
+            }
+            self.out.push('(');
+            let mut out = std::mem::take(self.out);
+            write_mnemonic(&mut out, node.op(), &tag, &self.naming());
+            *self.out = out;
+            parts.push(Part::Text(")"));
+            let expected = self.expected(node);
+            for index in (0..node.inputs().len()).rev() {
+                let source = node.inputs().get(index);
+                parts.push(Part::Source(
+                    source,
+                    expected.as_ref().and_then(|ports| ports.get(index)).cloned(),
+                ));
+                parts.push(Part::Text(if index == 0 { " " } else { ", " }));
+            }
+        }
+    }
+
+    /// A value by its name, if that means it here.
+    fn source(&mut self, source: Source) {
+        let means = |name: &str, source| self.scope.lookup(name) == Some(Binding::Value(source));
+        let body = self.function.body();
+        match source {
+            Source::Node(of, port) => {
+                let name = body.node(of).and_then(|node| node.name());
+                let mut names = name.into_iter().flat_map(|name| output_names(name));
+                let own = names.nth(usize::from(port)).filter(|name| is_bare(name));
+                if let Some(name) = own {
+                    self.out.push_str(name);
+                    if !means(name, source) {
+                        put(self.out, format_args!("#{source}"));
+                    }
+                    return;
+                }
+                let first = name.map(|name| &**name).filter(|name| is_bare(name));
+                match first.filter(|name| means(name, Source::Node(of, 0))) {
+                    Some(name) if port > 0 => put(self.out, format_args!("{name}.{port}")),
+                    Some(_) | None => put(self.out, format_args!("{source}")),
+                }
+            }
+            Source::RegionParam(region, index) => {
+                let params = body.region(region).map_or(&[][..], |region| &region.params);
+                let name = params.get(usize::from(index)).and_then(|param| param.name.as_deref());
+                match name.filter(|name| is_bare(name) && means(name, source)) {
+                    Some(name) => self.out.push_str(name),
+                    None => put(self.out, format_args!("{source}")),
+                }
+            }
+            Source::Param(function, index) => {
+                let param = self.function.head().params.get(usize::from(index));
+                let name = param.filter(|_| function == self.of).map(|param| &*param.name);
+                match name.filter(|name| is_bare(name) && means(name, source)) {
+                    Some(name) => self.out.push_str(name),
+                    None => put(self.out, format_args!("{source}")),
+                }
+            }
+        }
+    }
+}
+
+/// Whether a folded node is written as a literal: a constant of the type that its place takes.
+fn is_literal(node: &Node, expected: Option<&Expected>) -> bool {
+    match (node.op().attr(), expected) {
+        (Attr::Const(value), Some(Expected::Is(ty))) => value.ty() == *ty,
+        (Attr::Const(value), Some(Expected::Address | Expected::Integer)) => value.ty() == Type::I32,
+        (_, _) => false,
+    }
+}
