@@ -17,6 +17,7 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::answer::{Answer, Masking, Outcome};
+use super::documents::Documents;
 use super::limits::Limits;
 use super::shape::Shape;
 use super::{precheck, tokens};
@@ -109,6 +110,7 @@ struct Inner {
     subscribe: Box<Subscribe>,
     shape: Shape,
     limits: Limits,
+    documents: Documents,
     slots: Semaphore,
 }
 
@@ -142,6 +144,7 @@ impl Executor {
             subscribe: Box::new(move |request| for_streams.execute_stream(request)),
             shape,
             limits,
+            documents: Documents::default(),
             slots: Semaphore::new(slots.min(Semaphore::MAX_PERMITS)),
         }))
     }
@@ -168,11 +171,18 @@ impl Executor {
     }
 
     fn check(&self, params: Params, id: &RequestId) -> Result<Prepared, Refusal> {
-        let Inner { shape, limits, .. } = &*self.0;
-        tokens::check(&params.query, limits)?;
+        let Inner { shape, limits, documents, .. } = &*self.0;
         refuse_raw_values(&params.variables)?;
-        let document = parse_query(&params.query)?;
-        precheck::check_definitions(&document, limits)?;
+        let document = match documents.get(&params.query) {
+            Some(document) => document,
+            None => {
+                tokens::check(&params.query, limits)?;
+                let document = Arc::new(parse_query(&params.query)?);
+                precheck::check_definitions(&document, limits)?;
+                documents.insert(&params.query, &document);
+                document
+            }
+        };
         let operation = select(&document, params.operation_name.as_deref())?;
         precheck::check(&document, &operation.node, &params.variables, shape, limits)?;
         let kind = match operation.node.ty {
@@ -182,7 +192,7 @@ impl Executor {
         };
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request.operation_name = params.operation_name;
-        request.set_parsed_query(document);
+        request.set_parsed_query(ExecutableDocument::clone(&document));
         Ok(Prepared { request, kind, id: id.clone() })
     }
 

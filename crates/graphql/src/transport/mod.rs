@@ -5,6 +5,7 @@
 //! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
 mod answer;
+mod documents;
 mod executor;
 mod limits;
 mod precheck;

@@ -1,0 +1,89 @@
+//! Remembers parsed documents, because a client sends the same ones again and parsing is half the cost of a small
+//! operation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_graphql::parser::types::ExecutableDocument;
+
+/// Bytes of text in one generation; the trees are some thirty times as large.
+const GENERATION: usize = 128 << 10;
+/// A longer document is not remembered.
+const LONGEST: usize = 8 << 10;
+
+/// Documents by their text, in two generations: what was not asked for while one filled up is forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Documents(Mutex<Generations>);
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: HashMap<Box<str>, Arc<ExecutableDocument>>,
+    old: HashMap<Box<str>, Arc<ExecutableDocument>>,
+    young_bytes: usize,
+}
+
+impl Documents {
+    /// Finds a document.
+    pub(super) fn get(&self, text: &str) -> Option<Arc<ExecutableDocument>> {
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(document) = generations.young.get(text) {
+            return Some(Arc::clone(document));
+        }
+        let (text, document) = generations.old.remove_entry(text)?;
+        generations.insert(text, Arc::clone(&document));
+        Some(document)
+    }
+
+    /// Remembers a document, for a while.
+    pub(super) fn insert(&self, text: &str, document: &Arc<ExecutableDocument>) {
+        if text.len() <= LONGEST {
+            let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            generations.insert(text.into(), Arc::clone(document));
+        }
+    }
+}
+
+impl Generations {
+    fn insert(&mut self, text: Box<str>, document: Arc<ExecutableDocument>) {
+        if self.young_bytes + text.len() > GENERATION {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        let bytes = text.len();
+        if self.young.insert(text, document).is_none() {
+            self.young_bytes += bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_graphql::parser::parse_query;
+
+    use super::*;
+
+    fn text(number: usize) -> String {
+        format!("{{ a{number} {} }}", " ".repeat(1000))
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_rest_is_bounded() {
+        let documents = Documents::default();
+        let document = Arc::new(parse_query("{ a }").unwrap());
+        for number in 0..1000 {
+            documents.insert(&text(number), &document);
+            assert!(documents.get(&text(0)).is_some(), "{number}");
+        }
+        assert!(documents.get(&text(1)).is_none());
+        let generations = documents.0.lock().unwrap();
+        assert!(generations.young.len() + generations.old.len() <= 2 * GENERATION / 1000);
+    }
+
+    #[test]
+    fn a_long_document_is_not_remembered() {
+        let documents = Documents::default();
+        let long = " ".repeat(LONGEST + 1);
+        documents.insert(&long, &Arc::new(parse_query("{ a }").unwrap()));
+        assert!(documents.get(&long).is_none());
+    }
+}
