@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lmlang_server::{Config, Error, Hooks, bind};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::server::{soon, start, start_with};
@@ -73,4 +74,21 @@ async fn more_connections_than_fit_wait_for_their_turn() {
     assert!(early.is_err(), "the only slot is a WebSocket's: {early:?}");
     drop(socket);
     assert_eq!(request.await.status, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_dawdles_is_let_go() {
+    let config = Config { read_timeout: Duration::from_millis(50), ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let host = format!("host: {}\r\n", server.address);
+    let half_a_body = format!(
+        "POST /graphql HTTP/1.1\r\n{host}content-type: application/json\r\ncontent-length: 20\r\nconnection: close\r\n\r\n{{"
+    );
+    for (sent, answer) in [("GET /graphql HTTP/1.1\r\n".to_owned(), ""), (half_a_body, "HTTP/1.1 408 ")] {
+        let mut stream = TcpStream::connect(server.address).await.expect("the server accepts");
+        stream.write_all(sent.as_bytes()).await.expect("the beginning is sent");
+        let mut bytes = Vec::new();
+        soon(stream.read_to_end(&mut bytes)).await.expect("the server closes");
+        assert!(bytes.starts_with(answer.as_bytes()), "{}", String::from_utf8_lossy(&bytes));
+    }
 }
