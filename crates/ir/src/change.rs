@@ -215,7 +215,7 @@ impl Program {
     pub fn function_mut(&mut self, of: FuncRef) -> Result<FunctionMut<'_>, StructureError> {
         let function = self.functions.get_mut(of.number()).ok_or(StructureError::Missing(of.into()))?;
         let function = Arc::make_mut(function);
-        function.hash = OnceLock::new();
+        (function.hash, function.code) = (OnceLock::new(), OnceLock::new());
         Ok(FunctionMut { of, head: &mut function.head, body: &mut function.body, index: &mut self.index })
     }
 }

@@ -509,7 +509,13 @@ impl Content for Storage {
             .optional(self.export.as_deref())
             .optional(self.doc.as_deref());
         hash_import(self.import.as_ref(), hasher);
-        match &self.kind {
+        self.kind.hash_into(hasher);
+    }
+}
+
+impl Content for StorageKind {
+    fn hash_into(&self, hasher: &mut Hasher) {
+        match self {
             StorageKind::Global { ty, mutable, initial } => {
                 hasher.number(0).number(u64::from(*mutable));
                 hash_type(ty, hasher);

@@ -16,8 +16,9 @@ use crate::trie::{Change, Trie};
 pub struct Function {
     pub(crate) head: Arc<FunctionHead>,
     pub(crate) body: Body,
-    /// Forgotten on every write.
+    /// Forgotten on every write, as `code`.
     pub(crate) hash: OnceLock<Hash>,
+    pub(crate) code: OnceLock<Hash>,
 }
 
 /// The regions of a function with everything in them.
@@ -100,7 +101,7 @@ impl PartialEq for Body {
 impl Function {
     /// A function without a body.
     pub fn new(head: FunctionHead) -> Function {
-        Function { head: Arc::new(head), body: Body::default(), hash: OnceLock::new() }
+        Function { head: Arc::new(head), body: Body::default(), hash: OnceLock::new(), code: OnceLock::new() }
     }
 
     /// Everything but the body.

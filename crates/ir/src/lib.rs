@@ -11,6 +11,7 @@ pub mod builder;
 pub mod change;
 pub mod entities;
 pub mod function;
+pub mod graph;
 pub mod hash;
 pub mod node;
 pub mod ops;

@@ -268,10 +268,10 @@ impl Node {
     }
 }
 
-impl Content for Node {
-    fn hash_into(&self, hasher: &mut Hasher) {
-        hash_op(&self.op, hasher);
-        hasher.number(self.region.number()).number(self.inputs.len() as u64);
+impl Node {
+    /// Feeds the inputs and the regions.
+    pub(crate) fn hash_edges(&self, hasher: &mut Hasher) {
+        hasher.number(self.inputs.len() as u64);
         for packed in &self.inputs.0 {
             hasher.bytes(&packed.0.to_le_bytes());
         }
@@ -279,12 +279,29 @@ impl Content for Node {
         for region in self.regions() {
             hasher.number(region.number());
         }
+    }
+}
+
+impl Content for Node {
+    fn hash_into(&self, hasher: &mut Hasher) {
+        hash_op(&self.op, hasher);
+        hasher.number(self.region.number());
+        self.hash_edges(hasher);
         hasher.optional(self.name().map(AsRef::as_ref)).optional(self.doc().map(AsRef::as_ref));
     }
 }
 
 /// Feeds the canonical form of an operator: mnemonics, not positions in the table, so that the table may grow.
 pub fn hash_op(op: &Op, hasher: &mut Hasher) {
+    hash_labelled(op, op.label().map(AsRef::as_ref), hasher);
+}
+
+/// As [`hash_op`], without the label: what a run depends on.
+pub(crate) fn hash_code(op: &Op, hasher: &mut Hasher) {
+    hash_labelled(op, None, hasher);
+}
+
+fn hash_labelled(op: &Op, label: Option<&str>, hasher: &mut Hasher) {
     hasher.text(op.code().mnemonic());
     match op.attr() {
         Attr::None => {}
@@ -325,11 +342,11 @@ pub fn hash_op(op: &Op, hasher: &mut Hasher) {
             hasher.text(arg.ty.name()).number(u64::from(arg.offset)).number(u64::from(arg.align_log2));
         }
         Attr::Control(control) => {
-            hasher.optional(control.label.as_deref());
+            hasher.optional(label);
             hash_types(&control.results, hasher);
         }
         Attr::Match(of) => {
-            hasher.optional(of.label.as_deref()).number(u64::from(of.default)).number(of.cases.len() as u64);
+            hasher.optional(label).number(u64::from(of.default)).number(of.cases.len() as u64);
             for case in &of.cases {
                 match case {
                     Case::Int(value) => {

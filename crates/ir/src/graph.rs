@@ -1,0 +1,24 @@
+//! Views that are derived from a program: edges, calls, and what lies around, before and behind something.
+//!
+//! Nothing here is stored. Every answer has a defined order, walks without recursion and costs what it returns.
+//!
+//! [`edges`] are those between nodes; [`calls`] is who mentions whom, as a graph for `petgraph`; [`subgraph`] cuts a
+//! piece out around some nodes, [`slices`] along dependence; [`impact`] is what a change of something concerns; [`closure`] hashes a function with
+//! all that it needs.
+
+pub mod calls;
+pub mod closure;
+pub mod edges;
+pub mod impact;
+pub mod slices;
+pub mod subgraph;
+
+#[cfg(test)]
+mod tests;
+
+pub use calls::{Mentions, components, reachable};
+pub use closure::{closure_hash, interface_hash};
+pub use edges::{Edge, EdgeKind, EdgeRef, Role};
+pub use impact::{Impact, impact};
+pub use slices::{Slice, slice};
+pub use subgraph::{Direction, Neighbourhood, Subgraph, neighbourhood};
