@@ -156,7 +156,7 @@ pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
 }
 
 /// The names nearest to a given one: those within a third of its length in edits, at most three.
-pub(super) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
     const LONGEST: usize = 64;
     let given: Vec<char> = given.chars().take(LONGEST).collect();
     let limit = (given.len() / 3).max(1);

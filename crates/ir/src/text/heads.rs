@@ -27,6 +27,11 @@ fn needs_suffix(code: Opcode) -> bool {
     )
 }
 
+/// Whether an operator never has an operand, so that a comma behind it belongs to a list around it.
+fn spec_inputs_empty(code: Opcode) -> bool {
+    code.spec().inputs.is_empty()
+}
+
 /// Whether a mnemonic is followed by `<`.
 fn needs_bracket(code: Opcode) -> bool {
     matches!(code.spec().attr, AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature)
@@ -152,6 +157,10 @@ impl<'t> Parser<'t> {
         let tag = self.tag()?;
         let mut head = Head { code, attr, tag, at };
         self.spaced_attribute(&mut head)?;
+        // `var.set x, 1`: what an operator names may stand like a first operand.
+        if matches!(head.attr, AttrSyntax::Path(_) | AttrSyntax::Member(..)) && !spec_inputs_empty(code) {
+            self.eat(b',');
+        }
         Ok(head)
     }
 

@@ -122,7 +122,9 @@ impl Parser<'_> {
                 Item::Storage(self.storage_item(modifiers, word == "global")?)
             }
             _ => {
-                return Err(self.unexpected("`module`, `type`, `func`, `global`, `memory`, `data` or `table`"));
+                return Err(
+                    self.unexpected("`module`, `type`, `func`, `global`, `memory`, `data` or `table`")
+                );
             }
         };
         let documented = !matches!(item, Item::Function(_));
@@ -280,6 +282,7 @@ impl Parser<'_> {
             }
             "data" => {
                 let offset = if self.eat_word("at") { Some(self.small_number("an address")?) } else { None };
+                self.eat(b'=');
                 StorageSyntax::Data { offset, bytes: self.data_bytes()? }
             }
             _ => self.table()?,
@@ -326,6 +329,7 @@ impl Parser<'_> {
 
     /// `[f, g, null] max 10`.
     fn table(&mut self) -> Parsed<StorageSyntax> {
+        self.eat(b'=');
         self.expect(b'[')?;
         let mut entries = Vec::new();
         while !self.eat(b']') {

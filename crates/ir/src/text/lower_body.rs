@@ -219,7 +219,7 @@ impl<'a, 't> Body<'a, 't> {
         match tag {
             Some(_) => self.lowering.number(tag, at),
             None => match self.lowering.refs.allocate_in(self.function) {
-                Some(number) => number,
+                Some(number) => self.lowering.placed(number, at),
                 None => self.lowering.exhausted(at),
             },
         }
@@ -317,28 +317,30 @@ impl<'a, 't> Body<'a, 't> {
     /// The parameters of a contract's region: as written, else the results of the function for `ensure`.
     fn contract_params(&mut self, syntax: &ContractSyntax) -> Vec<RegionParam> {
         let tree = self.lowering.tree;
+        let results = self.program().function(self.function).map(|function| function.head().results.clone());
+        let default = default_contract_params(syntax.kind, &results.unwrap_or_default());
         match &tree.regions[syntax.region as usize].params {
-            Some(_) => self.region_params(syntax.region, None),
-            None => match self.program().function(self.function) {
-                Some(function) => default_contract_params(syntax.kind, &function.head().results),
-                None => Vec::new(),
-            },
+            Some(_) => {
+                let types: Vec<Type> = default.into_iter().map(|param| param.ty).collect();
+                self.region_params(syntax.region, &types)
+            }
+            None => default,
         }
     }
 
-    /// The parameters written at a region; without a list, and for a type left out, those of `default`.
-    fn region_params(&mut self, region: RegionId, default: Option<&Type>) -> Vec<RegionParam> {
+    /// The parameters written at a region; without a list, and for types left out, those of `default`.
+    fn region_params(&mut self, region: RegionId, default: &[Type]) -> Vec<RegionParam> {
         let tree = self.lowering.tree;
         let Some(params) = &tree.regions[region as usize].params else {
-            return default.map(|ty| RegionParam { name: None, ty: ty.clone() }).into_iter().collect();
+            return default.iter().map(|ty| RegionParam { name: None, ty: ty.clone() }).collect();
         };
         let mut resolved = Vec::new();
         for (index, param) in params.iter().enumerate() {
             let at = param.name.as_ref().map_or(tree.regions[region as usize].at, |name| name.at);
-            let ty = match (&param.ty, default) {
+            let ty = match (&param.ty, default.get(index)) {
                 (Some(ty), _) => resolve_type(ty, &self.names()),
-                (None, Some(ty)) if index == 0 => Ok(ty.clone()),
-                (None, _) => {
+                (None, Some(ty)) => Ok(ty.clone()),
+                (None, None) => {
                     Err(Mistake::new(code::TYPE_EXPECTED, at, "the type of this parameter is not known")
                         .expected("`:` and a type"))
                 }
@@ -711,7 +713,7 @@ impl<'a, 't> Body<'a, 't> {
                         self.note(Mistake::new(code::MISSING_REGION, stmt.head.at, message));
                         continue;
                     };
-                    let params = self.region_params(syntax, payload.as_ref());
+                    let params = self.region_params(syntax, payload.as_slice());
                     planned.push((role, params, Some(syntax)));
                 }
             }
@@ -722,7 +724,7 @@ impl<'a, 't> Body<'a, 't> {
                         (Opcode::If, _) => RegionRole::Else,
                         (_, _) => RegionRole::Body,
                     };
-                    let params = self.region_params(*syntax, None);
+                    let params = self.region_params(*syntax, &[]);
                     planned.push((role, params, Some(*syntax)));
                 }
                 if op.code() == Opcode::If && stmt.regions.len() == 1 {

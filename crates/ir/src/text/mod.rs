@@ -12,6 +12,7 @@ mod lower_body;
 mod names;
 mod op;
 mod operands;
+mod places;
 mod print;
 mod print_body;
 mod resolve;
@@ -23,8 +24,9 @@ mod value;
 mod words;
 
 pub use api::{Added, add_text, parse_program};
-pub use error::{TextError, code};
-pub use op::{parse_op, parse_type_refs, print_op};
+pub use error::{TextError, code, nearest};
+pub use op::{parse_op, parse_type, parse_type_refs, print_op};
+pub use places::{Places, parse_program_with_places};
 pub use print::{
     Detail, print_contract, print_function, print_module, print_node, print_program, print_signature,
     print_storage, print_type, print_type_name,

@@ -4,12 +4,14 @@
 //! `match L (0, 1, default) -> (string)`, `load.i32 offset=4`. No program is needed to read or write it.
 
 use crate::ops::{Attr, Case, Exit, Op};
-use crate::refs::{FuncRef, MemberRef, NodeRef, TypeRef, VarRef};
+use crate::program::Program;
+use crate::refs::{FuncRef, MemberRef, ModuleRef, NodeRef, TypeRef, VarRef};
 use crate::text::cursor::{Parsed, Parser};
 use crate::text::error::{Mistake, TextError, code, locate};
 use crate::text::heads::access_width;
 use crate::text::lexer::Kind;
 use crate::text::literal::{FloatStyle, put, write_const};
+use crate::text::names::ProgramNames;
 use crate::text::resolve::{RefsOnly, Resolved, resolve_op, resolve_type};
 use crate::text::words::write_name;
 use crate::types::{Signature, Type, Variant, write_type};
@@ -40,6 +42,12 @@ pub fn parse_op(text: &str) -> Result<Op, TextError> {
 /// Reads a type with refs for the nominal ones, as `Display` prints it.
 pub fn parse_type_refs(text: &str) -> Result<Type, TextError> {
     parse_alone(text, |parser| parser.type_syntax(), |syntax| resolve_type(&syntax, &RefsOnly))
+}
+
+/// Reads a type as someone writes it in a module: nominal types by name or ref.
+pub fn parse_type(program: &Program, module: Option<ModuleRef>, text: &str) -> Result<Type, TextError> {
+    let names = ProgramNames { program, module };
+    parse_alone(text, |parser| parser.type_syntax(), |syntax| resolve_type(&syntax, &names))
 }
 
 /// Reads one thing that is the whole text; the first mistake is told.

@@ -270,7 +270,8 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
             && region.params != default
         {
             self.out.push(' ');
-            self.region_params(&region.params, None);
+            let types: Vec<Type> = default.iter().map(|param| param.ty.clone()).collect();
+            self.region_params(&region.params, &types);
         }
         self.run(vec![Step::Text("\n"), Step::Region(contract.region)]);
     }
@@ -568,12 +569,12 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         write_named_type(self.out, &param.ty, &self.names);
     }
 
-    /// `(x: i32)`; the type of the first is left out when it is the one that is known.
-    fn region_params(&mut self, params: &[RegionParam], known: Option<&Type>) {
+    /// `(x, y: i32)`; types are left out where they are those that are known.
+    fn region_params(&mut self, params: &[RegionParam], known: &[Type]) {
         self.out.push('(');
         for (index, param) in params.iter().enumerate() {
             self.out.push_str(if index == 0 { "" } else { ", " });
-            if index == 0 && known == Some(&param.ty) {
+            if known.get(index) == Some(&param.ty) {
                 match &param.name {
                     Some(name) => write_name(self.out, name),
                     None => self.out.push('_'),
@@ -608,7 +609,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         let default = payload.iter().map(|ty| RegionParam { name: None, ty: ty.clone() });
         if !region.params.iter().cloned().eq(default) {
             self.out.push(' ');
-            self.region_params(&region.params, payload.as_ref());
+            self.region_params(&region.params, payload.as_slice());
         }
     }
 
@@ -648,7 +649,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
             }
             _ => {
                 for (index, source) in sources.into_iter().enumerate() {
-                    parts.push(Part::Text(if index == 0 { " " } else { ", " }));
+                    parts.push(Part::Text(separator(code, index)));
                     parts.push(source);
                 }
             }
@@ -709,7 +710,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
                     source,
                     expected.as_ref().and_then(|ports| ports.get(index)).cloned(),
                 ));
-                parts.push(Part::Text(if index == 0 { " " } else { ", " }));
+                parts.push(Part::Text(separator(node.op().code(), index)));
             }
         }
     }
@@ -753,6 +754,16 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
                 }
             }
         }
+    }
+}
+
+/// What stands before an operand.
+fn separator(code: Opcode, index: usize) -> &'static str {
+    match code {
+        // What is set comes first, like an operand.
+        Opcode::VarSet | Opcode::GlobalSet => ", ",
+        _ if index == 0 => " ",
+        _ => ", ",
     }
 }
 

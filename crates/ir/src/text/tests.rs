@@ -66,3 +66,30 @@ fn printed(text: &str) -> String {
 fn demo() {
     assert!(printed(DEMO).contains("lt#"));
 }
+
+#[test]
+fn every_program_of_the_repository_reads_back() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders: Vec<std::path::PathBuf> =
+        ["examples", "tests/filetests"].iter().map(|dir| root.join(dir)).collect();
+    let mut count = 0;
+    let mut wrong: Vec<String> = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ext| ext == "lm") {
+                let text = std::fs::read_to_string(&path).expect("readable");
+                if let Err(errors) = parse_program(&text, &mut RefAllocator::starting_at(1)) {
+                    wrong.extend(errors.iter().map(|error| format!("{}:{error}", path.display())));
+                } else {
+                    printed(&text);
+                }
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 0);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

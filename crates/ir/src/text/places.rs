@@ -1,0 +1,72 @@
+//! Where the entities of a program stand in the text that it was read from.
+
+use std::collections::HashMap;
+
+use crate::program::Program;
+use crate::refs::RefAllocator;
+use crate::text::api::{lower, parse_items};
+use crate::text::error::TextError;
+use crate::text::lower::{Lowering, Policy};
+
+/// Where the entities of a program stand in a text: so findings about a file can name lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places(HashMap<u64, (u32, u32)>);
+
+impl Places {
+    /// The line and the column in characters, from 1, of the entity with a number.
+    ///
+    /// An operator's is that of its name, a definition's that of the name it defines.
+    pub fn get(&self, number: u64) -> Option<(u32, u32)> {
+        self.0.get(&number).copied()
+    }
+}
+
+/// Reads a whole program like [`parse_program`](crate::text::parse_program), with the places of its entities.
+pub fn parse_program_with_places(
+    text: &str,
+    refs: &mut RefAllocator,
+) -> Result<(Program, Places), Vec<TextError>> {
+    let mut program = Program::new();
+    let (tree, mistakes) = parse_items(text);
+    let mut lowering = Lowering::new(&program, refs, &tree, Policy::Honour);
+    lowering.places = Some(HashMap::new());
+    let offsets = lower(text, mistakes, &mut program, refs, lowering, |lowering| {
+        lowering.modules(None);
+        lowering.places.take().unwrap_or_default()
+    })?;
+    Ok((program, Places(lines(text, offsets))))
+}
+
+/// Turns byte offsets into lines and columns, in one pass over the text.
+fn lines(text: &str, offsets: HashMap<u64, u32>) -> HashMap<u64, (u32, u32)> {
+    let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
+    offsets.sort_unstable_by_key(|(_, at)| *at);
+    let mut chars = text.char_indices().peekable();
+    let (mut line, mut column) = (1, 1);
+    let mut places = HashMap::with_capacity(offsets.len());
+    for (number, at) in offsets {
+        while let Some((_, passed)) = chars.next_if(|(offset, _)| *offset < at as usize) {
+            (line, column) = if passed == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        places.insert(number, (line, column));
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refs::FuncRef;
+
+    #[test]
+    fn entities_stand_where_their_names_do() {
+        let text = "module m\n; ä\nfunc f (a: i32) -> (i32) {\n  x = add.i32 a, 1\n  return x\n}\n";
+        let mut refs = RefAllocator::starting_at(1);
+        let (program, places) = parse_program_with_places(text, &mut refs).unwrap();
+        let (of, function): (FuncRef, _) = program.functions().next().unwrap();
+        assert_eq!(places.get(of.number()), Some((3, 6)));
+        let nodes: Vec<_> = function.body().nodes().map(|(node, _)| places.get(node.number())).collect();
+        assert_eq!(nodes.iter().flatten().map(|place| place.0).collect::<Vec<_>>(), [4, 4, 5]);
+        assert!(nodes.contains(&Some((4, 7))), "{nodes:?}");
+    }
+}
