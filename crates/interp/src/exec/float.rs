@@ -1,0 +1,73 @@
+//! Float arithmetic and comparisons. What can make a NaN makes the canonical one.
+
+use super::{Cx, Exit, Regs, Window, next};
+
+const NAN64: u64 = 0x7ff8_0000_0000_0000;
+const NAN32: u64 = 0x7fc0_0000;
+
+/// Keeps the optimiser from turning the test into a conditional move, which doubles the time of a loop that carries a
+/// float.
+#[cold]
+#[inline(never)]
+fn quiet(bits: u64) -> u64 {
+    bits
+}
+
+/// The bits of a result, any NaN as the canonical one.
+#[inline(always)]
+pub(super) fn canon64(value: f64) -> u64 {
+    if value.is_nan() { quiet(NAN64) } else { value.to_bits() }
+}
+
+/// The bits of a result, any NaN as the canonical one.
+#[inline(always)]
+pub(super) fn canon32(value: f32) -> u64 {
+    if value.is_nan() { quiet(NAN32) } else { u64::from(value.to_bits()) }
+}
+
+macro_rules! floats {
+    ($($name:ident($x:ident, $y:ident: $read:ident) = $value:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) -> Exit {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let ($x, $y) = ($read(regs[b as usize].get()), $read(regs[c as usize].get()));
+            let value: u64 = $value;
+            regs[a as usize].set(value);
+            next::<M>(cx, code, pc + 1, regs, fuel)
+        }
+    )*};
+}
+
+#[inline(always)]
+fn d(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+
+#[inline(always)]
+fn s(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+floats! {
+    add_f64(x, y: d) = canon64(x + y);
+    sub_f64(x, y: d) = canon64(x - y);
+    mul_f64(x, y: d) = canon64(x * y);
+    div_f64(x, y: d) = canon64(x / y);
+    add_f32(x, y: s) = canon32(x + y);
+    sub_f32(x, y: s) = canon32(x - y);
+    mul_f32(x, y: s) = canon32(x * y);
+    div_f32(x, y: s) = canon32(x / y);
+    eq_f64(x, y: d) = u64::from(x == y);
+    ne_f64(x, y: d) = u64::from(x != y);
+    lt_f64(x, y: d) = u64::from(x < y);
+    le_f64(x, y: d) = u64::from(x <= y);
+    eq_f32(x, y: s) = u64::from(x == y);
+    ne_f32(x, y: s) = u64::from(x != y);
+    lt_f32(x, y: s) = u64::from(x < y);
+    le_f32(x, y: s) = u64::from(x <= y);
+}

@@ -1,0 +1,212 @@
+//! Execution: handlers that jump to one another through a table.
+//!
+//! A handler does one instruction and ends with a call of the next handler in tail position, which an optimising build
+//! turns into a jump. The stepping tables return after each instruction instead: they serve the debugger, the last
+//! nodes before a fuel limit, and builds without optimisation, where the calls would pile up.
+
+mod branch;
+mod calls;
+mod data;
+mod float;
+mod heap;
+mod int;
+mod memory;
+mod system;
+mod text;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use lmlang_ir::{Program, Trap};
+
+use crate::code::{Code, Ins, Opcode, WINDOW, each_opcode};
+use crate::machine::{Frame, Machine, Stop};
+
+pub(crate) use data::{BINARY, UNARY};
+
+/// Code as handlers see it.
+pub(crate) type Window = [Ins; WINDOW];
+/// The slots of a frame as handlers see them; frames overlap, hence the cells.
+pub(crate) type Regs = [Cell<u64>; WINDOW];
+
+/// A function of a run.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    pub(crate) of: lmlang_ir::FuncRef,
+    /// Set when it has been decoded; until then `window` is that of the instruction that asks for it.
+    pub(crate) code: Option<Arc<Code>>,
+    /// Where its code starts in the arena.
+    pub(crate) window: u32,
+    pub(crate) frame: u32,
+    pub(crate) refs: u32,
+    pub(crate) signature: u32,
+}
+
+/// What handlers share.
+pub(crate) struct Cx<'s> {
+    pub(crate) m: Machine,
+    pub(crate) arena: &'s [Ins],
+    pub(crate) stack: &'s [Cell<u64>],
+    pub(crate) funcs: &'s [Linked],
+    pub(crate) program: &'s Program,
+}
+
+/// Why handlers returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// One instruction was done.
+    Step,
+    /// The outermost function returned.
+    Halt,
+    /// The fuel does not reach to the end of the segment that starts here; nothing of it was charged.
+    Fuel,
+    /// The stack is too short for a call, which is to be tried again.
+    Grow,
+    /// The function that was entered has not been decoded.
+    Link,
+    /// The machine says why.
+    Stop,
+}
+
+/// Runs from one instruction: context, code, position, slots, fuel.
+pub(crate) type Handler = for<'a, 's> fn(&'a mut Cx<'s>, &'s Window, usize, &'s Regs, i64) -> Exit;
+
+/// Runs until something stops it.
+pub(crate) const RUN: u8 = 0;
+/// Runs one instruction.
+pub(crate) const STEP: u8 = 1;
+
+macro_rules! table {
+    ($($name:ident $module:ident::$handler:ident,)*) => {
+        const fn table<const M: u8>() -> [Handler; 256] {
+            let mut table: [Handler; 256] = [system::bad::<M>; 256];
+            $(table[Opcode::$name as usize] = $module::$handler::<M>;)*
+            table
+        }
+    };
+}
+each_opcode!(table);
+
+static RUN_TABLE: [Handler; 256] = table::<RUN>();
+static STEP_TABLE: [Handler; 256] = table::<STEP>();
+
+/// Goes on with the instruction at `pc`, which has been charged.
+#[inline(always)]
+fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) -> Exit {
+    if M == STEP {
+        return pause(cx, pc, fuel);
+    }
+    let op = code[pc as u16 as usize][0] as u8;
+    RUN_TABLE[op as usize](cx, code, pc, regs, fuel)
+}
+
+/// Goes on with the instruction at `pc` after charging the segment that starts there.
+#[inline(always)]
+fn go<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) -> Exit {
+    let count = i64::from(code[pc as u16 as usize][0] >> 8);
+    if fuel < count {
+        return out_of_fuel(cx, pc, fuel);
+    }
+    next::<M>(cx, code, pc, regs, fuel - count)
+}
+
+#[inline(always)]
+fn pause(cx: &mut Cx<'_>, pc: usize, fuel: i64) -> Exit {
+    cx.m.pc = pc;
+    cx.m.fuel = fuel;
+    cx.m.charged = true;
+    Exit::Step
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_fuel(cx: &mut Cx<'_>, pc: usize, fuel: i64) -> Exit {
+    cx.m.pc = pc;
+    cx.m.fuel = fuel;
+    cx.m.charged = false;
+    Exit::Fuel
+}
+
+#[cold]
+#[inline(never)]
+fn stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Stop) -> Exit {
+    cx.m.pc = pc;
+    cx.m.fuel = fuel;
+    cx.m.charged = true;
+    cx.m.stop = Some(why);
+    Exit::Stop
+}
+
+#[cold]
+#[inline(never)]
+fn trap(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Trap) -> Exit {
+    stop(cx, pc, fuel, Stop::Trap(why))
+}
+
+/// The code from a position of the arena on.
+#[inline(always)]
+fn code_at(arena: &[Ins], window: u32) -> &Window {
+    arena[window as usize..].first_chunk().expect("the arena ends with a window of padding")
+}
+
+/// The slots from a position of the stack on.
+#[inline(always)]
+fn regs_at(stack: &[Cell<u64>], base: usize) -> &Regs {
+    stack[base..].first_chunk().expect("the stack ends with a window of padding")
+}
+
+/// Runs from where the machine stands until something stops it.
+pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
+    if !THREADED || cx.m.trampoline {
+        loop {
+            match step(cx) {
+                Exit::Step => {}
+                other => return other,
+            }
+        }
+    }
+    let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
+    let (pc, fuel) = (cx.m.pc, cx.m.fuel);
+    if cx.m.charged { next::<RUN>(cx, code, pc, regs, fuel) } else { go::<RUN>(cx, code, pc, regs, fuel) }
+}
+
+/// Whether tail calls are known to become jumps; only a build without optimisation does not make them, which the
+/// profiles of the workspace rule out for this crate.
+const THREADED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
+/// Runs one instruction from where the machine stands.
+pub(crate) fn step(cx: &mut Cx<'_>) -> Exit {
+    let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
+    let (pc, mut fuel) = (cx.m.pc, cx.m.fuel);
+    let word = code[pc as u16 as usize][0];
+    if !cx.m.charged {
+        let count = i64::from(word >> 8);
+        if fuel < count {
+            return Exit::Fuel;
+        }
+        fuel -= count;
+    }
+    cx.m.charged = true;
+    STEP_TABLE[word as u8 as usize](cx, code, pc, regs, fuel)
+}
+
+impl<'s> Cx<'s> {
+    /// The decoded form of the current function.
+    #[inline(always)]
+    fn code(&self) -> Option<&'s Code> {
+        self.funcs.get(self.m.func as usize)?.code.as_deref()
+    }
+
+    #[inline(always)]
+    fn switch_target(&self, table: u16, value: i64) -> u16 {
+        self.code()
+            .and_then(|code| code.switches.get(usize::from(table)))
+            .map_or(0, |table| table.target(value))
+    }
+
+    /// Returns to the frame below the current one.
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Frame> {
+        self.m.frames.pop()
+    }
+}

@@ -1,0 +1,39 @@
+//! The trace tier: runs a revision of a program, bounded and deterministic, and says what happened.
+//!
+//! A function is decoded once to flat register code, kept by content in a [`Cache`]; a [`Run`] executes that code in
+//! slices, between which the caller looks at clocks and cancellation. There is no clock, randomness or IO in here: what
+//! a run does follows from the program, the arguments, standard input and the limits.
+//!
+//! A trace is not recorded: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
+//! see. The same second, unfolded form of the code shows the values at the place where a run stopped.
+//!
+//! Fuel: one unit for each executed node; what copies, compares or scans bytes costs one more per 64 of them. Bytes of
+//! `memory.copy`, `memory.fill`, `memory.init`, `bytes.new`, `bytes.load`: the length; of `bytes.store`, `print`,
+//! `string.chars`, `string.to_bytes`, `string.from_bytes`, `string.parse`: that of the operand; of concatenations: of
+//! the result; of slices: of the slice, 8 for an element of an array; of `string.from_chars`: 4 per character; of
+//! comparisons: of the shorter operand; of `read_line`: of the line with its end; of `table.grow` and `table.fill`: 8
+//! per entry.
+//!
+//! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine` and
+//! `heap` (what they work on), `run` (slices, limits, linking), then `trace` and `nodes`.
+
+#![forbid(unsafe_code)]
+
+mod cache;
+mod code;
+mod exec;
+mod heap;
+mod lower;
+mod machine;
+mod outcome;
+mod run;
+mod trace;
+mod value;
+
+pub use cache::Cache;
+pub use code::Lowering;
+pub use lower::layout::{Layout, field_offset, layout};
+pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue};
+pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
+pub use trace::{Note, Step, Trace, TraceLevel, TracePage};
+pub use value::Shown;

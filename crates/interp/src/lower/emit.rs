@@ -1,0 +1,204 @@
+//! Emits words, resolves labels, and counts fuel.
+//!
+//! Every word has a cost: the nodes that it accounts for. A segment runs up to the next transfer of control; its first
+//! word says what the segment costs, and so does every other word for the rest of it. A transfer charges the count of
+//! its target, so joins need nothing, and what was executed up to any word is what was charged less that word's count.
+
+use crate::code::{Ins, Opcode};
+
+/// A place in the code that is not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Label(u32);
+
+/// The most that a segment may cost: counts are bytes.
+const MAX_SEGMENT: u32 = 240;
+
+/// Words up to which relative branches reach everything.
+const NEAR: usize = 30_000;
+
+/// How far into a window straight code goes before it moves to the next.
+const HALF_WINDOW: usize = 1 << 15;
+
+#[derive(Debug, Default)]
+pub(super) struct Emit {
+    pub(super) words: Vec<Ins>,
+    cost: Vec<u8>,
+    owner: Vec<u32>,
+    labels: Vec<Option<u32>>,
+    fixups: Vec<(u32, Label)>,
+    pending: u32,
+    segment: u32,
+    /// The node that words are emitted for.
+    pub(super) node: u32,
+}
+
+/// Finished code.
+pub(super) struct Finished {
+    pub(super) words: Vec<Ins>,
+    pub(super) cost: Vec<u8>,
+    pub(super) owner: Vec<u32>,
+    /// New position of each word.
+    pub(super) moved: Vec<u32>,
+}
+
+impl Emit {
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// Counts a node that the next instruction accounts for.
+    pub(super) fn count(&mut self) {
+        self.pending += 1;
+        if self.pending >= MAX_SEGMENT / 2 {
+            self.op(Opcode::Nop, 0, 0, 0);
+        }
+    }
+
+    /// Makes sure that every counted node is accounted for by an instruction up to here.
+    pub(super) fn flush(&mut self) {
+        if self.pending > 0 {
+            self.op(Opcode::Nop, 0, 0, 0);
+        }
+    }
+
+    pub(super) fn bind(&mut self, label: Label) {
+        self.flush();
+        self.labels[label.0 as usize] = Some(self.words.len() as u32);
+    }
+
+    fn push(&mut self, word: Ins, cost: u32) -> usize {
+        self.words.push(word);
+        self.cost.push(cost as u8);
+        self.owner.push(self.node);
+        self.words.len() - 1
+    }
+
+    /// Emits an instruction; returns its position.
+    pub(super) fn op(&mut self, op: Opcode, a: u16, b: u16, c: u16) -> usize {
+        let cost = std::mem::take(&mut self.pending);
+        if self.segment + cost > MAX_SEGMENT {
+            self.push([Opcode::Charge as u16, 0, 0, 0], 0);
+            self.segment = 0;
+        }
+        self.segment = if op.transfers() { 0 } else { self.segment + cost };
+        self.push([op as u16, a, b, c], cost)
+    }
+
+    /// Emits an instruction of two words; returns the position of the first.
+    pub(super) fn op2(&mut self, op: Opcode, a: u16, b: u16, c: u16, second: Ins) -> usize {
+        let at = self.op(op, a, b, c);
+        self.push(second, 0);
+        at
+    }
+
+    /// Emits a branch.
+    pub(super) fn branch(&mut self, op: Opcode, a: u16, b: u16, to: Label) {
+        let at = self.op(op, a, b, 0);
+        self.fixups.push((at as u32, to));
+    }
+
+    pub(super) fn jump(&mut self, to: Label) {
+        self.branch(Opcode::Jmp, 0, 0, to);
+    }
+
+    /// Resolves labels and counts, with a prologue in front.
+    pub(super) fn finish(mut self, prologue: &[Ins]) -> Finished {
+        self.flush();
+        let mut targets: Vec<Option<u32>> = vec![None; self.words.len()];
+        for (at, label) in &self.fixups {
+            targets[*at as usize] = self.labels[label.0 as usize];
+        }
+        let long = self.words.len() + prologue.len() > NEAR;
+        let mut out = Finished {
+            words: prologue.to_vec(),
+            cost: vec![0; prologue.len()],
+            owner: Vec::new(),
+            moved: Vec::new(),
+        };
+        out.owner.resize(prologue.len(), 0);
+        let mut long_targets: Vec<(usize, u32)> = Vec::new();
+        let mut boundary = HALF_WINDOW;
+        let mut index = 0;
+        while index < self.words.len() {
+            let word = self.words[index];
+            let op = Opcode::of(word);
+            // Jumps of a switch stand close together, and code moves on before them.
+            let in_switch = op == Opcode::Jmp && index > 0 && {
+                let before = Opcode::of(self.words[index - 1]);
+                before == Opcode::Switch || before == Opcode::Jmp
+            };
+            if out.words.len() >= boundary && !in_switch {
+                let to = out.words.len() as u32 + 1;
+                out.word([Opcode::Far as u16, to as u16, (to >> 16) as u16, 0], 0, self.owner[index]);
+                boundary += HALF_WINDOW;
+            }
+            out.moved.push(out.words.len() as u32);
+            let (cost, owner) = (self.cost[index], self.owner[index]);
+            match targets[index] {
+                Some(target) if long && op == Opcode::Jmp => {
+                    long_targets.push((out.words.len(), target));
+                    out.word([Opcode::Far as u16, 0, 0, 0], cost, owner);
+                }
+                Some(target) if long => {
+                    out.word([word[0], word[1], word[2], 2], cost, owner);
+                    out.word([Opcode::Jmp as u16, 0, 0, 2], 0, owner);
+                    long_targets.push((out.words.len(), target));
+                    out.word([Opcode::Far as u16, 0, 0, 0], 0, owner);
+                }
+                Some(_) | None => {
+                    out.word(word, cost, owner);
+                    if op.is_long() {
+                        index += 1;
+                        out.moved.push(out.words.len() as u32);
+                        out.word(self.words[index], 0, owner);
+                    }
+                }
+            }
+            index += 1;
+        }
+        out.moved.push(out.words.len() as u32);
+        for (at, target) in long_targets {
+            let to = out.moved[target as usize];
+            out.words[at][1] = to as u16;
+            out.words[at][2] = (to >> 16) as u16;
+        }
+        if !long {
+            for (index, target) in targets.iter().enumerate() {
+                if let Some(target) = target {
+                    let at = out.moved[index];
+                    out.words[at as usize][3] =
+                        (i64::from(out.moved[*target as usize]) - i64::from(at)) as u16;
+                }
+            }
+        }
+        out.count_fuel();
+        out
+    }
+}
+
+impl Finished {
+    fn word(&mut self, word: Ins, cost: u8, owner: u32) {
+        self.words.push(word);
+        self.cost.push(cost);
+        self.owner.push(owner);
+    }
+
+    fn count_fuel(&mut self) {
+        let mut starts = Vec::with_capacity(self.words.len());
+        let mut index = 0;
+        while index < self.words.len() {
+            starts.push(index);
+            index += if Opcode::of(self.words[index]).is_long() { 2 } else { 1 };
+        }
+        let mut rest = 0u32;
+        for index in starts.into_iter().rev() {
+            if Opcode::of(self.words[index]).transfers() {
+                rest = 0;
+            }
+            rest += u32::from(self.cost[index]);
+            debug_assert!(rest <= 255, "a segment costs {rest}");
+            self.words[index][0] |= (rest as u16) << 8;
+        }
+    }
+}

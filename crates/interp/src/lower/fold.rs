@@ -1,0 +1,166 @@
+//! What folds away: constants into operands, comparisons into the branches behind them.
+
+use lmlang_ir::{Attr, NodeRef, Opcode as Op, Scalar, Source};
+
+use super::Lower;
+use super::emit::Label;
+use crate::code::{Loc, Lowering, Opcode};
+
+/// A comparison that the branch behind it makes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compare {
+    pub(super) op: Op,
+    pub(super) scalar: Scalar,
+    pub(super) a: Loc,
+    pub(super) b: Loc,
+}
+
+impl Lower<'_> {
+    /// Reserves nothing yet: constants that loops use get slots of their own, filled at entry.
+    pub(super) fn pin_constants(&mut self) {}
+
+    /// Tells whether a comparison's only use is the condition of the node right behind it, and notes it if so.
+    pub(super) fn defer_compare(&mut self, node: NodeRef, op: Op, scalar: Scalar, a: Loc, b: Loc) -> bool {
+        if self.style == Lowering::Plain || scalar == Scalar::F32 {
+            return false;
+        }
+        if matches!(op, Op::Eq | Op::Ne) && scalar == Scalar::F64 {
+            return false;
+        }
+        let body = self.function.body();
+        let mut uses = body.users_of(node.number());
+        let (Some(only), None) = (uses.next(), uses.next()) else { return false };
+        if only.input != Some(0) || self.stale.contains(&only.node) {
+            return false;
+        }
+        let Some(user) = body.node(only.node) else { return false };
+        if !matches!(user.op().code(), Op::If | Op::BreakIf | Op::ContinueIf) {
+            return false;
+        }
+        // Between the two only constants may stand, which take no time.
+        let mut next = body.next(node);
+        while let Some(between) = next.filter(|next| *next != only.node) {
+            match body.node(between).map(|node| node.op().attr()) {
+                Some(Attr::Const(value)) if crate::value::scalar_bits(value).is_some() => {
+                    next = body.next(between);
+                }
+                Some(_) | None => return false,
+            }
+        }
+        if next.is_none() {
+            return false;
+        }
+        self.compares.insert(node, Compare { op, scalar, a, b });
+        true
+    }
+
+    /// Branches if the condition of a node is as given.
+    pub(super) fn branch_on(&mut self, node: NodeRef, source: Source, when: bool, to: Label) {
+        if let Source::Node(condition, 0) = source
+            && let Some(compare) = self.compares.get(&condition).copied()
+        {
+            self.fused(compare, when, to);
+            return;
+        }
+        let slot = self.num(node, 0);
+        self.emit.branch(if when { Opcode::BrIf } else { Opcode::BrIfNot }, slot, 0, to);
+    }
+
+    fn fused(&mut self, compare: Compare, when: bool, to: Label) {
+        let Compare { op, scalar, a, b } = compare;
+        let wide = scalar == Scalar::I64;
+        let float = scalar == Scalar::F64;
+        // Everything is brought to `<`, `<=`, `==`, `!=`, and their negations to these by swapping.
+        let (op, a, b) = match op {
+            Op::GtS => (Op::LtS, b, a),
+            Op::GeS => (Op::LeS, b, a),
+            Op::GtU => (Op::LtU, b, a),
+            Op::GeU => (Op::LeU, b, a),
+            Op::Gt => (Op::Lt, b, a),
+            Op::Ge => (Op::Le, b, a),
+            Op::Eqz => (Op::Eq, a, Loc::Known(0)),
+            other => (other, a, b),
+        };
+        let (op, a, b) = match (op, when) {
+            (op, true) => (op, a, b),
+            (Op::Eq, false) => (Op::Ne, a, b),
+            (Op::Ne, false) => (Op::Eq, a, b),
+            (Op::LtS, false) => (Op::LeS, b, a),
+            (Op::LeS, false) => (Op::LtS, b, a),
+            (Op::LtU, false) => (Op::LeU, b, a),
+            (Op::LeU, false) => (Op::LtU, b, a),
+            (op, false) => (op, a, b),
+        };
+        if let Some((opcode, slot, k)) = self.immediate(op, wide, a, b) {
+            self.emit.branch(opcode, slot, k, to);
+            return;
+        }
+        let opcode = match (op, when) {
+            (Op::Eq, _) => Opcode::BrEq,
+            (Op::Ne, _) => Opcode::BrNe,
+            (Op::LtU, _) => Opcode::BrLtU,
+            (Op::LeU, _) => Opcode::BrLeU,
+            (Op::LtS, _) if wide => Opcode::BrLtS64,
+            (Op::LeS, _) if wide => Opcode::BrLeS64,
+            (Op::LtS, _) => Opcode::BrLtS32,
+            (Op::LeS, _) => Opcode::BrLeS32,
+            (Op::Lt, true) => Opcode::BrLtF64,
+            (Op::Le, true) => Opcode::BrLeF64,
+            (Op::Lt, false) => Opcode::BrNotLtF64,
+            (_, _) => {
+                debug_assert!(float, "{op:?} is no comparison that branches fuse");
+                Opcode::BrNotLeF64
+            }
+        };
+        let (a, b) = (self.slot_of(a), self.slot_of(b));
+        self.emit.branch(opcode, a, b, to);
+    }
+
+    /// The form with an immediate operand, if there is one.
+    fn immediate(&self, op: Op, wide: bool, a: Loc, b: Loc) -> Option<(Opcode, u16, u16)> {
+        let signed = |bits: u64| if wide { bits as i64 } else { i64::from(bits as i32) };
+        let small = |value: i64| i16::try_from(value).ok().map(|value| value as u16);
+        let natural = |bits: u64| (bits < 1 << 15).then_some(bits as u16);
+        Some(match (op, a, b) {
+            (Op::Eq, Loc::Num(x), Loc::Known(k)) | (Op::Eq, Loc::Known(k), Loc::Num(x)) => {
+                (Opcode::BrEqK, x, natural(k)?)
+            }
+            (Op::Ne, Loc::Num(x), Loc::Known(k)) | (Op::Ne, Loc::Known(k), Loc::Num(x)) => {
+                (Opcode::BrNeK, x, natural(k)?)
+            }
+            (Op::LtS, Loc::Num(x), Loc::Known(k)) => {
+                (if wide { Opcode::BrLtSK64 } else { Opcode::BrLtSK32 }, x, small(signed(k))?)
+            }
+            (Op::LeS, Loc::Num(x), Loc::Known(k)) => {
+                (if wide { Opcode::BrLtSK64 } else { Opcode::BrLtSK32 }, x, small(signed(k).checked_add(1)?)?)
+            }
+            (Op::LeS, Loc::Known(k), Loc::Num(x)) => {
+                (if wide { Opcode::BrGeSK64 } else { Opcode::BrGeSK32 }, x, small(signed(k))?)
+            }
+            (Op::LtS, Loc::Known(k), Loc::Num(x)) => {
+                (if wide { Opcode::BrGeSK64 } else { Opcode::BrGeSK32 }, x, small(signed(k).checked_add(1)?)?)
+            }
+            (Op::LtU, Loc::Num(x), Loc::Known(k)) => (Opcode::BrLtUK, x, natural(k)?),
+            (Op::LeU, Loc::Num(x), Loc::Known(k)) => (Opcode::BrLtUK, x, natural(k.checked_add(1)?)?),
+            (Op::LeU, Loc::Known(k), Loc::Num(x)) => (Opcode::BrGeUK, x, natural(k)?),
+            (Op::LtU, Loc::Known(k), Loc::Num(x)) => (Opcode::BrGeUK, x, natural(k.checked_add(1)?)?),
+            _ => return None,
+        })
+    }
+
+    /// The slot of a scalar; a constant is put into one.
+    pub(super) fn slot_of(&mut self, loc: Loc) -> u16 {
+        match loc {
+            Loc::Num(slot) => slot,
+            Loc::Known(bits) => match self.pinned.get(&bits) {
+                Some(slot) => *slot,
+                None => {
+                    let (slot, _) = self.claim(1, 0);
+                    self.constant(slot, bits);
+                    slot
+                }
+            },
+            Loc::Ref(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Which uses of a reference are the last on their path: there the value is moved, and can be changed in place.
+//!
+//! One backward walk over the region tree, with the set of values that are needed afterwards. A value from outside of a
+//! loop that is used inside is needed throughout the loop. Variables are treated as values that a `var.set` makes.
+
+use std::collections::{HashMap, HashSet};
+
+use imbl::OrdSet;
+use lmlang_ir::ops::signature::source_type;
+use lmlang_ir::{
+    Attr, ContractKind, Exit, FuncRef, Function, NodeRef, Opcode, Program, RegionOwner, RegionRef, Source,
+};
+
+use crate::value::{Class, class};
+
+/// A value or a variable: number of its ref, and port.
+type Key = (u64, u16);
+type Live = OrdSet<Key>;
+
+const VARIABLE: u16 = u16::MAX;
+
+fn key(source: Source) -> Key {
+    (source.number(), source.port())
+}
+
+/// Inputs that are the last use of a reference; a `var.get` counts as its input 0.
+pub(super) type Takes = HashSet<(NodeRef, u16)>;
+
+struct Walk<'a> {
+    function: &'a Function,
+    refs: HashSet<Key>,
+    /// Needed after a node that owns regions.
+    after: HashMap<NodeRef, Live>,
+    /// For each loop body the values from outside that are used in it.
+    kept: HashMap<RegionRef, Vec<Key>>,
+    /// Needed until the end of the function: parameters that an `ensure` may look at.
+    always: Live,
+    takes: Takes,
+}
+
+/// A region that is being walked, backwards.
+struct Open {
+    region: RegionRef,
+    nodes: Vec<NodeRef>,
+    live: Live,
+    /// The owner of inner regions that are being walked: which of them come next, and what they needed so far.
+    inner: Option<(NodeRef, usize, Live)>,
+}
+
+/// Finds the last uses in a function.
+pub(super) fn last_uses(program: &Program, of: FuncRef, function: &Function) -> Takes {
+    let body = function.body();
+    let mut walk = Walk {
+        function,
+        refs: HashSet::new(),
+        after: HashMap::new(),
+        kept: HashMap::new(),
+        always: Live::new(),
+        takes: Takes::new(),
+    };
+    let mut types: HashMap<Source, bool> = HashMap::new();
+    for (node, content) in body.nodes() {
+        for source in content.inputs().iter().flatten() {
+            let reference = *types.entry(source).or_insert_with(|| {
+                source_type(program, function, source).is_some_and(|ty| class(&ty) == Class::Ref)
+            });
+            if reference {
+                walk.refs.insert(key(source));
+                walk.keep(node, source);
+            }
+        }
+        if let (Opcode::VarGet, Attr::Variable(variable)) = (content.op().code(), content.op().attr()) {
+            if body.variable(*variable).is_some_and(|v| class(&v.ty) == Class::Ref) {
+                walk.refs.insert((variable.number(), VARIABLE));
+                walk.keep_to(node, (variable.number(), VARIABLE), None);
+                // A contract looks at variables when the body is done with them.
+                let outermost = body.chain(content.region()).last();
+                if outermost != body.root() {
+                    walk.always.insert((variable.number(), VARIABLE));
+                }
+            }
+        }
+    }
+    if walk.refs.is_empty() {
+        return walk.takes;
+    }
+    let params = (0..function.head().params.len() as u16).map(|port| (of.number(), port));
+    if body.contracts().any(|(_, contract)| contract.kind == ContractKind::Ensure) {
+        walk.always.extend(params.clone());
+    }
+    for (_, contract) in body.contracts() {
+        let results = function.head().results.len() as u16;
+        let inner = (0..results).map(|port| (contract.region.number(), port));
+        let mut live = walk.always.clone();
+        live.extend(params.clone().chain(inner));
+        walk.region(contract.region, live);
+    }
+    if let Some(root) = body.root() {
+        let always = walk.always.clone();
+        walk.region(root, always);
+    }
+    walk.takes
+}
+
+impl Walk<'_> {
+    /// Notes the loops between a use and what it uses.
+    fn keep(&mut self, user: NodeRef, source: Source) {
+        let body = self.function.body();
+        let home = match source {
+            Source::Node(node, _) => body.node(node).map(|node| node.region()),
+            Source::RegionParam(region, _) => Some(region),
+            Source::Param(..) => None,
+        };
+        self.keep_to(user, key(source), home);
+    }
+
+    fn keep_to(&mut self, user: NodeRef, key: Key, home: Option<RegionRef>) {
+        let body = self.function.body();
+        let Some(start) = body.node(user).map(|node| node.region()) else { return };
+        for region in body.chain(start) {
+            if Some(region) == home {
+                return;
+            }
+            let is_loop = matches!(
+                body.region(region).map(|region| region.owner),
+                Some(RegionOwner::Node(owner))
+                    if body.node(owner).is_some_and(|node| node.op().code() == Opcode::Loop)
+            );
+            if is_loop {
+                let kept = self.kept.entry(region).or_default();
+                if kept.contains(&key) {
+                    return;
+                }
+                kept.push(key);
+            }
+        }
+    }
+
+    fn open(&self, region: RegionRef, live: Live) -> Open {
+        Open { region, nodes: self.function.body().nodes_in(region).collect(), live, inner: None }
+    }
+
+    fn region(&mut self, root: RegionRef, live: Live) {
+        let mut stack = vec![self.open(root, live)];
+        while let Some(top) = stack.last_mut() {
+            if let Some((owner, next, needed)) = &mut top.inner {
+                let regions = self.function.body().node(*owner).map_or(&[][..], |node| node.regions());
+                if let Some(region) = regions.get(*next) {
+                    *next += 1;
+                    // Whatever leaves the region says what it needs; an open end needs nothing.
+                    let open = self.open(*region, self.always.clone());
+                    stack.push(open);
+                    continue;
+                }
+                let (owner, needed) = (*owner, std::mem::take(needed));
+                top.inner = None;
+                top.live = needed;
+                let mut live = std::mem::take(&mut top.live);
+                self.inputs(owner, &mut live);
+                top.live = live;
+                continue;
+            }
+            let Some(node) = top.nodes.pop() else {
+                let live = std::mem::take(&mut top.live);
+                let region = top.region;
+                stack.pop();
+                if let Some(outer) = stack.last_mut()
+                    && let Some((_, _, needed)) = &mut outer.inner
+                {
+                    let kept = self.kept.get(&region).into_iter().flatten().copied();
+                    *needed = std::mem::take(needed).union(live);
+                    needed.extend(kept);
+                }
+                continue;
+            };
+            let Some(content) = self.function.body().node(node) else { continue };
+            if !content.regions().is_empty() {
+                let live = std::mem::take(&mut top.live);
+                // A region that is left says so by an exit to here.
+                self.after.insert(node, live);
+                top.inner = Some((node, 0, self.always.clone()));
+                continue;
+            }
+            let mut live = std::mem::take(&mut top.live);
+            self.node(node, &mut live);
+            top.live = live;
+        }
+    }
+
+    fn target(&self, exit: Exit) -> Live {
+        match exit {
+            Exit::Return => self.always.clone(),
+            Exit::Break(node) => self.after.get(&node).cloned().unwrap_or_default(),
+            Exit::Continue(node) => {
+                let mut live = self.after.get(&node).cloned().unwrap_or_default();
+                let region = self.function.body().node(node).and_then(|node| node.regions().first());
+                if let Some(kept) = region.and_then(|region| self.kept.get(region)) {
+                    live.extend(kept.iter().copied());
+                }
+                live
+            }
+        }
+    }
+
+    fn node(&mut self, node: NodeRef, live: &mut Live) {
+        let Some(content) = self.function.body().node(node) else { return };
+        match (content.op().code(), content.op().attr()) {
+            (Opcode::Yield, _) => {
+                let owner = self.function.body().region(content.region()).map(|region| region.owner);
+                if let Some(RegionOwner::Node(owner)) = owner {
+                    *live = self.target(Exit::Break(owner));
+                }
+            }
+            (Opcode::Break, Attr::Exit(target)) => *live = self.target(Exit::Break(*target)),
+            (Opcode::Continue, Attr::Exit(target)) => *live = self.target(Exit::Continue(*target)),
+            (Opcode::Return | Opcode::Unreachable, _) => *live = self.always.clone(),
+            (Opcode::BreakIf | Opcode::ContinueIf, Attr::Exit(target)) => {
+                let exit = match content.op().code() {
+                    Opcode::BreakIf => Exit::Break(*target),
+                    _ => Exit::Continue(*target),
+                };
+                // Values move only on the path that leaves.
+                let mut leaving = self.target(exit);
+                self.inputs(node, &mut leaving);
+                *live = std::mem::take(live).union(leaving);
+                return;
+            }
+            (Opcode::BrSwitch, Attr::Switch(targets)) => {
+                *live = Live::new();
+                for exit in targets.iter() {
+                    *live = std::mem::take(live).union(self.target(*exit));
+                }
+            }
+            (Opcode::VarGet, Attr::Variable(variable)) => {
+                let key = (variable.number(), VARIABLE);
+                if self.refs.contains(&key) && live.insert(key).is_none() {
+                    self.takes.insert((node, 0));
+                }
+                return;
+            }
+            (Opcode::VarSet, Attr::Variable(variable)) => {
+                live.remove(&(variable.number(), VARIABLE));
+            }
+            _ => {}
+        }
+        self.inputs(node, live);
+    }
+
+    fn inputs(&mut self, node: NodeRef, live: &mut Live) {
+        let Some(content) = self.function.body().node(node) else { return };
+        for index in (0..content.inputs().len()).rev() {
+            let Some(source) = content.inputs().get(index) else { continue };
+            let key = key(source);
+            if self.refs.contains(&key) && live.insert(key).is_none() {
+                self.takes.insert((node, index as u16));
+            }
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! Lowering: from the region tree of a function to register code.
+//!
+//! Regions nest without bound, so the tree is walked with an explicit stack. Values get slots by lexical scope: what a
+//! region defines is free again behind it.
+
+mod control;
+mod emit;
+mod fold;
+pub(crate) mod layout;
+mod live;
+mod node;
+mod select;
+
+use std::collections::{HashMap, HashSet};
+
+use lmlang_ir::{
+    ContractKind, ContractRef, FuncRef, Function, NodeRef, Program, Ref, RegionRef, Source, Type, VarRef,
+};
+
+use lmlang_verify::{Checked, Verified};
+
+use crate::code::{
+    Code, HeapOp, Loc, Lowering, NodeSlots, Opcode, Patch, StopSite, SwitchTable, TAKE, Target,
+};
+use crate::heap::Obj;
+use crate::value::{Class, class};
+use emit::{Emit, Label};
+use fold::Compare;
+
+/// The most slots or references of a frame; the upper bit of a reference says that it is moved.
+const MAX_SLOTS: u32 = 65_000;
+const MAX_REFS: u32 = 32_000;
+
+/// A node that owns regions, while they are lowered.
+#[derive(Clone, Debug)]
+struct Scope {
+    end: Label,
+    /// Where the next round of a loop starts.
+    head: Option<Label>,
+    results: Vec<Loc>,
+    params: Vec<Loc>,
+}
+
+/// A region that is being lowered.
+#[derive(Debug)]
+struct Open {
+    region: RegionRef,
+    nodes: std::vec::IntoIter<NodeRef>,
+    last: Option<NodeRef>,
+    /// Slots and references in use before it.
+    mark: (u32, u32),
+    then: Then,
+}
+
+/// What follows a region.
+#[derive(Debug)]
+enum Then {
+    /// The code of its owner is complete.
+    End(NodeRef),
+    /// The other regions of its owner, each with where it starts and what it does first.
+    Next(NodeRef, Vec<Arm>),
+    /// Nothing: the body of a function, or a contract.
+    Nothing,
+}
+
+/// A region of a node that is entered by a jump.
+#[derive(Debug)]
+struct Arm {
+    region: RegionRef,
+    label: Label,
+    /// The reference that holds the enum whose payload the region takes, and the tag.
+    payload: Option<(u16, u32)>,
+}
+
+struct Lower<'a> {
+    program: &'a Program,
+    of: FuncRef,
+    function: &'a Function,
+    stale: HashSet<NodeRef>,
+    stale_regions: HashSet<RegionRef>,
+    style: Lowering,
+    takes: live::Takes,
+    emit: Emit,
+    locs: HashMap<Source, (Loc, Type)>,
+    vars: HashMap<VarRef, (Loc, Type)>,
+    scopes: HashMap<NodeRef, Scope>,
+    compares: HashMap<NodeRef, Compare>,
+    open: Vec<Open>,
+    /// Slots and references in use.
+    top: (u32, u32),
+    /// The most that were in use.
+    most: (u32, u32),
+    /// Where `return` goes when there are promises to check, and where it leaves the results.
+    epilogue: Option<(Label, Vec<Loc>)>,
+    /// The contract whose region is being lowered, by position.
+    contract: Option<u16>,
+    nodes: Vec<NodeRef>,
+    patches: Vec<Patch>,
+    objs: Vec<Obj>,
+    types: Vec<Type>,
+    lists: Vec<Box<[Loc]>>,
+    switches: Vec<SwitchTable>,
+    stops: Vec<StopSite>,
+    contracts: Vec<ContractRef>,
+    marks: Vec<(u32, u32)>,
+    slots: Vec<NodeSlots>,
+    pinned: HashMap<u64, u16>,
+}
+
+/// What a run has to stop at because a change elsewhere left it behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stale {
+    pub(crate) nodes: Vec<NodeRef>,
+    /// Regions of contracts.
+    pub(crate) regions: Vec<RegionRef>,
+}
+
+impl Stale {
+    pub(crate) fn of(checked: &Checked, of: Verified<'_>) -> Stale {
+        if checked.findings().tally_of(of.of()).is_complete() {
+            return Stale::default();
+        }
+        let body = of.function().body();
+        Stale {
+            nodes: body.nodes().map(|(node, _)| node).filter(|node| of.stops_at(*node)).collect(),
+            regions: body
+                .contracts()
+                .map(|(_, contract)| contract.region)
+                .filter(|region| of.contract_obstacle(*region).is_some())
+                .collect(),
+        }
+    }
+}
+
+/// Decodes a function; `None` when it is too large for a frame.
+pub(crate) fn lower(
+    program: &Program,
+    of: FuncRef,
+    function: &Function,
+    stale: &Stale,
+    style: Lowering,
+) -> Option<Code> {
+    let mut lower = Lower {
+        program,
+        of,
+        function,
+        stale: stale.nodes.iter().copied().collect(),
+        stale_regions: stale.regions.iter().copied().collect(),
+        style,
+        takes: live::last_uses(program, of, function),
+        emit: Emit::default(),
+        locs: HashMap::new(),
+        vars: HashMap::new(),
+        scopes: HashMap::new(),
+        compares: HashMap::new(),
+        open: Vec::new(),
+        top: (0, 0),
+        most: (0, 0),
+        epilogue: None,
+        contract: None,
+        nodes: Vec::new(),
+        patches: Vec::new(),
+        objs: Vec::new(),
+        types: Vec::new(),
+        lists: Vec::new(),
+        switches: Vec::new(),
+        stops: Vec::new(),
+        contracts: Vec::new(),
+        marks: Vec::new(),
+        slots: Vec::new(),
+        pinned: HashMap::new(),
+    };
+    lower.function();
+    lower.finish()
+}
+
+impl Lower<'_> {
+    fn function(&mut self) {
+        let head = self.function.head();
+        for (port, param) in head.params.iter().enumerate() {
+            let loc = self.fresh(&param.ty);
+            self.locs.insert(Source::Param(self.of, port as u16), (loc, param.ty.clone()));
+        }
+        for capture in &head.captures {
+            // Behind the parameters, in order; `capture.get` finds them again.
+            self.fresh(&capture.ty);
+        }
+        let variables: Vec<_> = self.function.body().variables().map(|(of, v)| (of, v.ty.clone())).collect();
+        for (of, ty) in variables {
+            let loc = self.fresh(&ty);
+            self.zero(loc, &ty);
+            self.vars.insert(of, (loc, ty));
+        }
+        self.pin_constants();
+        let ensures = self.contracts_of(ContractKind::Ensure);
+        if !ensures.is_empty() {
+            let results = head.results.iter().map(|ty| self.fresh(ty)).collect();
+            self.epilogue = Some((self.emit.label(), results));
+        }
+        for contract in self.contracts_of(ContractKind::Require) {
+            self.check(contract, &[]);
+        }
+        match self.function.body().root() {
+            Some(root) => self.drive(root, Then::Nothing),
+            None => self.stop(StopSite::Unreachable),
+        }
+        if let Some((label, results)) = self.epilogue.clone() {
+            self.emit.bind(label);
+            for contract in ensures {
+                self.check(contract, &results);
+            }
+            self.leave(&results);
+        }
+    }
+
+    fn contracts_of(&self, kind: ContractKind) -> Vec<ContractRef> {
+        let contracts = self.function.body().contracts();
+        contracts.filter(|(_, contract)| contract.kind == kind).map(|(of, _)| of).collect()
+    }
+
+    /// Evaluates a contract, unless one is being evaluated.
+    fn check(&mut self, contract: ContractRef, results: &[Loc]) {
+        let Some(content) = self.function.body().contract(contract) else { return };
+        let region = content.region;
+        let Some(found) = self.function.body().region(region) else { return };
+        for (port, (param, loc)) in found.params.iter().zip(results).enumerate() {
+            self.locs.insert(Source::RegionParam(region, port as u16), (*loc, param.ty.clone()));
+        }
+        let index = self.contracts.len() as u16;
+        self.contracts.push(contract);
+        self.contract = Some(index);
+        let skip = self.emit.label();
+        self.emit.branch(Opcode::ContractBegin, index, 0, skip);
+        if self.stale_regions.contains(&region) {
+            self.stop(StopSite::Open(region));
+        }
+        self.drive(region, Then::Nothing);
+        self.contract = None;
+        self.emit.bind(skip);
+    }
+
+    /// Lowers a region with all that is inside.
+    fn drive(&mut self, region: RegionRef, then: Then) {
+        self.enter(region, then);
+        while let Some(open) = self.open.last_mut() {
+            match open.nodes.next() {
+                Some(node) => self.node(node),
+                None => self.exit(),
+            }
+        }
+    }
+
+    fn enter(&mut self, region: RegionRef, then: Then) {
+        let nodes: Vec<NodeRef> = self.function.body().nodes_in(region).collect();
+        let last = nodes.last().copied();
+        self.open.push(Open { region, nodes: nodes.into_iter(), last, mark: self.top, then });
+    }
+
+    fn exit(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        let ended = open
+            .last
+            .and_then(|last| self.function.body().node(last))
+            .is_some_and(|last| last.op().is_terminator());
+        if !ended {
+            self.emit.flush();
+            self.stop(StopSite::Open(open.region));
+        }
+        self.top = open.mark;
+        match open.then {
+            Then::Nothing => {}
+            Then::End(owner) => {
+                if let Some(scope) = self.scopes.get(&owner) {
+                    let end = scope.end;
+                    self.emit.bind(end);
+                }
+            }
+            Then::Next(owner, arms) => self.arms(owner, arms),
+        }
+    }
+
+    /// Starts the first of the arms that are left.
+    fn arms(&mut self, owner: NodeRef, mut arms: Vec<Arm>) {
+        if arms.is_empty() {
+            return;
+        }
+        let arm = arms.remove(0);
+        let then = if arms.is_empty() { Then::End(owner) } else { Then::Next(owner, arms) };
+        self.emit.bind(arm.label);
+        self.enter(arm.region, then);
+        self.own(owner);
+        let Some(region) = self.function.body().region(arm.region) else { return };
+        let Some((scrutinee, tag)) = arm.payload else { return };
+        if let Some(ty) = region.params.first().map(|param| param.ty.clone()) {
+            let loc = self.fresh(&ty);
+            self.locs.insert(Source::RegionParam(arm.region, 0), (loc, ty));
+            self.payload(loc, scrutinee, tag);
+        }
+    }
+
+    /// Words from here on belong to a node.
+    fn own(&mut self, node: NodeRef) {
+        self.emit.node = self.nodes.len() as u32;
+        self.nodes.push(node);
+    }
+
+    fn claim(&mut self, slots: u32, refs: u32) -> (u16, u16) {
+        let at = self.top;
+        self.top = (at.0.saturating_add(slots), at.1.saturating_add(refs));
+        self.most = (self.most.0.max(self.top.0), self.most.1.max(self.top.1));
+        (at.0 as u16, at.1 as u16)
+    }
+
+    /// A place for a value of a type.
+    fn fresh(&mut self, ty: &Type) -> Loc {
+        match class(ty) {
+            Class::Num => Loc::Num(self.claim(1, 0).0),
+            Class::Ref => Loc::Ref(self.claim(0, 1).1),
+        }
+    }
+
+    fn zero(&mut self, loc: Loc, ty: &Type) {
+        match loc {
+            Loc::Num(slot) => self.constant(slot, 0),
+            Loc::Ref(slot) => {
+                let index = self.types.len();
+                self.types.push(ty.clone());
+                self.heap(HeapOp::Zero, [slot, 0, 0, index as u16, (index >> 16) as u16, 0]);
+            }
+            Loc::Known(_) => {}
+        }
+    }
+
+    /// Puts a constant into a slot.
+    fn constant(&mut self, slot: u16, bits: u64) {
+        match i16::try_from(bits as i64) {
+            Ok(small) => {
+                self.emit.op(Opcode::Const, slot, small as u16, 0);
+            }
+            Err(_) => {
+                let second = [bits as u16, (bits >> 16) as u16, (bits >> 32) as u16, (bits >> 48) as u16];
+                self.emit.op2(Opcode::ConstLong, slot, 0, 0, second);
+            }
+        }
+    }
+
+    /// Emits an operator on the heap; operands `a` to `f`.
+    fn heap(&mut self, op: HeapOp, [a, b, c, d, e, f]: [u16; 6]) -> usize {
+        self.emit.op2(Opcode::Heap, a, b, c, [op as u16, d, e, f])
+    }
+
+    fn stop(&mut self, site: StopSite) {
+        let index = self.stops.len();
+        self.stops.push(site);
+        self.emit.op(Opcode::Stop, index as u16, (index >> 16) as u16, 0);
+    }
+
+    fn patch(&mut self, at: usize, field: u8, what: Target) {
+        self.patches.push(Patch { at: at as u32, field, what });
+    }
+
+    /// Moves values to where they are wanted, all at once. References come with their taking bit.
+    fn moves(&mut self, pairs: &[(Loc, Loc)]) {
+        let mut nums: Vec<(u16, u16)> = Vec::new();
+        let mut refs: Vec<(u16, u16)> = Vec::new();
+        for pair in pairs {
+            match *pair {
+                (Loc::Num(to), Loc::Num(from)) if to != from => nums.push((to, from)),
+                (Loc::Ref(to), Loc::Ref(from)) if to != from & !TAKE => refs.push((to, from)),
+                _ => {}
+            }
+        }
+        while !nums.is_empty() {
+            let ready = nums.iter().position(|(to, _)| nums.iter().all(|(_, from)| from != to));
+            match ready {
+                Some(index) => {
+                    let (to, from) = nums.swap_remove(index);
+                    self.emit.op(Opcode::Mov, to, from, 0);
+                }
+                None => {
+                    // Only cycles are left: a swap puts one value in place, and what read either reads the other.
+                    let (to, from) = nums.swap_remove(0);
+                    self.emit.op(Opcode::Mov2, to, from, 0);
+                    for (_, source) in &mut nums {
+                        if *source == to {
+                            *source = from;
+                        } else if *source == from {
+                            *source = to;
+                        }
+                    }
+                    nums.retain(|(to, from)| to != from);
+                }
+            }
+        }
+        let clash = refs
+            .iter()
+            .enumerate()
+            .any(|(i, (to, _))| refs[i + 1..].iter().any(|(_, from)| from & !TAKE == *to));
+        if clash {
+            let mark = self.top;
+            let (_, start) = self.claim(0, refs.len() as u32);
+            for (offset, (_, from)) in refs.iter().enumerate() {
+                self.heap(HeapOp::Mov, [start + offset as u16, *from, 0, 0, 0, 0]);
+            }
+            for (offset, (to, _)) in refs.iter().enumerate() {
+                self.heap(HeapOp::Mov, [*to, (start + offset as u16) | TAKE, 0, 0, 0, 0]);
+            }
+            self.top = mark;
+        } else {
+            for (to, from) in refs {
+                self.heap(HeapOp::Mov, [to, from, 0, 0, 0, 0]);
+            }
+        }
+        for pair in pairs {
+            if let (Loc::Num(to), Loc::Known(bits)) = *pair {
+                self.constant(to, bits);
+            }
+        }
+    }
+
+    /// Leaves the function with results.
+    fn leave(&mut self, results: &[Loc]) {
+        let (mut slot, mut reference) = (0, 0);
+        let mut pairs = Vec::with_capacity(results.len());
+        for (ty, from) in self.function.head().results.iter().zip(results) {
+            let to = match class(ty) {
+                Class::Num => {
+                    slot += 1;
+                    Loc::Num(slot - 1)
+                }
+                Class::Ref => {
+                    reference += 1;
+                    Loc::Ref(reference - 1)
+                }
+            };
+            pairs.push((to, *from));
+        }
+        self.most = (self.most.0.max(u32::from(slot)), self.most.1.max(u32::from(reference)));
+        self.moves(&pairs);
+        self.emit.op(Opcode::Ret, 0, 0, 0);
+    }
+
+    fn finish(self) -> Option<Code> {
+        if self.most.0 > MAX_SLOTS || self.most.1 > MAX_REFS {
+            return None;
+        }
+        let references = self.function.head().results.iter().filter(|ty| class(ty) == Class::Ref).count();
+        let mut prologue = Vec::new();
+        if self.most.1 > 0 {
+            prologue.push([Opcode::Enter as u16, 0, 0, 0]);
+        }
+        let mut pinned: Vec<_> = self.pinned.iter().map(|(bits, slot)| (*slot, *bits)).collect();
+        pinned.sort_unstable();
+        for (slot, bits) in pinned {
+            match i16::try_from(bits as i64) {
+                Ok(small) => prologue.push([Opcode::Const as u16, slot, small as u16, 0]),
+                Err(_) => {
+                    prologue.push([Opcode::ConstLong as u16, slot, 0, 0]);
+                    prologue.push([
+                        bits as u16,
+                        (bits >> 16) as u16,
+                        (bits >> 32) as u16,
+                        (bits >> 48) as u16,
+                    ]);
+                }
+            }
+        }
+        let mut done = self.emit.finish(&prologue);
+        if self.most.1 > 0 {
+            let mut index = 0;
+            while index < done.words.len() {
+                let op = Opcode::of(done.words[index]);
+                if op == Opcode::Ret {
+                    done.words[index][0] = (done.words[index][0] & 0xff00) | Opcode::Leave as u16;
+                }
+                index += if op.is_long() { 2 } else { 1 };
+            }
+        }
+        let mut patches = self.patches;
+        patches.iter_mut().for_each(|patch| patch.at = done.moved[patch.at as usize]);
+        let mut marks = self.marks;
+        marks.iter_mut().for_each(|mark| mark.0 = done.moved[mark.0 as usize]);
+        let mut nodes = self.nodes;
+        if nodes.is_empty() {
+            done.owner.fill(u32::MAX);
+        }
+        nodes.shrink_to_fit();
+        Some(Code {
+            words: done.words.into(),
+            owner: done.owner.into(),
+            cost: done.cost.into(),
+            nodes: nodes.into(),
+            frame: self.most.0,
+            refs: self.most.1,
+            ref_results: references as u16,
+            patches: patches.into(),
+            objs: self.objs.into(),
+            types: self.types.into(),
+            lists: self.lists.into(),
+            switches: self.switches.into(),
+            stops: self.stops.into(),
+            contracts: self.contracts.into(),
+            marks: marks.into(),
+            slots: self.slots.into(),
+            locs: self.locs,
+            depends: depends(self.function),
+        })
+    }
+}
+
+/// The entities outside of a function that its code depends on, by ref.
+fn depends(function: &Function) -> Box<[Ref]> {
+    let mut found = std::collections::BTreeSet::new();
+    for (_, node) in function.body().nodes() {
+        node.op().each_mention(&mut |of| {
+            found.insert(of);
+        });
+    }
+    found.into_iter().collect()
+}

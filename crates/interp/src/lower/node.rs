@@ -1,0 +1,654 @@
+//! One node: its operands, its instructions, where its outputs go.
+
+use lmlang_ir::ops::{Expected, Ports, ports};
+use lmlang_ir::{Attr, FuncRef, Node, NodeRef, Opcode as Op, Scalar, Source, StorageKind, Type, VarRef};
+
+use super::{Lower, layout, select};
+use crate::code::{HeapOp, Loc, Lowering, NodeSlots, Opcode, StopSite, TAKE, Target};
+use crate::value::{Class, class, constant, scalar_bits, variant_tag};
+
+/// What an operand of a heap operator is: a slot (0) or a reference (1).
+fn kind(of: Class) -> u16 {
+    match of {
+        Class::Num => 0,
+        Class::Ref => 1,
+    }
+}
+
+impl Lower<'_> {
+    /// Lowers a node.
+    pub(super) fn node(&mut self, of: NodeRef) {
+        let function = self.function;
+        let Some(node) = function.body().node(of) else { return };
+        self.own(of);
+        let ports = ports(self.program, function, node);
+        if let Err(port) = self.check_inputs(of, node, ports.as_ref()) {
+            self.emit.flush();
+            self.stop(StopSite::Hole(of, port));
+            // Nodes behind it are never reached, but their operands need a place.
+            for (port, ty) in ports.into_iter().flat_map(|ports| ports.outputs).enumerate() {
+                self.output(of, port as u16, &ty);
+            }
+            return;
+        }
+        let ports = ports.unwrap_or_default();
+        if self.style == Lowering::Plain {
+            self.emit.flush();
+            self.mark(of, node);
+        }
+        self.emit.count();
+        if node.op().owns_regions() {
+            self.control(of, node, &ports);
+        } else {
+            let mark = self.top;
+            let kept = self.simple(of, node, &ports);
+            self.top = (mark.0 + kept.0, mark.1 + kept.1);
+        }
+        if self.style == Lowering::Plain {
+            self.emit.flush();
+            let outputs = (0..ports.outputs.len()).filter_map(|port| {
+                self.locs.get(&Source::Node(of, port as u16)).cloned().filter(|_| !node.op().owns_regions())
+            });
+            let outputs = outputs.collect();
+            if let Some(slots) = self.slots.iter_mut().rev().find(|slots| slots.node == of) {
+                slots.outputs = outputs;
+            }
+        }
+    }
+
+    /// Notes where a node starts and what it reads.
+    fn mark(&mut self, of: NodeRef, node: &Node) {
+        let inputs = node.inputs().iter().flatten();
+        let inputs = inputs.filter_map(|source| self.locs.get(&source).cloned()).collect();
+        self.marks.push((self.emit.words.len() as u32, self.slots.len() as u32));
+        self.slots.push(NodeSlots { node: of, inputs, outputs: Box::default() });
+    }
+
+    /// Checks that every input has a source of the right type; what has not stops the run.
+    fn check_inputs(&self, of: NodeRef, node: &Node, ports: Option<&Ports>) -> Result<(), Option<u16>> {
+        if let Some(hole) = node.inputs().iter().position(|source| source.is_none()) {
+            return Err(Some(hole as u16));
+        }
+        let ports = ports.filter(|ports| ports.inputs.len() == node.inputs().len()).ok_or(None)?;
+        if self.stale.contains(&of) {
+            return Err(None);
+        }
+        for (port, (source, expected)) in node.inputs().iter().zip(&ports.inputs).enumerate() {
+            let fits = source.is_some_and(|source| match self.locs.get(&source) {
+                Some((_, ty)) => match expected {
+                    Expected::Is(wanted) => wanted == ty,
+                    Expected::Address | Expected::Integer => expected.accepts(ty),
+                },
+                None => matches!(source, Source::Node(node, 0) if self.compares.contains_key(&node)),
+            });
+            if !fits {
+                return Err(Some(port as u16));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives an output a place.
+    pub(super) fn output(&mut self, of: NodeRef, port: u16, ty: &Type) -> Loc {
+        let loc = self.fresh(ty);
+        self.locs.insert(Source::Node(of, port), (loc, ty.clone()));
+        loc
+    }
+
+    /// Where an input is.
+    pub(super) fn input(&self, of: NodeRef, index: usize) -> Option<(Loc, Type)> {
+        let source = self.function.body().node(of)?.inputs().get(index)?;
+        self.locs.get(&source).cloned()
+    }
+
+    /// The slot of an input; constants are put into one.
+    pub(super) fn num(&mut self, of: NodeRef, index: usize) -> u16 {
+        match self.input(of, index) {
+            Some((loc, _)) => self.slot_of(loc),
+            None => 0,
+        }
+    }
+
+    /// The reference of an input, with the bit that says that this is its last use.
+    pub(super) fn obj(&mut self, of: NodeRef, index: usize) -> u16 {
+        match self.input(of, index) {
+            Some((Loc::Ref(slot), _)) => {
+                if self.takes.contains(&(of, index as u16)) {
+                    slot | TAKE
+                } else {
+                    slot
+                }
+            }
+            Some((Loc::Num(_) | Loc::Known(_), _)) | None => 0,
+        }
+    }
+
+    /// An input as an operand of a heap operator, with its kind.
+    fn operand(&mut self, of: NodeRef, index: usize) -> (u16, u16) {
+        match self.input(of, index) {
+            Some((Loc::Ref(_), _)) => (self.obj(of, index), 1),
+            Some((Loc::Num(_) | Loc::Known(_), _)) | None => (self.num(of, index), 0),
+        }
+    }
+
+    /// An input with its taking bit, as a source of moves.
+    pub(super) fn moved(&mut self, of: NodeRef, index: usize) -> Loc {
+        match self.input(of, index) {
+            Some((Loc::Ref(_), _)) => Loc::Ref(self.obj(of, index)),
+            Some((loc, _)) => loc,
+            None => Loc::Known(0),
+        }
+    }
+
+    /// A node without regions; returns the slots and references that its outputs keep.
+    fn simple(&mut self, of: NodeRef, node: &Node, ports: &Ports) -> (u32, u32) {
+        if self.transfer(of, node) {
+            return (0, 0);
+        }
+        if self.calls(of, node, ports) {
+            let nums = ports.outputs.iter().filter(|ty| class(ty) == Class::Num).count() as u32;
+            return (nums, ports.outputs.len() as u32 - nums);
+        }
+        if self.folded(of, node, ports) {
+            return (0, 0);
+        }
+        let out: Vec<Loc> =
+            ports.outputs.iter().enumerate().map(|(port, ty)| self.output(of, port as u16, ty)).collect();
+        let nums = out.iter().filter(|loc| matches!(loc, Loc::Num(_))).count() as u32;
+        let to = match out.first() {
+            Some(Loc::Num(slot) | Loc::Ref(slot)) => *slot,
+            Some(Loc::Known(_)) | None => 0,
+        };
+        self.compute(of, node, ports, to);
+        (nums, out.len() as u32 - nums)
+    }
+
+    /// Nodes that the fast lowering makes no instruction for.
+    fn folded(&mut self, of: NodeRef, node: &Node, ports: &Ports) -> bool {
+        if self.style == Lowering::Plain {
+            return false;
+        }
+        match (node.op().code(), node.op().attr()) {
+            (Op::Const, Attr::Const(value)) => match (scalar_bits(value), ports.outputs.first()) {
+                (Some(bits), Some(ty)) => {
+                    self.locs.insert(Source::Node(of, 0), (Loc::Known(bits), ty.clone()));
+                    true
+                }
+                _ => false,
+            },
+            (op, Attr::Scalar(scalar)) if select::compares(op) || op == Op::Eqz => {
+                let a = self.input(of, 0).map(|input| input.0);
+                let b =
+                    if op == Op::Eqz { Some(Loc::Known(0)) } else { self.input(of, 1).map(|input| input.0) };
+                match (a, b) {
+                    (Some(a), Some(b)) => self.defer_compare(of, op, *scalar, a, b),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    fn compute(&mut self, of: NodeRef, node: &Node, ports: &Ports, to: u16) {
+        let op = node.op().code();
+        match (op, node.op().attr()) {
+            (Op::Const, Attr::Const(value)) => match scalar_bits(value) {
+                Some(bits) => self.constant(to, bits),
+                None => {
+                    if let crate::value::Word::Ref(obj) = constant(value) {
+                        let index = self.objs.len();
+                        self.objs.push(obj);
+                        self.heap(HeapOp::Const, [to, 0, 0, index as u16, (index >> 16) as u16, 0]);
+                    }
+                }
+            },
+            (Op::Select, Attr::Type(ty)) => match class(ty) {
+                Class::Num => {
+                    let condition = self.num(of, 0);
+                    let (x, y) = (self.num(of, 1), self.num(of, 2));
+                    self.emit.op2(Opcode::Select, to, x, y, [condition, 0, 0, 0]);
+                }
+                Class::Ref => {
+                    let condition = self.num(of, 0);
+                    let (x, y) = (self.obj(of, 1), self.obj(of, 2));
+                    self.heap(HeapOp::Select, [to, x, y, condition, 0, 0]);
+                }
+            },
+            (Op::StringFormat | Op::StringParse, Attr::Scalar(scalar)) => {
+                let which = match scalar {
+                    Scalar::I32 => 0,
+                    Scalar::I64 => 1,
+                    Scalar::F32 => 2,
+                    _ => 3,
+                };
+                match op {
+                    Op::StringFormat => {
+                        let value = self.num(of, 0);
+                        self.heap(HeapOp::StringFormat, [to, value, 0, which, 0, 0]);
+                    }
+                    _ => {
+                        let text = self.obj(of, 0);
+                        self.heap(HeapOp::StringParse, [to, text, 0, which, 0, 0]);
+                    }
+                }
+            }
+            (_, Attr::Scalar(scalar)) => self.scalar(of, op, *scalar, to),
+            (_, Attr::Convert(from, into)) => self.convert(of, op, *from, *into, to),
+            (Op::VarGet | Op::VarSet, Attr::Variable(variable)) => self.variable(of, op, *variable, to),
+            (Op::GlobalGet | Op::GlobalSet, Attr::Variable(global)) => self.global(of, op, *global, to),
+            (Op::CaptureGet, Attr::Index(index)) => self.capture(*index as usize, to),
+            (_, Attr::Memory(arg)) => self.access(of, op, *arg, to),
+            (Op::FieldAddr, Attr::Field(ty, member)) => {
+                match layout::field_offset(self.program, *ty, *member) {
+                    Some(offset) => self.add_constant(of, to, offset),
+                    None => self.unsupported(of),
+                }
+            }
+            (Op::ElemAddr, Attr::Type(ty)) => match layout::layout(self.program, ty) {
+                Some(layout) => {
+                    let (base, index) = (self.num(of, 0), self.num(of, 1));
+                    let size = self.slot_of(Loc::Known(u64::from(layout.size)));
+                    let (scaled, _) = self.claim(1, 0);
+                    self.emit.op(Opcode::MulI32, scaled, index, size);
+                    self.emit.op(Opcode::AddI32, to, base, scaled);
+                }
+                None => self.unsupported(of),
+            },
+            (Op::PtrFromI32 | Op::PtrToI32, _) => {
+                let from = self.num(of, 0);
+                self.emit.op(Opcode::Mov, to, from, 0);
+            }
+            (Op::FuncRef, Attr::Function(function)) => {
+                let at = self.emit.op2(Opcode::ConstLong, to, 0, 0, [0; 4]);
+                self.patch(at + 1, 0, Target::FunctionValue(*function));
+            }
+            (Op::RefNull, _) => self.constant(to, 0),
+            (Op::RefIsNull, _) => {
+                let from = self.num(of, 0);
+                self.emit.op(Opcode::Eqz, to, from, 0);
+            }
+            (Op::Raw | Op::FileOpen | Op::FileRead | Op::FileWrite | Op::FileClose, _) => {
+                self.unsupported(of)
+            }
+            _ => self.heap_node(of, node, ports, to),
+        }
+    }
+
+    fn unsupported(&mut self, of: NodeRef) {
+        self.stop(StopSite::Unsupported(of));
+    }
+
+    fn scalar(&mut self, of: NodeRef, op: Op, scalar: Scalar, to: u16) {
+        let fast = self.style == Lowering::Fast;
+        if let Some((opcode, swap)) = select::binary(op, scalar) {
+            let (x, y) = (self.input(of, 0), self.input(of, 1));
+            if fast && let (Some((x, _)), Some((y, _))) = (x, y) {
+                let forms = [(x, y), (y, x)];
+                let forms = if select::commutes(op) { &forms[..] } else { &forms[..1] };
+                for form in forms {
+                    if let (Loc::Num(slot), Loc::Known(bits)) = form
+                        && let Some((opcode, k)) = select::with_constant(op, scalar, *bits)
+                    {
+                        self.emit.op(opcode, to, *slot, k);
+                        return;
+                    }
+                }
+            }
+            let (x, y) = (self.num(of, 0), self.num(of, 1));
+            let (x, y) = if swap { (y, x) } else { (x, y) };
+            self.emit.op(opcode, to, x, y);
+            return;
+        }
+        if op == Op::Eqz {
+            let x = self.num(of, 0);
+            self.emit.op(Opcode::Eqz, to, x, 0);
+            return;
+        }
+        let key = format!("{}.{}", op.mnemonic(), scalar.name());
+        if let Some(which) = select::rare_unary(&key) {
+            let x = self.num(of, 0);
+            self.emit.op(Opcode::Unary, to, x, which);
+        } else if let Some(which) = select::rare_binary(&key) {
+            let (x, y) = (self.num(of, 0), self.num(of, 1));
+            self.emit.op2(Opcode::Binary, to, x, y, [which, 0, 0, 0]);
+        } else {
+            self.unsupported(of);
+        }
+    }
+
+    fn convert(&mut self, of: NodeRef, op: Op, from: Scalar, into: Scalar, to: u16) {
+        let x = self.num(of, 0);
+        if op == Op::Reinterpret {
+            self.emit.op(Opcode::Mov, to, x, 0);
+            return;
+        }
+        let key = format!("{}.{}.{}", op.mnemonic(), from.name(), into.name());
+        match select::rare_unary(&key) {
+            Some(which) => {
+                self.emit.op(Opcode::Unary, to, x, which);
+            }
+            None => self.unsupported(of),
+        }
+    }
+
+    fn variable(&mut self, of: NodeRef, op: Op, variable: VarRef, to: u16) {
+        let loc = self.vars.get(&variable).map(|found| found.0);
+        match (op, loc) {
+            (Op::VarGet, Some(Loc::Num(slot))) => {
+                self.emit.op(Opcode::Mov, to, slot, 0);
+            }
+            (Op::VarGet, Some(Loc::Ref(slot))) => {
+                let take = if self.takes.contains(&(of, 0)) { TAKE } else { 0 };
+                self.heap(HeapOp::Mov, [to, slot | take, 0, 0, 0, 0]);
+            }
+            (_, Some(Loc::Num(slot))) => {
+                let from = self.moved(of, 0);
+                self.moves(&[(Loc::Num(slot), from)]);
+            }
+            (_, Some(Loc::Ref(slot))) => {
+                let from = self.obj(of, 0);
+                self.heap(HeapOp::Mov, [slot, from, 0, 0, 0, 0]);
+            }
+            (_, Some(Loc::Known(_)) | None) => self.unsupported(of),
+        }
+    }
+
+    fn global(&mut self, of: NodeRef, op: Op, global: VarRef, to: u16) {
+        let ty = match self.program.storage(global).map(|storage| &storage.kind) {
+            Some(StorageKind::Global { ty, .. }) => ty.clone(),
+            Some(StorageKind::Memory { .. } | StorageKind::Data { .. } | StorageKind::Table { .. })
+            | None => {
+                return self.unsupported(of);
+            }
+        };
+        let at = match (op, class(&ty)) {
+            (Op::GlobalGet, Class::Num) => self.emit.op(Opcode::GlobalGet, to, 0, 0),
+            (Op::GlobalGet, Class::Ref) => self.heap(HeapOp::GlobalGet, [to, 0, 0, 0, 0, 0]),
+            (_, Class::Num) => {
+                let from = self.num(of, 0);
+                self.emit.op(Opcode::GlobalSet, from, 0, 0)
+            }
+            (_, Class::Ref) => {
+                let from = self.obj(of, 0);
+                self.heap(HeapOp::GlobalSet, [from, 0, 0, 0, 0, 0])
+            }
+        };
+        self.patch(at, 2, Target::Storage(global));
+    }
+
+    fn capture(&mut self, index: usize, to: u16) {
+        let head = self.function.head();
+        let before = head.params.iter().map(|param| &param.ty);
+        let before = before.chain(head.captures.iter().take(index).map(|capture| &capture.ty));
+        let (mut slot, mut reference) = (0, 0);
+        for ty in before {
+            match class(ty) {
+                Class::Num => slot += 1,
+                Class::Ref => reference += 1,
+            }
+        }
+        match head.captures.get(index).map(|capture| class(&capture.ty)) {
+            Some(Class::Num) => {
+                self.emit.op(Opcode::Mov, to, slot, 0);
+            }
+            Some(Class::Ref) => {
+                self.heap(HeapOp::Mov, [to, reference, 0, 0, 0, 0]);
+            }
+            None => {}
+        }
+    }
+
+    fn access(&mut self, of: NodeRef, op: Op, arg: lmlang_ir::MemArg, to: u16) {
+        let mut address = self.num(of, 0);
+        let offset = match u16::try_from(arg.offset) {
+            Ok(offset) => offset,
+            Err(_) => {
+                let far = self.slot_of(Loc::Known(u64::from(arg.offset)));
+                let (sum, _) = self.claim(1, 0);
+                self.emit.op(Opcode::AddressOf, sum, address, far);
+                address = sum;
+                0
+            }
+        };
+        if let Some(opcode) = select::load(op, arg.ty) {
+            self.emit.op(opcode, to, address, offset);
+        } else if let Some(opcode) = select::store(op, arg.ty) {
+            let value = self.num(of, 1);
+            self.emit.op(opcode, address, value, offset);
+        } else {
+            self.unsupported(of);
+        }
+    }
+
+    fn add_constant(&mut self, of: NodeRef, to: u16, offset: u32) {
+        let base = self.num(of, 0);
+        match i16::try_from(offset) {
+            Ok(offset) => {
+                self.emit.op(Opcode::AddI32K, to, base, offset as u16);
+            }
+            Err(_) => {
+                let offset = self.slot_of(Loc::Known(u64::from(offset)));
+                self.emit.op(Opcode::AddI32, to, base, offset);
+            }
+        }
+    }
+
+    /// The inputs as a list of operands; returns its position in two halves.
+    fn list(&mut self, of: NodeRef, node: &Node) -> [u16; 2] {
+        let list: Box<[Loc]> = (0..node.inputs().len()).map(|index| self.moved(of, index)).collect();
+        let index = self.lists.len();
+        self.lists.push(list);
+        [index as u16, (index >> 16) as u16]
+    }
+
+    fn member(&self, node: &Node) -> u16 {
+        match node.op().attr() {
+            Attr::Field(ty, member) => self
+                .program
+                .type_def(*ty)
+                .and_then(|def| def.fields().iter().position(|field| field.member == *member))
+                .unwrap_or(0) as u16,
+            _ => 0,
+        }
+    }
+
+    fn tag(&self, node: &Node) -> u16 {
+        match node.op().attr() {
+            Attr::Variant(variant) => variant_tag(self.program, variant).unwrap_or(0) as u16,
+            _ => 0,
+        }
+    }
+
+    fn function_of(node: &Node) -> Option<FuncRef> {
+        match node.op().attr() {
+            Attr::Function(function) => Some(*function),
+            _ => None,
+        }
+    }
+
+    fn heap_node(&mut self, of: NodeRef, node: &Node, ports: &Ports, to: u16) {
+        let element = match node.op().attr() {
+            Attr::Type(Type::Array(of) | Type::FixedArray(of, _)) => kind(class(of)),
+            _ => 0,
+        };
+        let op = node.op().code();
+        match op {
+            Op::MemorySize => {
+                self.heap(HeapOp::MemorySize, [to, 0, 0, 0, 0, 0]);
+            }
+            Op::MemoryGrow => {
+                let pages = self.num(of, 0);
+                self.heap(HeapOp::MemoryGrow, [to, pages, 0, 0, 0, 0]);
+            }
+            Op::MemoryCopy | Op::MemoryFill => {
+                let (x, y, z) = (self.num(of, 0), self.num(of, 1), self.num(of, 2));
+                let op = if op == Op::MemoryCopy { HeapOp::MemoryCopy } else { HeapOp::MemoryFill };
+                self.heap(op, [x, y, z, 0, 0, 0]);
+            }
+            Op::MemoryInit => {
+                let (x, y, z) = (self.num(of, 0), self.num(of, 1), self.num(of, 2));
+                let at = self.heap(HeapOp::MemoryInit, [x, y, z, 0, 0, 0]);
+                self.patch_storage(at + 1, node);
+            }
+            Op::DataDrop => {
+                let at = self.heap(HeapOp::DataDrop, [0; 6]);
+                self.patch_storage(at + 1, node);
+            }
+            Op::StructNew => {
+                let [d, e] = self.list(of, node);
+                self.heap(HeapOp::StructNew, [to, 0, 0, d, e, 0]);
+            }
+            Op::StructGet => {
+                let value = self.obj(of, 0);
+                self.heap(HeapOp::StructGet, [to, value, self.member(node), 0, 0, 0]);
+            }
+            Op::StructSet => {
+                let value = self.obj(of, 0);
+                let (part, kind) = self.operand(of, 1);
+                self.heap(HeapOp::StructSet, [to, value, self.member(node), part, kind, 0]);
+            }
+            Op::ArrayNew => {
+                let [d, e] = self.list(of, node);
+                self.heap(HeapOp::ArrayNew, [to, 0, element, d, e, 0]);
+            }
+            Op::ArrayGet => {
+                let (array, index) = (self.obj(of, 0), self.num(of, 1));
+                self.heap(HeapOp::ArrayGet, [to, array, index, 0, 0, 0]);
+            }
+            Op::ArraySet => {
+                let (array, index) = (self.obj(of, 0), self.num(of, 1));
+                let (part, kind) = self.operand(of, 2);
+                self.heap(HeapOp::ArraySet, [to, array, index, part, kind, 0]);
+            }
+            Op::ArrayLen => {
+                let array = self.obj(of, 0);
+                self.heap(HeapOp::ArrayLen, [to, array, 0, 0, 0, 0]);
+            }
+            Op::ArrayPush => {
+                let array = self.obj(of, 0);
+                let (part, kind) = self.operand(of, 1);
+                self.heap(HeapOp::ArrayPush, [to, array, part, kind, 0, 0]);
+            }
+            Op::ArraySlice => self.text3(HeapOp::ArraySlice, of, to),
+            Op::EnumNew => {
+                let (part, kind) = if node.inputs().is_empty() { (0, 2) } else { self.operand(of, 0) };
+                self.heap(HeapOp::EnumNew, [to, 0, self.tag(node), part, kind, 0]);
+            }
+            Op::EnumTag => {
+                let value = self.obj(of, 0);
+                self.heap(HeapOp::EnumTag, [to, value, 0, 0, 0, 0]);
+            }
+            Op::EnumPayload => {
+                let value = self.obj(of, 0);
+                if ports.outputs.is_empty() {
+                    // Nothing comes out, but another variant traps all the same.
+                    let loc = self.fresh(&Type::I32);
+                    let Loc::Num(slot) = loc else { return };
+                    self.heap(HeapOp::EnumPayload, [slot, value, self.tag(node), 0, 0, 0]);
+                } else {
+                    self.heap(HeapOp::EnumPayload, [to, value, self.tag(node), 0, 0, 0]);
+                }
+            }
+            Op::BoxNew => {
+                let (part, kind) = self.operand(of, 0);
+                self.heap(HeapOp::BoxNew, [to, part, 0, kind, 0, 0]);
+            }
+            Op::BoxGet => {
+                let value = self.obj(of, 0);
+                self.heap(HeapOp::BoxGet, [to, value, 0, 0, 0, 0]);
+            }
+            Op::ClosureNew => {
+                let [d, e] = self.list(of, node);
+                let at = self.heap(HeapOp::ClosureNew, [to, 0, 0, d, e, 0]);
+                if let Some(function) = Self::function_of(node) {
+                    self.patch(at, 2, Target::Function(function));
+                }
+            }
+            Op::TableGet => {
+                let index = self.num(of, 0);
+                self.table(HeapOp::TableGet, node, [to, index, 0]);
+            }
+            Op::TableSet => {
+                let (index, value) = (self.num(of, 0), self.num(of, 1));
+                self.table(HeapOp::TableSet, node, [index, value, 0]);
+            }
+            Op::TableSize => self.table(HeapOp::TableSize, node, [to, 0, 0]),
+            Op::TableGrow => {
+                let (value, more) = (self.num(of, 0), self.num(of, 1));
+                self.table(HeapOp::TableGrow, node, [to, value, more]);
+            }
+            Op::TableFill => {
+                let operands = [self.num(of, 0), self.num(of, 1), self.num(of, 2)];
+                self.table(HeapOp::TableFill, node, operands);
+            }
+            Op::StringLen => self.text1(HeapOp::StringLen, of, to),
+            Op::StringChars => self.text1(HeapOp::StringChars, of, to),
+            Op::StringFromChars => self.text1(HeapOp::StringFromChars, of, to),
+            Op::StringToBytes => self.text1(HeapOp::StringToBytes, of, to),
+            Op::StringFromBytes => self.text1(HeapOp::StringFromBytes, of, to),
+            Op::BytesLen => self.text1(HeapOp::BytesLen, of, to),
+            Op::StringConcat => self.text2(HeapOp::StringConcat, of, to),
+            Op::StringEq => self.text2(HeapOp::StringEq, of, to),
+            Op::StringCompare => self.text2(HeapOp::StringCompare, of, to),
+            Op::BytesConcat => self.text2(HeapOp::BytesConcat, of, to),
+            Op::BytesEq => self.text2(HeapOp::BytesEq, of, to),
+            Op::StringSlice => self.text3(HeapOp::StringSlice, of, to),
+            Op::BytesSlice => self.text3(HeapOp::BytesSlice, of, to),
+            Op::BytesSet => self.text3(HeapOp::BytesSet, of, to),
+            Op::StringByte => self.indexed(HeapOp::StringByte, of, to),
+            Op::BytesGet => self.indexed(HeapOp::BytesGet, of, to),
+            Op::BytesPush => self.indexed(HeapOp::BytesPush, of, to),
+            Op::BytesNew => {
+                let length = self.num(of, 0);
+                self.heap(HeapOp::BytesNew, [to, length, 0, 0, 0, 0]);
+            }
+            Op::BytesLoad => {
+                let (address, length) = (self.num(of, 0), self.num(of, 1));
+                self.heap(HeapOp::BytesLoad, [to, address, length, 0, 0, 0]);
+            }
+            Op::BytesStore => {
+                let (address, bytes) = (self.num(of, 0), self.obj(of, 1));
+                self.heap(HeapOp::BytesStore, [address, bytes, 0, 0, 0, 0]);
+            }
+            Op::Print => {
+                let text = self.obj(of, 0);
+                self.heap(HeapOp::Print, [text, 0, 0, 0, 0, 0]);
+            }
+            Op::ReadLine => {
+                self.heap(HeapOp::ReadLine, [to, 0, 0, 0, 0, 0]);
+            }
+            _ => self.unsupported(of),
+        }
+    }
+
+    fn text1(&mut self, op: HeapOp, of: NodeRef, to: u16) {
+        let text = self.obj(of, 0);
+        self.heap(op, [to, text, 0, 0, 0, 0]);
+    }
+
+    fn text2(&mut self, op: HeapOp, of: NodeRef, to: u16) {
+        let (x, y) = (self.obj(of, 0), self.obj(of, 1));
+        self.heap(op, [to, x, y, 0, 0, 0]);
+    }
+
+    fn text3(&mut self, op: HeapOp, of: NodeRef, to: u16) {
+        let (text, x, y) = (self.obj(of, 0), self.num(of, 1), self.num(of, 2));
+        self.heap(op, [to, text, x, y, 0, 0]);
+    }
+
+    fn indexed(&mut self, op: HeapOp, of: NodeRef, to: u16) {
+        let (text, index) = (self.obj(of, 0), self.num(of, 1));
+        self.heap(op, [to, text, index, 0, 0, 0]);
+    }
+
+    fn table(&mut self, op: HeapOp, node: &Node, [a, b, c]: [u16; 3]) {
+        let at = self.heap(op, [a, b, c, 0, 0, 0]);
+        self.patch_storage(at + 1, node);
+    }
+
+    fn patch_storage(&mut self, at: usize, node: &Node) {
+        if let Attr::Variable(storage) = node.op().attr() {
+            self.patch(at, 1, Target::Storage(*storage));
+        }
+    }
+}

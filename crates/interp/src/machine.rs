@@ -1,0 +1,157 @@
+//! The state of a run that handlers work on.
+
+use std::sync::Arc;
+
+use lmlang_ir::{ContractRef, FuncRef, NodeRef, Program, RegionRef, StorageKind, Trap, VarRef};
+
+use crate::heap::Obj;
+pub(crate) use crate::outcome::LimitKind as Limit;
+use crate::value;
+
+/// Where a call returns to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) func: u32,
+    pub(crate) window: u32,
+    pub(crate) pc: u32,
+    pub(crate) base: u32,
+    pub(crate) rbase: u32,
+}
+
+/// Why the machine stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Trap(Trap),
+    Hole(NodeRef, Option<u16>),
+    Open(RegionRef),
+    Violated(ContractRef),
+    Limit(Limit),
+    NotVerified(FuncRef),
+    Unsupported(NodeRef),
+    /// A function that only the host has.
+    Imported(FuncRef),
+    /// A function that does not fit the machine.
+    TooLarge(FuncRef),
+    /// A bulk operator costs more than is left of the slice.
+    Fuel,
+    Cancelled,
+    /// An instruction that lowering never makes.
+    Broken,
+}
+
+/// A table of functions; entries are positions in the run's list plus one.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<u64>,
+    pub(crate) max: Option<u32>,
+}
+
+/// What handlers read and write.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) refs: Vec<Obj>,
+    pub(crate) memory: Vec<u8>,
+    pub(crate) has_memory: bool,
+    pub(crate) max_pages: Option<u32>,
+    /// Scalars, by position in [`Machine::storage`].
+    pub(crate) globals: Vec<u64>,
+    pub(crate) global_refs: Vec<Obj>,
+    pub(crate) tables: Vec<Option<Table>>,
+    pub(crate) data: Vec<Arc<[u8]>>,
+    pub(crate) stdin: Arc<str>,
+    pub(crate) stdin_at: usize,
+    pub(crate) stdout: String,
+    pub(crate) output_limit: u64,
+    pub(crate) memory_limit: u64,
+    pub(crate) depth_limit: usize,
+    /// What a bulk operator may cost beyond its node while the fuel is counted node by node.
+    pub(crate) extra_limit: i64,
+    /// Fuel spent by bulk operators beyond their nodes.
+    pub(crate) extra: u64,
+    pub(crate) memory_peak: u64,
+    pub(crate) stop: Option<Stop>,
+    /// Frames when the contract that is being evaluated began, plus one; zero outside of contracts.
+    pub(crate) contract_depth: usize,
+    pub(crate) contract: u16,
+    pub(crate) func: u32,
+    pub(crate) window: u32,
+    pub(crate) base: usize,
+    pub(crate) rbase: usize,
+    pub(crate) pc: usize,
+    pub(crate) fuel: i64,
+    /// Whether handlers return after each instruction.
+    pub(crate) trampoline: bool,
+    /// Whether the segment that starts at `pc` has been paid for.
+    pub(crate) charged: bool,
+}
+
+impl Machine {
+    #[inline(always)]
+    pub(crate) fn table(&self, index: u16) -> Option<&Table> {
+        self.tables.get(usize::from(index))?.as_ref()
+    }
+
+    pub(crate) fn table_mut(&mut self, index: u16) -> Option<&mut Table> {
+        self.tables.get_mut(usize::from(index))?.as_mut()
+    }
+
+    /// Keeps the peak in step with linear memory and the value heap.
+    pub(crate) fn note_memory(&mut self) {
+        let now = crate::heap::peak() + self.memory.len() as u64;
+        self.memory_peak = self.memory_peak.max(now);
+    }
+
+    /// Sets up globals, memory, tables and data; `intern` gives a function's position in the run's list.
+    ///
+    /// Fails as instantiation would: when a data segment does not fit the memory, or the memory the limit.
+    pub(crate) fn instantiate(
+        &mut self,
+        program: &Program,
+        mut intern: impl FnMut(FuncRef) -> u32,
+    ) -> Result<Vec<VarRef>, Stop> {
+        let mut names = Vec::new();
+        let mut active = Vec::new();
+        for (of, storage) in program.all_storage() {
+            let (mut global, mut reference, mut table, mut bytes) = (0, Obj::default(), None, Arc::from([]));
+            match &storage.kind {
+                StorageKind::Global { initial, .. } => match value::constant(initial) {
+                    value::Word::Num(value) => global = value,
+                    value::Word::Ref(obj) => reference = obj,
+                },
+                StorageKind::Memory { pages, max_pages } => {
+                    let size = u64::from(*pages) << 16;
+                    if size > self.memory_limit || *pages > 1 << 16 {
+                        return Err(Stop::Limit(Limit::Memory));
+                    }
+                    self.memory = vec![0; size as usize];
+                    self.has_memory = true;
+                    self.max_pages = *max_pages;
+                }
+                StorageKind::Data { offset, bytes: given } => {
+                    match offset {
+                        // An active segment is dropped once it has been copied.
+                        Some(offset) => active.push((*offset as usize, Arc::clone(given))),
+                        None => bytes = Arc::clone(given),
+                    }
+                }
+                StorageKind::Table { entries, max } => {
+                    let entries =
+                        entries.iter().map(|entry| entry.map_or(0, |f| u64::from(intern(f)) + 1)).collect();
+                    table = Some(Table { entries, max: *max });
+                }
+            }
+            names.push(of);
+            self.globals.push(global);
+            self.global_refs.push(reference);
+            self.tables.push(table);
+            self.data.push(bytes);
+        }
+        for (offset, bytes) in active {
+            let to = self.memory.get_mut(offset..).and_then(|rest| rest.get_mut(..bytes.len()));
+            to.ok_or(Stop::Trap(Trap::MemoryOutOfBounds))?.copy_from_slice(&bytes);
+        }
+        self.note_memory();
+        Ok(names)
+    }
+}

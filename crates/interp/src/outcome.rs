@@ -1,0 +1,196 @@
+//! How runs end, and where.
+
+use std::fmt;
+
+use lmlang_ir::{ContractRef, FuncRef, NodeRef, RegionRef, Source, Trap, Value};
+
+use crate::value::Shown;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The function returned.
+    Returned {
+        /// Its results.
+        values: Vec<Value>,
+    },
+    /// An operator trapped, or is not supported.
+    Trapped {
+        /// Why.
+        fault: Fault,
+        /// Where.
+        place: Place,
+    },
+    /// A function's demand or promise did not hold.
+    ContractViolated {
+        /// Which one.
+        contract: ContractRef,
+        /// What it means, in words.
+        message: String,
+        /// Where: in the function that has the contract.
+        place: Place,
+    },
+    /// A bound of the run was met.
+    LimitReached {
+        /// Which one.
+        limit: LimitKind,
+        /// Where.
+        place: Place,
+    },
+    /// The run came to something that is not there yet.
+    ReachedHole {
+        /// The node with the hole, or in whose place one is missing.
+        node: Option<NodeRef>,
+        /// The input without a source; none when the node as a whole is wrong, or a region has no terminator.
+        port: Option<u16>,
+        /// Where.
+        place: Place,
+    },
+    /// A function with errors was called, or was to be run.
+    NotVerified {
+        /// Which one.
+        function: FuncRef,
+    },
+    /// Someone stopped the run.
+    Cancelled {
+        /// Where.
+        place: Place,
+    },
+}
+
+impl Outcome {
+    /// Where the run ended; `None` when it returned or never began.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Outcome::Returned { .. } | Outcome::NotVerified { .. } => None,
+            Outcome::Trapped { place, .. }
+            | Outcome::ContractViolated { place, .. }
+            | Outcome::LimitReached { place, .. }
+            | Outcome::ReachedHole { place, .. }
+            | Outcome::Cancelled { place } => Some(place),
+        }
+    }
+
+    pub(crate) fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Outcome::Returned { .. } | Outcome::NotVerified { .. } => None,
+            Outcome::Trapped { place, .. }
+            | Outcome::ContractViolated { place, .. }
+            | Outcome::LimitReached { place, .. }
+            | Outcome::ReachedHole { place, .. }
+            | Outcome::Cancelled { place } => Some(place),
+        }
+    }
+}
+
+/// Why a run trapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An operator trapped.
+    Trap(Trap),
+    /// A contract trapped instead of answering.
+    InContract(ContractRef, Trap),
+    /// Simulations do not have this operator, or a function that only the host has was called.
+    Unsupported,
+    /// The function is larger than the simulator takes.
+    TooLarge(FuncRef),
+}
+
+impl Fault {
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Fault::Trap(trap) => trap.code(),
+            Fault::InContract(..) => Trap::ContractTrapped.code(),
+            Fault::Unsupported | Fault::TooLarge(_) => "UNSUPPORTED",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Trap(trap) => write!(f, "{trap}"),
+            Fault::InContract(contract, trap) => write!(f, "contract `{contract}` trapped: {trap}"),
+            Fault::Unsupported => f.write_str("simulations cannot execute this operator or host function"),
+            Fault::TooLarge(function) => write!(f, "`{function}` is too large to be simulated"),
+        }
+    }
+}
+
+/// A bound of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LimitKind {
+    /// Executed nodes, with what bulk operators cost beyond.
+    Fuel,
+    /// Bytes of linear memory and of the value heap.
+    Memory,
+    /// Nested calls.
+    Depth,
+    /// Wall-clock time, watched by the caller between slices.
+    Time,
+    /// Bytes of trace that are kept.
+    Trace,
+    /// Bytes written to standard output.
+    Output,
+}
+
+impl LimitKind {
+    /// The name in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LimitKind::Fuel => "fuel",
+            LimitKind::Memory => "memory",
+            LimitKind::Depth => "depth",
+            LimitKind::Time => "time",
+            LimitKind::Trace => "trace",
+            LimitKind::Output => "output",
+        }
+    }
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a run stopped.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The calls, the outermost first; the last one is where the run stopped. Empty if nothing had been called.
+    pub stack: Vec<Location>,
+    /// Values that are alive in the innermost call.
+    pub values: Vec<SourceValue>,
+}
+
+impl Place {
+    /// The innermost location.
+    pub fn at(&self) -> Option<&Location> {
+        self.stack.last()
+    }
+}
+
+/// A place in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Position in the stack of calls, from 0.
+    pub frame: u32,
+    /// The function.
+    pub function: FuncRef,
+    /// The region.
+    pub region: RegionRef,
+    /// The node; `None` at the end of a region without terminator.
+    pub node: Option<NodeRef>,
+    /// Nodes that the run had executed.
+    pub step: u64,
+}
+
+/// A value with what it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceValue {
+    /// Output of a node, or a parameter.
+    pub source: Source,
+    /// The value.
+    pub shown: Shown,
+}

@@ -1,0 +1,819 @@
+//! Runs: slices, limits, linking, and how they end.
+
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use lmlang_ir::{FuncRef, NodeRef, RegionRef, Signature, Source, Type, Value, VarRef};
+use lmlang_verify::Checked;
+use thiserror::Error;
+
+use crate::cache::Cache;
+use crate::code::{Code, Ins, Loc, Lowering, Opcode, Target, WINDOW};
+use crate::exec::{self, Cx, Exit, Linked};
+use crate::heap::{self, Obj};
+use crate::machine::{Frame, Limit, Machine, Stop};
+use crate::outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue};
+use crate::value::{Budget, Class, Word, class, show, take_in};
+
+/// Bounds of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Executed nodes, with what bulk operators cost beyond.
+    pub fuel: u64,
+    /// Bytes of linear memory and of the value heap together.
+    pub memory_bytes: u64,
+    /// Nested calls.
+    pub call_depth: u32,
+    /// Bytes of standard output.
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { fuel: 100_000_000, memory_bytes: 256 << 20, call_depth: 10_000, output_bytes: 1 << 20 }
+    }
+}
+
+/// What a run depends on besides the program, the function and its arguments.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Bounds.
+    pub limits: Limits,
+    /// Standard input.
+    pub stdin: Arc<str>,
+    /// Whether to find out the values at the place where a run stopped: it is run again up to there.
+    pub inspect: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { limits: Limits::default(), stdin: Arc::from(""), inspect: true }
+    }
+}
+
+/// Why a run cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StartError {
+    /// There is no such function.
+    #[error("there is no function `{0}`")]
+    NoFunction(FuncRef),
+    /// Another number of arguments is wanted.
+    #[error("expected {expected} arguments, found {found}")]
+    Arity {
+        /// Parameters of the function.
+        expected: usize,
+        /// Arguments that were given.
+        found: usize,
+    },
+    /// An argument is of another type.
+    #[error("argument {index} is no `{expected}`")]
+    Argument {
+        /// Its position.
+        index: usize,
+        /// The type of the parameter.
+        expected: Type,
+    },
+    /// The function takes captured values, so that only a closure can be called.
+    #[error("`{0}` captures values: only closures made from it can be called")]
+    Captures(FuncRef),
+}
+
+/// Whether a run goes on after a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The slice was used up.
+    Paused,
+    /// There is an outcome.
+    Done,
+}
+
+/// What the caller wants after a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Another slice.
+    Continue,
+    /// The end: someone cancelled.
+    Cancel,
+    /// The end: the time is over.
+    TimeOut,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Executed nodes.
+    pub steps: u64,
+    /// Executed nodes, with what bulk operators cost beyond.
+    pub fuel_used: u64,
+    /// The most bytes of linear memory and of the value heap.
+    pub memory_peak: u64,
+    /// What was printed.
+    pub stdout: String,
+}
+
+/// Instructions that every run starts with: asks for a function to be decoded; ends the run.
+const LINK: usize = 0;
+const HALT: usize = 1;
+const FIRST: usize = 2;
+
+/// Slots of the stack at the start, beyond the window of padding.
+const STACK: usize = 1 << 14;
+/// Words of code at the start, beyond the window of padding.
+const ARENA: usize = 1 << 13;
+
+/// Fuel that is given to single instructions, whose fuel is counted outside.
+const PLENTY: i64 = 1 << 40;
+
+/// A run of a function.
+///
+/// It is a function of the program, the arguments and the options; where slices end makes no difference.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) checked: Checked,
+    cache: Cache,
+    pub(crate) lowering: Lowering,
+    options: Options,
+    function: FuncRef,
+    args: Vec<Value>,
+    pub(crate) machine: Machine,
+    arena: Vec<Ins>,
+    arena_used: usize,
+    stack: Vec<u64>,
+    funcs: Vec<Linked>,
+    index: HashMap<FuncRef, u32>,
+    signatures: HashMap<Signature, u32>,
+    storage: Vec<VarRef>,
+    /// Calls to be made, the current one first: the start function, then the one that was asked for.
+    calls: VecDeque<(FuncRef, Vec<Value>)>,
+    /// Fuel that has not been charged.
+    left: u64,
+    /// Bytes alive on the value heap.
+    live: u64,
+    outcome: Option<Outcome>,
+}
+
+/// Runs a function to its end, in slices of `slice` fuel, after each of which `control` is asked.
+pub fn run(
+    checked: &Checked,
+    function: FuncRef,
+    args: &[Value],
+    options: &Options,
+    cache: &Cache,
+    slice: u64,
+    control: &mut dyn FnMut(&Run) -> Control,
+) -> Result<RunResult, StartError> {
+    let mut run = Run::new(checked, function, args, options, cache)?;
+    while run.resume(slice) == Progress::Paused {
+        match control(&run) {
+            Control::Continue => {}
+            Control::Cancel => run.cancel(),
+            Control::TimeOut => run.time_out(),
+        }
+    }
+    Ok(run.into_result())
+}
+
+impl Run {
+    /// Prepares a run.
+    pub fn new(
+        checked: &Checked,
+        function: FuncRef,
+        args: &[Value],
+        options: &Options,
+        cache: &Cache,
+    ) -> Result<Run, StartError> {
+        Run::with_lowering(checked, function, args, options, cache, Lowering::Fast)
+    }
+
+    /// Prepares a run of code that was lowered in a given way. Both ways do the same.
+    pub fn with_lowering(
+        checked: &Checked,
+        function: FuncRef,
+        args: &[Value],
+        options: &Options,
+        cache: &Cache,
+        lowering: Lowering,
+    ) -> Result<Run, StartError> {
+        let program = checked.program();
+        let found = program.function(function).ok_or(StartError::NoFunction(function))?;
+        let params = &found.head().params;
+        if params.len() != args.len() {
+            return Err(StartError::Arity { expected: params.len(), found: args.len() });
+        }
+        if !found.head().captures.is_empty() {
+            return Err(StartError::Captures(function));
+        }
+        let mut arena = vec![[0; 4]; FIRST + ARENA + WINDOW];
+        arena[LINK] = [Opcode::Link as u16, 0, 0, 0];
+        arena[HALT] = [Opcode::Halt as u16, 0, 0, 0];
+        let limits = options.limits;
+        let mut run = Run {
+            checked: checked.clone(),
+            cache: cache.clone(),
+            lowering,
+            options: options.clone(),
+            function,
+            args: args.to_vec(),
+            machine: Machine {
+                stdin: Arc::clone(&options.stdin),
+                output_limit: limits.output_bytes,
+                memory_limit: limits.memory_bytes,
+                depth_limit: limits.call_depth as usize,
+                extra_limit: i64::MAX,
+                ..Machine::default()
+            },
+            arena,
+            arena_used: FIRST,
+            stack: vec![0; STACK + WINDOW],
+            funcs: Vec::new(),
+            index: HashMap::new(),
+            signatures: HashMap::new(),
+            storage: Vec::new(),
+            calls: VecDeque::new(),
+            left: limits.fuel.min(i64::MAX as u64 / 4),
+            live: 0,
+            outcome: None,
+        };
+        // Arguments are checked now, so that a wrong one is an error and not an outcome.
+        heap::set_live(0);
+        for (index, (param, arg)) in params.iter().zip(args).enumerate() {
+            let mut intern = |of| run.intern(of);
+            if take_in(program, &param.ty, arg, &mut intern).is_none() {
+                return Err(StartError::Argument { index, expected: param.ty.clone() });
+            }
+        }
+        if checked.function(function).is_none() {
+            run.outcome = Some(Outcome::NotVerified { function });
+            return Ok(run);
+        }
+        let mut machine = std::mem::take(&mut run.machine);
+        let storage = machine.instantiate(program, |of| run.intern(of));
+        run.machine = machine;
+        run.live = heap::live();
+        let start =
+            program.functions().find(|(of, f)| f.head().start && *of != function).map(|found| found.0);
+        run.calls.extend(start.map(|of| (of, Vec::new())));
+        run.calls.push_back((function, args.to_vec()));
+        match storage {
+            Ok(storage) => {
+                run.storage = storage;
+                run.begin();
+            }
+            Err(why) => run.finish(why),
+        }
+        Ok(run)
+    }
+
+    /// The function that was asked for.
+    pub fn function(&self) -> FuncRef {
+        self.function
+    }
+
+    /// The arguments.
+    pub fn args(&self) -> &[Value] {
+        &self.args
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The program that runs.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// How the run ended, once it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// What was printed so far.
+    pub fn stdout(&self) -> &str {
+        &self.machine.stdout
+    }
+
+    /// Fuel used so far.
+    pub fn fuel_used(&self) -> u64 {
+        let charged = self.options.limits.fuel.min(i64::MAX as u64 / 4) - self.left;
+        charged - self.ahead()
+    }
+
+    /// Nodes executed so far.
+    pub fn steps(&self) -> u64 {
+        self.fuel_used() - self.machine.extra
+    }
+
+    /// The most bytes of linear memory and of the value heap so far.
+    pub fn memory_peak(&self) -> u64 {
+        self.machine.memory_peak
+    }
+
+    /// Another run of the same from the start, lowered in a given way.
+    pub(crate) fn again(&self, lowering: Lowering, limits: Limits) -> Option<Run> {
+        let options = Options { limits, inspect: false, ..self.options.clone() };
+        Run::with_lowering(&self.checked, self.function, &self.args, &options, &self.cache, lowering).ok()
+    }
+
+    /// Runs on for about so much fuel.
+    ///
+    /// Costs its fuel in time; the caller looks at the clock between slices.
+    pub fn resume(&mut self, fuel: u64) -> Progress {
+        let mut budget = fuel.clamp(1, i64::MAX as u64 / 4).min(self.left);
+        let mut moved = false;
+        while self.outcome.is_none() {
+            self.machine.fuel = budget as i64;
+            let exit = self.slice();
+            let rest = self.machine.fuel as u64;
+            moved |= rest < budget;
+            self.left -= budget - rest;
+            budget = rest;
+            match exit {
+                Exit::Fuel if budget == self.left => self.last_nodes(),
+                Exit::Fuel if moved => return Progress::Paused,
+                // One operator costs more than the slice.
+                Exit::Fuel => budget = (budget * 2).max(1024).min(self.left),
+                other => self.attend(other),
+            }
+        }
+        Progress::Done
+    }
+
+    /// Ends the run because someone wants so.
+    pub fn cancel(&mut self) {
+        if self.outcome.is_none() {
+            self.finish(Stop::Cancelled);
+        }
+    }
+
+    /// Ends the run because its time is over.
+    pub fn time_out(&mut self) {
+        if self.outcome.is_none() {
+            self.finish(Stop::Limit(Limit::Time));
+        }
+    }
+
+    /// What the run did. Cancels a run that has not ended.
+    pub fn into_result(mut self) -> RunResult {
+        self.cancel();
+        if self.options.inspect && self.lowering == Lowering::Fast {
+            self.inspect();
+        }
+        RunResult {
+            steps: self.steps(),
+            fuel_used: self.fuel_used(),
+            memory_peak: self.machine.memory_peak,
+            stdout: std::mem::take(&mut self.machine.stdout),
+            outcome: self.outcome.take().unwrap_or(Outcome::Cancelled { place: Place::default() }),
+        }
+    }
+
+    /// Hands the machine to the handlers.
+    fn with_cx(&mut self, run: impl FnOnce(&mut Cx<'_>) -> Exit) -> Exit {
+        heap::set_live(self.live);
+        let mut cx = Cx {
+            m: std::mem::take(&mut self.machine),
+            arena: &self.arena,
+            stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
+            funcs: &self.funcs,
+            program: self.checked.program(),
+        };
+        let exit = run(&mut cx);
+        self.machine = cx.m;
+        self.machine.note_memory();
+        self.live = heap::live();
+        exit
+    }
+
+    fn slice(&mut self) -> Exit {
+        self.machine.extra_limit = i64::MAX;
+        self.with_cx(exec::run)
+    }
+
+    /// What handlers cannot do themselves.
+    fn attend(&mut self, exit: Exit) {
+        match exit {
+            Exit::Step => {}
+            Exit::Halt => self.halt(),
+            Exit::Grow => self.grow(),
+            Exit::Link => self.link(),
+            Exit::Stop => {
+                let why = self.machine.stop.take().unwrap_or(Stop::Broken);
+                self.finish(why);
+            }
+            // Only the loops that count fuel know what to do.
+            Exit::Fuel => self.finish(Stop::Limit(Limit::Fuel)),
+        }
+    }
+
+    /// Runs the last nodes one by one, up to exactly the limit.
+    fn last_nodes(&mut self) {
+        while self.outcome.is_none() {
+            self.instruction();
+        }
+    }
+
+    /// Runs one instruction with its fuel counted exactly.
+    ///
+    /// Leaves nothing charged ahead, so that slices and single instructions can follow each other.
+    pub(crate) fn instruction(&mut self) {
+        self.discharge();
+        let cost = self.cost();
+        if self.left < cost {
+            return self.finish(Stop::Limit(Limit::Fuel));
+        }
+        self.machine.fuel = PLENTY;
+        self.machine.extra_limit = (self.left - cost) as i64;
+        let extra = self.machine.extra;
+        let exit = self.with_cx(exec::step);
+        self.machine.charged = false;
+        match exit {
+            Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
+            Exit::Grow | Exit::Link => {}
+            Exit::Step | Exit::Halt | Exit::Stop => self.left -= cost + (self.machine.extra - extra),
+        }
+        self.attend(exit);
+    }
+
+    /// Takes back what has been charged for the rest of a segment.
+    fn discharge(&mut self) {
+        self.left += self.ahead();
+        self.machine.charged = false;
+    }
+
+    /// Nodes that the next instruction accounts for.
+    fn cost(&self) -> u64 {
+        self.code().map_or(0, |(code, at)| u64::from(code.cost.get(at).copied().unwrap_or(0)))
+    }
+
+    /// Nodes that have been charged and not been executed.
+    fn ahead(&self) -> u64 {
+        if !self.machine.charged {
+            return 0;
+        }
+        let at = self.machine.window as usize + self.machine.pc;
+        let charged = self.arena.get(at).map_or(0, |word| u64::from(word[0] >> 8));
+        // What stopped the run counts as executed.
+        if self.outcome.is_some() { charged - self.cost().min(charged) } else { charged }
+    }
+
+    /// The code that the machine is in, and the position in it.
+    pub(crate) fn code(&self) -> Option<(&Arc<Code>, usize)> {
+        self.code_of(self.machine.func, self.machine.window, self.machine.pc)
+    }
+
+    fn code_of(&self, func: u32, window: u32, pc: usize) -> Option<(&Arc<Code>, usize)> {
+        let linked = self.funcs.get(func as usize)?;
+        let at = (window as usize + pc).checked_sub(linked.window as usize)?;
+        linked.code.as_ref().filter(|code| at < code.words.len()).map(|code| (code, at))
+    }
+
+    /// The position of a function in the list.
+    fn intern(&mut self, of: FuncRef) -> u32 {
+        if let Some(found) = self.index.get(&of) {
+            return *found;
+        }
+        let signature = self.checked.program().function(of).map_or_else(Signature::default, |function| {
+            let head = function.head();
+            let params = head.params.iter().map(|param| param.ty.clone()).collect();
+            Signature { params, results: head.results.clone() }
+        });
+        let signature = self.signature(signature);
+        let index = self.funcs.len() as u32;
+        self.funcs.push(Linked { of, code: None, window: LINK as u32, frame: 0, refs: 0, signature });
+        self.index.insert(of, index);
+        index
+    }
+
+    fn signature(&mut self, of: Signature) -> u32 {
+        let next = self.signatures.len() as u32;
+        *self.signatures.entry(of).or_insert(next)
+    }
+
+    /// Starts the first of the calls that are left.
+    fn begin(&mut self) {
+        let Some((function, args)) = self.calls.front().cloned() else { return };
+        let func = self.intern(function);
+        let checked = self.checked.clone();
+        let program = checked.program();
+        let params = program.function(function).map_or(&[][..], |found| &found.head().params);
+        heap::set_live(self.live);
+        let (mut slot, mut reference) = (0, 0);
+        for (param, arg) in params.iter().zip(&args) {
+            let word = take_in(program, &param.ty, arg, &mut |of| self.intern(of));
+            match word.unwrap_or(Word::Num(0)) {
+                Word::Num(value) => {
+                    self.stack[slot] = value;
+                    slot += 1;
+                }
+                Word::Ref(obj) => {
+                    if self.machine.refs.len() <= reference {
+                        self.machine.refs.resize(reference + 1, Obj::default());
+                    }
+                    self.machine.refs[reference] = obj;
+                    reference += 1;
+                }
+            }
+        }
+        self.live = heap::live();
+        self.machine.frames.push(Frame { func, window: LINK as u32, pc: HALT as u32, base: 0, rbase: 0 });
+        self.machine.func = func;
+        self.machine.window = self.funcs[func as usize].window;
+        self.machine.base = 0;
+        self.machine.rbase = 0;
+        self.machine.pc = 0;
+        self.machine.charged = false;
+    }
+
+    fn halt(&mut self) {
+        self.machine.charged = false;
+        let Some((function, _)) = self.calls.pop_front() else { return };
+        if !self.calls.is_empty() {
+            return self.begin();
+        }
+        let checked = self.checked.clone();
+        let program = checked.program();
+        let results = program.function(function).map_or(&[][..], |found| &found.head().results);
+        let (mut slot, mut reference) = (0, 0);
+        let mut values = Vec::with_capacity(results.len());
+        for ty in results {
+            let word = match class(ty) {
+                Class::Num => {
+                    slot += 1;
+                    Word::Num(self.stack[slot - 1])
+                }
+                Class::Ref => {
+                    reference += 1;
+                    Word::Ref(self.machine.refs.get(reference - 1).cloned().unwrap_or_default())
+                }
+            };
+            match show(program, ty, &word, &|index| self.name(index), Budget::WHOLE) {
+                Some(shown) if !shown.cut => values.push(shown.value),
+                Some(_) => {
+                    // A result that does not fit an answer is like output that does not.
+                    self.outcome =
+                        Some(Outcome::LimitReached { limit: LimitKind::Output, place: Place::default() });
+                    return;
+                }
+                None => {
+                    let fault = Fault::Trap(lmlang_ir::Trap::UninitializedElement);
+                    self.outcome = Some(Outcome::Trapped { fault, place: Place::default() });
+                    return;
+                }
+            }
+        }
+        self.outcome = Some(Outcome::Returned { values });
+    }
+
+    /// The function at a position of the list.
+    pub(crate) fn name(&self, index: u32) -> Option<FuncRef> {
+        self.funcs.get(index as usize).map(|linked| linked.of)
+    }
+
+    fn grow(&mut self) {
+        let most = (self.options.limits.memory_bytes / 8).max(STACK as u64) as usize;
+        if self.stack.len() >= most.saturating_add(WINDOW) {
+            self.discharge();
+            return self.finish(Stop::Limit(Limit::Memory));
+        }
+        self.stack.resize(self.stack.len() * 2, 0);
+    }
+
+    /// Decodes the function that was entered.
+    fn link(&mut self) {
+        let func = self.machine.func;
+        let of = self.funcs[func as usize].of;
+        if let Err(why) = self.link_function(func, of) {
+            return self.finish(why);
+        }
+        self.machine.window = self.funcs[func as usize].window;
+        self.machine.pc = 0;
+        self.machine.charged = false;
+        while self.outcome.is_none()
+            && self.machine.base + self.funcs[func as usize].frame as usize + WINDOW > self.stack.len()
+        {
+            self.grow();
+        }
+    }
+
+    fn link_function(&mut self, func: u32, of: FuncRef) -> Result<(), Stop> {
+        let checked = self.checked.clone();
+        let verified = checked.function(of).ok_or(Stop::NotVerified(of))?;
+        if verified.function().body().root().is_none() {
+            return Err(Stop::Imported(of));
+        }
+        let code = self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?;
+        let start = self.arena_used;
+        let end = start + code.words.len();
+        if self.arena.len() < end + WINDOW {
+            let length = (end + WINDOW).max(self.arena.len() * 2);
+            self.arena.resize(length, [0; 4]);
+        }
+        self.arena[start..end].copy_from_slice(&code.words);
+        self.arena_used = end;
+        for patch in &code.patches {
+            let value = match &patch.what {
+                Target::Function(of) => self.intern(*of),
+                Target::FunctionValue(of) => self.intern(*of) + 1,
+                Target::Signature(of) => self.signature(of.clone()),
+                Target::Storage(of) => {
+                    let index = self.storage.iter().position(|storage| storage == of);
+                    index.ok_or(Stop::Broken)? as u32
+                }
+            };
+            let word = &mut self.arena[start + patch.at as usize];
+            word[usize::from(patch.field)] = value as u16;
+            if !matches!(patch.what, Target::Storage(_)) {
+                word[usize::from(patch.field) + 1] = (value >> 16) as u16;
+            }
+        }
+        let linked = &mut self.funcs[func as usize];
+        linked.window = start as u32;
+        linked.frame = code.frame;
+        linked.refs = code.refs;
+        linked.code = Some(code);
+        Ok(())
+    }
+
+    fn finish(&mut self, why: Stop) {
+        let contract = self.current_contract();
+        let place = Place { stack: self.calls_now(), values: self.values_now() };
+        let trapped = |fault, place| Outcome::Trapped { fault, place };
+        self.outcome = Some(match why {
+            Stop::Trap(trap) => match contract {
+                Some(contract) => trapped(Fault::InContract(contract, trap), place),
+                None => trapped(Fault::Trap(trap), place),
+            },
+            Stop::Hole(node, port) => Outcome::ReachedHole { node: Some(node), port, place },
+            Stop::Open(_) => Outcome::ReachedHole { node: None, port: None, place },
+            Stop::Violated(contract) => {
+                let function = place.at().map(|at| at.function);
+                let message = function
+                    .and_then(|of| self.checked.program().function(of)?.body().contract(contract))
+                    .map_or_else(String::new, |contract| contract.message.to_string());
+                Outcome::ContractViolated { contract, message, place }
+            }
+            Stop::Limit(limit) => Outcome::LimitReached { limit, place },
+            Stop::NotVerified(function) => Outcome::NotVerified { function },
+            Stop::Unsupported(_) | Stop::Imported(_) => trapped(Fault::Unsupported, place),
+            Stop::TooLarge(function) => trapped(Fault::TooLarge(function), place),
+            Stop::Cancelled => Outcome::Cancelled { place },
+            Stop::Fuel | Stop::Broken => {
+                debug_assert!(false, "lowering made an instruction that handlers refuse: {why:?}");
+                trapped(Fault::Unsupported, place)
+            }
+        });
+        let step = self.steps();
+        if let Some(place) = self.outcome.as_mut().and_then(Outcome::place_mut) {
+            place.stack.iter_mut().for_each(|location| location.step = step);
+        }
+    }
+
+    /// The contract that is being evaluated.
+    fn current_contract(&self) -> Option<lmlang_ir::ContractRef> {
+        let depth = self.machine.contract_depth.checked_sub(1)?;
+        let func = match self.machine.frames.get(depth) {
+            // The caller's record of the frame above says which function it was.
+            Some(above) => above.func,
+            None => self.machine.func,
+        };
+        let code = self.funcs.get(func as usize)?.code.as_ref()?;
+        code.contracts.get(usize::from(self.machine.contract)).copied()
+    }
+
+    /// The calls, the outermost first.
+    pub(crate) fn calls_now(&self) -> Vec<Location> {
+        let mut stack = Vec::new();
+        let frames = &self.machine.frames;
+        for (index, frame) in frames.iter().enumerate().skip(1) {
+            // The word before the one that a call returns to belongs to the call.
+            let pc = (frame.pc as usize).saturating_sub(1);
+            stack.extend(self.location(index as u32 - 1, frame.func, frame.window, pc));
+        }
+        if !frames.is_empty() {
+            let index = frames.len() as u32 - 1;
+            let (func, window, pc) = (self.machine.func, self.machine.window, self.machine.pc);
+            stack.extend(self.location(index, func, window, pc));
+        }
+        stack
+    }
+
+    fn location(&self, frame: u32, func: u32, window: u32, pc: usize) -> Option<Location> {
+        let function = self.name(func)?;
+        let body = self.checked.program().function(function)?.body();
+        let root = body.root();
+        let Some((code, at)) = self.code_of(func, window, pc) else {
+            return root.map(|region| Location { frame, function, region, node: None, step: 0 });
+        };
+        if let Some(region) = code.open_region(at) {
+            return Some(Location { frame, function, region, node: None, step: 0 });
+        }
+        let node = code.node_at(at);
+        let region = node.and_then(|node| body.node(node)).map(|node| node.region()).or(root)?;
+        Some(Location { frame, function, region, node, step: 0 })
+    }
+
+    /// The value at a place of the innermost call.
+    pub(crate) fn read(&self, loc: Loc) -> Word {
+        match loc {
+            Loc::Num(slot) => {
+                Word::Num(self.stack.get(self.machine.base + usize::from(slot)).copied().unwrap_or(0))
+            }
+            Loc::Ref(slot) => Word::Ref(
+                self.machine.refs.get(self.machine.rbase + usize::from(slot)).cloned().unwrap_or_default(),
+            ),
+            Loc::Known(bits) => Word::Num(bits),
+        }
+    }
+
+    /// The values that are alive in the innermost call: of nodes before the current one, and of parameters.
+    pub(crate) fn values_now(&self) -> Vec<SourceValue> {
+        /// More would not be read by anyone.
+        const MOST: usize = 500;
+        let mut out = Vec::new();
+        if self.lowering == Lowering::Fast {
+            return out;
+        }
+        let Some((code, at)) = self.code() else { return out };
+        let Some(function) = self.name(self.machine.func) else { return out };
+        let program = self.checked.program();
+        let Some(found) = program.function(function) else { return out };
+        let body = found.body();
+        let mut sources: Vec<Source> = Vec::new();
+        let current: Option<NodeRef> = code.node_at(at);
+        let (mut region, mut before): (Option<RegionRef>, Option<NodeRef>) = match code.open_region(at) {
+            Some(region) => (Some(region), None),
+            None => (current.and_then(|node| body.node(node)).map(|node| node.region()), current),
+        };
+        while let Some(inside) = region {
+            let nodes: Vec<NodeRef> = match before {
+                Some(before) => body.nodes_in(inside).take_while(|node| *node != before).collect(),
+                None => body.nodes_in(inside).collect(),
+            };
+            for node in nodes.into_iter().rev().take(MOST) {
+                sources.extend((0..4).map(|port| Source::Node(node, port)));
+            }
+            let params = body.region(inside).map_or(0, |region| region.params.len() as u16);
+            sources.extend((0..params).map(|port| Source::RegionParam(inside, port)));
+            before = match body.region(inside).map(|region| region.owner) {
+                Some(lmlang_ir::RegionOwner::Node(owner)) => Some(owner),
+                Some(lmlang_ir::RegionOwner::Function | lmlang_ir::RegionOwner::Contract(_)) | None => None,
+            };
+            region = body.outer(inside);
+        }
+        sources.extend((0..found.head().params.len() as u16).map(|port| Source::Param(function, port)));
+        for source in sources.into_iter().take(4 * MOST) {
+            let Some((loc, ty)) = code.locs.get(&source) else { continue };
+            let shown = show(program, ty, &self.read(*loc), &|index| self.name(index), Budget::STEP);
+            if let Some(shown) = shown {
+                out.push(SourceValue { source, shown });
+            }
+            if out.len() >= MOST {
+                break;
+            }
+        }
+        out
+    }
+
+    /// Finds the values at the place where the run stopped, by running the unfolded code up to there.
+    fn inspect(&mut self) {
+        /// Beyond this the second run would take longer than what it shows is worth.
+        const MOST_FUEL: u64 = 50_000_000;
+        let used = self.fuel_used();
+        if used > MOST_FUEL || self.outcome.as_ref().and_then(Outcome::place).is_none() {
+            return;
+        }
+        let stopped_by_itself = !matches!(
+            self.outcome,
+            Some(
+                Outcome::Cancelled { .. }
+                    | Outcome::LimitReached { limit: LimitKind::Time | LimitKind::Fuel, .. }
+            )
+        );
+        let mut limits = self.options.limits;
+        if !stopped_by_itself {
+            limits.fuel = used;
+        }
+        let Some(mut plain) = self.again(Lowering::Plain, limits) else { return };
+        while plain.resume(u64::MAX) == Progress::Paused {}
+        let found = plain.outcome.as_mut().and_then(Outcome::place_mut).map(std::mem::take);
+        if let (Some(place), Some(found)) = (self.outcome.as_mut().and_then(Outcome::place_mut), found) {
+            if place.at().map(|at| (at.function, at.node)) == found.at().map(|at| (at.function, at.node))
+                || !stopped_by_itself
+            {
+                place.values = found.values;
+            }
+        }
+    }
+}
+
+/// Values of the heap are counted on the thread that drops them, which may be any.
+impl Drop for Run {
+    fn drop(&mut self) {
+        heap::set_live(self.live);
+    }
+}

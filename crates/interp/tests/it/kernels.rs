@@ -1,0 +1,67 @@
+//! Small programs with known answers.
+
+use lmlang_interp::Options;
+use lmlang_ir::builder::{Builder, params, region_param};
+use lmlang_ir::{Exit, FuncRef, FunctionHead, Opcode, Program, RefAllocator, Scalar, Type};
+
+use crate::tools::{check, i64s, plain, returned, whole};
+
+fn fib(build: &mut Builder<'_>) -> FuncRef {
+    let module = build.module(None, "kernels");
+    let of = build.declare(FunctionHead::new("fib", module, params([("n", Type::I64)]), vec![Type::I64]));
+    let mut f = build.open(of).unwrap();
+    let n = f.param(0);
+    let two = f.i64(2);
+    let small = f.scalar(Opcode::LtS, Scalar::I64, [n, two]);
+    let choice = f.if_(small, vec![Type::I64]);
+    f.within(choice.regions[0], |f| f.yield_([n]));
+    f.within(choice.regions[1], |f| {
+        let one = f.i64(1);
+        let x = f.scalar(Opcode::Sub, Scalar::I64, [n, one]);
+        let a = f.call(of, [x]);
+        let two = f.i64(2);
+        let y = f.scalar(Opcode::Sub, Scalar::I64, [n, two]);
+        let b = f.call(of, [y]);
+        let sum = f.scalar(Opcode::Add, Scalar::I64, [a, b]);
+        f.yield_([sum])
+    });
+    f.ret([choice.node.into()]);
+    of
+}
+
+fn sum(build: &mut Builder<'_>) -> FuncRef {
+    let module = build.module(None, "loops");
+    let mut f = build.function(FunctionHead::new("sum", module, params([("n", Type::I64)]), vec![Type::I64]));
+    let n = f.param(0);
+    let zero = f.i64(0);
+    let rounds = f.loop_(None, [("i", Type::I64, zero), ("acc", Type::I64, zero)], vec![Type::I64]);
+    let body = rounds.regions[0];
+    f.within(body, |f| {
+        let (i, acc) = (region_param(body, 0), region_param(body, 1));
+        let done = f.scalar(Opcode::GeU, Scalar::I64, [i, n]);
+        f.break_if(rounds.node, done, [acc]);
+        let one = f.i64(1);
+        let next = f.scalar(Opcode::Add, Scalar::I64, [i, one]);
+        let total = f.scalar(Opcode::Add, Scalar::I64, [acc, i]);
+        f.exit(Exit::Continue(rounds.node), [next, total]);
+    });
+    f.ret([rounds.node.into()]);
+    f.finish()
+}
+
+#[test]
+fn fib_and_sum() {
+    let (mut program, mut refs) = (Program::new(), RefAllocator::starting_at(1));
+    let mut build = Builder::new(&mut program, &mut refs);
+    let (fib, sum) = (fib(&mut build), sum(&mut build));
+    let checked = check(program);
+    let options = Options::default();
+    for run in [whole, plain] {
+        assert_eq!(run(&checked, fib, &i64s(&[20]), &options).outcome, returned(i64s(&[6765])));
+        assert_eq!(run(&checked, sum, &i64s(&[1000]), &options).outcome, returned(i64s(&[499_500])));
+    }
+    assert_eq!(
+        whole(&checked, fib, &i64s(&[15]), &options).fuel_used,
+        plain(&checked, fib, &i64s(&[15]), &options).fuel_used
+    );
+}

@@ -1,0 +1,85 @@
+//! Laws over generated programs: lowering, slicing and stepping change nothing.
+
+use std::sync::Arc;
+
+use lmlang_interp::{
+    Cache, LimitKind, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Trace, TraceLevel,
+};
+use lmlang_ir::{FuncRef, Value};
+use lmlang_testkit::choices::Choices;
+use lmlang_testkit::generate::{self, Options as Wild};
+use lmlang_verify::Checked;
+use proptest::prelude::*;
+
+use crate::tools::{check, plain, whole};
+
+fn options() -> Options {
+    Options {
+        limits: Limits { fuel: 20_000, call_depth: 50, memory_bytes: 32 << 20, output_bytes: 10_000 },
+        stdin: Arc::from("first\nsecond line\n\nlast"),
+        inspect: true,
+    }
+}
+
+fn in_slices(checked: &Checked, function: FuncRef, args: &[Value], slice: u64) -> RunResult {
+    let mut run =
+        Run::with_lowering(checked, function, args, &options(), &Cache::new(), Lowering::Fast).unwrap();
+    while run.resume(slice) == Progress::Paused {}
+    run.into_result()
+}
+
+/// The outcome without values, which only the unfolded code finds.
+fn bare(result: &RunResult) -> (Outcome, u64, u64, String) {
+    let mut outcome = result.outcome.clone();
+    match &mut outcome {
+        Outcome::Returned { .. } | Outcome::NotVerified { .. } => {}
+        Outcome::Trapped { place, .. }
+        | Outcome::ContractViolated { place, .. }
+        | Outcome::LimitReached { place, .. }
+        | Outcome::ReachedHole { place, .. }
+        | Outcome::Cancelled { place } => place.values.clear(),
+    }
+    (outcome, result.steps, result.fuel_used, result.stdout.clone())
+}
+
+proptest! {
+    #![proptest_config(lmlang_testkit::config())]
+
+    #[test]
+    fn lowering_slicing_and_stepping_change_nothing(seed in any::<u64>(), slice in 1u64..700) {
+        let generated = generate::seeded(seed, &Wild { recursion: seed % 3 == 0, ..Wild::default() });
+        let checked = check(generated.program.clone());
+        let mut choices = Choices::seeded(seed ^ 1);
+        for (function, _) in generated.program.functions() {
+            let Some(args) = generate::values::arguments(&generated.program, function, &mut choices) else {
+                continue;
+            };
+            if !generated.program.function(function).unwrap().head().captures.is_empty() {
+                continue;
+            }
+            let fast = whole(&checked, function, &args, &options());
+            let slow = plain(&checked, function, &args, &options());
+            prop_assert_eq!(bare(&fast), bare(&slow), "{} unfolded", function);
+            let sliced = in_slices(&checked, function, &args, slice);
+            prop_assert_eq!(bare(&fast), bare(&sliced), "{} in slices of {}", function, slice);
+            let run = Run::new(&checked, function, &args, &options(), &Cache::new()).unwrap();
+            let mut trace = Trace::of(&run, TraceLevel::Nodes, None).unwrap();
+            let page = trace.page(0, usize::MAX, u64::MAX);
+            let traced = trace.outcome().cloned();
+            let mut outcome = traced.clone().unwrap();
+            if let Outcome::LimitReached { limit: LimitKind::Fuel, .. } = outcome {
+            } else if !matches!(outcome, Outcome::NotVerified { .. }) {
+                prop_assert_eq!(page.steps.len() as u64, fast.steps, "{} traced", function);
+            }
+            match &mut outcome {
+                Outcome::Returned { .. } | Outcome::NotVerified { .. } => {}
+                Outcome::Trapped { place, .. }
+                | Outcome::ContractViolated { place, .. }
+                | Outcome::LimitReached { place, .. }
+                | Outcome::ReachedHole { place, .. }
+                | Outcome::Cancelled { place } => place.values.clear(),
+            }
+            prop_assert_eq!(bare(&fast).0, outcome, "{} traced", function);
+        }
+    }
+}

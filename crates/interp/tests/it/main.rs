@@ -1,0 +1,5 @@
+//! Tests of the trace tier through its public interface.
+
+mod kernels;
+mod laws;
+mod tools;
