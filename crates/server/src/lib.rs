@@ -19,3 +19,5 @@ mod ws;
 
 pub use config::{Admit, Config, Credentials, Denied, Hooks, Ready};
 pub use listen::{Bound, Error, bind, serve};
+/// The surface that is served: whoever starts a server makes its executor.
+pub use lmlang_graphql as graphql;
