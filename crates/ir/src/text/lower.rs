@@ -51,6 +51,8 @@ pub(super) struct Lowering<'t> {
     pub(super) reuse: Reuse,
     /// What was made, in the order of the text.
     pub(super) made: Vec<(Name, Ref)>,
+    /// Where entities stand in the text, by number, if anybody wants to know.
+    pub(super) places: Option<HashMap<u64, u32>>,
 }
 
 impl<'t> Lowering<'t> {
@@ -70,6 +72,7 @@ impl<'t> Lowering<'t> {
             tainted: false,
             reuse: Reuse::default(),
             made: Vec::new(),
+            places: None,
         };
         lowering.collect_given();
         lowering
@@ -184,13 +187,22 @@ impl<'t> Lowering<'t> {
 
     /// The given number, or a fresh one.
     pub(super) fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
-        match tag {
+        let number = match tag {
             Some(tag) if self.given.get(&tag.of.number) == Some(&tag.of.kind) => tag.of.number,
             Some(_) | None => match self.refs.allocate() {
                 Some(number) => number,
                 None => self.exhausted(at),
             },
+        };
+        self.placed(number, at)
+    }
+
+    /// Remembers where an entity stands.
+    pub(super) fn placed(&mut self, number: u64, at: u32) -> u64 {
+        if let Some(places) = &mut self.places {
+            places.entry(number).or_insert(at);
         }
+        number
     }
 
     pub(super) fn exhausted(&mut self, at: u32) -> u64 {
