@@ -6,6 +6,8 @@ import { constants, gzipSync } from 'node:zlib';
 const dist = new URL('../dist/', import.meta.url).pathname;
 /** A smaller file is not worth a second form. */
 const LARGE = 1024;
+/** What the binary may grow by. */
+const BUDGET = 3 << 20;
 /** Formats that are compressed already. */
 const PACKED = /\.(woff2|png|gz)$/;
 
@@ -32,3 +34,7 @@ for (const name of readdirSync(dist, { recursive: true })) {
 }
 const kB = (bytes) => `${Math.round(bytes / 1024)} kB`;
 console.log(`${kB(before)} compressed to ${kB(after)}`);
+if (after > BUDGET) {
+  console.error(`that is more than the ${kB(BUDGET)} that the binary may grow by`);
+  process.exitCode = 1;
+}
