@@ -1,12 +1,8 @@
 //! Reading texts into programs.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
 use crate::entities::Name;
-use crate::node::Source;
 use crate::program::Program;
-use crate::refs::{ModuleRef, NodeRef, Ref, RefAllocator};
+use crate::refs::{ModuleRef, Ref, RefAllocator};
 use crate::text::cursor::Parser;
 use crate::text::error::{Mistake, TextError, locate};
 use crate::text::lower::{Lowering, Policy};

@@ -32,7 +32,7 @@ pub(super) enum Policy {
     /// They become the refs of the entities.
     Honour,
     /// They name entities that are there already; those that may be named.
-    Match(HashSet<u64>),
+    Match(HashMap<u64, RefKind>),
     /// There are none.
     Refuse,
 }
@@ -125,7 +125,7 @@ impl<'t> Lowering<'t> {
                     Item::Storage(item) => self.give(item.label.tag, RefKind::Variable),
                     Item::Function(item) => {
                         self.give(item.label.tag, RefKind::Function);
-                        for body in &item.body {
+                        if let Some(body) = &item.body {
                             self.collect_body(body);
                         }
                     }
@@ -173,7 +173,7 @@ impl<'t> Lowering<'t> {
                 self.refs.reserve(of.number);
             }
             Policy::Match(known) => {
-                if !known.contains(&of.number) {
+                if known.get(&of.number) != Some(&of.kind) {
                     return self.note(unknown_ref(of, at));
                 }
             }

@@ -74,11 +74,12 @@ struct At {
 }
 
 /// Names in a function.
-struct BodyNames<'a> {
-    program: ProgramNames<'a>,
-    function: FuncRef,
-    scope: &'a Scope,
-    given: &'a HashMap<u64, RefKind>,
+pub(super) struct BodyNames<'a> {
+    pub(super) program: ProgramNames<'a>,
+    pub(super) function: FuncRef,
+    pub(super) scope: &'a Scope,
+    /// Refs of entities that the text makes.
+    pub(super) given: &'a HashMap<u64, RefKind>,
 }
 
 impl Names for BodyNames<'_> {
@@ -199,7 +200,7 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     /// Writes to the function; a change that the structure refuses is a mistake of the text.
-    fn change<T>(
+    pub(super) fn change<T>(
         &mut self,
         at: u32,
         change: impl FnOnce(&mut FunctionMut<'_>) -> Result<T, crate::change::StructureError>,
@@ -282,6 +283,18 @@ impl<'a, 't> Body<'a, 't> {
         let of = VarRef::of_key(number);
         let record = Variable { name: var.label.name.clone(), ty, doc: var.doc.clone() };
         self.change(var.label.at, |function| function.add_variable(of, record));
+    }
+
+    /// Makes a variable that was just added known by its name.
+    pub(super) fn bind_variable(&mut self, var: &VarSyntax) {
+        let Some(name) = &var.label.name else { return };
+        let variables = self.program().function(self.function).map(|function| function.body().variables());
+        let found =
+            variables.into_iter().flatten().filter(|(_, known)| known.name.as_ref() == Some(name)).last();
+        if let Some((of, _)) = found {
+            self.scope.add_variable(name, of);
+            self.scope.bind(name, Binding::Variable(of));
+        }
     }
 
     pub(super) fn contract(&mut self, syntax: &ContractSyntax) {
@@ -450,7 +463,8 @@ impl<'a, 't> Body<'a, 't> {
         };
         self.place(node, content, at, stmt.head.at)?;
         if let Some(name) = &stmt.label.name {
-            self.labelled.push((name.to_string(), node));
+            let first = crate::text::scope::output_names(name).next().unwrap_or_default();
+            self.labelled.push((first.to_owned(), node));
         }
         let mut filled = Vec::new();
         for Planned { of, role, params, syntax } in regions {

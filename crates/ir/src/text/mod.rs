@@ -1,6 +1,7 @@
 //! The text form.
 mod api;
 mod cursor;
+mod edit;
 mod error;
 mod heads;
 mod items;
@@ -24,6 +25,10 @@ mod value;
 mod words;
 
 pub use api::{Added, add_text, parse_program};
+pub use edit::{
+    InsertPlace, OperatorForm, OperatorScope, insert_text, parse_operator, replace_contract,
+    replace_function, replace_type,
+};
 pub use error::{TextError, code, nearest};
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, parse_program_with_places};

@@ -287,27 +287,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
     pub(super) fn node_alone(&mut self, of: NodeRef) {
         let body = self.function.body();
         let Some(node) = body.node(of) else { return };
-        let mut chain: Vec<RegionRef> = body.chain(node.region()).collect();
-        chain.reverse();
-        for (index, region) in chain.iter().enumerate() {
-            self.bind_params(*region);
-            let owner = |inner: &RegionRef| match body.region(*inner).map(|region| region.owner) {
-                Some(crate::entities::RegionOwner::Node(owner)) => Some(owner),
-                Some(_) | None => None,
-            };
-            let next = chain.get(index + 1).map_or(Some(of), owner);
-            for before in body.nodes_in(*region) {
-                if Some(before) == next {
-                    break;
-                }
-                self.bind_node(before);
-            }
-            if let Some(owner) = next.filter(|owner| *owner != of)
-                && let Some(label) = body.node(owner).and_then(|node| node.op().label())
-            {
-                self.scope.push_label(label, owner);
-            }
-        }
+        self.scope = Scope::at(self.of, self.function, node.region(), body.previous(of));
         layout::lines(self.program, self.function, node.region(), &mut self.folded);
         let mut steps = Vec::new();
         self.line(of, &mut steps);
@@ -316,15 +296,6 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
 
     fn lines(&mut self, region: RegionRef) -> Vec<NodeRef> {
         layout::lines(self.program, self.function, region, &mut self.folded)
-    }
-
-    fn bind_params(&mut self, region: RegionRef) {
-        let params = self.function.body().region(region).map_or(&[][..], |region| &region.params);
-        for (index, param) in params.iter().enumerate() {
-            if let Some(name) = &param.name {
-                self.scope.bind(name, Binding::Value(Source::RegionParam(region, index as u16)));
-            }
-        }
     }
 
     fn bind_node(&mut self, of: NodeRef) {
@@ -382,7 +353,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         let Some(record) = self.function.body().region(region) else { return };
         self.region_tag(region);
         let mark = self.scope.mark();
-        self.bind_params(region);
+        self.scope.bind_params(self.function, region);
         let lines = self.lines(region);
         let bare = self.detail < Detail::Full || record.trailer.is_none();
         let short = bare

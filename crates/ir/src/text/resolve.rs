@@ -119,7 +119,6 @@ pub(super) fn resolve_type(of: &TypeSyntax, names: &impl Names) -> Resolved<Type
         TypeKind::Array(part, None) => Type::Array(one(part)?),
         TypeKind::Array(part, Some(length)) => Type::FixedArray(one(part)?, *length),
         TypeKind::Closure(signature) => Type::Closure(Arc::new(resolve_signature(signature, names)?)),
-        TypeKind::Missing => return Err(Mistake::new(code::TYPE_EXPECTED, of.at, "expected a type")),
     })
 }
 

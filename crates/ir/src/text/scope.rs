@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::entities::RegionOwner;
 use crate::function::Function;
 use crate::node::Source;
-use crate::refs::{FuncRef, NodeRef, VarRef};
+use crate::refs::{FuncRef, NodeRef, RegionRef, VarRef};
 use crate::text::words::is_bare;
 
 /// What a name of a value stands for.
@@ -73,6 +74,56 @@ impl Scope {
         }
         for (index, param) in function.head().params.iter().enumerate() {
             self.bind(&param.name, Binding::Value(Source::Param(of, index as u16)));
+        }
+    }
+
+    /// What is in scope in a region right after a node of it, or at its front. Costs what stands before that place.
+    pub(super) fn at(of: FuncRef, function: &Function, region: RegionRef, after: Option<NodeRef>) -> Scope {
+        let body = function.body();
+        let mut scope = Scope::default();
+        scope.bind_head(of, function);
+        let mut chain: Vec<RegionRef> = body.chain(region).collect();
+        chain.reverse();
+        for (index, around) in chain.iter().enumerate() {
+            scope.bind_params(function, *around);
+            let owner = chain.get(index + 1).and_then(|inner| match body.region(*inner)?.owner {
+                RegionOwner::Node(owner) => Some(owner),
+                RegionOwner::Function | RegionOwner::Contract(_) => None,
+            });
+            let (bound, included) = match owner {
+                Some(owner) => (Some(owner), false),
+                None => (after, true),
+            };
+            if bound.is_none() {
+                continue;
+            }
+            for node in body.nodes_in(*around) {
+                let last = Some(node) == bound;
+                if (!last || included)
+                    && let Some(name) = body.node(node).and_then(|node| node.name())
+                {
+                    scope.bind_outputs(name, node);
+                }
+                if last {
+                    break;
+                }
+            }
+            if let Some(owner) = owner
+                && let Some(label) = body.node(owner).and_then(|node| node.op().label())
+            {
+                scope.push_label(label, owner);
+            }
+        }
+        scope
+    }
+
+    /// Binds the parameters of a region.
+    pub(super) fn bind_params(&mut self, function: &Function, region: RegionRef) {
+        let params = function.body().region(region).map_or(&[][..], |region| &region.params);
+        for (index, param) in params.iter().enumerate() {
+            if let Some(name) = &param.name {
+                self.bind(name, Binding::Value(Source::RegionParam(region, index as u16)));
+            }
         }
     }
 

@@ -81,8 +81,6 @@ pub(super) enum TypeKind {
     Result(Box<(TypeSyntax, TypeSyntax)>),
     Array(Box<TypeSyntax>, Option<u32>),
     Closure(Box<SignatureSyntax>),
-    /// A mistake that is told already.
-    Missing,
 }
 
 #[derive(Clone, Debug, Default)]
