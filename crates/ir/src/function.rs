@@ -252,10 +252,11 @@ impl Body {
         }
     }
 
-    /// The region and all regions around it, the innermost first. Stops at a region that does not exist.
+    /// The region and all regions around it, the innermost first. Stops at a region that does not exist, and after as
+    /// many as there are, should they run in a circle.
     pub fn chain(&self, region: RegionRef) -> impl Iterator<Item = RegionRef> + '_ {
         let start = self.region(region).map(|_| region);
-        std::iter::successors(start, |region| self.outer(*region))
+        std::iter::successors(start, |region| self.outer(*region)).take(self.counts.regions as usize)
     }
 
     /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input.
