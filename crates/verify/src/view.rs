@@ -92,11 +92,6 @@ impl<'a> View<'a> {
         self.layout.as_ref()?.node(of).filter(|placed| placed.enter > 0)
     }
 
-    /// The regions around, the innermost first. Ends after as many as there are, should they run in a circle.
-    fn chain(&self, region: RegionRef) -> impl Iterator<Item = RegionRef> + '_ {
-        self.body.chain(region).take(self.body.counts().regions as usize)
-    }
-
     /// The type of the value that a source gives.
     pub(crate) fn given(&self, source: Source) -> Given<'_> {
         let port = usize::from(source.port());
@@ -140,7 +135,7 @@ impl<'a> View<'a> {
                     self.placed(user).zip(self.layout.as_ref().and_then(|layout| layout.region(region)));
                 match flat {
                     Some((user, region)) => (region.enter..region.exit).contains(&user.enter),
-                    None => self.chain(node.region()).any(|around| around == region),
+                    None => self.body.chain(node.region()).any(|around| around == region),
                 }
             }
             Source::Node(producer, _) => match (self.placed(producer), self.placed(user)) {
@@ -157,7 +152,7 @@ impl<'a> View<'a> {
     fn climbs_to(&self, producer: NodeRef, user: NodeRef, node: &Node) -> bool {
         let Some(region) = self.body.node(producer).map(Node::region) else { return false };
         let mut standing = user;
-        for around in self.chain(node.region()) {
+        for around in self.body.chain(node.region()) {
             if around == region {
                 return producer != standing && self.body.precedes(producer, standing);
             }
@@ -174,6 +169,7 @@ impl<'a> View<'a> {
         match (self.placed(outer), self.placed(inner)) {
             (Some(outer), Some(inner)) => outer.enter < inner.enter && inner.enter < outer.exit,
             (_, _) => self
+                .body
                 .chain(node.region())
                 .filter_map(|around| self.body.region(around))
                 .any(|region| region.owner == RegionOwner::Node(outer)),
@@ -185,7 +181,8 @@ impl<'a> View<'a> {
         if let (Some(placed), Some(layout)) = (self.placed(of), &self.layout) {
             return layout.region_around(placed).is_some_and(|region| region.contract);
         }
-        self.chain(node.region())
+        self.body
+            .chain(node.region())
             .filter_map(|around| self.body.region(around))
             .any(|region| matches!(region.owner, RegionOwner::Contract(_)))
     }
@@ -213,7 +210,7 @@ impl<'a> View<'a> {
         }
         let mut last = of;
         let mut steps = 0;
-        for around in self.chain(of) {
+        for around in self.body.chain(of) {
             (last, steps) = (around, steps + 1);
         }
         steps < self.body.counts().regions || self.body.outer(last).is_none()

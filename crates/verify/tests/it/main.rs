@@ -3,3 +3,5 @@
 mod build;
 mod codes;
 mod findings;
+mod laws;
+mod mutate;
