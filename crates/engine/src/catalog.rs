@@ -1,0 +1,292 @@
+//! The programs of a database: making, finding, renaming and deleting them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lmlang_history::line::Line;
+use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::revision::MAIN;
+use lmlang_ir::text::{self, TextError};
+use lmlang_ir::{Program, RefAllocator};
+use lmlang_store::{CreateProgramError, FIRST_SEQ, Head as StoredHead, NewProgram, UpdateProgramError};
+use lmlang_verify::Checked;
+use uuid::Uuid;
+
+use crate::checkpoints::Checkpoints;
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::events::{Change, Event};
+use crate::provenance::Provenance;
+use crate::records;
+use crate::request::Call;
+use crate::states::threads;
+use crate::timeline::{Head, Revision, Timeline};
+
+/// A program's row in the catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgramInfo {
+    pub(crate) key: lmlang_store::ProgramKey,
+    /// Its id.
+    pub id: Uuid,
+    /// Its name, unique among programs that are not deleted.
+    pub name: String,
+    /// What it is for; empty if nobody said.
+    pub doc: String,
+    /// When it was made, in microseconds of UTC.
+    pub created: i64,
+}
+
+impl From<lmlang_store::Program> for ProgramInfo {
+    fn from(row: lmlang_store::Program) -> ProgramInfo {
+        ProgramInfo { key: row.key, id: row.id, name: row.name, doc: row.doc, created: row.created.0 }
+    }
+}
+
+/// How a caller names a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// By id.
+    Id(Uuid),
+    /// By name.
+    Name(String),
+}
+
+/// Programs by name.
+#[derive(Clone, Debug)]
+pub struct ProgramPage {
+    /// The programs of this page.
+    pub programs: Vec<Arc<ProgramInfo>>,
+    /// Whether more follow.
+    pub more: bool,
+    /// How many match altogether.
+    pub total: u64,
+}
+
+/// What a new program begins with.
+#[derive(Clone, Debug)]
+pub struct NewProgramRequest {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub doc: String,
+    /// Its first content in the text form; empty without.
+    pub text: Option<String>,
+}
+
+/// What became of a request to make a program.
+#[derive(Debug)]
+pub enum Creation {
+    /// It is there.
+    Created(OpenProgram),
+    /// The text has errors; nothing is stored.
+    Rejected {
+        /// Errors of the text form.
+        text: Vec<TextError>,
+        /// The program with what the verifier found in it, when the text could be read.
+        checked: Option<Box<Checked>>,
+    },
+}
+
+impl Engine {
+    /// A live program.
+    pub async fn find(&self, selector: &Selector) -> Result<OpenProgram, Error> {
+        if let Selector::Id(id) = selector
+            && let Some(open) = self.opened(*id)
+        {
+            return Ok(open);
+        }
+        if let Selector::Name(name) = selector
+            && let Some(open) = self.all_opened().into_iter().find(|open| open.info().name == *name)
+        {
+            return Ok(open);
+        }
+        let (row, given) = match selector {
+            Selector::Id(id) => (self.store().program_by_id(*id).await?, id.to_string()),
+            Selector::Name(name) => (self.store().program_by_name(name).await?, name.clone()),
+        };
+        match row {
+            Some(row) if row.deleted.is_none() => self.open(&Arc::new(row.into())).await,
+            Some(_) => Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true }),
+            None => Err(Error::not_found("program", given)),
+        }
+    }
+
+    /// Live programs by name, after a name, containing a text.
+    pub async fn programs(
+        &self,
+        after: Option<&str>,
+        search: Option<&str>,
+        first: usize,
+    ) -> Result<ProgramPage, Error> {
+        let page = self.store().programs(after, search, first as u64 + 1).await?;
+        let more = page.programs.len() > first;
+        let programs = page.programs.into_iter().take(first).map(|row| Arc::new(row.into())).collect();
+        Ok(ProgramPage { programs, more, total: page.total })
+    }
+
+    /// Makes a program, from a text or empty. Nothing is stored when the text has an error.
+    pub async fn create_program(&self, request: NewProgramRequest, call: &Call) -> Result<Creation, Error> {
+        check_name("name", &request.name, self.limits().name_length)?;
+        let text_bytes = request.text.as_ref().map_or(0, String::len);
+        if text_bytes > self.limits().text_bytes {
+            let limit = self.limits().text_bytes as u64;
+            return Err(Error::Limit { which: "textBytes", limit, actual: text_bytes as u64 });
+        }
+        let text = request.text.clone();
+        // Parsing and checking a large text takes long: not on the runtime's threads.
+        let built =
+            tokio::task::spawn_blocking(move || build(text.as_deref())).await.map_err(|_| Error::Closed)?;
+        let (checked, refs) = match built {
+            Ok(built) => built,
+            Err((text, checked)) => return Ok(Creation::Rejected { text, checked }),
+        };
+        let (id, now) = (self.0.clock.id(), self.0.clock.now());
+        let difference = lmlang_history::diff(&Program::new(), checked.program());
+        let entry = Entry {
+            number: FIRST_SEQ,
+            id: self.0.clock.entry_id().into_bytes(),
+            parents: Vec::new(),
+            branch: 0,
+            kind: RevisionKind::Create,
+            actor: call.actor.clone(),
+            on_behalf_of: call.on_behalf_of.clone(),
+            message: call.message.clone(),
+            time: now.0,
+            counts: difference.counts(),
+            edits: difference.edits,
+            root_hash: checked.program().root_hash(),
+            next_ref: refs.watermark(),
+            target: None,
+            name: None,
+            names: Vec::new(),
+            idempotency: call.idempotency.clone(),
+            origin: None,
+        };
+        let stored = records::to_row(self, &entry).await?;
+        let program = NewProgram { id, name: request.name.clone(), doc: request.doc.clone(), created: now };
+        let main = StoredHead { branch: 0, name: MAIN.into(), seq: FIRST_SEQ, created: now, deleted: None };
+        let key = match self.store().create_program(program, vec![stored], vec![main]).await {
+            Ok(key) => key,
+            Err(CreateProgramError::NameTaken { name }) => {
+                return Err(Error::NameTaken { what: "program", name });
+            }
+            Err(CreateProgramError::KeyTaken { program }) => return self.created_before(program, call).await,
+            Err(CreateProgramError::IdTaken) => return Err(Error::bad_request("the program's id is in use")),
+            Err(CreateProgramError::Entries(error)) => return Err(Error::bad_request(error.to_string())),
+            Err(CreateProgramError::Storage(fault)) => return Err(fault.into()),
+        };
+        let info = Arc::new(ProgramInfo { key, id, name: request.name, doc: request.doc, created: now.0 });
+        let revision = Arc::new(Revision { entry: Arc::new(entry), checked });
+        let line = Line::replay([revision.entry.step()]).map_err(|_| Error::Closed)?;
+        let head = Head {
+            revision: Arc::clone(&revision),
+            last: FIRST_SEQ,
+            line,
+            checkpoints: Checkpoints::default(),
+            provenance: Provenance::default(),
+        };
+        let committer = self.store().committer().clone();
+        let window = VecDeque::from([revision]);
+        let timeline = Timeline::start(key, id, committer, head, window, refs, self.limits());
+        let open = OpenProgram { info: Arc::new(RwLock::new(info)), timeline };
+        self.remember(open.clone());
+        Ok(Creation::Created(open))
+    }
+
+    /// Answers a repeated creation with the program that the first one made.
+    async fn created_before(&self, key: lmlang_store::ProgramKey, call: &Call) -> Result<Creation, Error> {
+        let first = self.store().entry(key, FIRST_SEQ).await?;
+        let same = match first {
+            Some(row) => records::from_row(self, row).await?.idempotency == call.idempotency,
+            None => false,
+        };
+        if !same {
+            return Err(Error::IdempotencyMismatch);
+        }
+        match self.store().program(key).await? {
+            Some(row) => Ok(Creation::Created(self.open(&Arc::new(row.into())).await?)),
+            None => Err(Error::not_found("program", key.to_string())),
+        }
+    }
+
+    /// Gives a program another name or doc; what is `None` stays.
+    pub async fn update_program(
+        &self,
+        selector: &Selector,
+        name: Option<&str>,
+        doc: Option<&str>,
+    ) -> Result<OpenProgram, Error> {
+        let open = self.find(selector).await?;
+        if let Some(name) = name {
+            check_name("name", name, self.limits().name_length)?;
+        }
+        let before = open.info();
+        match self.store().update_program(before.key, name, doc).await {
+            Ok(()) => {}
+            Err(UpdateProgramError::NameTaken { name }) => {
+                return Err(Error::NameTaken { what: "program", name });
+            }
+            Err(UpdateProgramError::NoProgram) => {
+                return Err(Error::not_found("program", before.id.to_string()));
+            }
+            Err(UpdateProgramError::Storage(fault)) => return Err(fault.into()),
+        }
+        let after = ProgramInfo {
+            name: name.map_or_else(|| before.name.clone(), str::to_owned),
+            doc: doc.map_or_else(|| before.doc.clone(), str::to_owned),
+            ..(*before).clone()
+        };
+        let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
+        let event = Event::Program { last: open.timeline.head().last, name: after.name.clone(), change };
+        *open.info.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(after);
+        open.timeline.tell(event);
+        Ok(open)
+    }
+
+    /// Deletes a program: it takes no more entries and no list shows it. Others are not touched.
+    ///
+    /// Answers whether it was there.
+    pub async fn delete_program(&self, selector: &Selector) -> Result<bool, Error> {
+        let open = self.find(selector).await?;
+        let info = open.info();
+        let deleted = self.store().delete_program(info.key, self.0.clock.now()).await?;
+        self.forget(info.id);
+        let last = open.timeline.head().last;
+        open.timeline.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
+        Ok(deleted)
+    }
+}
+
+type Mistakes = (Vec<TextError>, Option<Box<Checked>>);
+
+fn build(text: Option<&str>) -> Result<(Checked, RefAllocator), Mistakes> {
+    let mut refs = RefAllocator::starting_at(1);
+    let program = match text {
+        None => Program::new(),
+        Some(text) => text::parse_program(text, &mut refs).map_err(|errors| (errors, None))?,
+    };
+    let checked = Checked::full(program, threads());
+    let tally = checked.findings().tally();
+    // In a new program nothing can have been left behind by a change elsewhere.
+    if tally.errors + tally.stale > 0 {
+        return Err((Vec::new(), Some(Box::new(checked))));
+    }
+    Ok((checked, refs))
+}
+
+/// Refuses names that could be taken for something else.
+pub(crate) fn check_name(argument: &str, name: &str, limit: usize) -> Result<(), Error> {
+    let length = name.chars().count();
+    if length > limit {
+        return Err(Error::Limit { which: "nameLength", limit: limit as u64, actual: length as u64 });
+    }
+    if name.trim().is_empty() {
+        return Err(Error::bad_request(format!("`{argument}` must not be empty")));
+    }
+    if name.chars().any(|c| c.is_control() || c == '@' || c == '/') {
+        return Err(Error::bad_request(format!(
+            "`{argument}` must not contain `@`, `/` or control characters"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What the engine is told at its start.
+
+use std::time::Duration;
+
+/// Bounds on what one caller or one program may cost. Every one is listed in `serverInfo` under its field's name.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Edits in one change set.
+    pub edits_per_change_set: usize,
+    /// Bytes of text in one request, over all its edits.
+    pub text_bytes: usize,
+    /// Characters of a name.
+    pub name_length: usize,
+    /// Fuel of a run when the caller names none.
+    pub default_fuel: u64,
+    /// Fuel of a run at most.
+    pub max_fuel: u64,
+    /// Bytes of linear memory and value heap of a run at most.
+    pub max_memory_bytes: u64,
+    /// Calls inside calls of a run at most.
+    pub max_call_depth: u32,
+    /// Wall time of a run when the caller names none.
+    pub default_timeout: Duration,
+    /// Wall time of a run at most.
+    pub max_timeout: Duration,
+    /// Bytes of recorded trace of a run at most.
+    pub max_trace_bytes: u64,
+    /// Bytes of standard output of a run at most.
+    pub max_output_bytes: u64,
+    /// Runs at the same time; those above wait.
+    pub parallel_simulations: usize,
+    /// Runs that wait; those above are refused.
+    pub waiting_simulations: usize,
+    /// How long a finished run can be looked at by its id.
+    pub simulation_retention: Duration,
+    /// Revisions of an open program that are held in memory.
+    pub revisions_in_memory: usize,
+    /// Events that a slow subscriber may be behind before it is told of a gap.
+    pub events_in_memory: usize,
+}
+
+impl Limits {
+    /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
+    pub fn named(&self) -> [(String, serde_json::Value); 16] {
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        [
+            ("editsPerChangeSet", self.edits_per_change_set as u64),
+            ("textBytes", self.text_bytes as u64),
+            ("nameLength", self.name_length as u64),
+            ("defaultFuel", self.default_fuel),
+            ("fuel", self.max_fuel),
+            ("memoryBytes", self.max_memory_bytes),
+            ("callDepth", u64::from(self.max_call_depth)),
+            ("defaultTimeoutMs", millis(self.default_timeout)),
+            ("timeoutMs", millis(self.max_timeout)),
+            ("outputBytes", self.max_output_bytes),
+            ("parallelSimulations", self.parallel_simulations as u64),
+            ("waitingSimulations", self.waiting_simulations as u64),
+            ("simulationRetentionMs", millis(self.simulation_retention)),
+            ("revisionsInMemory", self.revisions_in_memory as u64),
+            ("eventsInMemory", self.events_in_memory as u64),
+            ("traceBytes", self.max_trace_bytes),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.into()))
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            edits_per_change_set: 2_000,
+            text_bytes: 4 << 20,
+            name_length: 200,
+            default_fuel: 100_000_000,
+            max_fuel: 10_000_000_000,
+            max_memory_bytes: 256 << 20,
+            max_call_depth: 10_000,
+            default_timeout: Duration::from_secs(5),
+            max_timeout: Duration::from_secs(60),
+            max_trace_bytes: 64 << 20,
+            max_output_bytes: 4 << 20,
+            parallel_simulations: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+            waiting_simulations: 64,
+            simulation_retention: Duration::from_secs(3_600),
+            revisions_in_memory: 256,
+            events_in_memory: 1_024,
+        }
+    }
+}
+
+/// How often the state of a program is written beside its log, so that opening it reads little of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotPolicy {
+    /// After this many entries.
+    pub entries: u64,
+}
+
+impl Default for SnapshotPolicy {
+    fn default() -> SnapshotPolicy {
+        SnapshotPolicy { entries: 64 }
+    }
+}

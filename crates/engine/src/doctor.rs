@@ -1,0 +1,265 @@
+//! Checking a database: its structure, every log against the hashes that it records, every snapshot.
+//!
+//! The store checks rows; what they mean is checked here. Every live program is built again from its first entry on, and
+//! after each entry its content must have the recorded hash. Deleted programs are checked as rows only.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use lmlang_history::line::{Line, LineError};
+use lmlang_history::log::Entry;
+use lmlang_history::{ApplyError, apply_all};
+use lmlang_ir::{Hash, Program};
+use lmlang_store::{Object, ObjectHash, References, Snapshot};
+use lmlang_verify::Checked;
+
+use crate::catalog::ProgramInfo;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::states::{changes_content, threads};
+
+/// What a check of a database found.
+#[derive(Debug)]
+pub struct Checkup {
+    /// What the store says about its rows.
+    pub structure: lmlang_store::Report,
+    /// What is wrong with the content of programs, by name.
+    pub content: Vec<Ailment>,
+    /// Entries that were applied again.
+    pub replayed: u64,
+}
+
+/// Something that is wrong with the content of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ailment {
+    /// The program's name.
+    pub program: String,
+    /// The number of the entry.
+    pub entry: u64,
+    /// What is wrong.
+    pub symptom: Symptom,
+}
+
+/// What is wrong with an entry or a snapshot of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Symptom {
+    /// The entry cannot be read; what comes after it was not checked.
+    Unreadable(String),
+    /// Its edits do not fit the state before it; what comes after it was not checked.
+    Misfit(ApplyError),
+    /// The content does not have the hash that the entry records.
+    Hash {
+        /// What the entry records.
+        recorded: Hash,
+        /// What the content has.
+        found: Hash,
+    },
+    /// It went back to an entry, and its content is another one's.
+    Target(u64),
+    /// It is not a step that undo and redo could have taken.
+    Line(LineError),
+    /// Refs that it uses are to be handed out again.
+    RefsReused,
+    /// The verifier finds errors, which no stored state has; how many.
+    Errors(u64),
+    /// Its snapshot cannot be read.
+    SnapshotUnreadable,
+    /// Its snapshot has another content.
+    SnapshotDiffers,
+}
+
+/// How far a check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Entries that were replayed.
+    pub done: u64,
+    /// Entries there are, those of deleted programs included.
+    pub of: u64,
+}
+
+impl Checkup {
+    /// Everything that is wrong, in words.
+    pub fn findings(&self) -> impl Iterator<Item = String> {
+        let structure = self.structure.findings.iter().map(ToString::to_string);
+        structure.chain(self.content.iter().map(ToString::to_string))
+    }
+}
+
+impl fmt::Display for Ailment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "program `{}`, r{}: {}", self.program, self.entry, self.symptom)
+    }
+}
+
+impl fmt::Display for Symptom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Symptom::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
+            Symptom::Misfit(error) => write!(f, "its edits do not fit: {error}"),
+            Symptom::Hash { recorded, found } => {
+                write!(f, "records the hash {recorded}, its content has {found}")
+            }
+            Symptom::Target(target) => write!(f, "went to r{target}, and its content is another"),
+            Symptom::Line(error) => write!(f, "is no step of the line: {error}"),
+            Symptom::RefsReused => f.write_str("hands out refs again that are in use"),
+            Symptom::Errors(count) => write!(f, "has {count} errors"),
+            Symptom::SnapshotUnreadable => f.write_str("its snapshot cannot be read"),
+            Symptom::SnapshotDiffers => f.write_str("its snapshot has another content"),
+        }
+    }
+}
+
+/// Programs, entries and snapshots that are read at a time.
+const PAGE: usize = 256;
+
+impl Engine {
+    /// Checks the whole database. Reads everything; edits go on meanwhile.
+    ///
+    /// `progress` is told how far it is, once it is known how much there is.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database. What is wrong with its content is in the answer.
+    pub async fn doctor(&self, mut progress: impl FnMut(Progress)) -> Result<Checkup, Error> {
+        let references = References {
+            of_entry: &|_| Vec::new(),
+            of_snapshot: &|snapshot| root(snapshot).into_iter().collect(),
+            of_object: &|_: &Object| Vec::new(),
+        };
+        let structure = self.store().check(Some(references)).await?;
+        let mut checkup = Checkup { structure, content: Vec::new(), replayed: 0 };
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.programs(after.as_deref(), None, PAGE).await?;
+            for program in &page.programs {
+                self.examine(program, &mut checkup, &mut progress).await?;
+            }
+            after = page.programs.last().map(|program| program.name.clone());
+            if !page.more {
+                return Ok(checkup);
+            }
+        }
+    }
+
+    async fn examine(
+        &self,
+        program: &ProgramInfo,
+        checkup: &mut Checkup,
+        progress: &mut impl FnMut(Progress),
+    ) -> Result<(), Error> {
+        let of = checkup.structure.entries;
+        let mut replay = Replay::default();
+        let mut after = 0;
+        loop {
+            let entries = match self.entries_of(program.key, after, PAGE as u64).await {
+                Ok(entries) => entries,
+                Err(Error::Damaged { entry, reason, .. }) => {
+                    replay.found.push((entry, Symptom::Unreadable(reason)));
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            let Some(last) = entries.last() else { break };
+            after = last.number;
+            checkup.replayed += entries.len() as u64;
+            // Applying edits and hashing take long: not on the runtime's threads.
+            let work = move || {
+                let whole = entries.iter().all(|entry| replay.take(entry));
+                (replay, whole)
+            };
+            let whole;
+            (replay, whole) = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?;
+            progress(Progress { done: checkup.replayed, of });
+            if !whole {
+                break;
+            }
+        }
+        let work = move || {
+            replay.verify();
+            replay
+        };
+        let mut replay = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?;
+        self.examine_snapshots(program, &mut replay).await?;
+        let ailment = |(entry, symptom)| Ailment { program: program.name.clone(), entry, symptom };
+        checkup.content.extend(replay.found.into_iter().map(ailment));
+        Ok(())
+    }
+
+    async fn examine_snapshots(&self, program: &ProgramInfo, replay: &mut Replay) -> Result<(), Error> {
+        let mut at_most = u64::MAX >> 1;
+        loop {
+            let snapshots = self.store().snapshots(program.key, at_most, PAGE as u64).await?;
+            let Some(oldest) = snapshots.iter().map(|snapshot| snapshot.seq).min() else { return Ok(()) };
+            for snapshot in snapshots {
+                let seq = snapshot.seq;
+                let recorded = replay.hashes.get(&seq).copied();
+                match self.read_snapshot(program.id, snapshot).await {
+                    Ok(content) if recorded.is_none_or(|hash| hash == content.root_hash()) => {}
+                    Ok(_) => replay.found.push((seq, Symptom::SnapshotDiffers)),
+                    Err(Error::Damaged { .. }) => replay.found.push((seq, Symptom::SnapshotUnreadable)),
+                    Err(error) => return Err(error),
+                }
+            }
+            if oldest == 0 {
+                return Ok(());
+            }
+            at_most = oldest - 1;
+        }
+    }
+}
+
+/// A program that is built again from its log.
+#[derive(Default)]
+struct Replay {
+    program: Program,
+    line: Line,
+    /// The newest entry.
+    last: u64,
+    /// The hash that each entry records.
+    hashes: HashMap<u64, Hash>,
+    found: Vec<(u64, Symptom)>,
+}
+
+impl Replay {
+    /// Takes the next entry. Tells whether there is a state to go on from.
+    fn take(&mut self, entry: &Arc<Entry>) -> bool {
+        let number = entry.number;
+        self.last = number;
+        if let Err(error) = self.line.push(entry.step()) {
+            self.found.push((number, Symptom::Line(error)));
+        }
+        if let Err(error) = apply_all(&mut self.program, &entry.edits) {
+            self.found.push((number, Symptom::Misfit(error)));
+            return false;
+        }
+        let found = self.program.root_hash();
+        if found != entry.root_hash {
+            self.found.push((number, Symptom::Hash { recorded: entry.root_hash, found }));
+        }
+        if changes_content(entry.kind) && entry.kind.takes_target_state() {
+            let target = entry.target.unwrap_or_default();
+            if self.hashes.get(&target) != Some(&entry.root_hash) {
+                self.found.push((number, Symptom::Target(target)));
+            }
+        }
+        if self.program.largest_number() >= entry.next_ref {
+            self.found.push((number, Symptom::RefsReused));
+        }
+        self.hashes.insert(number, entry.root_hash);
+        true
+    }
+
+    /// Checks the newest state.
+    fn verify(&mut self) {
+        let errors = Checked::full(self.program.clone(), threads()).findings().tally().errors;
+        if errors > 0 {
+            self.found.push((self.last, Symptom::Errors(errors)));
+        }
+    }
+}
+
+/// The object that a snapshot's root names.
+fn root(snapshot: &Snapshot) -> Option<ObjectHash> {
+    snapshot.root.as_slice().try_into().ok()
+}

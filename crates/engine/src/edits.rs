@@ -1,0 +1,318 @@
+//! Proposing a change set: the one write path.
+//!
+//! request → change set on a base revision → apply to a shared copy → verify what it touches → one log entry →
+//! publish → answer. A dry run is the same path stopped before the entry.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lmlang_history::ChangeCounts;
+use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
+use lmlang_history::revision::MAIN;
+use lmlang_ir::{FuncRef, Ref, RefAllocator};
+use lmlang_verify::{Checked, Class, Diagnostic};
+
+use crate::catalog::Selector;
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::events::Event;
+use crate::request::Call;
+use crate::states::threads;
+use crate::timeline::{Head, Revision};
+use crate::writing::{Plan, Written};
+
+/// A change set that a caller proposes.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The program.
+    pub program: Selector,
+    /// The branch whose head is to move.
+    pub branch: String,
+    /// The revision that the caller saw; `None`: the head.
+    pub base: Option<String>,
+    /// The edits, all or nothing, in order.
+    pub edits: Vec<EditRequest>,
+    /// Whether to stop before anything is stored.
+    pub dry_run: bool,
+    /// Whether to refuse a result in which a touched function is incomplete.
+    pub require_complete: bool,
+    /// Whether to verify the whole program instead of what the edits can have changed.
+    pub verify_all: bool,
+}
+
+/// What became of a proposal.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It is applied, and stored unless it was a dry run.
+    Applied(Applied),
+    /// The edits or their result have errors.
+    Rejected(Rejected),
+    /// The base is behind the head.
+    Conflict(Conflict),
+}
+
+/// An applied change set.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The program.
+    pub program: OpenProgram,
+    /// Whether it is stored: not for a dry run.
+    pub committed: bool,
+    /// The revision that it was applied to.
+    pub before: Arc<Revision>,
+    /// The state that it led to; its entry is not in the log for a dry run.
+    pub after: Arc<Revision>,
+    /// What was made, with the names that the request gave.
+    pub created: Vec<(Option<String>, Ref)>,
+}
+
+/// A rejected change set; nothing has changed.
+#[derive(Clone, Debug, Default)]
+pub struct Rejected {
+    /// The state that was refused, for the words of the findings; `None` when the edits could not be applied.
+    pub after: Option<Checked>,
+    /// Errors of the edits themselves.
+    pub errors: Vec<EditError>,
+    /// Errors that the verifier finds in the result, with the edit that brought each, where it is known.
+    pub findings: Vec<(Option<usize>, Diagnostic)>,
+    /// Warnings about the result.
+    pub warnings: Vec<Diagnostic>,
+    /// Errors left out because they only follow from another.
+    pub suppressed: usize,
+}
+
+/// A change set on a base that is not the head any more, or that read something which has changed since.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// What the caller saw.
+    pub base: Option<Arc<Entry>>,
+    /// What is there.
+    pub head: Arc<Entry>,
+    /// What collides.
+    pub conflicts: Vec<Collision>,
+}
+
+/// One thing that collides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collision {
+    /// The entity, or the branch.
+    pub of: String,
+    /// The kind of collision.
+    pub kind: &'static str,
+    /// What is the matter, in words.
+    pub message: String,
+}
+
+/// Change sets with fewer edits and less text than these are applied on the caller's thread.
+const SMALL_EDITS: usize = 32;
+const SMALL_TEXT: usize = 4 << 10;
+
+impl Engine {
+    /// Proposes a change set. Answers when its outcome is durable.
+    pub async fn propose(&self, proposal: Proposal, call: &Call) -> Result<Outcome, Error> {
+        self.check_size(&proposal)?;
+        let open = self.find(&proposal.program).await?;
+        if proposal.branch != MAIN {
+            return Err(Error::not_found("branch", &proposal.branch));
+        }
+        if proposal.dry_run {
+            let head = open.timeline.head();
+            // The writer's counter, so that provisional refs are new; they are handed out again later.
+            let refs = open.timeline.writer.lock().await.refs.clone();
+            return self.dry_run(open, Arc::new(proposal), head, refs, call).await;
+        }
+        let edits = proposal.edits.len();
+        let proposal = Arc::new(proposal);
+        let plan = |head: Head, refs: RefAllocator| {
+            let (open, proposal) = (open.clone(), Arc::clone(&proposal));
+            async move {
+                Ok(match self.apply(&open, proposal, &head, refs).await? {
+                    Err(refusal) => Plan::Leave(refusal),
+                    Ok(next) => {
+                        let entry = Box::new(self.edit_entry(&next, &head, call));
+                        let state = Some((next.checked, next.refs));
+                        Plan::Append { entry, state, answer: (next.before, next.created) }
+                    }
+                })
+            }
+        };
+        match self.write(&open, call, plan).await? {
+            Written::Stored((before, created), after) => {
+                Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
+            }
+            Written::Left(outcome) => {
+                open.timeline.tell(Event::Refused {
+                    last: open.timeline.head().last,
+                    actor: call.actor.clone(),
+                    outcome: Arc::new(outcome.clone()),
+                    edits,
+                });
+                Ok(outcome)
+            }
+            Written::Repeated(number) => self.first_answer(open, number).await,
+        }
+    }
+
+    async fn dry_run(
+        &self,
+        open: OpenProgram,
+        proposal: Arc<Proposal>,
+        head: Head,
+        refs: RefAllocator,
+        call: &Call,
+    ) -> Result<Outcome, Error> {
+        Ok(match self.apply(&open, proposal, &head, refs).await? {
+            Err(refusal) => refusal,
+            Ok(next) => {
+                let entry = Arc::new(self.edit_entry(&next, &head, call));
+                let after = Arc::new(Revision { entry, checked: next.checked });
+                let (before, created) = (next.before, next.created);
+                Outcome::Applied(Applied { program: open, committed: false, before, after, created })
+            }
+        })
+    }
+
+    fn check_size(&self, proposal: &Proposal) -> Result<(), Error> {
+        let (edits, most) = (proposal.edits.len(), self.limits().edits_per_change_set);
+        if edits > most {
+            return Err(Error::Limit {
+                which: "editsPerChangeSet",
+                limit: most as u64,
+                actual: edits as u64,
+            });
+        }
+        let (text, most) = (text_bytes(&proposal.edits), self.limits().text_bytes);
+        if text > most {
+            return Err(Error::Limit { which: "textBytes", limit: most as u64, actual: text as u64 });
+        }
+        Ok(())
+    }
+
+    /// The entry of a change set, after the newest of a head.
+    fn edit_entry(&self, next: &Next, head: &Head, call: &Call) -> Entry {
+        let program = next.checked.program();
+        Entry {
+            counts: next.counts,
+            edits: next.edits.clone(),
+            root_hash: program.root_hash(),
+            names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
+            ..self.blank_entry(RevisionKind::Edit, head, &next.refs, call)
+        }
+    }
+
+    /// Applies a change set to a state, without storing anything. Small ones at once, others off the runtime.
+    async fn apply(
+        &self,
+        open: &OpenProgram,
+        proposal: Arc<Proposal>,
+        head: &Head,
+        refs: RefAllocator,
+    ) -> Result<Result<Next, Outcome>, Error> {
+        if let Some(base) = &proposal.base {
+            let base = self.revision(open, Some(base)).await?;
+            if base.entry.number != head.revision.entry.number {
+                return Ok(Err(Outcome::Conflict(stale(&base.entry, &head.revision.entry))));
+            }
+        }
+        let small = proposal.edits.len() <= SMALL_EDITS
+            && text_bytes(&proposal.edits) <= SMALL_TEXT
+            && !proposal.verify_all;
+        let before = Arc::clone(&head.revision);
+        if small {
+            return Ok(build(&proposal, before, refs));
+        }
+        tokio::task::spawn_blocking(move || build(&proposal, before, refs)).await.map_err(|_| Error::Closed)
+    }
+
+    /// Answers a repeated request with what the first one led to.
+    async fn first_answer(&self, open: OpenProgram, number: u64) -> Result<Outcome, Error> {
+        let missing = || Error::not_found("revision", format!("r{number}"));
+        let after = self.state(&open, number).await?.ok_or_else(missing)?;
+        let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
+        let before = self.state(&open, parent).await?.ok_or_else(missing)?;
+        let created = created(&after.entry);
+        Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
+    }
+}
+
+/// What an entry made, with the names that its request gave.
+fn created(entry: &Entry) -> Vec<(Option<String>, Ref)> {
+    let named = |of: Ref| entry.names.iter().find(|(_, named)| *named == of).map(|(name, _)| name.clone());
+    entry
+        .edits
+        .iter()
+        .filter(|edit| edit.adds())
+        .map(|edit| (named(edit.subject()), edit.subject()))
+        .collect()
+}
+
+/// A state that a change set led to, before it has an entry.
+struct Next {
+    before: Arc<Revision>,
+    checked: Checked,
+    refs: RefAllocator,
+    edits: Vec<lmlang_history::Edit>,
+    counts: ChangeCounts,
+    created: Vec<(Option<String>, Ref)>,
+}
+
+/// Applies a change set to a state and verifies what came of it.
+fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> Result<Next, Outcome> {
+    let Expanded { program, edits, counts, created, touched } =
+        expand(before.checked.program(), &mut refs, &proposal.edits)
+            .map_err(|refused| refuse(refused, &before))?;
+    let checked = match proposal.verify_all {
+        true => Checked::full(program, threads()),
+        false => before.checked.update(program),
+    };
+    let delta = checked.findings().since(before.checked.findings());
+    // What a change elsewhere may leave behind is an error where the request itself made it.
+    let refused = |found: &Diagnostic| match found.class() {
+        Class::Error => true,
+        Class::Stale => touched.covers(found.at.entity, found.at.port),
+        Class::Incomplete | Class::Warning => false,
+    };
+    let (mut errors, mut warnings): (Vec<_>, Vec<_>) = delta.added.into_iter().partition(refused);
+    if proposal.require_complete {
+        let functions: BTreeSet<FuncRef> = edits.iter().filter_map(lmlang_history::Edit::function).collect();
+        let missing = functions
+            .into_iter()
+            .flat_map(|of| checked.findings().of_function(of))
+            .filter(|found| found.is_incomplete());
+        errors.extend(missing.cloned());
+        warnings.retain(|found| !found.is_incomplete());
+    }
+    if errors.is_empty() {
+        return Ok(Next { before, checked, refs, edits, counts, created });
+    }
+    let findings = errors.into_iter().map(|found| (touched.edit_of(found.at.entity), found)).collect();
+    Err(Outcome::Rejected(Rejected { after: Some(checked), findings, warnings, ..Rejected::default() }))
+}
+
+/// What a change set that could not be applied comes to.
+fn refuse(refused: Refused, before: &Revision) -> Outcome {
+    let Refused { errors, conflicts, suppressed } = refused;
+    if !errors.is_empty() {
+        return Outcome::Rejected(Rejected { errors, suppressed, ..Rejected::default() });
+    }
+    let collision = |read: StaleRead| Collision {
+        of: read.of.to_string(),
+        kind: "HASH_MISMATCH",
+        message: format!("`{}` has the hash {}, not {}", read.of, read.actual, read.given),
+    };
+    let conflicts = conflicts.into_iter().map(collision).collect();
+    Outcome::Conflict(Conflict { base: None, head: Arc::clone(&before.entry), conflicts })
+}
+
+/// The conflict of a request that was made for a head which has moved.
+pub(crate) fn stale(base: &Arc<Entry>, head: &Arc<Entry>) -> Conflict {
+    let message = format!("the head is at r{}, not at r{}", head.number, base.number);
+    let collision = Collision { of: MAIN.to_owned(), kind: "STALE_BASE", message };
+    Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts: vec![collision] }
+}
+
+/// Bytes of text in a change set.
+fn text_bytes(edits: &[EditRequest]) -> usize {
+    edits.iter().map(EditRequest::text_bytes).sum()
+}

@@ -1,0 +1,94 @@
+//! Why a use case did not get as far as an outcome.
+//!
+//! What the domain expects (rejected, conflict, trap, nothing to undo) is an outcome, not an error.
+
+use lmlang_store::Fault;
+use thiserror::Error;
+
+/// Why a request was not carried out.
+#[derive(Clone, Debug, Error)]
+pub enum Error {
+    /// Nothing has the given id, ref, name or revision.
+    #[error("there is no {what} `{given}`")]
+    NotFound {
+        /// The kind of thing that was looked for.
+        what: &'static str,
+        /// What the caller named.
+        given: String,
+        /// Near names that exist.
+        candidates: Vec<String>,
+        /// Tells whether it existed and was removed.
+        retired: bool,
+    },
+    /// An argument that cannot be right whatever the state is.
+    #[error("{message}")]
+    BadRequest {
+        /// What is wrong with which argument.
+        message: String,
+    },
+    /// A name that is taken.
+    #[error("a {what} named `{name}` exists")]
+    NameTaken {
+        /// The kind of thing.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// More than a limit allows.
+    #[error("`{which}` is limited to {limit}, found {actual}")]
+    Limit {
+        /// The limit, as `serverInfo` lists it.
+        which: &'static str,
+        /// Its value.
+        limit: u64,
+        /// What the request asked for.
+        actual: u64,
+    },
+    /// The key was used before with another request.
+    #[error("the idempotency key was used before with another request")]
+    IdempotencyMismatch,
+    /// The cursor was not issued for this source.
+    #[error("`{given}` is not a cursor of this event source")]
+    CursorInvalid {
+        /// What the caller gave.
+        given: String,
+    },
+    /// More work is queued than the engine accepts.
+    #[error("too many {what} are waiting")]
+    Overloaded {
+        /// The kind of work.
+        what: &'static str,
+    },
+    /// The request makes sense and this version does not do it.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// The database did not do its part.
+    #[error(transparent)]
+    Storage(#[from] Fault),
+    /// Stored data that this version cannot read, or that does not fit together.
+    #[error("stored data of program {program} at entry {entry} is damaged: {reason}")]
+    Damaged {
+        /// The program.
+        program: String,
+        /// The log entry.
+        entry: u64,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The engine is shutting down.
+    #[error("the engine is shutting down")]
+    Closed,
+}
+
+impl Error {
+    pub(crate) fn not_found(what: &'static str, given: impl Into<String>) -> Error {
+        Error::NotFound { what, given: given.into(), candidates: Vec::new(), retired: false }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Error {
+        Error::BadRequest { message: message.into() }
+    }
+}

@@ -1,0 +1,43 @@
+//! The use cases: where the domain meets time, disk and tasks.
+//!
+//! One writer per program over a group-committing store, snapshots for readers, the log as the source of events,
+//! simulations on bounded threads. It does not know how requests arrive or what answers look like.
+//!
+//! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
+//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `states` for finding any revision again, [`events`] and
+//! [`simulate`] for what subscribers get, [`catalog`] for the programs themselves.
+
+pub mod catalog;
+pub mod checkpoints;
+mod clock;
+pub mod config;
+pub mod doctor;
+pub mod edits;
+mod engine;
+mod error;
+pub mod events;
+pub mod past;
+pub mod provenance;
+mod records;
+pub mod request;
+pub mod simulate;
+mod snapshots;
+mod states;
+pub mod timeline;
+pub mod undo;
+mod writing;
+
+pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector};
+pub use checkpoints::{Checkpoint, Checkpoints};
+pub use config::{Limits, SnapshotPolicy};
+pub use doctor::{Ailment, Checkup, Symptom};
+pub use edits::{Applied, Collision, Conflict, Outcome, Proposal, Rejected};
+pub use engine::{Engine, OpenProgram};
+pub use error::Error;
+pub use events::{Change, Event};
+pub use past::{HistoryPage, HistoryQuery};
+pub use provenance::{Provenance, Touched};
+pub use request::Call;
+pub use simulate::{Batch, Batching, Bounds, Report, RunRequest, Simulation, Status, Steps};
+pub use timeline::{Head, Revision, Timeline};
+pub use undo::{Arrival, Travel, Way};

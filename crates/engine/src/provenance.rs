@@ -1,0 +1,64 @@
+//! Who made an entity, and who changed it last.
+
+use lmlang_history::edit::Edit;
+use lmlang_history::log::Entry;
+use lmlang_ir::Ref;
+use lmlang_ir::trie::Trie;
+
+/// In which revision each entity was made and changed last. A clone copies one pointer.
+///
+/// Only what is younger than the program, or than the function around it, has an entry of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    touched: Trie<Touched>,
+}
+
+/// Revisions by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The revision that made it.
+    pub created: u64,
+    /// The revision that changed it last.
+    pub modified: u64,
+}
+
+impl Provenance {
+    /// Takes the next entry of the log in.
+    pub(crate) fn follow(&mut self, entry: &Entry) {
+        if entry.parents.is_empty() {
+            return;
+        }
+        for edit in &entry.edits {
+            let of = edit.subject();
+            let made = edit.adds();
+            let known = self.touched.get(of.number).copied();
+            let created = match known {
+                Some(known) => known.created,
+                None if made => entry.number,
+                None => 0,
+            };
+            self.touched.insert(of.number, Touched { created, modified: entry.number });
+            if let Edit::Within { function, .. } = edit {
+                self.modify((*function).into(), entry.number);
+            }
+        }
+    }
+
+    fn modify(&mut self, of: Ref, number: u64) {
+        let created = self.touched.get(of.number).map_or(0, |known| known.created);
+        self.touched.insert(of.number, Touched { created, modified: number });
+    }
+
+    /// The revisions that made and last changed an entity, given what it is part of; `first` is the program's own.
+    pub fn of(&self, entity: Ref, owner: Option<Ref>, first: u64) -> Touched {
+        let own = self.touched.get(entity.number).copied();
+        let around =
+            owner.and_then(|owner| self.touched.get(owner.number)).map_or(first, |touched| touched.created);
+        let inherited = if around == 0 { first } else { around };
+        match own {
+            None => Touched { created: inherited, modified: inherited },
+            Some(Touched { created: 0, modified }) => Touched { created: inherited, modified },
+            Some(touched) => touched,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Entries of the log as rows of the store, and back.
+
+use lmlang_history::ChangeCounts;
+use lmlang_history::log::{Actor, ActorKind, Entry, Idempotency, Origin, RevisionKind};
+use lmlang_history::record::{decode_edits, encode_edits};
+use lmlang_ir::{Hash, Ref};
+use lmlang_store as store;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// The row of an entry. Asks the store for the actor's key, which it remembers.
+pub(crate) async fn to_row(engine: &Engine, entry: &Entry) -> Result<store::Entry, Error> {
+    let actor = engine.store().actor_key(&to_actor(&entry.actor)).await?;
+    Ok(store::Entry {
+        seq: entry.number,
+        id: Uuid::from_bytes(entry.id),
+        parents: entry.parents.iter().copied().collect(),
+        branch: entry.branch,
+        kind: to_kind(entry.kind),
+        actor,
+        on_behalf_of: entry.on_behalf_of.clone(),
+        message: entry.message.clone(),
+        time: store::Timestamp(entry.time),
+        edits: encode_edits(&entry.edits),
+        counts: encode_notes(entry),
+        root_hash: entry.root_hash.0,
+        next_ref: entry.next_ref,
+        target: entry.target,
+        idempotency: entry.idempotency.as_ref().map(|idempotency| store::Idempotency {
+            key: idempotency.key.clone(),
+            digest: idempotency.digest.to_vec(),
+        }),
+        origin: entry
+            .origin
+            .map(|origin| store::Origin { run: Uuid::from_bytes(origin.run), step: origin.step }),
+    })
+}
+
+/// The entry of a row.
+pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry, Error> {
+    let seq = row.seq;
+    let damaged = |reason: String| Error::Damaged { program: String::new(), entry: seq, reason };
+    let actor = engine.store().actor(row.actor).await?;
+    let actor = actor.ok_or_else(|| damaged("its actor is unknown".to_owned()))?;
+    let edits = decode_edits(&row.edits).map_err(|error| damaged(error.to_string()))?;
+    let notes: Notes = serde_json::from_slice(&row.counts).map_err(|error| damaged(error.to_string()))?;
+    let idempotency = match row.idempotency {
+        None => None,
+        Some(store::Idempotency { key, digest }) => {
+            let digest = digest.try_into().map_err(|_| damaged("its digest is no hash".to_owned()))?;
+            Some(Idempotency { key, digest })
+        }
+    };
+    Ok(Entry {
+        number: row.seq,
+        id: row.id.into_bytes(),
+        parents: row.parents.to_vec(),
+        branch: row.branch,
+        kind: from_kind(row.kind),
+        actor: from_actor(actor),
+        on_behalf_of: row.on_behalf_of,
+        message: row.message,
+        time: row.time.0,
+        edits,
+        counts: notes.counts(),
+        root_hash: Hash(row.root_hash),
+        next_ref: row.next_ref,
+        target: row.target,
+        name: notes.name.clone(),
+        names: notes.names().ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
+        idempotency,
+        origin: row.origin.map(|origin| Origin { run: origin.run.into_bytes(), step: origin.step }),
+    })
+}
+
+pub(crate) fn to_actor(actor: &Actor) -> store::Actor {
+    let kind = match actor.kind {
+        ActorKind::Human => store::ActorKind::Human,
+        ActorKind::Agent => store::ActorKind::Agent,
+        ActorKind::Tool => store::ActorKind::Tool,
+        ActorKind::Flow => store::ActorKind::Flow,
+        ActorKind::System => store::ActorKind::System,
+    };
+    store::Actor { name: actor.name.clone(), kind, client: actor.client.clone() }
+}
+
+fn from_actor(actor: store::Actor) -> Actor {
+    let kind = match actor.kind {
+        store::ActorKind::Human => ActorKind::Human,
+        store::ActorKind::Agent => ActorKind::Agent,
+        store::ActorKind::Tool => ActorKind::Tool,
+        store::ActorKind::Flow => ActorKind::Flow,
+        store::ActorKind::System => ActorKind::System,
+    };
+    Actor { name: actor.name, kind, client: actor.client }
+}
+
+pub(crate) fn to_kind(kind: RevisionKind) -> store::EntryKind {
+    match kind {
+        RevisionKind::Create => store::EntryKind::Create,
+        RevisionKind::Edit => store::EntryKind::Edit,
+        RevisionKind::Undo => store::EntryKind::Undo,
+        RevisionKind::Redo => store::EntryKind::Redo,
+        RevisionKind::Revert => store::EntryKind::Revert,
+        RevisionKind::Restore => store::EntryKind::Restore,
+        RevisionKind::Merge => store::EntryKind::Merge,
+        RevisionKind::Import => store::EntryKind::Import,
+        RevisionKind::Checkpoint => store::EntryKind::Checkpoint,
+        RevisionKind::Branch => store::EntryKind::Branch,
+    }
+}
+
+fn from_kind(kind: store::EntryKind) -> RevisionKind {
+    match kind {
+        store::EntryKind::Create => RevisionKind::Create,
+        store::EntryKind::Edit => RevisionKind::Edit,
+        store::EntryKind::Undo => RevisionKind::Undo,
+        store::EntryKind::Redo => RevisionKind::Redo,
+        store::EntryKind::Revert => RevisionKind::Revert,
+        store::EntryKind::Restore => RevisionKind::Restore,
+        store::EntryKind::Merge => RevisionKind::Merge,
+        store::EntryKind::Import => RevisionKind::Import,
+        store::EntryKind::Checkpoint => RevisionKind::Checkpoint,
+        store::EntryKind::Branch => RevisionKind::Branch,
+    }
+}
+
+/// What the column `counts` holds: how much changed, and the names that go with the entry.
+#[derive(Serialize, Deserialize)]
+struct Notes {
+    /// Added, removed, modified, functions.
+    n: [u64; 4],
+    /// The checkpoint or branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// What the request called the things that it made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<(String, String)>,
+}
+
+impl Notes {
+    fn counts(&self) -> ChangeCounts {
+        let [added, removed, modified, functions] = self.n;
+        ChangeCounts { added, removed, modified, functions }
+    }
+
+    fn names(&self) -> Option<Vec<(String, Ref)>> {
+        self.names.iter().map(|(name, of)| Some((name.clone(), of.parse().ok()?))).collect()
+    }
+}
+
+fn encode_notes(entry: &Entry) -> Vec<u8> {
+    let counts = entry.counts;
+    let notes = Notes {
+        n: [counts.added, counts.removed, counts.modified, counts.functions],
+        name: entry.name.clone(),
+        names: entry.names.iter().map(|(name, of)| (name.clone(), of.to_string())).collect(),
+    };
+    // Writing to memory does not fail, and every key is a text.
+    serde_json::to_vec(&notes).expect("notes have a JSON form")
+}

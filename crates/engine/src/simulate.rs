@@ -1,0 +1,485 @@
+//! Simulations: bounded runs of one revision, on threads of their own.
+//!
+//! A run is a function of the revision, the arguments, standard input and its bounds, so what is kept of one is the
+//! request: its trace is found out again by running it again, as far as somebody looks. A run holds one of few slots
+//! from its first step to its last batch, whoever waits for it, and ends with its bounds or with its reader.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lmlang_interp::{Cache, Control, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel};
+use lmlang_ir::{FuncRef, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use uuid::Uuid;
+
+use crate::config::Limits;
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::timeline::Revision;
+
+/// What is run, and within what bounds.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The function.
+    pub function: FuncRef,
+    /// Its arguments, of the types that it takes.
+    pub args: Vec<Value>,
+    /// The bounds that the caller wants.
+    pub bounds: Bounds,
+    /// Standard input.
+    pub stdin: Arc<str>,
+    /// How much of the run is shown.
+    pub trace: TraceLevel,
+}
+
+/// Bounds of a run; what is `None` is the server's default, what is above the server's bound is the bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// Nodes, and what bulk operators cost beyond.
+    pub fuel: Option<u64>,
+    /// Bytes of linear memory and value heap.
+    pub memory_bytes: Option<u64>,
+    /// Calls inside calls.
+    pub call_depth: Option<u32>,
+    /// Wall time.
+    pub timeout: Option<Duration>,
+    /// Bytes of standard output.
+    pub output_bytes: Option<u64>,
+}
+
+impl Bounds {
+    fn options(&self, limits: &Limits, stdin: &Arc<str>) -> Options {
+        Options {
+            limits: lmlang_interp::Limits {
+                fuel: self.fuel.unwrap_or(limits.default_fuel).min(limits.max_fuel),
+                memory_bytes: self.memory_bytes.unwrap_or(u64::MAX).min(limits.max_memory_bytes),
+                call_depth: self.call_depth.unwrap_or(u32::MAX).min(limits.max_call_depth),
+                output_bytes: self.output_bytes.unwrap_or(u64::MAX).min(limits.max_output_bytes),
+            },
+            stdin: Arc::clone(stdin),
+            ..Options::default()
+        }
+    }
+
+    fn timeout(&self, limits: &Limits) -> Duration {
+        self.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout)
+    }
+}
+
+/// A simulation that is running or was run lately.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Its id.
+    pub id: Uuid,
+    /// The program.
+    pub open: OpenProgram,
+    /// The revision that is run.
+    pub revision: Arc<Revision>,
+    /// What is run.
+    pub request: RunRequest,
+    started: Instant,
+    result: Mutex<Option<Arc<Report>>>,
+}
+
+impl Simulation {
+    /// How it ended; `None` while it runs.
+    pub fn report(&self) -> Option<Arc<Report>> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn ended(&self, report: Arc<Report>) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+}
+
+/// How a simulation ended.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Outcome, steps, fuel, memory, output.
+    pub result: RunResult,
+    /// How long it ran.
+    pub elapsed: Duration,
+}
+
+/// Some steps of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// Where the next page starts; `None` at the end.
+    pub next: Option<u64>,
+}
+
+/// Part of a trace as it streams.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// The number of the step after these.
+    pub cursor: u64,
+    /// How the run ended, in the last batch.
+    pub report: Option<Arc<Report>>,
+}
+
+/// How a trace is cut into batches.
+#[derive(Clone, Copy, Debug)]
+pub struct Batching {
+    /// Steps in one batch at most.
+    pub steps: usize,
+    /// How long a step may wait for others.
+    pub latency: Duration,
+}
+
+/// What simulations share.
+#[derive(Debug)]
+pub(crate) struct Simulations {
+    cache: Cache,
+    slots: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    by_id: HashMap<Uuid, Arc<Simulation>>,
+    order: VecDeque<Uuid>,
+}
+
+/// Simulations that can be looked at again.
+const KEPT: usize = 1_000;
+
+/// Fuel of one slice: a few milliseconds, after which time and caller are looked at.
+const SLICE: u64 = 1 << 20;
+
+/// Nodes that one page of a trace may execute: a level with few steps comes back too.
+const PAGE: u64 = 1 << 16;
+
+/// Batches that wait for a slow reader before the run waits.
+const BATCHES: usize = 4;
+
+impl Simulations {
+    pub(crate) fn new(limits: &Limits) -> Simulations {
+        Simulations {
+            cache: Cache::new(),
+            slots: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
+            waiting: AtomicUsize::new(0),
+            kept: Mutex::default(),
+        }
+    }
+
+    fn keep(&self, simulation: &Arc<Simulation>, retention: Duration) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.by_id.insert(simulation.id, Arc::clone(simulation));
+        kept.order.push_back(simulation.id);
+        while let Some(oldest) = kept.order.front().copied() {
+            let expired = kept.by_id.get(&oldest).is_none_or(|old| old.started.elapsed() > retention);
+            if !expired && kept.order.len() <= KEPT {
+                break;
+            }
+            kept.order.pop_front();
+            kept.by_id.remove(&oldest);
+        }
+    }
+
+    fn get(&self, id: Uuid, retention: Duration) -> Option<Arc<Simulation>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.by_id.get(&id).filter(|simulation| simulation.started.elapsed() <= retention).cloned()
+    }
+}
+
+/// Tells a run on another thread that nobody waits for it any more.
+#[derive(Debug, Default)]
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Engine {
+    /// A simulation that is running or was run lately.
+    pub fn simulation(&self, id: Uuid) -> Option<Arc<Simulation>> {
+        self.0.simulations.get(id, self.limits().simulation_retention)
+    }
+
+    /// Runs a function to its end. Stops when the caller does not wait any more.
+    pub async fn simulate(
+        &self,
+        open: &OpenProgram,
+        revision: &Arc<Revision>,
+        request: RunRequest,
+    ) -> Result<Arc<Simulation>, Error> {
+        let slot = self.slot().await?;
+        let simulation = self.begin(open, revision, request);
+        let abandoned = Abandoned::default();
+        let (engine, running, stop) = (self.clone(), Arc::clone(&simulation), Arc::clone(&abandoned.0));
+        let run = tokio::task::spawn_blocking(move || {
+            let report = engine.run_to_end(&running, &stop);
+            drop(slot);
+            report
+        });
+        let report =
+            run.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        drop(abandoned);
+        simulation.ended(Arc::new(report));
+        self.0.simulations.keep(&simulation, self.limits().simulation_retention);
+        Ok(simulation)
+    }
+
+    /// Runs a function and streams its trace; the last batch says how it ended. Stops when the receiver is dropped.
+    pub async fn stream(
+        &self,
+        open: &OpenProgram,
+        revision: &Arc<Revision>,
+        request: RunRequest,
+        batching: Batching,
+    ) -> Result<(Arc<Simulation>, mpsc::Receiver<Batch>), Error> {
+        let slot = self.slot().await?;
+        let simulation = self.begin(open, revision, request);
+        // Wrong arguments are an error of the request, not the end of a stream.
+        let checked = Arc::clone(&simulation);
+        let engine = self.clone();
+        let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
+        start.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        self.0.simulations.keep(&simulation, self.limits().simulation_retention);
+        let batches = self.pump(&simulation, 0, batching, slot);
+        Ok((simulation, batches))
+    }
+
+    /// Streams the trace of a simulation again, from a step on.
+    pub async fn stream_again(
+        &self,
+        simulation: &Arc<Simulation>,
+        from: u64,
+        batching: Batching,
+    ) -> Result<mpsc::Receiver<Batch>, Error> {
+        let slot = self.slot().await?;
+        Ok(self.pump(simulation, from, batching, slot))
+    }
+
+    /// Steps of a simulation that has ended, from a number on.
+    pub async fn steps(&self, simulation: &Arc<Simulation>, from: u64, count: usize) -> Result<Steps, Error> {
+        let slot = self.slot().await?;
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        let read = tokio::task::spawn_blocking(move || {
+            let fuel = simulation.report().map(|report| report.result.fuel_used);
+            let run = engine.start(&simulation)?;
+            let Some(mut trace) = Trace::of(&run, simulation.request.trace, fuel) else {
+                return Ok(Steps::default());
+            };
+            let mut found = Steps { steps: Vec::new(), next: Some(from) };
+            while let Some(next) = found.next
+                && found.steps.len() < count
+            {
+                let page = trace.page(next, count - found.steps.len(), PAGE);
+                found.steps.extend(page.steps);
+                found.next = page.next;
+            }
+            drop(slot);
+            Ok(found)
+        });
+        let read: Result<Steps, StartError> = read.await.map_err(|_| Error::Closed)?;
+        read.map_err(|error| Error::bad_request(error.to_string()))
+    }
+
+    /// One of few places to run; waits in line, which is bounded.
+    async fn slot(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let simulations = &self.0.simulations;
+        if let Ok(slot) = Arc::clone(&simulations.slots).try_acquire_owned() {
+            return Ok(slot);
+        }
+        let waiting = Waiting::enter(&simulations.waiting, self.limits().waiting_simulations)?;
+        let slot = tokio::select! {
+            slot = Arc::clone(&simulations.slots).acquire_owned() => slot.map_err(|_| Error::Closed),
+            () = self.closing().cancelled() => Err(Error::Closed),
+        };
+        drop(waiting);
+        slot
+    }
+
+    fn begin(&self, open: &OpenProgram, revision: &Arc<Revision>, request: RunRequest) -> Arc<Simulation> {
+        Arc::new(Simulation {
+            id: self.0.clock.id(),
+            open: open.clone(),
+            revision: Arc::clone(revision),
+            request,
+            started: Instant::now(),
+            result: Mutex::new(None),
+        })
+    }
+
+    fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
+        let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
+        let options = bounds.options(self.limits(), stdin);
+        Run::new(&simulation.revision.checked, *function, args, &options, &self.0.simulations.cache)
+    }
+
+    fn run_to_end(&self, simulation: &Simulation, stop: &AtomicBool) -> Result<Report, StartError> {
+        let start = Instant::now();
+        let timeout = simulation.request.bounds.timeout(self.limits());
+        let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
+        let options = bounds.options(self.limits(), stdin);
+        let mut control = |_: &Run| {
+            if stop.load(Ordering::Relaxed) || self.closing().is_cancelled() {
+                Control::Cancel
+            } else if start.elapsed() >= timeout {
+                Control::TimeOut
+            } else {
+                Control::Continue
+            }
+        };
+        let (checked, cache) = (&simulation.revision.checked, &self.0.simulations.cache);
+        let result = lmlang_interp::run(checked, *function, args, &options, cache, SLICE, &mut control)?;
+        Ok(Report { result, elapsed: start.elapsed() })
+    }
+
+    /// Streams a trace from a thread of its own.
+    fn pump(
+        &self,
+        simulation: &Arc<Simulation>,
+        from: u64,
+        batching: Batching,
+        slot: OwnedSemaphorePermit,
+    ) -> mpsc::Receiver<Batch> {
+        let (sender, receiver) = mpsc::channel(BATCHES);
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = engine.pump_steps(&simulation, from, batching, &sender) {
+                tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
+            }
+            drop(slot);
+        });
+        receiver
+    }
+
+    fn pump_steps(
+        &self,
+        simulation: &Simulation,
+        from: u64,
+        batching: Batching,
+        reader: &mpsc::Sender<Batch>,
+    ) -> Result<(), StartError> {
+        let start = Instant::now();
+        let timeout = simulation.request.bounds.timeout(self.limits());
+        let known = simulation.report();
+        let run = self.start(simulation)?;
+        let fuel = known.as_ref().map(|report| report.result.fuel_used);
+        let mut cursor = from;
+        let mut spent = 0;
+        let mut ended = Control::Continue;
+        let level = simulation.request.trace;
+        if level != TraceLevel::None
+            && let Some(mut trace) = Trace::of(&run, level, fuel)
+        {
+            let mut steps = Vec::new();
+            let mut oldest = Instant::now();
+            loop {
+                let page = trace.page(cursor, batching.steps - steps.len(), PAGE);
+                if steps.is_empty() {
+                    oldest = Instant::now();
+                }
+                steps.extend(page.steps);
+                cursor = page.next.unwrap_or_else(|| trace.run().steps());
+                let full = steps.len() >= batching.steps || oldest.elapsed() >= batching.latency;
+                if full && !steps.is_empty() {
+                    let batch = Batch { steps: std::mem::take(&mut steps), cursor, report: None };
+                    if reader.blocking_send(batch).is_err() {
+                        ended = Control::Cancel;
+                    }
+                }
+                if self.closing().is_cancelled() || reader.is_closed() {
+                    ended = Control::Cancel;
+                } else if start.elapsed() >= timeout {
+                    ended = Control::TimeOut;
+                }
+                if page.next.is_none() || ended != Control::Continue {
+                    break;
+                }
+            }
+            spent = trace.run().fuel_used();
+            if !steps.is_empty() && reader.blocking_send(Batch { steps, cursor, report: None }).is_err() {
+                ended = Control::Cancel;
+            }
+        }
+        let report = match known {
+            Some(report) => report,
+            None => {
+                let report = Arc::new(match ended {
+                    Control::Continue => self.run_to_end(simulation, &AtomicBool::new(false))?,
+                    Control::Cancel | Control::TimeOut => stopped(run, spent, ended, start),
+                });
+                simulation.ended(Arc::clone(&report));
+                report
+            }
+        };
+        // An error means that the reader has gone.
+        reader.blocking_send(Batch { steps: Vec::new(), cursor, report: Some(report) }).ok();
+        Ok(())
+    }
+}
+
+/// The report of a run that was ended from outside after so much fuel.
+fn stopped(mut run: Run, spent: u64, ended: Control, start: Instant) -> Report {
+    if spent > 0 {
+        run.resume(spent);
+    }
+    match ended {
+        Control::TimeOut => run.time_out(),
+        Control::Cancel | Control::Continue => run.cancel(),
+    }
+    Report { result: run.into_result(), elapsed: start.elapsed() }
+}
+
+/// A place in the line for a slot.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(count: &'a AtomicUsize, most: usize) -> Result<Waiting<'a>, Error> {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(count);
+        if before >= most { Err(Error::Overloaded { what: "simulations" }) } else { Ok(waiting) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The status that an outcome stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It runs.
+    Running,
+    /// It returned.
+    Completed,
+    /// It trapped.
+    Trapped,
+    /// A contract did not hold.
+    ContractViolated,
+    /// A bound was met.
+    LimitReached,
+    /// It came to something that is not there yet, or not verified.
+    ReachedHole,
+    /// It was ended from outside.
+    Cancelled,
+}
+
+impl Status {
+    /// The status after an outcome.
+    pub fn of(outcome: Option<&Outcome>) -> Status {
+        match outcome {
+            None => Status::Running,
+            Some(Outcome::Returned { .. }) => Status::Completed,
+            Some(Outcome::Trapped { .. }) => Status::Trapped,
+            Some(Outcome::ContractViolated { .. }) => Status::ContractViolated,
+            Some(Outcome::LimitReached { .. }) => Status::LimitReached,
+            Some(Outcome::ReachedHole { .. } | Outcome::NotVerified { .. }) => Status::ReachedHole,
+            Some(Outcome::Cancelled { .. }) => Status::Cancelled,
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! One open program: its committed states, which everybody reads, and its tentative one, which the writer builds on.
+//!
+//! ```text
+//! caller ── writer lock ── apply, verify ── submit ──▶ committer (store, all programs)
+//!                                 │                         │ ticket
+//!                                 └── queue, in order ──▶ publisher ── head moves, event, answer
+//! ```
+//!
+//! The writer appends to a tentative head and lets go of its lock before the database has answered, so a hot program
+//! groups its entries like many programs do. The publisher is one task per open program: it awaits the tickets in
+//! order, moves the committed head, tells subscribers and answers callers, whether or not the caller is still there.
+//! When an entry fails, what was built on it is told to try again on the committed head.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lmlang_history::line::Line;
+use lmlang_history::log::Entry;
+use lmlang_ir::RefAllocator;
+use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
+use lmlang_verify::Checked;
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
+use uuid::Uuid;
+
+use crate::checkpoints::Checkpoints;
+use crate::config::SnapshotPolicy;
+use crate::error::Error;
+use crate::events::Event;
+use crate::provenance::Provenance;
+use crate::request::Call;
+
+/// One state of a program, with the entry of the log that led to it.
+#[derive(Debug)]
+pub struct Revision {
+    /// What happened.
+    pub entry: Arc<Entry>,
+    /// The state after it, verified.
+    pub checked: Checked,
+}
+
+/// Everything about a program after one entry of its log. A clone copies pointers.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The newest revision of the content.
+    pub revision: Arc<Revision>,
+    /// The number of the newest entry, checkpoints included.
+    pub last: u64,
+    /// What undo and redo go back to.
+    pub line: Line,
+    /// The checkpoints by name.
+    pub checkpoints: Checkpoints,
+    /// In which revision each entity was made and changed last.
+    pub provenance: Provenance,
+}
+
+impl Head {
+    /// The head after the next entry, with the newest revision of the content then.
+    pub(crate) fn after(&self, entry: &Arc<Entry>, revision: Arc<Revision>) -> Result<Head, Error> {
+        let mut next = Head { revision, last: entry.number, ..self.clone() };
+        next.checkpoints.follow(entry);
+        next.provenance.follow(entry);
+        let pushed = next.line.push(entry.step());
+        // The plan asked the line first; a refusal here would be a mistake of ours.
+        pushed.map_err(|error| Error::bad_request(error.to_string()))?;
+        Ok(next)
+    }
+}
+
+/// What a writer changes under its lock.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    /// The state after the newest submitted entry.
+    pub(crate) head: Head,
+    /// Where new refs come from.
+    pub(crate) refs: RefAllocator,
+    /// Keys of entries made since the program was opened; older ones are known to the log's index.
+    pub(crate) keys: HashMap<Vec<u8>, u64>,
+}
+
+impl Writer {
+    /// The number of the entry that a call with the same key has made since the program was opened.
+    pub(crate) fn number_of(&self, call: &Call) -> Option<u64> {
+        self.keys.get(&call.idempotency.as_ref()?.key).copied()
+    }
+}
+
+#[derive(Debug)]
+struct Committed {
+    head: Head,
+    /// Recent revisions, oldest first.
+    window: VecDeque<Arc<Revision>>,
+    capacity: usize,
+}
+
+/// Why a submitted entry was not stored.
+#[derive(Clone, Debug)]
+pub(crate) enum Refused {
+    /// What it was built on was not stored: apply again on the committed head.
+    Again,
+    /// The idempotency key belongs to an older entry.
+    KeyTaken(u64),
+    /// The database could not do it.
+    Failed(Error),
+}
+
+type Answer = oneshot::Sender<Result<(), Refused>>;
+
+enum Queued {
+    Entry {
+        head: Head,
+        ticket: Ticket,
+        event: Event,
+        answer: Answer,
+    },
+    /// An answer that depends on what was submitted before it.
+    Barrier(Answer),
+}
+
+/// Older states that are kept for the next question about them.
+const OLDER: usize = 16;
+
+/// An open program.
+#[derive(Debug)]
+pub struct Timeline {
+    key: ProgramKey,
+    id: Uuid,
+    committer: Committer,
+    pub(crate) writer: Mutex<Writer>,
+    committed: RwLock<Committed>,
+    /// Older states that somebody asked for lately.
+    older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
+    /// The number of the newest entry that a snapshot was begun for.
+    snapshot: AtomicU64,
+    queue: mpsc::UnboundedSender<Queued>,
+    events: broadcast::Sender<Event>,
+}
+
+/// Waits until what was submitted is stored.
+#[must_use]
+pub(crate) struct Pending(oneshot::Receiver<Result<(), Refused>>);
+
+impl Pending {
+    /// Answers when the entry, or all that came before a barrier, is durable and visible.
+    pub(crate) async fn stored(self) -> Result<(), Refused> {
+        self.0.await.unwrap_or(Err(Refused::Failed(Error::Closed)))
+    }
+}
+
+impl Timeline {
+    /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped.
+    pub(crate) fn start(
+        key: ProgramKey,
+        id: Uuid,
+        committer: Committer,
+        head: Head,
+        window: VecDeque<Arc<Revision>>,
+        refs: RefAllocator,
+        limits: &crate::config::Limits,
+    ) -> Arc<Timeline> {
+        let snapshot = window.front().map_or(0, |revision| revision.entry.number);
+        let (queue, queued) = mpsc::unbounded_channel();
+        let (events, _) = broadcast::channel(limits.events_in_memory);
+        let timeline = Arc::new(Timeline {
+            key,
+            id,
+            committer,
+            writer: Mutex::new(Writer { head: head.clone(), refs, keys: HashMap::new() }),
+            committed: RwLock::new(Committed { head, window, capacity: limits.revisions_in_memory }),
+            older: std::sync::Mutex::default(),
+            snapshot: AtomicU64::new(snapshot),
+            queue,
+            events,
+        });
+        tokio::spawn(publish(Arc::downgrade(&timeline), queued));
+        timeline
+    }
+
+    /// The program's key in the store.
+    pub fn key(&self) -> ProgramKey {
+        self.key
+    }
+
+    /// The program's id.
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// The newest committed state.
+    pub fn head(&self) -> Head {
+        self.committed.read().unwrap_or_else(PoisonError::into_inner).head.clone()
+    }
+
+    /// A recent revision by number, if it is still in memory.
+    pub(crate) fn recent(&self, number: u64) -> Option<Arc<Revision>> {
+        let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let found = committed.window.binary_search_by_key(&number, |revision| revision.entry.number);
+        found.ok().and_then(|index| committed.window.get(index)).map(Arc::clone)
+    }
+
+    /// An older state, if somebody asked for it lately.
+    pub(crate) fn older(&self, number: u64) -> Option<Arc<Revision>> {
+        let older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
+        older.iter().find(|revision| revision.entry.number == number).map(Arc::clone)
+    }
+
+    /// Keeps an older state for a while.
+    pub(crate) fn keep(&self, revision: Arc<Revision>) {
+        let mut older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
+        older.push_back(revision);
+        if older.len() > OLDER {
+            older.pop_front();
+        }
+    }
+
+    /// Tells whether a snapshot of an entry is due, once.
+    pub(crate) fn claim_snapshot(&self, number: u64, policy: &SnapshotPolicy) -> bool {
+        let last = self.snapshot.load(Ordering::Relaxed);
+        let due = number >= last + policy.entries;
+        due && self.snapshot.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Events from now on.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    /// Tells live subscribers of something that is not in the log.
+    pub(crate) fn tell(&self, event: Event) {
+        // An error means that nobody listens.
+        self.events.send(event).ok();
+    }
+
+    /// Submits the entry that leads from the writer's head to a new one, and moves the writer on.
+    pub(crate) fn submit(
+        &self,
+        writer: &mut Writer,
+        head: Head,
+        stored: lmlang_store::Entry,
+        event: Event,
+    ) -> Pending {
+        if let Some(idempotency) = &stored.idempotency {
+            writer.keys.insert(idempotency.key.clone(), stored.seq);
+        }
+        let ticket =
+            self.committer.submit(Append { program: self.key, entries: vec![stored], heads: Vec::new() });
+        writer.head = head.clone();
+        let (answer, pending) = oneshot::channel();
+        self.enqueue(Queued::Entry { head, ticket, event, answer });
+        Pending(pending)
+    }
+
+    /// Waits for all that was submitted so far.
+    pub(crate) fn barrier(&self) -> Pending {
+        let (answer, pending) = oneshot::channel();
+        self.enqueue(Queued::Barrier(answer));
+        Pending(pending)
+    }
+
+    fn enqueue(&self, queued: Queued) {
+        // The publisher ends with the timeline; a refused item drops its answer, which the caller reads as closed.
+        self.queue.send(queued).ok();
+    }
+
+    fn advance(&self, head: Head) {
+        let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
+        let newer = committed.window.back().is_none_or(|last| last.entry.number < head.revision.entry.number);
+        if newer {
+            committed.window.push_back(Arc::clone(&head.revision));
+        }
+        let surplus = (committed.window.len() > committed.capacity).then(|| committed.window.pop_front());
+        let before = std::mem::replace(&mut committed.head, head);
+        drop(committed);
+        // Dropped after the lock: freeing the last handle of an old state takes time.
+        drop((surplus, before));
+    }
+}
+
+/// Awaits tickets in order for as long as the timeline is there.
+async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::UnboundedReceiver<Queued>) {
+    while let Some(next) = queued.recv().await {
+        let Some(timeline) = timeline.upgrade() else { return };
+        match next {
+            Queued::Barrier(answer) => {
+                answer.send(Ok(())).ok();
+            }
+            Queued::Entry { head, ticket, event, answer } => match ticket.await {
+                Ok(()) => {
+                    timeline.advance(head);
+                    timeline.tell(event);
+                    answer.send(Ok(())).ok();
+                }
+                Err(error) => {
+                    let refused = match error {
+                        CommitError::KeyTaken { seq } => Refused::KeyTaken(seq),
+                        CommitError::OutOfOrder { .. } => Refused::Again,
+                        CommitError::BranchExists { name } => {
+                            Refused::Failed(Error::NameTaken { what: "branch", name })
+                        }
+                        CommitError::NoProgram => {
+                            Refused::Failed(Error::not_found("program", timeline.id.to_string()))
+                        }
+                        CommitError::Storage(fault) => Refused::Failed(Error::Storage(fault)),
+                    };
+                    roll_back(&timeline, &mut queued, answer, refused).await;
+                }
+            },
+        }
+    }
+}
+
+/// Puts the writer back to the committed head and tells everybody who built on the failed entry to try again.
+async fn roll_back(
+    timeline: &Timeline,
+    queued: &mut mpsc::UnboundedReceiver<Queued>,
+    failed: Answer,
+    refused: Refused,
+) {
+    let mut writer = timeline.writer.lock().await;
+    let mut again = Vec::new();
+    while let Ok(next) = queued.try_recv() {
+        match next {
+            Queued::Barrier(answer) => again.push(answer),
+            Queued::Entry { ticket, answer, .. } => {
+                // The store refuses what does not continue its log.
+                if ticket.await.is_ok() {
+                    tracing::error!(program = %timeline.id, "an entry was stored after one that it builds on had failed");
+                }
+                again.push(answer);
+            }
+        }
+    }
+    writer.head = timeline.head();
+    let last = writer.head.last;
+    writer.keys.retain(|_, seq| *seq <= last);
+    drop(writer);
+    failed.send(Err(refused)).ok();
+    for answer in again {
+        answer.send(Err(Refused::Again)).ok();
+    }
+}

@@ -1,0 +1,140 @@
+//! Going back and forth along the line of a branch, and back to a checkpoint. Each appends a revision.
+
+use std::sync::Arc;
+
+use lmlang_history::line::{Distance, NothingToDo};
+use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_ir::RefAllocator;
+
+use crate::edits::{Conflict, stale};
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::request::Call;
+use crate::timeline::{Head, Revision};
+use crate::writing::{Plan, Written};
+
+/// Where to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Back along the line.
+    Undo(Distance),
+    /// Forward again.
+    Redo(Distance),
+    /// To the revision that a checkpoint names.
+    Restore(String),
+}
+
+/// A request to go somewhere.
+#[derive(Clone, Debug)]
+pub struct Travel {
+    /// Where to.
+    pub way: Way,
+    /// The head that the caller saw; another one now is a conflict.
+    pub expected_head: Option<String>,
+    /// Whether to stop before anything is stored.
+    pub dry_run: bool,
+}
+
+/// What became of it.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// The content is that of the target.
+    Made {
+        /// Whether it is stored: not for a dry run.
+        committed: bool,
+        /// The state before.
+        before: Arc<Revision>,
+        /// The state that it led to; its entry is not in the log for a dry run.
+        after: Arc<Revision>,
+    },
+    /// There is nothing to undo or redo, or the content is that of the target already.
+    Nothing(String),
+    /// The head has moved.
+    Conflict(Conflict),
+}
+
+impl Engine {
+    /// Goes back, forward, or to a checkpoint, by appending a revision whose content is the older one's.
+    pub async fn travel(&self, open: &OpenProgram, travel: &Travel, call: &Call) -> Result<Arrival, Error> {
+        if travel.dry_run {
+            let head = open.timeline.head();
+            let refs = open.timeline.writer.lock().await.refs.clone();
+            return Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
+                Err(arrival) => arrival,
+                Ok((entry, target)) => {
+                    let checked = target.checked.clone();
+                    let after = Arc::new(Revision { entry: Arc::new(entry), checked });
+                    Arrival::Made { committed: false, before: head.revision, after }
+                }
+            });
+        }
+        let plan = |head: Head, refs: RefAllocator| async move {
+            Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
+                Err(arrival) => Plan::Leave(arrival),
+                Ok((entry, target)) => Plan::Append {
+                    entry: Box::new(entry),
+                    state: Some((target.checked.clone(), refs)),
+                    answer: head.revision,
+                },
+            })
+        };
+        match self.write(open, call, plan).await? {
+            Written::Stored(before, after) => Ok(Arrival::Made { committed: true, before, after }),
+            Written::Left(arrival) => Ok(arrival),
+            Written::Repeated(number) => {
+                let missing = || Error::not_found("revision", format!("r{number}"));
+                let after = self.state(open, number).await?.ok_or_else(missing)?;
+                let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
+                let before = self.state(open, parent).await?.ok_or_else(missing)?;
+                Ok(Arrival::Made { committed: true, before, after })
+            }
+        }
+    }
+
+    /// The entry that goes there, with the state that it takes.
+    async fn plan_travel(
+        &self,
+        open: &OpenProgram,
+        travel: &Travel,
+        head: &Head,
+        refs: &RefAllocator,
+        call: &Call,
+    ) -> Result<Result<(Entry, Arc<Revision>), Arrival>, Error> {
+        if let Some(expected) = &travel.expected_head {
+            let seen = self.revision(open, Some(expected)).await?.entry.clone();
+            if seen.number != head.revision.entry.number {
+                return Ok(Err(Arrival::Conflict(stale(&seen, &head.revision.entry))));
+            }
+        }
+        let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
+        let (kind, number) = match &travel.way {
+            Way::Undo(distance) => match head.line.undo(*distance) {
+                Ok(found) => (RevisionKind::Undo, found.target),
+                Err(reason) => return nothing(reason),
+            },
+            Way::Redo(distance) => match head.line.redo(*distance) {
+                Ok(found) => (RevisionKind::Redo, found.target),
+                Err(reason) => return nothing(reason),
+            },
+            Way::Restore(name) => match head.checkpoints.get(name) {
+                Some(checkpoint) => (RevisionKind::Restore, checkpoint.revision),
+                None => return Err(Error::not_found("checkpoint", name)),
+            },
+        };
+        let missing = || Error::not_found("revision", format!("r{number}"));
+        let target = self.state(open, number).await?.ok_or_else(missing)?;
+        let (from, to) = (head.revision.checked.program(), target.checked.program());
+        if kind == RevisionKind::Restore && from.root_hash() == to.root_hash() {
+            return Ok(Err(Arrival::Nothing("the content is that of the checkpoint already".to_owned())));
+        }
+        let difference = lmlang_history::diff(from, to);
+        let entry = Entry {
+            counts: difference.counts(),
+            edits: difference.edits,
+            root_hash: to.root_hash(),
+            target: Some(number),
+            ..self.blank_entry(kind, head, refs, call)
+        };
+        Ok(Ok((entry, target)))
+    }
+}

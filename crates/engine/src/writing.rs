@@ -1,0 +1,157 @@
+//! Appending one entry to a program's log: what every change has in common.
+//!
+//! A change is planned on the tentative head, submitted, and answered when it is durable. What was planned on a head that
+//! could not be stored is planned again. A request whose idempotency key is known is not planned at all.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_ir::RefAllocator;
+use lmlang_verify::Checked;
+
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::events::Event;
+use crate::records;
+use crate::request::Call;
+use crate::timeline::{Head, Refused, Revision};
+
+/// What is to be done on a head.
+pub(crate) enum Plan<A, L> {
+    /// Append an entry.
+    Append {
+        /// The entry, numbered after the head.
+        entry: Box<Entry>,
+        /// The state after it and the counter of refs; `None`: the content stays.
+        state: Option<(Checked, RefAllocator)>,
+        /// What the caller is told beside the revision.
+        answer: A,
+    },
+    /// Nothing; the answer depends on the head all the same.
+    Leave(L),
+}
+
+/// What became of a plan.
+pub(crate) enum Written<A, L> {
+    /// The entry is durable and visible; the revision is the newest one of the content.
+    Stored(A, Arc<Revision>),
+    /// Nothing was to be done; the head that this depends on is durable.
+    Left(L),
+    /// A request with the same key and content has made the entry with this number.
+    Repeated(u64),
+}
+
+/// How often a change is planned again when an entry before it could not be stored.
+const ATTEMPTS: usize = 8;
+
+impl Engine {
+    /// Plans a change on the tentative head and carries it out. Answers when the outcome is durable.
+    pub(crate) async fn write<A, L, F, P>(
+        &self,
+        open: &OpenProgram,
+        call: &Call,
+        plan: P,
+    ) -> Result<Written<A, L>, Error>
+    where
+        F: Future<Output = Result<Plan<A, L>, Error>> + Send,
+        P: Fn(Head, RefAllocator) -> F,
+    {
+        for _ in 0..ATTEMPTS {
+            match self.attempt(open, call, &plan).await {
+                Ok(written) => return Ok(written),
+                Err(Refused::Again) => {}
+                Err(Refused::Failed(error)) => return Err(error),
+                Err(Refused::KeyTaken(number)) => {
+                    let first = self.entry(open, number).await?;
+                    let same = first.is_some_and(|entry| entry.idempotency == call.idempotency);
+                    return if same {
+                        Ok(Written::Repeated(number))
+                    } else {
+                        Err(Error::IdempotencyMismatch)
+                    };
+                }
+            }
+        }
+        Err(Error::Overloaded { what: "changes" })
+    }
+
+    async fn attempt<A, L, F, P>(
+        &self,
+        open: &OpenProgram,
+        call: &Call,
+        plan: &P,
+    ) -> Result<Written<A, L>, Refused>
+    where
+        F: Future<Output = Result<Plan<A, L>, Error>> + Send,
+        P: Fn(Head, RefAllocator) -> F,
+    {
+        let timeline = &open.timeline;
+        let mut writer = timeline.writer.lock().await;
+        if let Some(number) = writer.number_of(call) {
+            let stored = timeline.barrier();
+            drop(writer);
+            return stored.stored().await.and(Err(Refused::KeyTaken(number)));
+        }
+        // Whatever the verdict is, it is about a state that may not be stored yet.
+        match plan(writer.head.clone(), writer.refs.clone()).await {
+            Err(error) => {
+                let stored = timeline.barrier();
+                drop(writer);
+                stored.stored().await.and(Err(Refused::Failed(error)))
+            }
+            Ok(Plan::Leave(answer)) => {
+                let stored = timeline.barrier();
+                drop(writer);
+                stored.stored().await.map(|()| Written::Left(answer))
+            }
+            Ok(Plan::Append { entry, state, answer }) => {
+                let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
+                let entry = Arc::from(entry);
+                let (revision, refs) = match state {
+                    Some((checked, refs)) => {
+                        (Arc::new(Revision { entry: Arc::clone(&entry), checked }), refs)
+                    }
+                    None => (Arc::clone(&writer.head.revision), writer.refs.clone()),
+                };
+                let head = writer.head.after(&entry, Arc::clone(&revision)).map_err(Refused::Failed)?;
+                writer.refs = refs;
+                let pending = timeline.submit(&mut writer, head, row, Event::Entry(entry));
+                drop(writer);
+                pending.stored().await?;
+                self.snapshot_if_due(open);
+                Ok(Written::Stored(answer, revision))
+            }
+        }
+    }
+
+    /// The next entry on a head that changes nothing yet.
+    pub(crate) fn blank_entry(
+        &self,
+        kind: RevisionKind,
+        head: &Head,
+        refs: &RefAllocator,
+        call: &Call,
+    ) -> Entry {
+        Entry {
+            number: head.last + 1,
+            id: self.0.clock.entry_id().into_bytes(),
+            parents: vec![head.revision.entry.number],
+            branch: 0,
+            kind,
+            actor: call.actor.clone(),
+            on_behalf_of: call.on_behalf_of.clone(),
+            message: call.message.clone(),
+            time: self.0.clock.now().0,
+            edits: Vec::new(),
+            counts: lmlang_history::ChangeCounts::default(),
+            root_hash: head.revision.entry.root_hash,
+            next_ref: refs.watermark(),
+            target: None,
+            name: None,
+            names: Vec::new(),
+            idempotency: call.idempotency.clone(),
+            origin: None,
+        }
+    }
+}
