@@ -153,7 +153,7 @@ impl Opcode {
 
 /// Operators on the value heap and other rare ones: the first field of the second word of [`Opcode::Heap`].
 ///
-/// Operands are named `a b c` in the first word and `d e f` in the second.
+/// Operands are named `a b c` in the first word and `d e` in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(crate) enum HeapOp {

@@ -96,10 +96,6 @@ impl Obj {
         self.0.as_deref()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// Changes the value in place when nothing else refers to it, else a copy that `copy` makes.
     ///
     /// `change` gets the value only if it is there; the count of bytes is kept in step.

@@ -17,7 +17,7 @@ macro_rules! branches {
             if $taken {
                 go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
             } else {
-                go::<M>(cx, code, pc + 1, regs, fuel)
+                go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
             }
         }
     )*};
@@ -38,7 +38,7 @@ macro_rules! immediate {
             if $taken {
                 go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
             } else {
-                go::<M>(cx, code, pc + 1, regs, fuel)
+                go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
             }
         }
     )*};

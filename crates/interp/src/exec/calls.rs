@@ -60,7 +60,7 @@ pub(super) fn call<'s, const M: u8>(
     fuel: i64,
 ) -> Exit {
     let [_, a, low, high] = code[pc as u16 as usize];
-    invoke::<M>(cx, pc, pc + 1, u32::from(low) | u32::from(high) << 16, a, 0, fuel)
+    invoke::<M>(cx, pc, pc.wrapping_add(1), u32::from(low) | u32::from(high) << 16, a, 0, fuel)
 }
 
 /// A call out of a function that holds references.
@@ -72,8 +72,8 @@ pub(super) fn call_r<'s, const M: u8>(
     fuel: i64,
 ) -> Exit {
     let [_, a, low, high] = code[pc as u16 as usize];
-    let [r, ..] = code[(pc + 1) as u16 as usize];
-    invoke::<M>(cx, pc, pc + 2, u32::from(low) | u32::from(high) << 16, a, r, fuel)
+    let [r, ..] = code[pc.wrapping_add(1) as u16 as usize];
+    invoke::<M>(cx, pc, pc.wrapping_add(2), u32::from(low) | u32::from(high) << 16, a, r, fuel)
 }
 
 /// `a` arguments, `b` index, `c` table; then the signature in two fields, and the reference base.
@@ -85,7 +85,7 @@ pub(super) fn call_indirect<'s, const M: u8>(
     fuel: i64,
 ) -> Exit {
     let [_, a, b, c] = code[pc as u16 as usize];
-    let [low, high, r, _] = code[(pc + 1) as u16 as usize];
+    let [low, high, r, _] = code[pc.wrapping_add(1) as u16 as usize];
     let index = regs[b as usize].get() as usize;
     let Some(entry) = cx.m.table(c).and_then(|table| table.entries.get(index).copied()) else {
         return trap(cx, pc, fuel, Trap::TableOutOfBounds);
@@ -97,7 +97,7 @@ pub(super) fn call_indirect<'s, const M: u8>(
     if cx.funcs[func as usize].signature != (u32::from(low) | u32::from(high) << 16) {
         return trap(cx, pc, fuel, Trap::SignatureMismatch);
     }
-    invoke::<M>(cx, pc, pc + 2, func, a, r, fuel)
+    invoke::<M>(cx, pc, pc.wrapping_add(2), func, a, r, fuel)
 }
 
 /// `a` arguments, `b` the closure; then the reference base and the numbers of slots and references of arguments.
@@ -108,20 +108,25 @@ pub(super) fn call_closure<'s, const M: u8>(
     regs: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    match unpack_closure(cx, code, pc, regs) {
-        Ok((func, a, r)) => invoke::<M>(cx, pc, pc + 2, func, a, r, fuel),
-        Err(why) => trap(cx, pc, fuel, why),
+    let func = unpack_closure(cx, code, pc, regs);
+    if func == NO_CLOSURE {
+        return trap(cx, pc, fuel, Trap::UninitializedElement);
     }
+    let [_, a, ..] = code[pc as u16 as usize];
+    let [r, ..] = code[pc.wrapping_add(1) as u16 as usize];
+    invoke::<M>(cx, pc, pc.wrapping_add(2), func, a, r, fuel)
 }
 
+/// What stands for a closure that is not there.
+const NO_CLOSURE: u32 = u32::MAX;
+
+/// Puts what a closure captured behind the arguments; returns its function.
 #[inline(never)]
-fn unpack_closure(cx: &mut Cx<'_>, code: &Window, pc: usize, regs: &Regs) -> Result<(u32, u16, u16), Trap> {
+fn unpack_closure(cx: &mut Cx<'_>, code: &Window, pc: usize, regs: &Regs) -> u32 {
     let [_, a, b, _] = code[pc as u16 as usize];
-    let [r, slots, references, _] = code[(pc + 1) as u16 as usize];
+    let [r, slots, references, _] = code[pc.wrapping_add(1) as u16 as usize];
     let closure = cx.m.obj(b).clone();
-    let Some(Heap::Closure(func, captures)) = closure.get() else {
-        return Err(Trap::UninitializedElement);
-    };
+    let Some(Heap::Closure(func, captures)) = closure.get() else { return NO_CLOSURE };
     let (mut slot, mut reference) =
         (usize::from(a) + usize::from(slots), cx.m.rbase + usize::from(r) + usize::from(references));
     for capture in captures {
@@ -140,7 +145,7 @@ fn unpack_closure(cx: &mut Cx<'_>, code: &Window, pc: usize, regs: &Regs) -> Res
             }
         }
     }
-    Ok((*func, a, r))
+    *func
 }
 
 pub(super) fn ret<'s, const M: u8>(
@@ -184,7 +189,7 @@ pub(super) fn enter<'s, const M: u8>(
     fuel: i64,
 ) -> Exit {
     cx.reserve_references();
-    next::<M>(cx, code, pc + 1, regs, fuel)
+    next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
 impl Cx<'_> {

@@ -38,7 +38,7 @@ macro_rules! floats {
             let ($x, $y) = ($read(regs[b as usize].get()), $read(regs[c as usize].get()));
             let value: u64 = $value;
             regs[a as usize].set(value);
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }

@@ -22,7 +22,6 @@ pub(super) struct Operands<'a> {
     pub(super) c: u16,
     pub(super) d: u16,
     pub(super) e: u16,
-    pub(super) f: u16,
     pub(super) regs: &'a Regs,
     /// What may be spent beyond the node itself.
     pub(super) fuel: i64,
@@ -47,14 +46,24 @@ impl Operands<'_> {
     }
 }
 
-/// Does the operator of an instruction; returns the fuel that is left.
-///
-/// Nothing is changed when the fuel does not suffice, so that the instruction can be tried again.
+/// Does the operator of an instruction; returns the fuel that is left, or a negative number, with the reason in the
+/// machine: a `Result` would be returned through memory, which keeps the next handler from being a jump.
 #[inline(never)]
-pub(super) fn run(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> Result<i64, Stop> {
+pub(super) fn run(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> i64 {
+    match operate(cx, regs, first, second, fuel) {
+        Ok(left) => left,
+        Err(why) => {
+            cx.m.stop = Some(why);
+            -1
+        }
+    }
+}
+
+/// Nothing is changed when the fuel does not suffice, so that the instruction can be tried again.
+fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> Result<i64, Stop> {
     let [_, a, b, c] = first;
-    let [op, d, e, f] = second;
-    let mut o = Operands { a, b, c, d, e, f, regs, fuel };
+    let [op, d, e, _] = second;
+    let mut o = Operands { a, b, c, d, e, regs, fuel };
     let Some(op) = HeapOp::ALL.get(usize::from(op)) else { return Err(Stop::Broken) };
     match op {
         HeapOp::Mov => {

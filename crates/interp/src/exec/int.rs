@@ -19,7 +19,7 @@ macro_rules! two {
             let ($x, $y) = (regs[b as usize].get(), regs[c as usize].get());
             let value: u64 = $value;
             regs[a as usize].set(value);
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }
@@ -37,7 +37,7 @@ macro_rules! immediate {
             let ($x, $k) = (regs[b as usize].get(), c as i16);
             let value: u64 = $value;
             regs[a as usize].set(value);
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }
@@ -58,7 +58,7 @@ macro_rules! trapping {
                 Ok(value) => regs[a as usize].set(value),
                 Err(why) => return trap(cx, pc, fuel, why),
             }
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }

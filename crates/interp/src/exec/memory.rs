@@ -21,14 +21,14 @@ macro_rules! loads {
             };
             let $bytes = *$bytes;
             regs[a as usize].set($value);
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }
 
 /// `store(a + offset c) = b`
 macro_rules! stores {
-    ($($name:ident($size:literal);)*) => {$(
+    ($($name:ident($size:literal: $ty:ty);)*) => {$(
         pub(super) fn $name<'s, const M: u8>(
             cx: &mut Cx<'s>,
             code: &'s Window,
@@ -38,13 +38,14 @@ macro_rules! stores {
         ) -> Exit {
             let [_, a, b, c] = code[pc as u16 as usize];
             let address = regs[a as usize].get() as usize + usize::from(c);
-            let value = regs[b as usize].get().to_le_bytes();
+            // Converted as a whole: a copy of part of a local array would keep the next handler from being a jump.
+            let value = (regs[b as usize].get() as $ty).to_le_bytes();
             let Some(slot) = cx.m.memory.get_mut(address..).and_then(|rest| rest.first_chunk_mut::<$size>())
             else {
                 return trap(cx, pc, fuel, Trap::MemoryOutOfBounds);
             };
-            slot.copy_from_slice(&value[..$size]);
-            next::<M>(cx, code, pc + 1, regs, fuel)
+            *slot = value;
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }
@@ -68,10 +69,10 @@ loads! {
 }
 
 stores! {
-    store8(1);
-    store16(2);
-    store32(4);
-    store64(8);
+    store8(1: u8);
+    store16(2: u16);
+    store32(4: u32);
+    store64(8: u64);
 }
 
 /// `a = b + offset`, beyond 32 bits: for offsets that do not fit an operand. The offset stands in the next fields of
@@ -85,5 +86,5 @@ pub(super) fn address_of<'s, const M: u8>(
 ) -> Exit {
     let [_, a, b, c] = code[pc as u16 as usize];
     regs[a as usize].set(regs[b as usize].get() + regs[c as usize].get());
-    next::<M>(cx, code, pc + 1, regs, fuel)
+    next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }

@@ -49,7 +49,7 @@ pub(super) fn nop<'s, const M: u8>(
     regs: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    next::<M>(cx, code, pc + 1, regs, fuel)
+    next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
 pub(super) fn charge<'s, const M: u8>(
@@ -59,7 +59,7 @@ pub(super) fn charge<'s, const M: u8>(
     regs: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    go::<M>(cx, code, pc + 1, regs, fuel)
+    go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
 pub(super) fn jmp<'s, const M: u8>(
@@ -102,7 +102,7 @@ pub(super) fn switch<'s, const M: u8>(
     // `c` tells a signed 32-bit value from a 64-bit or unsigned one.
     let value = if c == 1 { i64::from(raw as i32) } else { raw as i64 };
     let target = cx.switch_target(b, value);
-    go::<M>(cx, code, pc + 1 + usize::from(target), regs, fuel)
+    go::<M>(cx, code, pc.wrapping_add(1 + usize::from(target)), regs, fuel)
 }
 
 pub(super) fn stop<'s, const M: u8>(
@@ -131,19 +131,20 @@ pub(super) fn heap<'s, const M: u8>(
     fuel: i64,
 ) -> Exit {
     let first = code[pc as u16 as usize];
-    let second = code[(pc + 1) as u16 as usize];
-    match heap_ops::run(cx, regs, first, second, fuel) {
-        Ok(left) => next::<M>(cx, code, pc + 2, regs, left),
-        Err(why) => heap_stop(cx, pc, fuel, i64::from(first[0] >> 8), why),
+    let second = code[pc.wrapping_add(1) as u16 as usize];
+    let left = heap_ops::run(cx, regs, first, second, fuel);
+    if left < 0 {
+        return heap_stop(cx, pc, fuel, i64::from(first[0] >> 8));
     }
+    next::<M>(cx, code, pc.wrapping_add(2), regs, left)
 }
 
 #[cold]
 #[inline(never)]
-fn heap_stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, segment: i64, why: Stop) -> Exit {
-    match why {
-        Stop::Fuel => out_of_fuel(cx, pc, fuel + segment),
-        other => super::stop(cx, pc, fuel, other),
+fn heap_stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, segment: i64) -> Exit {
+    match cx.m.stop.take() {
+        Some(Stop::Fuel) => out_of_fuel(cx, pc, fuel + segment),
+        other => super::stop(cx, pc, fuel, other.unwrap_or(Stop::Broken)),
     }
 }
 
@@ -161,7 +162,7 @@ pub(super) fn contract_begin<'s, const M: u8>(
     } else {
         cx.m.contract_depth = cx.m.frames.len() + 1;
         cx.m.contract = a;
-        pc + 1
+        pc.wrapping_add(1)
     };
     go::<M>(cx, code, to, regs, fuel)
 }
@@ -179,5 +180,5 @@ pub(super) fn contract_check<'s, const M: u8>(
         let why = cx.code().map_or(Stop::Broken, |code| Stop::Violated(code.contracts[usize::from(b)]));
         return super::stop(cx, pc, fuel, why);
     }
-    go::<M>(cx, code, pc + 1, regs, fuel)
+    go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }

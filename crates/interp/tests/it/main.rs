@@ -1,5 +1,6 @@
 //! Tests of the trace tier through its public interface.
 
+mod files;
 mod kernels;
 mod laws;
 mod tools;
