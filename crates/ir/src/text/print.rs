@@ -19,7 +19,8 @@ use crate::types::Type;
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Detail {
-    /// Lines with their refs; not the refs of regions and of what is folded into lines, nor comments and runs.
+    /// Lines with their refs; not the refs of what is folded into lines nor of regions without parameters, no comments
+    /// and runs.
     Summary,
     /// Every ref; no comments and runs.
     Standard,

@@ -230,7 +230,9 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
     }
 
     fn region_tag(&mut self, region: RegionRef) {
-        if self.detail > Detail::Summary {
+        // A parameter whose name is hidden is named by its region.
+        let named = self.function.body().region(region).is_some_and(|region| !region.params.is_empty());
+        if self.detail > Detail::Summary || named {
             put(self.out, format_args!(" #{region}"));
         }
     }
