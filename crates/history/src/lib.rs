@@ -7,12 +7,14 @@
 //! turns what a caller asks for into edits.
 
 pub mod apply;
+pub mod describe;
 pub mod diff;
 pub mod edit;
 pub mod footprint;
 pub mod line;
 pub mod log;
 pub mod record;
+pub mod request;
 pub mod revision;
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,145 @@
+//! What edits, differences and records cost, in programs of 1,000 and of 100,000 nodes, in one function and in many.
+//!
+//! `cargo bench -p lmlang-history`
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use lmlang_history::record::{decode_edits, decode_program, encode_edits, encode_program};
+use lmlang_history::{Edit, FunctionEdit, apply_all, diff, invert_all};
+use lmlang_ir::{
+    Attr, Const, FuncRef, FunctionHead, Module, ModuleRef, NodeContent, NodeRef, Op, Opcode, Program,
+    RefAllocator, Region, RegionOwner, RegionRef, RegionRole, Scalar, Source, Visibility,
+};
+
+/// A program of functions with chains of additions.
+struct Shape {
+    program: Program,
+    refs: RefAllocator,
+    /// Each function with its region and nodes.
+    functions: Vec<(FuncRef, RegionRef, Vec<NodeRef>)>,
+}
+
+fn add() -> Op {
+    Op::new(Opcode::Add, Attr::Scalar(Scalar::I64)).expect("the table has this operator")
+}
+
+fn build(functions: usize, nodes: usize) -> Shape {
+    let mut refs = RefAllocator::starting_at(1);
+    let mut program = Program::new();
+    let module = refs.allocate().and_then(ModuleRef::new).expect("refs are left");
+    let record =
+        Module { name: "m".into(), parent: None, visibility: Visibility::Private, doc: None, trailer: None };
+    program.add_module(module, record).expect("a new module");
+    let mut shape = Shape { program, refs, functions: Vec::new() };
+    for index in 0..functions {
+        let function = shape.refs.allocate().and_then(FuncRef::new).expect("refs are left");
+        let head = FunctionHead::new(format!("f{index}_"), module, vec![], vec![]);
+        shape.program.add_function(function, head).expect("a new function");
+        let region = shape.refs.allocate_in(function).and_then(RegionRef::new).expect("refs are left");
+        let mut open = shape.program.function_mut(function).expect("a function");
+        open.add_region(region, Region::new(RegionOwner::Function, RegionRole::Body, vec![]))
+            .expect("a region");
+        let mut made: Vec<NodeRef> = Vec::with_capacity(nodes);
+        for at in 0..nodes {
+            let node = shape.refs.allocate_in(function).and_then(NodeRef::new).expect("refs are left");
+            let before = |back: usize| made.get(at.wrapping_sub(back)).map(|node| Source::Node(*node, 0));
+            let content = match before(2) {
+                None => NodeContent::new(Op::constant(Const::I64(at as i64)), []),
+                two => NodeContent::new(add(), [before(1), two]),
+            };
+            open.insert_node(node, region, made.last().copied(), content).expect("a new node");
+            made.push(node);
+        }
+        shape.functions.push((function, region, made));
+    }
+    shape
+}
+
+/// The n-th of a spread-out series.
+fn spread(n: usize, below: usize) -> usize {
+    n.wrapping_mul(7919) % below
+}
+
+fn edits(shape: &mut Shape, count: usize) -> Vec<Edit> {
+    (0..count)
+        .map(|n| {
+            let (function, region, nodes) = &shape.functions[spread(n, shape.functions.len())];
+            let at = nodes[2 + spread(n, nodes.len() - 2)];
+            let edit = match n % 4 {
+                0 => FunctionEdit::SetInput { node: at, input: 0, source: Some(Source::Node(nodes[0], 0)) },
+                1 => {
+                    let node =
+                        shape.refs.allocate_in(*function).and_then(NodeRef::new).expect("refs are left");
+                    let content = Box::new(NodeContent::new(add(), [Some(Source::Node(at, 0)), None]));
+                    FunctionEdit::InsertNode { node, region: *region, after: Some(at), content }
+                }
+                2 => FunctionEdit::SetLabel { node: at, name: Some("x".into()), doc: None },
+                _ => FunctionEdit::MoveNode { node: at, region: *region, after: Some(nodes[0]) },
+            };
+            edit.within(*function)
+        })
+        .collect()
+}
+
+fn time<T>(rounds: u32, mut run: impl FnMut() -> T) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..rounds {
+        let start = Instant::now();
+        black_box(run());
+        best = best.min(start.elapsed());
+    }
+    best
+}
+
+fn report(what: &str, per: &str, count: usize, took: Duration) {
+    println!("  {what:<34} {:>10.2} µs {per}", took.as_secs_f64() * 1e6 / count as f64);
+}
+
+fn main() {
+    for (functions, nodes) in [(1, 1_000), (1, 100_000), (100, 10), (10_000, 10)] {
+        let mut shape = build(functions, nodes);
+        let total = functions * nodes;
+        println!("{functions} functions of {nodes} nodes");
+        // Hashes are there, as after every commit.
+        shape.program.root_hash();
+        let singles = edits(&mut shape, 100);
+        let base = shape.program.clone();
+        let each = time(20, || {
+            let mut program = base.clone();
+            for edit in &singles {
+                let head = program.clone();
+                drop(lmlang_history::apply(&mut program, edit));
+                program.root_hash();
+                drop(head);
+            }
+        });
+        report("apply and hash, head kept", "an edit", singles.len(), each);
+        let mut changed = base.clone();
+        apply_all(&mut changed, &singles).expect("the edits fit");
+        changed.root_hash();
+        report(
+            "apply 100 at once",
+            "an edit",
+            100,
+            time(20, || {
+                let mut program = base.clone();
+                apply_all(&mut program, &singles)
+            }),
+        );
+        report("difference of 100 edits", "an edit", 100, time(20, || diff(&base, &changed)));
+        let mut one = base.clone();
+        apply_all(&mut one, &singles[1..2]).expect("the edit fits");
+        report("difference of one edit", "in all", 1, time(50, || diff(&base, &one)));
+        let there = diff(&base, &changed).edits;
+        report("way back of 100 edits", "an edit", 100, time(20, || invert_all(&there, &base)));
+        let json = encode_edits(&there);
+        println!("  {:<34} {:>10.0} bytes an edit", "record", json.len() as f64 / there.len() as f64);
+        report("write record", "an edit", there.len(), time(20, || encode_edits(&there)));
+        report("read record", "an edit", there.len(), time(20, || decode_edits(&json)));
+        let bytes = encode_program(&base);
+        println!("  {:<34} {:>10.1} bytes a node", "program", bytes.len() as f64 / total as f64);
+        report("write program", "a node", total, time(5, || encode_program(&base)));
+        report("read program", "a node", total, time(5, || decode_program(&bytes)));
+    }
+}

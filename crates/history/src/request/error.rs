@@ -1,0 +1,261 @@
+//! Why a request is not carried out.
+
+use lmlang_ir::text::TextError;
+use lmlang_ir::{Hash, Ref};
+
+/// What is wrong with one edit of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditError {
+    /// Position of the edit in the list.
+    pub edit: usize,
+    /// The field that it is about: `["insertNode", "inputs", "0"]`.
+    pub path: Vec<String>,
+    /// A stable code: one of [`code::ALL`] or of the text form's.
+    pub code: &'static str,
+    /// What is wrong, in words.
+    pub message: String,
+    /// Line in the text that was given, from 1.
+    pub line: Option<u32>,
+    /// Column in the text that was given, in characters from 1.
+    pub column: Option<u32>,
+    /// What could stand there.
+    pub expected: Vec<String>,
+    /// What stands there.
+    pub found: Option<String>,
+    /// Known names or refs that come nearest, or the entities in the way.
+    pub candidates: Vec<String>,
+    /// Tells whether an unknown ref was handed out once: what it named is gone.
+    pub retired: bool,
+}
+
+/// Why a request as a whole is not carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// What is wrong with the edits.
+    pub errors: Vec<EditError>,
+    /// Entities that are not as the caller read them; a conflict, if there is nothing else.
+    pub conflicts: Vec<StaleRead>,
+    /// Errors left out because they only follow from another.
+    pub suppressed: usize,
+}
+
+/// An entity whose hash is not the one that the caller read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleRead {
+    /// Position of the edit in the list.
+    pub edit: usize,
+    /// The entity.
+    pub of: Ref,
+    /// What the caller read, as it was given.
+    pub given: String,
+    /// What it is.
+    pub actual: Hash,
+}
+
+/// What is known of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodePage {
+    /// The code.
+    pub code: &'static str,
+    /// What it is about, in one line.
+    pub title: &'static str,
+    /// When it is given.
+    pub meaning: &'static str,
+    /// An edit that it is given for.
+    pub example: &'static str,
+    /// What to do.
+    pub repair: &'static str,
+}
+
+/// The stable codes of [`EditError`], those of the text form apart.
+pub mod code {
+    use super::CodePage;
+
+    macro_rules! codes {
+        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal;)*) => {
+            $(#[doc = $title] pub const $name: &str = stringify!($name);)*
+            /// All codes.
+            pub const ALL: &[&str] = &[$($name),*];
+            /// A page for each code.
+            pub const PAGES: &[CodePage] = &[$(
+                CodePage { code: $name, title: $title, meaning: $meaning, example: $example, repair: $repair }
+            ),*];
+        };
+    }
+
+    codes! {
+        UNKNOWN_REF "Nothing has this ref."
+            "The ref, path or name was never given to anything, or what it named is gone; then `retired` is set."
+            "removeNode {ref: \"n999\"}"
+            "Take one of the candidates, or read the function again.";
+        WRONG_KIND "The entity is of another kind."
+            "The edit changes entities of a certain kind, and the ref is that of another."
+            "renameFunction {ref: \"n12\", name: \"f\"}"
+            "Use the edit for that kind, or the ref of an entity that the edit is for.";
+        UNKNOWN_NAME "No edit before made this name."
+            "A `$name` stands for something that an earlier edit of the same list made under `as`."
+            "addEdge {from: \"$x\", to: \"n12\", targetPort: 0}"
+            "Give `as` to the edit that makes it, and put that edit first.";
+        DUPLICATE_NAME "Two edits of the list use one name."
+            "`as` names something for the rest of the list, so each name stands for one thing."
+            "insertNode {as: \"x\", ..} twice"
+            "Choose another name.";
+        AMBIGUOUS_NAME "The name stands for more than one thing."
+            "More than one value or entity in scope has this name."
+            "insertNode {op: \"add.i32\", inputs: [\"x\", \"x\"]} with two nodes called x"
+            "Give the ref, alone or as `x#n12`.";
+        BAD_NAME "This cannot be a name."
+            "Names are not empty and do not look like refs."
+            "renameFunction {ref: \"f7\", name: \"n12\"}"
+            "Choose another name.";
+        BAD_SOURCE "This is no source of a value."
+            "A source is an output `n12` or `n12.1`, a parameter `f7.0` or `g5.0`, a name in scope, `$x` or `$x.1`."
+            "addEdge {from: \"n12.x\", to: \"n13\", targetPort: 0}"
+            "Write the source in one of these forms.";
+        BAD_HASH "This is no hash."
+            "`ifHash` is the contentHash that was read: 64 hexadecimal digits."
+            "replaceFunctionText {ref: \"f7\", ifHash: \"abc\", ..}"
+            "Pass the hash as it was answered, or leave it out.";
+        NO_SUCH_PORT "The node has no such input."
+            "The port is above those that the operator of the node takes."
+            "addEdge {from: \"n12\", to: \"n13\", targetPort: 9}"
+            "Take one of the ports that `expected` names.";
+        INPUT_TAKEN "The input has a source."
+            "An input has one source at most."
+            "addEdge {from: \"n12\", to: \"n13\", targetPort: 0} where n13 has an input 0"
+            "Set `replace: true`, or remove the edge first.";
+        NO_SUCH_EDGE "There is no such edge."
+            "The input is a hole already, or the ref names no edge."
+            "removeEdge {ref: \"n12.in0\"} where n12 has a hole there"
+            "Read the node's inputs again.";
+        EDGE_DERIVED "Control edges follow from regions and order."
+            "They are listed as edges and cannot be removed as such."
+            "removeEdge {ref: \"n12.next\"}"
+            "Move or remove the node that the edge leads to.";
+        BAD_ANCHOR "A node cannot go there."
+            "The anchors contradict each other or the region, or the node would stand inside itself."
+            "moveNode {ref: \"n12\", after: \"n12\"}"
+            "Give one anchor, in the region that is meant.";
+        AFTER_TERMINATOR "Nothing stands after a terminator."
+            "A terminator is the last node of its region."
+            "insertNode {op: \"add.i32\", after: \"n20\"} where n20 returns"
+            "Insert before the terminator.";
+        TERMINATOR_EXISTS "The region has a terminator."
+            "A region ends in exactly one terminator."
+            "insertNode {op: \"return\"} into a body that returns"
+            "Change or remove the terminator that `found` names.";
+        HAS_USES "The entity is used."
+            "Without `cascade` an entity can only be removed when nothing uses it; `candidates` names the uses."
+            "removeNode {ref: \"n12\"} where n13 takes its value"
+            "Set `cascade: true` to leave holes, give `replaceUsesWith`, or change the uses first.";
+        NOT_EMPTY "The module has something in it."
+            "Without `cascade` only an empty module can be removed."
+            "removeModule {ref: \"m1\"}"
+            "Set `cascade: true`, or move or remove what is in it.";
+        IN_SIGNATURE "A type stands in a signature."
+            "A signature, another type, or storage cannot be without the type; no cascade takes it out of there."
+            "removeType {ref: \"t3\", cascade: true} where a function takes it"
+            "Change these first.";
+        REGIONS_LOST "The regions of the node would be lost."
+            "The new operator has other regions than the node."
+            "modifyNode {ref: \"n12\", op: \"add.i32\"} where n12 is a loop"
+            "Remove the node and insert another one.";
+        MODULE_REQUIRED "Which module is meant is not known."
+            "Without `module` the program's only module is meant, and it has none or several."
+            "addFunction {name: \"f\", params: [], results: []}"
+            "Give `module`, or add one first.";
+        MODULE_CYCLE "A module would stand inside itself."
+            "Modules form a tree."
+            "addModule with its own descendant as parent"
+            "Choose another parent.";
+        REFS_EXHAUSTED "All refs of the program are used up."
+            "A program hands out 2^48 refs at most."
+            "any edit that adds something"
+            "Export the program and make a new one from its text.";
+        TOO_MANY_PORTS "More ports than there can be."
+            "A node has at most 16,384 inputs."
+            "insertNode with 20,000 inputs"
+            "Split the node.";
+        UNSUPPORTED "Not carried out yet."
+            "The edit is part of the interface and not of this version."
+            "wrap {refs: [\"n12\"], op: \"if\"}"
+            "Use the primitive edits.";
+        STRUCTURE "The change would break the structure."
+            "Something that the other checks do not name stands in the way."
+            "an edit on an entity that the same list removed"
+            "Read the program again.";
+    }
+
+    /// The page of a code.
+    pub fn page(code: &str) -> Option<&'static CodePage> {
+        PAGES.iter().find(|page| page.code == code)
+    }
+}
+
+/// Why an edit cannot be carried out, before its position is known.
+#[derive(Clone, Debug)]
+pub(super) enum Fail {
+    /// Mistakes of its own.
+    Errors(Vec<EditError>),
+    /// It uses something that an edit before it failed to make.
+    Follows,
+    /// What it changes is not as it was read.
+    Stale(StaleRead),
+}
+
+pub(super) type Done<T> = Result<T, Fail>;
+
+impl From<EditError> for Fail {
+    fn from(error: EditError) -> Fail {
+        Fail::Errors(vec![error])
+    }
+}
+
+impl EditError {
+    pub(super) fn new(code: &'static str, field: &[&str], message: impl Into<String>) -> EditError {
+        EditError {
+            edit: 0,
+            path: field.iter().map(|part| (*part).to_owned()).collect(),
+            code,
+            message: message.into(),
+            line: None,
+            column: None,
+            expected: Vec::new(),
+            found: None,
+            candidates: Vec::new(),
+            retired: false,
+        }
+    }
+
+    pub(super) fn expected(mut self, expected: impl IntoIterator<Item = String>) -> EditError {
+        self.expected.extend(expected);
+        self
+    }
+
+    pub(super) fn found(mut self, found: impl Into<String>) -> EditError {
+        self.found = Some(found.into());
+        self
+    }
+
+    pub(super) fn candidates(mut self, candidates: impl IntoIterator<Item = String>) -> EditError {
+        self.candidates.extend(candidates);
+        self
+    }
+
+    /// A mistake in a text that stands in a field.
+    pub(super) fn text(field: &[&str], error: TextError) -> EditError {
+        EditError {
+            line: Some(error.line),
+            column: Some(error.column),
+            expected: error.expected,
+            found: error.found,
+            candidates: error.candidates,
+            ..EditError::new(error.code, field, error.message)
+        }
+    }
+}
+
+/// The mistakes in a text that stands in a field.
+pub(super) fn texts(field: &[&str], errors: Vec<TextError>) -> Fail {
+    Fail::Errors(errors.into_iter().map(|error| EditError::text(field, error)).collect())
+}

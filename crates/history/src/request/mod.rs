@@ -1,0 +1,269 @@
+//! Requests: what a caller asks for, turned into edits.
+//!
+//! Requests are carried out one after the other on a copy of the program; unknown names and malformed edits are judged at
+//! their position. What is recorded is the difference between the two ends ([`crate::diff`]): primitive edits, each of
+//! which holds the structure together. Types, scopes and duplicate names are the verifier's question, asked once after.
+
+mod entities;
+mod error;
+mod inputs;
+mod nodes;
+mod places;
+mod removal;
+mod session;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use imbl::OrdMap;
+use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RefAllocator, RefKind};
+
+pub use error::{CodePage, EditError, Refused, StaleRead, code};
+pub use inputs::{
+    AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
+    ConditionKind, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode, ParamRequest,
+    Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility,
+};
+
+use crate::diff::{ChangeCounts, Diff, diff};
+use crate::edit::{Edit, FunctionEdit};
+use error::{Done, Fail};
+use session::{Session, bare};
+
+/// At most this many mistakes are told; the others count as suppressed.
+const MAX_ERRORS: usize = 100;
+
+/// A request that was carried out, before anyone has looked at types and scopes.
+#[derive(Clone, Debug)]
+pub struct Expanded {
+    /// The program after it.
+    pub program: Program,
+    /// The primitive edits that lead there.
+    pub edits: Vec<Edit>,
+    /// How much they change.
+    pub counts: ChangeCounts,
+    /// What was made, in the order of the edits, with the names that the request gave.
+    pub created: Vec<(Option<String>, Ref)>,
+    /// What the request itself changed.
+    pub touched: Touched,
+}
+
+/// What a request changed itself, as opposed to what it left behind elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// Entities that were made, replaced or moved.
+    pub entities: BTreeSet<Ref>,
+    /// Single inputs that were connected or disconnected.
+    pub inputs: BTreeSet<(NodeRef, u16)>,
+    /// For each entity and node the first edit of the request that changed it.
+    edits: BTreeMap<Ref, usize>,
+}
+
+impl Touched {
+    /// Tells whether a finding at an entity, or at one of its ports, is about something that the request changed.
+    pub fn covers(&self, entity: Ref, port: Option<u16>) -> bool {
+        let input = NodeRef::try_from(entity).ok().zip(port);
+        self.entities.contains(&entity) || input.is_some_and(|input| self.inputs.contains(&input))
+    }
+
+    /// The first edit of the request that changed an entity, or one of its inputs.
+    pub fn edit_of(&self, entity: Ref) -> Option<usize> {
+        self.edits.get(&entity).copied()
+    }
+
+    /// The functions among the entities.
+    pub fn functions(&self) -> impl Iterator<Item = FuncRef> + '_ {
+        self.entities.iter().filter_map(|of| FuncRef::try_from(*of).ok())
+    }
+
+    fn entity(&mut self, edit: usize, of: Ref) {
+        self.entities.insert(of);
+        self.edits.entry(of).or_insert(edit);
+    }
+
+    fn take(&mut self, index: usize, edits: &[Edit]) {
+        for edit in edits {
+            match edit {
+                Edit::AddFunction { function, content } => {
+                    self.entity(index, (*function).into());
+                    let body = content.body();
+                    body.regions().for_each(|(region, _)| self.entity(index, region.into()));
+                    body.variables().for_each(|(variable, _)| self.entity(index, variable.into()));
+                    body.contracts().for_each(|(contract, _)| self.entity(index, contract.into()));
+                    body.nodes().for_each(|(node, _)| self.entity(index, node.into()));
+                }
+                Edit::Within { edit: FunctionEdit::SetInput { node, input, .. }, .. } => {
+                    self.inputs.insert((*node, *input));
+                    self.edits.entry((*node).into()).or_insert(index);
+                }
+                Edit::AddModule { .. }
+                | Edit::SetModule { .. }
+                | Edit::RemoveModule { .. }
+                | Edit::AddType { .. }
+                | Edit::SetType { .. }
+                | Edit::RemoveType { .. }
+                | Edit::AddStorage { .. }
+                | Edit::SetStorage { .. }
+                | Edit::RemoveStorage { .. }
+                | Edit::RemoveFunction { .. }
+                | Edit::Within { .. } => self.entity(index, edit.subject()),
+            }
+        }
+    }
+}
+
+/// Carries out a list of edits, all or nothing, in order. Refs are taken from the allocator, also when it fails: work on a
+/// copy of it.
+pub fn expand(
+    program: &Program,
+    refs: &mut RefAllocator,
+    edits: &[EditRequest],
+) -> Result<Expanded, Refused> {
+    let fresh = refs.watermark();
+    let mut session =
+        Session { program: program.clone(), refs, names: OrdMap::new(), lost: BTreeSet::new(), fresh };
+    let (mut refused, mut touched, mut last) = (Refused::default(), Touched::default(), None);
+    for (index, edit) in edits.iter().enumerate() {
+        let (before, names) = (session.program.clone(), session.names.clone());
+        match session.carry_out(edit) {
+            Ok(()) => {
+                let step = diff(&before, &session.program);
+                match edit {
+                    // Uses that follow a signature are not what was asked for.
+                    EditRequest::SetSignature(_) => {
+                        step.edits.iter().filter(|edit| edit.subject().kind == RefKind::Function).for_each(
+                            |edit| {
+                                touched.entity(index, edit.subject());
+                            },
+                        );
+                    }
+                    _ => touched.take(index, &step.edits),
+                }
+                last = Some(step);
+            }
+            Err(fail) => {
+                session.program = before;
+                session.names = names;
+                session.lost.extend(edit.name_as().map(|name| bare(name).to_owned()));
+                match fail {
+                    Fail::Follows => refused.suppressed += 1,
+                    Fail::Stale(stale) => refused.conflicts.push(StaleRead { edit: index, ..stale }),
+                    Fail::Errors(errors) => {
+                        for mut error in errors {
+                            error.edit = index;
+                            error.path.insert(0, edit.field().to_owned());
+                            refused.errors.push(error);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if !refused.errors.is_empty() || !refused.conflicts.is_empty() {
+        refused.suppressed += refused.errors.len().saturating_sub(MAX_ERRORS);
+        refused.errors.truncate(MAX_ERRORS);
+        return Err(refused);
+    }
+    let difference: Diff = match (edits, last) {
+        ([_], Some(only)) => only,
+        _ => diff(program, &session.program),
+    };
+    let named: BTreeMap<Ref, &String> = session.names.iter().map(|(name, of)| (*of, name)).collect();
+    let mut made: Vec<Ref> = difference.edits.iter().filter(|edit| edit.adds()).map(Edit::subject).collect();
+    // What has a name inside of something new is not an edit of its own.
+    let listed: BTreeSet<Ref> = made.iter().copied().collect();
+    let new = |of: &Ref| program.place(*of).is_none() && session.program.place(*of).is_some();
+    made.extend(named.keys().copied().filter(|of| !listed.contains(of) && new(of)));
+    let created = made.into_iter().map(|of| (named.get(&of).map(|name| (*name).clone()), of)).collect();
+    let counts = difference.counts();
+    Ok(Expanded { program: session.program, edits: difference.edits, counts, created, touched })
+}
+
+impl Session<'_> {
+    fn carry_out(&mut self, edit: &EditRequest) -> Done<()> {
+        match edit {
+            EditRequest::AddText(edit) => self.add_text(edit),
+            EditRequest::ReplaceFunctionText(edit) => self.replace_function(edit).map(drop),
+            EditRequest::InsertText(edit) => self.insert_text(edit),
+            EditRequest::AddModule(edit) => self.add_module(edit).map(drop),
+            EditRequest::RenameModule(edit) => self.rename(edit, RefKind::Module),
+            EditRequest::RemoveModule(edit) => self.remove_module(edit),
+            EditRequest::AddType(edit) => self.add_type(edit).map(drop),
+            EditRequest::ReplaceType(edit) => self.replace_type(edit).map(drop),
+            EditRequest::RenameType(edit) => self.rename(edit, RefKind::Type),
+            EditRequest::RemoveType(edit) => self.remove_type(edit),
+            EditRequest::AddFunction(edit) | EditRequest::AddClosure(edit) => {
+                self.add_function(edit).map(drop)
+            }
+            EditRequest::SetSignature(edit) => self.set_signature(edit).map(drop),
+            EditRequest::RenameFunction(edit) => self.rename(edit, RefKind::Function),
+            EditRequest::MoveFunction(edit) => self.move_function(edit),
+            EditRequest::RemoveFunction(edit) => self.remove_function(edit),
+            EditRequest::SetDoc(edit) => self.set_doc(edit),
+            EditRequest::SetVisibility(edit) => self.set_visibility(edit),
+            EditRequest::InsertNode(edit) => self.insert_node(edit).map(drop),
+            EditRequest::RemoveNode(edit) => self.remove_node(edit),
+            EditRequest::ModifyNode(edit) => self.modify_node(edit),
+            EditRequest::MoveNode(edit) => self.move_node(edit),
+            EditRequest::RenameNode(edit) => self.rename_node(edit),
+            EditRequest::AddEdge(edit) => self.add_edge(edit),
+            EditRequest::AddControlEdge(edit) => self.add_control_edge(edit),
+            EditRequest::RemoveEdge(edit) => self.remove_edge(edit),
+            EditRequest::ReplaceUses(edit) => self.replace_all_uses(edit),
+            EditRequest::AddVar(edit) => self.add_variable(edit).map(drop),
+            EditRequest::RenameVar(edit) => self.rename(edit, RefKind::Variable),
+            EditRequest::RemoveVar(edit) => self.remove_variable(edit),
+            EditRequest::AddContract(edit) => self.add_contract(edit).map(drop),
+            EditRequest::ReplaceContract(edit) => self.replace_contract(edit).map(drop),
+            EditRequest::RemoveContract(edit) => self.remove_contract(edit),
+            EditRequest::Unsupported(field) => {
+                let message = format!("`{field}` is not carried out yet");
+                Err(EditError::new(code::UNSUPPORTED, &[], message).found(*field).into())
+            }
+        }
+    }
+}
+
+impl EditRequest {
+    /// The name that the edit gives to what it makes.
+    fn name_as(&self) -> Option<&String> {
+        match self {
+            EditRequest::AddModule(edit) => edit.name_as.as_ref(),
+            EditRequest::AddType(edit) => edit.name_as.as_ref(),
+            EditRequest::AddFunction(edit) | EditRequest::AddClosure(edit) => edit.name_as.as_ref(),
+            EditRequest::InsertNode(edit) => edit.name_as.as_ref(),
+            EditRequest::AddVar(edit) => edit.name_as.as_ref(),
+            EditRequest::AddContract(edit) => edit.name_as.as_ref(),
+            EditRequest::AddText(_)
+            | EditRequest::ReplaceFunctionText(_)
+            | EditRequest::InsertText(_)
+            | EditRequest::RenameModule(_)
+            | EditRequest::RemoveModule(_)
+            | EditRequest::ReplaceType(_)
+            | EditRequest::RenameType(_)
+            | EditRequest::RemoveType(_)
+            | EditRequest::SetSignature(_)
+            | EditRequest::RenameFunction(_)
+            | EditRequest::MoveFunction(_)
+            | EditRequest::RemoveFunction(_)
+            | EditRequest::SetDoc(_)
+            | EditRequest::SetVisibility(_)
+            | EditRequest::RemoveNode(_)
+            | EditRequest::ModifyNode(_)
+            | EditRequest::MoveNode(_)
+            | EditRequest::RenameNode(_)
+            | EditRequest::AddEdge(_)
+            | EditRequest::AddControlEdge(_)
+            | EditRequest::RemoveEdge(_)
+            | EditRequest::ReplaceUses(_)
+            | EditRequest::RenameVar(_)
+            | EditRequest::RemoveVar(_)
+            | EditRequest::ReplaceContract(_)
+            | EditRequest::RemoveContract(_)
+            | EditRequest::Unsupported(_) => None,
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! The program while a list of edits is carried out, and what the names in the list stand for.
+
+use std::collections::BTreeSet;
+
+use imbl::OrdMap;
+use lmlang_ir::text::nearest;
+use lmlang_ir::{
+    Body, FuncRef, Function, FunctionMut, ModuleRef, NodeRef, Place, Program, Ref, RefAllocator, RefKind,
+    RegionRef, StructureError, refs,
+};
+
+use super::error::{Done, EditError, Fail, code};
+
+/// How many refs around an unknown one are looked at for candidates.
+const NEARBY: u64 = 64;
+
+/// The state of a request in the making.
+pub(super) struct Session<'a> {
+    pub(super) program: Program,
+    pub(super) refs: &'a mut RefAllocator,
+    /// What `$names` stand for.
+    pub(super) names: OrdMap<String, Ref>,
+    /// Names that an edit would have made, had it not failed.
+    pub(super) lost: BTreeSet<String>,
+    /// The lowest ref that was never handed out before the request.
+    pub(super) fresh: u64,
+}
+
+/// The `$` and the parts of a text like `$x.then`, without them.
+pub(super) fn dollar(text: &str) -> Option<(&str, Option<&str>)> {
+    let name = text.strip_prefix('$')?;
+    Some(match name.split_once('.') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (name, None),
+    })
+}
+
+impl Session<'_> {
+    /// Gives a name to something that was made.
+    pub(super) fn bind(&mut self, name_as: Option<&String>, of: impl Into<Ref>) -> Done<()> {
+        let Some(name) = name_as else { return Ok(()) };
+        let name = bare(name);
+        if name.is_empty() || name.contains(['.', '$', ' ']) {
+            let message = format!("`{name}` cannot be a name in a list of edits");
+            return Err(EditError::new(code::BAD_NAME, &["as"], message).into());
+        }
+        if self.names.contains_key(name) {
+            let message = format!("`${name}` stands for something already");
+            return Err(EditError::new(code::DUPLICATE_NAME, &["as"], message).found(name).into());
+        }
+        self.names.insert(name.to_owned(), of.into());
+        Ok(())
+    }
+
+    /// What a `$name` stands for.
+    pub(super) fn named(&self, field: &[&str], name: &str) -> Done<Ref> {
+        if let Some(of) = self.names.get(name) {
+            return Ok(*of);
+        }
+        if self.lost.contains(name) {
+            return Err(Fail::Follows);
+        }
+        let known =
+            nearest(name, self.names.keys().map(String::as_str)).into_iter().map(|name| format!("${name}"));
+        let message = format!("no edit before made `${name}`");
+        Err(EditError::new(code::UNKNOWN_NAME, field, message)
+            .found(format!("${name}"))
+            .candidates(known)
+            .into())
+    }
+
+    /// The entity that a text names: a ref, `$x`, a region of it like `$x.then`, or the path of what has one.
+    pub(super) fn entity(&self, field: &[&str], text: &str) -> Done<Ref> {
+        if let Some((name, part)) = dollar(text) {
+            let of = self.named(field, name)?;
+            return match part {
+                None => Ok(of),
+                Some(role) => self.region_of(field, of, role).map(Ref::from),
+            };
+        }
+        if let Ok(of) = text.parse::<Ref>() {
+            return match self.program.place(of) {
+                Some(_) => Ok(of),
+                None => Err(self.unknown(field, of).into()),
+            };
+        }
+        self.by_path(field, text)
+    }
+
+    fn by_path(&self, field: &[&str], text: &str) -> Done<Ref> {
+        let mut found = self.program.resolve_path(text);
+        if found.is_empty() && !text.contains("::") {
+            let scopes = self.program.modules().map(|(module, _)| Some(module));
+            found = scopes.flat_map(|scope| self.program.lookup(scope, text)).collect();
+        }
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => {
+                let program = &self.program;
+                let names = program.modules().map(|(_, module)| &*module.name);
+                let names = names.chain(program.types().map(|(_, def)| &*def.name));
+                let names = names.chain(program.functions().map(|(_, function)| &*function.head().name));
+                let names = names.chain(program.all_storage().map(|(_, storage)| &*storage.name));
+                let last = text.rsplit("::").next().unwrap_or(text);
+                let message = format!("there is no `{}`", shortened(text));
+                let error = EditError::new(code::UNKNOWN_REF, field, message);
+                Err(error.found(shortened(text)).candidates(nearest(last, names)).into())
+            }
+            several => {
+                let message = format!("`{text}` is the name of more than one entity");
+                let refs = several.iter().map(Ref::to_string);
+                Err(EditError::new(code::AMBIGUOUS_NAME, field, message).found(text).candidates(refs).into())
+            }
+        }
+    }
+
+    /// The mistake of a ref that nothing has.
+    pub(super) fn unknown(&self, field: &[&str], of: Ref) -> EditError {
+        let other = self.program.ref_of(of.number);
+        if let Some(other) = other {
+            let message = format!("there is no `{of}`; the number is that of `{other}`");
+            return EditError::new(code::UNKNOWN_REF, field, message)
+                .found(of.to_string())
+                .candidates([other.to_string()]);
+        }
+        let retired = of.number < self.fresh;
+        let around = (1..=NEARBY).flat_map(|distance| {
+            [of.number.checked_sub(distance), of.number.checked_add(distance)].into_iter().flatten()
+        });
+        let near: Vec<String> = around
+            .filter_map(|number| self.program.ref_of(number))
+            .filter(|near| near.kind == of.kind)
+            .take(3)
+            .map(|near| near.to_string())
+            .collect();
+        let message = match retired {
+            true => format!("there is no `{of}`, what it named is gone"),
+            false => format!("there is no `{of}`"),
+        };
+        let error = EditError::new(code::UNKNOWN_REF, field, message).found(of.to_string()).candidates(near);
+        EditError { retired, ..error }
+    }
+
+    /// An entity of one kind.
+    pub(super) fn entity_of<R>(&self, field: &[&str], text: &str) -> Done<R>
+    where
+        R: TryFrom<Ref>,
+        R: KnownKind,
+    {
+        let of = self.entity(field, text)?;
+        R::try_from(of).map_err(|_| wrong_kind(field, of, &[R::KIND]).into())
+    }
+
+    /// A node, with the function that it is in.
+    pub(super) fn node(&self, field: &[&str], text: &str) -> Done<(FuncRef, NodeRef)> {
+        let node: NodeRef = self.entity_of(field, text)?;
+        self.within(field, node.into()).map(|function| (function, node))
+    }
+
+    /// A region, with the function that it is in; of a node that owns one region that one.
+    pub(super) fn region(&self, field: &[&str], text: &str) -> Done<(FuncRef, RegionRef)> {
+        let region: RegionRef = self.entity_of(field, text)?;
+        self.within(field, region.into()).map(|function| (function, region))
+    }
+
+    /// The function that an entity is in.
+    pub(super) fn within(&self, field: &[&str], of: Ref) -> Done<FuncRef> {
+        let around = match self.program.place(of) {
+            Some(
+                Place::Function(function)
+                | Place::Region(function, _)
+                | Place::Variable(function, _)
+                | Place::Contract(function, _)
+                | Place::Node(function, _),
+            ) => Some(function),
+            Some(Place::Module(_) | Place::Type(_) | Place::Member(..) | Place::Storage(_)) | None => None,
+        };
+        around.ok_or_else(|| self.unknown(field, of).into())
+    }
+
+    /// The region of a node (or a function, or a contract) with a role: `then`, `else`, `body`, `case0`, `default`.
+    fn region_of(&self, field: &[&str], of: Ref, role: &str) -> Done<RegionRef> {
+        let function = self.within(field, of)?;
+        let body = self.function(field, function)?.body();
+        let regions: Vec<RegionRef> = match self.program.place(of) {
+            Some(Place::Node(_, node)) => {
+                body.node(node).map_or_else(Vec::new, |node| node.regions().to_vec())
+            }
+            Some(Place::Function(_)) => body.root().into_iter().collect(),
+            Some(Place::Contract(_, contract)) => {
+                body.contract(contract).map(|c| c.region).into_iter().collect()
+            }
+            Some(
+                Place::Module(_)
+                | Place::Type(_)
+                | Place::Member(..)
+                | Place::Region(..)
+                | Place::Variable(..)
+                | Place::Storage(_),
+            )
+            | None => Vec::new(),
+        };
+        let role_of = |region: &RegionRef| body.region(*region).map(|region| region.role.to_string());
+        regions.iter().copied().find(|region| role_of(region).as_deref() == Some(role)).ok_or_else(|| {
+            let message = format!("`{of}` has no region `{role}`");
+            EditError::new(code::UNKNOWN_NAME, field, message)
+                .found(role)
+                .expected(regions.iter().filter_map(role_of))
+                .into()
+        })
+    }
+
+    /// A function that exists.
+    pub(super) fn function(&self, field: &[&str], function: FuncRef) -> Done<&Function> {
+        match self.program.function(function) {
+            Some(found) => Ok(found),
+            None => Err(self.unknown(field, function.into()).into()),
+        }
+    }
+
+    /// The body of a function that exists.
+    pub(super) fn body(&self, function: FuncRef) -> Done<&Body> {
+        self.function(&["function"], function).map(Function::body)
+    }
+
+    /// A function to write to.
+    pub(super) fn open(&mut self, function: FuncRef) -> Done<FunctionMut<'_>> {
+        Ok(self.program.function_mut(function)?)
+    }
+
+    /// A module given by the caller, or the only one there is.
+    pub(super) fn module(&self, text: Option<&String>) -> Done<ModuleRef> {
+        if let Some(text) = text {
+            return self.entity_of(&["module"], text);
+        }
+        let mut modules = self.program.modules().map(|(module, _)| module);
+        match (modules.next(), modules.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => {
+                Err(EditError::new(code::MODULE_REQUIRED, &["module"], "the program has no module yet")
+                    .into())
+            }
+            (Some(_), Some(_)) => {
+                let paths =
+                    self.program.modules().take(8).map(|(module, _)| self.program.path(module.into()));
+                let error = EditError::new(
+                    code::MODULE_REQUIRED,
+                    &["module"],
+                    "the program has more than one module",
+                );
+                Err(error.candidates(paths).into())
+            }
+        }
+    }
+
+    /// A number for an entity of the program.
+    pub(super) fn allocate<R>(&mut self, make: impl Fn(u64) -> Option<R>) -> Done<R> {
+        self.refs.allocate().and_then(make).ok_or_else(exhausted)
+    }
+
+    /// A number for an entity inside a function.
+    pub(super) fn allocate_in<R>(&mut self, function: FuncRef, make: impl Fn(u64) -> Option<R>) -> Done<R> {
+        self.refs.allocate_in(function).and_then(make).ok_or_else(exhausted)
+    }
+
+    /// Puts refs in place of `$names` in a text, those in quotes and comments apart.
+    pub(super) fn substitute(&self, field: &[&str], text: &str) -> Done<String> {
+        if !text.contains('$') {
+            return Ok(text.to_owned());
+        }
+        let (mut out, mut quoted, mut comment) = (String::with_capacity(text.len()), false, false);
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' if !comment => quoted = !quoted,
+                '\\' if quoted => {
+                    out.push(c);
+                    out.extend(chars.next().map(|(_, escaped)| escaped));
+                    continue;
+                }
+                ';' if !quoted => comment = true,
+                '\n' => comment = false,
+                '$' if !quoted && !comment => {
+                    let start = at + 1;
+                    let mut end = start;
+                    while let Some((next, c)) = chars.next_if(|(_, c)| c.is_alphanumeric() || *c == '_') {
+                        end = next + c.len_utf8();
+                    }
+                    out.push_str(&self.named(field, &text[start..end])?.to_string());
+                    continue;
+                }
+                _ => {}
+            }
+            out.push(c);
+        }
+        Ok(out)
+    }
+}
+
+/// Refs with the kind that they are of.
+pub(super) trait KnownKind {
+    /// The kind.
+    const KIND: RefKind;
+}
+
+macro_rules! known_kinds {
+    ($($name:ident)*) => {$(
+        impl KnownKind for lmlang_ir::$name {
+            const KIND: RefKind = lmlang_ir::$name::KIND;
+        }
+    )*};
+}
+
+known_kinds!(ModuleRef TypeRef FuncRef RegionRef VarRef ContractRef NodeRef);
+
+/// A name as given under `as`: with or without `$`.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix('$').unwrap_or(name)
+}
+
+/// Checks a name that is given to an entity.
+pub(super) fn check_name(field: &[&str], name: &str) -> Done<()> {
+    let reason = if name.trim().is_empty() {
+        "a name is not empty".to_owned()
+    } else if refs::looks_like_ref(name) {
+        format!("`{name}` looks like a ref")
+    } else if name.chars().any(char::is_control) {
+        "a name has no control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(EditError::new(code::BAD_NAME, field, reason).found(shortened(name)).into())
+}
+
+pub(super) fn wrong_kind(field: &[&str], of: Ref, expected: &[RefKind]) -> EditError {
+    let words: Vec<String> = expected.iter().map(|kind| kind_word(*kind).to_owned()).collect();
+    let message = format!("expected {}, found {} `{of}`", words.join(" or "), kind_word(of.kind));
+    EditError::new(code::WRONG_KIND, field, message).found(of.to_string()).expected(words)
+}
+
+fn kind_word(kind: RefKind) -> &'static str {
+    match kind {
+        RefKind::Module => "a module",
+        RefKind::Type => "a type",
+        RefKind::Member => "a field or variant",
+        RefKind::Function => "a function",
+        RefKind::Region => "a region",
+        RefKind::Variable => "a variable",
+        RefKind::Contract => "a contract",
+        RefKind::Node => "a node",
+    }
+}
+
+fn exhausted() -> Fail {
+    EditError::new(code::REFS_EXHAUSTED, &[], "all refs of the program are used up").into()
+}
+
+/// Enough of a text to recognise it in a message.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+impl From<StructureError> for Fail {
+    fn from(error: StructureError) -> Fail {
+        let code = match error {
+            StructureError::Cycle(_) | StructureError::ForeignAnchor(_) => code::BAD_ANCHOR,
+            StructureError::NoInput(..) => code::NO_SUCH_PORT,
+            StructureError::Missing(_) => code::UNKNOWN_REF,
+            StructureError::NotEmpty(_) => code::NOT_EMPTY,
+            StructureError::Exists(_) => code::STRUCTURE,
+        };
+        EditError::new(code, &[], error.to_string()).into()
+    }
+}

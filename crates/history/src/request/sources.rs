@@ -1,0 +1,159 @@
+//! Sources of values as callers write them: `n12`, `n12.1`, `f7.0`, `g5.0`, a name in scope, `x#n12`, `$x`, `$x.1`,
+//! `$x.body.0`.
+
+use lmlang_ir::text::nearest;
+use lmlang_ir::{Body, FuncRef, FunctionHead, NodeRef, Ref, RefKind, RegionRef, Source, node::MAX_PORTS};
+
+use super::error::{Done, EditError, code};
+use super::session::{Session, dollar, shortened, wrong_kind};
+
+/// From where a name is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
+    pub(super) function: FuncRef,
+    /// The innermost region.
+    pub(super) region: RegionRef,
+    /// The node after which the use stands; `None`: at the front.
+    pub(super) after: Option<NodeRef>,
+}
+
+impl Session<'_> {
+    /// The source that a text names.
+    pub(super) fn source(&self, field: &[&str], scope: Scope, text: &str) -> Done<Source> {
+        let text = text.trim();
+        if let Some((name, rest)) = dollar(text) {
+            let of = self.named(field, name)?;
+            return match rest {
+                None => output(field, of, 0),
+                Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
+                    output(field, of, port(field, text, rest)?)
+                }
+                Some(rest) => {
+                    let (role, index) = rest.split_once('.').unwrap_or((rest, "0"));
+                    let region = self.entity(field, &format!("${name}.{role}"))?;
+                    output(field, region, port(field, text, index)?)
+                }
+            };
+        }
+        let (head, index) = match text.rsplit_once('.') {
+            Some((head, index)) if index.starts_with(|c: char| c.is_ascii_digit()) => {
+                (head, port(field, text, index)?)
+            }
+            Some(_) | None => (text, 0),
+        };
+        let given = head.rsplit_once('#').map_or(head, |(_, of)| of);
+        if let Ok(of) = given.parse::<Ref>() {
+            return match self.program.place(of) {
+                Some(_) => output(field, of, index),
+                None => Err(self.unknown(field, of).into()),
+            };
+        }
+        let name = head.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(head);
+        if name.is_empty() {
+            let message = "a source is a ref, a name in scope or a `$name`";
+            return Err(EditError::new(code::BAD_SOURCE, field, message).found(shortened(text)).into());
+        }
+        let function = self.function(field, scope.function)?;
+        match by_name(function.body(), function.head(), scope, name, index).as_slice() {
+            [one] => Ok(*one),
+            [] => {
+                let known = visible(function.body(), function.head(), scope);
+                let candidates = nearest(name, known.iter().map(String::as_str));
+                let message = format!("nothing in scope is called `{}`", shortened(name));
+                let error = EditError::new(code::UNKNOWN_NAME, field, message).found(shortened(text));
+                Err(error.candidates(candidates).into())
+            }
+            several => {
+                let message = format!("`{name}` stands for more than one value");
+                let candidates = several.iter().map(|source| format!("{name}#{source}"));
+                let error = EditError::new(code::AMBIGUOUS_NAME, field, message).found(name);
+                Err(error.candidates(candidates).into())
+            }
+        }
+    }
+}
+
+fn port(field: &[&str], text: &str, digits: &str) -> Done<u16> {
+    let port = digits.parse::<u16>().ok().filter(|port| usize::from(*port) < MAX_PORTS);
+    port.ok_or_else(|| {
+        let message = format!("`{}` has no number of a port at its end", shortened(text));
+        EditError::new(code::BAD_SOURCE, field, message).found(shortened(text)).into()
+    })
+}
+
+/// An output or a parameter of an entity.
+fn output(field: &[&str], of: Ref, port: u16) -> Done<Source> {
+    let kinds = [RefKind::Node, RefKind::Region, RefKind::Function];
+    let source = match of.kind {
+        RefKind::Node => NodeRef::try_from(of).map(|node| Source::Node(node, port)),
+        RefKind::Region => RegionRef::try_from(of).map(|region| Source::RegionParam(region, port)),
+        RefKind::Function => FuncRef::try_from(of).map(|function| Source::Param(function, port)),
+        RefKind::Module | RefKind::Type | RefKind::Member | RefKind::Variable | RefKind::Contract => {
+            return Err(wrong_kind(field, of, &kinds).into());
+        }
+    };
+    source.map_err(|_| wrong_kind(field, of, &kinds).into())
+}
+
+/// What a name stands for: the innermost region that has it decides; what stands before the place comes first there.
+fn by_name(body: &Body, head: &FunctionHead, scope: Scope, name: &str, port: u16) -> Vec<Source> {
+    let mut before = scope.after;
+    for region in body.chain(scope.region) {
+        let called = |node: NodeRef| {
+            let label = body.node(node)?.name()?;
+            let port = if label.as_ref() == name {
+                port
+            } else {
+                output_names(label).position(|of| of == name)? as u16
+            };
+            Some((node, port))
+        };
+        let named: Vec<(NodeRef, u16)> = body.nodes_in(region).filter_map(called).collect();
+        let stands = |(node, _): &(NodeRef, u16)| {
+            Some(*node) == before || before.is_some_and(|at| body.precedes(*node, at))
+        };
+        let earlier: Vec<(NodeRef, u16)> = named.iter().copied().filter(stands).collect();
+        let nodes = if earlier.is_empty() { named } else { earlier };
+        let record = body.region(region);
+        let params = record.into_iter().flat_map(|record| record.params.iter().enumerate());
+        let params = params.filter(|(_, param)| param.name.as_deref() == Some(name));
+        let found: Vec<Source> = nodes
+            .into_iter()
+            .map(|(node, port)| Source::Node(node, port))
+            .chain(params.map(|(index, _)| Source::RegionParam(region, index as u16)))
+            .collect();
+        if !found.is_empty() {
+            return found;
+        }
+        before = owner(body, region);
+    }
+    let params = head.params.iter().enumerate().filter(|(_, param)| param.name.as_ref() == name);
+    params.map(|(index, _)| Source::Param(scope.function, index as u16)).collect()
+}
+
+/// The names of a node's outputs, if its name lists them: `a, b`.
+fn output_names(label: &str) -> impl Iterator<Item = &str> {
+    label.split(", ").filter(move |part| part.len() < label.len())
+}
+
+/// The names of all values in scope.
+fn visible(body: &Body, head: &FunctionHead, scope: Scope) -> Vec<String> {
+    let mut names: Vec<String> = head.params.iter().map(|param| param.name.to_string()).collect();
+    for region in body.chain(scope.region) {
+        for label in body.nodes_in(region).filter_map(|node| body.node(node)?.name()) {
+            names.push(label.to_string());
+            names.extend(output_names(label).map(str::to_owned));
+        }
+        let params = body.region(region).into_iter().flat_map(|region| &region.params);
+        names.extend(params.filter_map(|param| param.name.as_ref().map(ToString::to_string)));
+    }
+    names
+}
+
+/// The node that a region belongs to.
+fn owner(body: &Body, region: RegionRef) -> Option<NodeRef> {
+    match body.region(region)?.owner {
+        lmlang_ir::RegionOwner::Node(node) => Some(node),
+        lmlang_ir::RegionOwner::Function | lmlang_ir::RegionOwner::Contract(_) => None,
+    }
+}

@@ -1,0 +1,142 @@
+//! Edits that come as text.
+
+use std::collections::HashMap;
+
+use lmlang_ir::hash::{Content, Hasher};
+use lmlang_ir::text::{self, InsertPlace};
+use lmlang_ir::{ContractRef, FuncRef, Hash, NodeRef, Ref, RegionRef, TypeRef};
+
+use super::error::{Done, EditError, Fail, StaleRead, code, texts};
+use super::inputs::{AddText, AddType, InsertText, ReplaceText};
+use super::nodes::Operator;
+use super::places::What;
+use super::session::{Session, shortened};
+use super::sources::Scope;
+
+impl Session<'_> {
+    /// The operator that a text stands for at a place.
+    pub(super) fn operator(&self, field: &[&str], place: Scope, given: &str) -> Done<Operator> {
+        let given = self.substitute(field, given)?;
+        // Most operators name things by ref or nothing at all: what has names costs a look at all that is in scope.
+        if let Ok(op) = text::parse_op(&given) {
+            let mut unknown = None;
+            op.each_mention(&mut |of| unknown = unknown.or(self.program.place(of).is_none().then_some(of)));
+            return match unknown {
+                None => Ok(Operator { op, params: Vec::new() }),
+                Some(of) => Err(self.unknown(field, of).into()),
+            };
+        }
+        let Scope { function, region, after } = place;
+        let scope = text::OperatorScope { function, region, after };
+        let form = text::parse_operator(&self.program, scope, &given)
+            .map_err(|error| Fail::from(EditError::text(field, error)))?;
+        Ok(Operator { op: form.op, params: form.region_params })
+    }
+
+    /// Adds what stands in a text; the names of its entities are `$names` afterwards, where they are free.
+    pub(super) fn add_text(&mut self, edit: &AddText) -> Done<()> {
+        let module = edit.module.as_ref().map(|text| self.entity_of(&["module"], text)).transpose()?;
+        let given = self.substitute(&["text"], &edit.text)?;
+        let added = text::add_text(&mut self.program, self.refs, module, &given)
+            .map_err(|errors| texts(&["text"], errors))?;
+        for (name, of) in added.entities {
+            self.names.entry(name.to_string()).or_insert(of);
+        }
+        Ok(())
+    }
+
+    /// Adds a type.
+    pub(super) fn add_type(&mut self, edit: &AddType) -> Done<Ref> {
+        let module = self.module(edit.module.as_ref())?;
+        let given = self.substitute(&["text"], &edit.text)?;
+        let added = text::add_text(&mut self.program, self.refs, Some(module), &given)
+            .map_err(|errors| texts(&["text"], errors))?;
+        match added.entities.as_slice() {
+            [(_, of)] if TypeRef::try_from(*of).is_ok() => {
+                self.bind(edit.name_as.as_ref(), *of)?;
+                Ok(*of)
+            }
+            others => {
+                let message = format!("expected one type, found {} entities", others.len());
+                let error = EditError::new(code::WRONG_KIND, &["text"], message);
+                Err(error.expected(["type Name = struct { .. }".to_owned()]).into())
+            }
+        }
+    }
+
+    /// Replaces a function by its text.
+    pub(super) fn replace_function(&mut self, edit: &ReplaceText) -> Done<Ref> {
+        let function: FuncRef = self.entity_of(&["ref"], &edit.of)?;
+        let hash = self.function(&["ref"], function)?.content_hash();
+        check_hash(function.into(), edit, hash)?;
+        let given = self.substitute(&["text"], &edit.text)?;
+        text::replace_function(&mut self.program, self.refs, function, &given)
+            .map_err(|errors| texts(&["text"], errors))?;
+        Ok(function.into())
+    }
+
+    /// Replaces a type by its text.
+    pub(super) fn replace_type(&mut self, edit: &ReplaceText) -> Done<Ref> {
+        let ty: TypeRef = self.entity_of(&["ref"], &edit.of)?;
+        let Some(def) = self.program.type_def(ty) else {
+            return Err(self.unknown(&["ref"], ty.into()).into());
+        };
+        let mut hasher = Hasher::new(b"type");
+        def.hash_into(&mut hasher);
+        check_hash(ty.into(), edit, hasher.finish())?;
+        let given = self.substitute(&["text"], &edit.text)?;
+        text::replace_type(&mut self.program, self.refs, ty, &given)
+            .map_err(|errors| texts(&["text"], errors))?;
+        Ok(ty.into())
+    }
+
+    /// Replaces a contract by its text.
+    pub(super) fn replace_contract(&mut self, edit: &ReplaceText) -> Done<Ref> {
+        let contract: ContractRef = self.entity_of(&["ref"], &edit.of)?;
+        let function = self.within(&["ref"], contract.into())?;
+        let hash = self.function(&["ref"], function)?.content_hash();
+        check_hash(function.into(), edit, hash)?;
+        let given = self.substitute(&["text"], &edit.text)?;
+        text::replace_contract(&mut self.program, self.refs, contract, &given)
+            .map_err(|errors| texts(&["text"], errors))?;
+        Ok(contract.into())
+    }
+
+    /// Inserts lines; a label in them is a `$name` afterwards.
+    pub(super) fn insert_text(&mut self, edit: &InsertText) -> Done<()> {
+        let Scope { function, region, after } = self.spot(&edit.at, None, What::Inner, None)?;
+        self.insert_lines(&["text"], function, region, after, &edit.text)
+    }
+
+    /// Inserts lines of the text form into a region.
+    pub(super) fn insert_lines(
+        &mut self,
+        field: &[&str],
+        function: FuncRef,
+        region: RegionRef,
+        after: Option<NodeRef>,
+        lines: &str,
+    ) -> Done<()> {
+        let given = self.substitute(field, lines)?;
+        let at = InsertPlace { function, region, after };
+        let labels = text::insert_text(&mut self.program, self.refs, at, &given, &HashMap::new())
+            .map_err(|errors| texts(field, errors))?;
+        for (label, node) in labels {
+            self.names.insert(label, node.into());
+        }
+        Ok(())
+    }
+}
+
+/// Fails when an entity is not as the caller read it.
+fn check_hash(of: Ref, edit: &ReplaceText, actual: Hash) -> Done<()> {
+    let Some(given) = &edit.if_hash else { return Ok(()) };
+    match Hash::from_hex(given) {
+        Some(hash) if hash == actual => Ok(()),
+        Some(_) => Err(Fail::Stale(StaleRead { edit: 0, of, given: given.clone(), actual })),
+        None => {
+            let message = "a hash is 64 hexadecimal digits";
+            Err(EditError::new(code::BAD_HASH, &["ifHash"], message).found(shortened(given)).into())
+        }
+    }
+}
