@@ -5,21 +5,21 @@ use uuid::Uuid;
 
 /// Time and randomness, as the engine hands them to the domain.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock;
+pub(crate) struct Clock;
 
 impl Clock {
     /// Now, in microseconds of UTC.
-    pub fn now(self) -> Timestamp {
+    pub(crate) fn now(self) -> Timestamp {
         Timestamp(chrono::Utc::now().timestamp_micros())
     }
 
     /// An id for a program or a simulation.
-    pub fn id(self) -> Uuid {
+    pub(crate) fn id(self) -> Uuid {
         Uuid::new_v4()
     }
 
     /// An id for a log entry: time-ordered, so that an index over them grows at its end.
-    pub fn entry_id(self) -> Uuid {
+    pub(crate) fn entry_id(self) -> Uuid {
         Uuid::now_v7()
     }
 }

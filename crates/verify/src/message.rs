@@ -89,6 +89,18 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// What the place takes, as it stands in the message but without quotes.
+    pub fn expected_text(&self, program: &Program) -> Option<String> {
+        Some(Words { program, of: self }.fact(self.expected.as_ref()?).replace('`', ""))
+    }
+
+    /// What was found there, as it stands in the message but without quotes.
+    pub fn found_text(&self, program: &Program) -> Option<String> {
+        Some(Words { program, of: self }.fact(self.found.as_ref()?).replace('`', ""))
+    }
+}
+
 struct Words<'a> {
     program: &'a Program,
     of: &'a Diagnostic,

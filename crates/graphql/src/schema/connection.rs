@@ -34,13 +34,10 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Checks the arguments of a list field.
-    pub fn new(first: Option<i32>, default: usize, after: Option<String>) -> Result<PageRequest, ApiError> {
-        let first = match first {
-            None => default,
-            Some(first) => usize::try_from(first).map_err(|_| {
-                ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
-            })?,
-        };
+    pub fn new(first: i32, after: Option<String>) -> Result<PageRequest, ApiError> {
+        let first = usize::try_from(first).map_err(|_| {
+            ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
+        })?;
         if first > MAX_PAGE {
             return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
         }
@@ -108,6 +105,11 @@ impl<T> Connection<T> {
             earlier: page.after.is_some(),
             total: Arc::new(total),
         }
+    }
+
+    /// A page whose items and total somebody else has found.
+    pub fn known(page: &PageRequest, more: bool, total: usize, edges: Vec<Edge<T>>) -> Connection<T> {
+        Connection { more, edges, earlier: page.after.is_some(), total: Arc::new(move || total) }
     }
 
     /// A page of a list that is there as a whole; cursors are positions.

@@ -1,9 +1,60 @@
 //! The schema: one file per type family.
 //!
-//! Read [`ids`] for how objects are named, [`connection`] for lists, then the families.
+//! Read [`ids`] for how objects are named, [`view`] for a program at one revision, [`connection`] for lists, then the
+//! roots [`query`], [`mutation`] and [`subscription`], then the families.
 
 pub mod connection;
+pub mod diagnostics;
+pub mod diff;
+pub mod edge;
 pub mod edit_input;
+mod edit_request;
+mod failure;
+pub mod function;
 pub mod ids;
+pub mod module;
+pub mod mutation;
+pub mod neighbourhood;
+pub mod node;
 pub mod ops;
+pub mod outcome;
+pub mod program;
+pub mod provenance;
+pub mod query;
+pub mod region;
+pub mod revision;
 pub mod scalars;
+pub mod search;
+pub mod simulation;
+pub mod subscription;
+pub mod types;
+pub mod verification;
+pub mod view;
+
+use async_graphql::{SDLExportOptions, Schema, SchemaBuilder};
+use lmlang_engine::Engine;
+
+use crate::transport::{Executor, Limits};
+
+type Root = Schema<query::Query, mutation::Mutation, subscription::Subscription>;
+
+fn builder() -> SchemaBuilder<query::Query, mutation::Mutation, subscription::Subscription> {
+    Schema::build(query::Query, mutation::Mutation, subscription::Subscription)
+}
+
+/// The executor of the schema over an engine.
+pub fn build(engine: Engine, limits: Limits) -> Executor {
+    let schema: Root = builder().data(engine).data(limits.clone()).finish();
+    Executor::new(schema, limits)
+}
+
+/// The schema as text, sorted; needs no engine.
+pub fn sdl() -> String {
+    let options = SDLExportOptions::new()
+        .sorted_fields()
+        .sorted_arguments()
+        .sorted_enum_items()
+        .include_specified_by()
+        .prefer_single_line_descriptions();
+    builder().finish().sdl_with_options(options)
+}

@@ -3,7 +3,7 @@
 use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value as Json};
 
 /// An integer from 0 to 2^53 - 1, a JSON number: steps, fuel, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
 
 /// The largest integer that every JSON reader keeps exactly.

@@ -1,0 +1,215 @@
+//! Findings of the verifier, and the pages about their codes.
+
+use async_graphql::{Enum, Json, Object, SimpleObject};
+use lmlang_ir::{Program, Ref};
+use lmlang_verify as verify;
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::view::View;
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum Severity {
+    /// No stored state has one: what brings it is refused.
+    Error,
+    /// Accepted; `incomplete` ones stop a run and an export.
+    Warning,
+}
+
+/// A finding about a program.
+#[derive(Clone)]
+pub struct Diagnostic {
+    view: View,
+    found: verify::Diagnostic,
+}
+
+impl Listed for Diagnostic {
+    const CONNECTION: &'static str = "DiagnosticConnection";
+    const EDGE: &'static str = "DiagnosticEdge";
+}
+
+/// The place and the facts of a finding.
+#[derive(Clone, Debug, Default, SimpleObject)]
+pub struct DiagnosticDetails {
+    /// The function.
+    pub function: Option<String>,
+    /// The region.
+    pub region: Option<String>,
+    /// The node, or the entity that it hangs on.
+    pub node: Option<String>,
+    /// The producer of an edge.
+    pub source_node: Option<String>,
+    /// The consumer of an edge.
+    pub target_node: Option<String>,
+    /// The input port, or the position of a parameter or field.
+    pub port: Option<i32>,
+    /// The edge, from its producer to its sink.
+    pub edge_path: Option<Vec<String>>,
+    /// What the place takes.
+    pub expected_type: Option<String>,
+    /// What was found there.
+    pub actual_type: Option<String>,
+    /// The line of the text form.
+    pub text: Option<String>,
+}
+
+/// A repair that could be applied.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Fix {
+    /// What it does.
+    title: String,
+    /// The edits.
+    edits: Json<serde_json::Value>,
+}
+
+impl Diagnostic {
+    /// A finding in a stored state.
+    pub fn new(view: &View, found: verify::Diagnostic) -> Diagnostic {
+        Diagnostic { view: view.clone(), found }
+    }
+
+    pub(crate) fn facts(program: &Program, found: &verify::Diagnostic) -> DiagnosticDetails {
+        let node = found.at.node();
+        let input = |index: u16| {
+            let function = program.function(found.at.function?)?;
+            function.body().node(node?)?.inputs().get(usize::from(index))
+        };
+        let source = found.at.port.and_then(input);
+        let sink = node.zip(found.at.port).map(|(node, port)| format!("{node}.in{port}"));
+        let entity: Ref = found.at.entity;
+        DiagnosticDetails {
+            function: found.at.function.map(|of| of.to_string()),
+            region: found.at.region.map(|of| of.to_string()),
+            node: Some(entity.to_string()),
+            source_node: source.map(|source| source.to_string()),
+            target_node: source.and(node).map(|node| node.to_string()),
+            port: found.at.port.map(i32::from),
+            edge_path: source.zip(sink).map(|(source, sink)| vec![source.to_string(), sink]),
+            expected_type: found.expected_text(program),
+            actual_type: found.found_text(program),
+            text: node.map(|of| lmlang_ir::text::print_node(program, of, lmlang_ir::text::Detail::Summary)),
+        }
+    }
+}
+
+/// A finding about a program: what is the matter, and where.
+#[Object]
+impl Diagnostic {
+    /// The stable code; `diagnosticCode` tells about it.
+    async fn code(&self) -> &str {
+        self.found.code.name()
+    }
+
+    /// How much it weighs.
+    async fn severity(&self) -> Severity {
+        match self.found.severity() {
+            verify::Severity::Error => Severity::Error,
+            verify::Severity::Warning => Severity::Warning,
+        }
+    }
+
+    /// Whether a run stops there and an export is refused.
+    async fn incomplete(&self) -> bool {
+        self.found.is_incomplete()
+    }
+
+    /// The problem, in words.
+    async fn message(&self) -> String {
+        self.found.message(self.view.program())
+    }
+
+    /// The place and the facts.
+    async fn details(&self) -> Option<DiagnosticDetails> {
+        Some(Diagnostic::facts(self.view.program(), &self.found))
+    }
+
+    /// Repairs that could be applied. Not supported yet: always null.
+    async fn fixes(&self) -> Option<Vec<Fix>> {
+        None
+    }
+}
+
+/// A page of findings; cursors are positions.
+pub(crate) fn page(
+    view: &View,
+    page: &PageRequest,
+    found: Vec<verify::Diagnostic>,
+    severity: Option<Severity>,
+) -> Result<Connection<Diagnostic>, ApiError> {
+    let fits = |one: &verify::Diagnostic| match (severity, one.severity()) {
+        (None, _)
+        | (Some(Severity::Error), verify::Severity::Error)
+        | (Some(Severity::Warning), verify::Severity::Warning) => true,
+        (Some(Severity::Error | Severity::Warning), _) => false,
+    };
+    Connection::slice(page, found.into_iter().filter(fits).map(|one| Diagnostic::new(view, one)).collect())
+}
+
+/// A page of all findings; cursors name the place in their order.
+pub(crate) fn all(
+    view: &View,
+    request: &PageRequest,
+    severity: Option<Severity>,
+) -> Result<Connection<Diagnostic>, ApiError> {
+    let after =
+        request.after.as_deref().map(|after| key(after).ok_or_else(|| invalid_cursor(after))).transpose()?;
+    let fits = move |one: &verify::Diagnostic| match (severity, one.severity()) {
+        (None, _)
+        | (Some(Severity::Error), verify::Severity::Error)
+        | (Some(Severity::Warning), verify::Severity::Warning) => true,
+        (Some(Severity::Error | Severity::Warning), _) => false,
+    };
+    let counted = view.clone();
+    let total = move || counted.findings().iter().filter(|(_, one)| fits(one)).count();
+    let findings = view.findings();
+    let rest: Box<dyn Iterator<Item = (verify::Key, &verify::Diagnostic)>> = match after {
+        Some(after) => Box::new(findings.iter_after(after)),
+        None => Box::new(findings.iter()),
+    };
+    let items = rest.filter(|(_, one)| fits(one)).map(|(key, one)| {
+        let cursor = format!("{}.{}.{}", key.owner, key.entity, key.position);
+        (cursor, Diagnostic::new(view, one.clone()))
+    });
+    Ok(Connection::counted_by(request, total, items))
+}
+
+fn key(cursor: &str) -> Option<verify::Key> {
+    let mut parts = cursor.split('.');
+    let key = verify::Key {
+        owner: parts.next()?.parse().ok()?,
+        entity: parts.next()?.parse().ok()?,
+        position: parts.next()?.parse().ok()?,
+    };
+    parts.next().is_none().then_some(key)
+}
+
+/// What a code means, and how to repair what it names.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct CodePage {
+    /// The code.
+    code: &'static str,
+    /// One line.
+    title: &'static str,
+    /// What is the matter.
+    meaning: &'static str,
+    /// A program that has it.
+    example: &'static str,
+    /// What to do.
+    repair: &'static str,
+}
+
+impl CodePage {
+    /// The page of a code.
+    pub fn of(code: &str) -> Option<CodePage> {
+        let code: verify::Code = code.parse().ok()?;
+        let page = code.page();
+        Some(CodePage {
+            code: code.name(),
+            title: page.title,
+            meaning: page.meaning,
+            example: page.example,
+            repair: page.repair,
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! How two revisions differ, and the recorded edits.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, Json, Object, Result, SimpleObject};
+use lmlang_history as history;
+use lmlang_ir::{FuncRef, text};
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::failure::fail;
+use crate::schema::function::Function;
+use crate::schema::revision::Revision;
+use crate::schema::view::{View, nullable};
+
+/// What became of a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "history::ChangeKind")]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its content differs.
+    Modified,
+    /// It has another name.
+    Renamed,
+    /// It stands elsewhere.
+    Moved,
+}
+
+/// How much differs, by entities.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct ChangeCounts {
+    /// Entities that are new.
+    added: i32,
+    /// Entities that are gone.
+    removed: i32,
+    /// Entities in both that are not the same.
+    modified: i32,
+    /// Functions in which something differs.
+    functions: i32,
+}
+
+impl From<history::ChangeCounts> for ChangeCounts {
+    fn from(counts: history::ChangeCounts) -> ChangeCounts {
+        let int = |number: u64| i32::try_from(number).unwrap_or(i32::MAX);
+        ChangeCounts {
+            added: int(counts.added),
+            removed: int(counts.removed),
+            modified: int(counts.modified),
+            functions: int(counts.functions),
+        }
+    }
+}
+
+/// One recorded edit.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct EditRecord {
+    /// Its position in the revision, from 0.
+    index: i32,
+    /// Its kind: `insertNode`, `setInput`.
+    kind: &'static str,
+    /// The entity that it changes.
+    #[graphql(name = "ref")]
+    reference: Option<String>,
+    /// The edit in one line.
+    text: String,
+    /// The edit as it is stored.
+    edit: Json<serde_json::Value>,
+}
+
+impl Listed for EditRecord {
+    const CONNECTION: &'static str = "EditRecordConnection";
+    const EDGE: &'static str = "EditRecordEdge";
+}
+
+/// An edit as clients see it.
+pub(crate) fn record_of(index: usize, edit: &history::Edit) -> EditRecord {
+    EditRecord {
+        index: index as i32,
+        kind: edit.kind(),
+        reference: Some(edit.subject().to_string()),
+        text: edit.to_string(),
+        edit: Json(serde_json::from_str(&history::record::edit_json(edit)).unwrap_or_default()),
+    }
+}
+
+/// How two revisions differ.
+#[derive(Clone)]
+pub struct ProgramDiff {
+    from: View,
+    to: View,
+    diff: Arc<history::Diff>,
+}
+
+impl ProgramDiff {
+    /// The difference of two views of one program.
+    pub fn new(from: View, to: View) -> ProgramDiff {
+        let diff = Arc::new(history::diff(from.program(), to.program()));
+        ProgramDiff { from, to, diff }
+    }
+
+    /// The difference of two revisions that a caller names.
+    pub async fn between(view: &View, from: &str, to: &str) -> std::result::Result<ProgramDiff, ApiError> {
+        let find = async |at: &str| {
+            let revision = view.engine().revision(view.open(), Some(at)).await.map_err(fail)?;
+            Ok::<View, ApiError>(view.pinned(revision))
+        };
+        let (from, to) = (find(from).await?, find(to).await?);
+        // A large difference takes a while: not on the runtime's threads.
+        tokio::task::spawn_blocking(move || ProgramDiff::new(from, to))
+            .await
+            .map_err(|_| fail(lmlang_engine::Error::Closed))
+    }
+}
+
+/// How two revisions of a program differ.
+#[Object]
+impl ProgramDiff {
+    /// The older one, or what is compared.
+    async fn from(&self) -> Option<Revision> {
+        Some(Revision::new(&self.from, self.from.revision().entry.clone()))
+    }
+
+    /// The newer one, or what it is compared with; null for a dry run.
+    async fn to(&self) -> Option<Revision> {
+        self.to.is_stored().then(|| Revision::new(&self.to, self.to.revision().entry.clone()))
+    }
+
+    /// How much differs.
+    async fn changed(&self) -> ChangeCounts {
+        self.diff.counts().into()
+    }
+
+    /// The functions in which something differs, by ref.
+    async fn functions(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<FunctionDiff>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let changes = self.diff.functions.iter();
+            let diffs =
+                changes.map(|change| FunctionDiff { diff: self.clone(), change: change.clone() }).collect();
+            Connection::slice(&page, diffs)
+        }))
+    }
+
+    /// The difference of the text forms of what differs, as a unified diff; cut off after `maxBytes`.
+    async fn text(&self, #[graphql(default = 200_000)] max_bytes: i32) -> Option<String> {
+        let mut printed = String::new();
+        for change in &self.diff.functions {
+            printed.push_str(&self.function_text(change.function));
+        }
+        let limit = usize::try_from(max_bytes).unwrap_or(0);
+        if printed.len() > limit {
+            let end = (0..=limit).rev().find(|at| printed.is_char_boundary(*at)).unwrap_or(0);
+            printed.truncate(end);
+            printed.push_str("\n... cut off: ask for single functions\n");
+        }
+        Some(printed)
+    }
+
+    /// The edits that turn `from` into `to`.
+    async fn edits(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<EditRecord>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let records =
+                self.diff.edits.iter().enumerate().map(|(index, edit)| record_of(index, edit)).collect();
+            Connection::slice(&page, records)
+        }))
+    }
+}
+
+impl ProgramDiff {
+    fn function_text(&self, of: FuncRef) -> String {
+        let print = |view: &View| match view.program().function(of) {
+            Some(_) => text::print_function(view.program(), of, text::Detail::Full),
+            None => String::new(),
+        };
+        let (before, after) = (print(&self.from), print(&self.to));
+        let path = |view: &View| view.program().path(of.into());
+        similar::TextDiff::from_lines(&before, &after)
+            .unified_diff()
+            .context_radius(3)
+            .header(&path(&self.from), &path(&self.to))
+            .to_string()
+    }
+}
+
+/// How one function differs.
+#[derive(Clone)]
+pub struct FunctionDiff {
+    diff: ProgramDiff,
+    change: history::FunctionChange,
+}
+
+impl Listed for FunctionDiff {
+    const CONNECTION: &'static str = "FunctionDiffConnection";
+    const EDGE: &'static str = "FunctionDiffEdge";
+}
+
+/// How one function differs between two revisions.
+#[Object]
+impl FunctionDiff {
+    /// The function.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.change.function.to_string()
+    }
+
+    /// Its path now; as it was, if it is gone.
+    async fn path(&self) -> String {
+        let of = self.change.function;
+        let view =
+            if self.diff.to.program().function(of).is_some() { &self.diff.to } else { &self.diff.from };
+        view.program().path(of.into())
+    }
+
+    /// What became of it.
+    async fn change(&self) -> ChangeKind {
+        self.change.change.into()
+    }
+
+    /// As it was; null if it is new.
+    async fn before(&self) -> Option<Function> {
+        Function::new(&self.diff.from, self.change.function).ok()
+    }
+
+    /// As it is; null if it is gone.
+    async fn after(&self) -> Option<Function> {
+        Function::new(&self.diff.to, self.change.function).ok()
+    }
+
+    /// Refs of nodes, variables and contracts that are new.
+    async fn added(&self) -> Vec<String> {
+        self.change.added.iter().map(ToString::to_string).collect()
+    }
+
+    /// Refs of nodes, variables and contracts that are gone.
+    async fn removed(&self) -> Vec<String> {
+        self.change.removed.iter().map(ToString::to_string).collect()
+    }
+
+    /// Refs of what is in both and not the same, moved nodes included.
+    async fn modified(&self) -> Vec<String> {
+        self.change.modified.iter().map(ToString::to_string).collect()
+    }
+
+    /// The difference of its text forms, as a unified diff.
+    async fn text(&self) -> String {
+        self.diff.function_text(self.change.function)
+    }
+}

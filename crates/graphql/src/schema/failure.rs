@@ -1,0 +1,37 @@
+//! Errors of the engine as clients see them: the one place where they are mapped.
+
+use lmlang_engine::Error;
+
+use crate::error::{ApiError, Code};
+
+/// The client's view of an engine error. Messages of the database and of damaged data stay in the log.
+pub(crate) fn fail(error: Error) -> ApiError {
+    let message = error.to_string();
+    match error {
+        Error::NotFound { what: _, given, candidates, retired } => ApiError::new(Code::NotFound, message)
+            .data(serde_json::json!({ "given": given, "candidates": candidates, "retired": retired })),
+        Error::BadRequest { .. } => ApiError::new(Code::BadRequest, message),
+        Error::NameTaken { what: _, name } => {
+            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
+        }
+        Error::Limit { which, limit, actual } => ApiError::limit(which, limit, actual),
+        Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
+        Error::CursorInvalid { given } => {
+            ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
+        }
+        Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
+        Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),
+        Error::Storage(fault) => {
+            tracing::error!(error = %fault, "storage failed");
+            ApiError::new(
+                Code::StorageUnavailable,
+                "the database cannot be reached or does not accept writes",
+            )
+        }
+        Error::Damaged { .. } => {
+            tracing::error!(error = message, "stored data is damaged");
+            ApiError::new(Code::Internal, "internal error")
+        }
+        Error::Closed => ApiError::new(Code::StorageUnavailable, "the server is shutting down"),
+    }
+}

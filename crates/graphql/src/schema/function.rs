@@ -1,0 +1,443 @@
+//! Functions, their parameters, variables and contracts.
+
+use std::sync::Arc;
+
+use async_graphql::{ID, Object, Result};
+use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::diagnostics::{self, Diagnostic, Severity};
+use crate::schema::edge::{self, EdgeKind, FlowEdge};
+use crate::schema::edit_input::{ContractKind, EffectBound, Visibility};
+use crate::schema::module::Module;
+use crate::schema::node::ComputeNode;
+use crate::schema::program::Detail;
+use crate::schema::provenance::Provenance;
+use crate::schema::region::Region;
+use crate::schema::simulation::{self, SimulateInput, SimulationResult};
+use crate::schema::view::{View, not_found, nullable};
+
+/// A function at one revision.
+#[derive(Clone)]
+pub struct Function {
+    pub(crate) view: View,
+    pub(crate) of: FuncRef,
+    pub(crate) function: Arc<lmlang_ir::Function>,
+}
+
+impl Listed for Function {
+    const CONNECTION: &'static str = "FunctionConnection";
+    const EDGE: &'static str = "FunctionEdge";
+}
+
+impl Function {
+    /// The function with a ref, in a view.
+    pub fn new(view: &View, of: FuncRef) -> std::result::Result<Function, ApiError> {
+        Ok(Function { function: view.function(of)?, of, view: view.clone() })
+    }
+}
+
+/// A function: signature, contracts and a body of nodes.
+#[Object]
+impl Function {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `f7`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// Its label within the module.
+    async fn name(&self) -> &str {
+        &self.function.head().name
+    }
+
+    /// `module::name`.
+    async fn path(&self) -> String {
+        self.view.program().path(self.of.into())
+    }
+
+    /// The module that it stands in.
+    async fn module(&self) -> Result<Module> {
+        Ok(Module::new(&self.view, self.function.head().module)?)
+    }
+
+    /// Who may call it.
+    async fn visibility(&self) -> Visibility {
+        self.function.head().visibility.into()
+    }
+
+    /// What is written about it.
+    async fn doc(&self) -> Option<&str> {
+        self.function.head().doc.as_deref()
+    }
+
+    /// What it takes and returns: `(n: i32) -> (i64)`.
+    async fn signature(&self) -> String {
+        text::print_signature(self.view.program(), self.of)
+    }
+
+    /// What it takes.
+    async fn params(&self) -> Vec<Param> {
+        self.function
+            .head()
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| self.param(index, param, true))
+            .collect()
+    }
+
+    /// Types of what it returns.
+    async fn results(&self) -> Vec<String> {
+        self.function.head().results.iter().map(|ty| self.type_text(ty)).collect()
+    }
+
+    /// What a closure made from it captures.
+    async fn captures(&self) -> Vec<Param> {
+        self.function
+            .head()
+            .captures
+            .iter()
+            .enumerate()
+            .map(|(index, param)| self.param(index, param, false))
+            .collect()
+    }
+
+    /// What it may do at most.
+    async fn effect_bound(&self) -> EffectBound {
+        self.function.head().effect_bound.into()
+    }
+
+    /// What it demands and promises, by ref.
+    async fn contracts(&self) -> Vec<Contract> {
+        let contracts = self.function.body().contracts();
+        contracts.map(|(of, _)| Contract { function: self.clone(), of }).collect()
+    }
+
+    /// Its mutable cells, by ref.
+    async fn vars(&self) -> Vec<Var> {
+        self.function.body().variables().map(|(of, _)| Var { function: self.clone(), of }).collect()
+    }
+
+    /// The region of its body. An imported function has an empty one.
+    async fn body(&self) -> Result<Region> {
+        Ok(Region::body_of(self)?)
+    }
+
+    /// All its regions, by ref.
+    async fn regions(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Region>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let body = self.function.body();
+            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let total = body.counts().regions as usize;
+            let regions =
+                body.regions_from(from).map(|(of, _)| (of.number().to_string(), Region::new(self, of)));
+            Ok(Connection::collect(&page, total, regions))
+        }))
+    }
+
+    /// All its nodes, by ref; those of one region, in order, are `Region.nodes`.
+    async fn nodes(
+        &self,
+        #[graphql(default = 200)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<ComputeNode>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let body = self.function.body();
+            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let total = body.counts().nodes as usize;
+            let nodes =
+                body.nodes_from(from).map(|(of, _)| (of.number().to_string(), ComputeNode::new(self, of)));
+            Ok(Connection::collect(&page, total, nodes))
+        }))
+    }
+
+    /// All its edges, by the node that they lead to.
+    async fn edges(
+        &self,
+        #[graphql(default = 400)] first: i32,
+        after: Option<String>,
+        kind: Option<EdgeKind>,
+    ) -> Option<Result<Connection<FlowEdge>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| edge::all_edges(self, &page, kind)))
+    }
+
+    /// Functions that call it or take a reference to it, by ref.
+    async fn callers(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Function>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| users(&self.view, self.of.into(), &page)))
+    }
+
+    /// Functions that it calls or takes a reference to, by ref.
+    async fn callees(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Function>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let mut callees: Vec<FuncRef> = self
+                .function
+                .body()
+                .all_users()
+                .filter(|(_, one)| one.input.is_none())
+                .filter_map(|(number, _)| FuncRef::try_from(self.view.program().ref_of(number)?).ok())
+                .collect();
+            callees.dedup();
+            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let total = callees.len();
+            let rest = callees.into_iter().filter(|of| of.number() >= from);
+            let items =
+                rest.filter_map(|of| Some((of.number().to_string(), Function::new(&self.view, of).ok()?)));
+            Ok(Connection::collect(&page, total, items))
+        }))
+    }
+
+    /// Whether it may be simulated: no errors but holes and missing terminators.
+    async fn verified(&self) -> bool {
+        self.view.revision().checked.function(self.of).is_some()
+    }
+
+    /// Whether it may be compiled and exported: no findings but warnings.
+    async fn complete(&self) -> bool {
+        self.view.revision().checked.complete(self.of).is_some()
+    }
+
+    /// Hash of all that was authored in it, refs included.
+    async fn content_hash(&self) -> String {
+        self.function.content_hash().to_string()
+    }
+
+    /// Hash of its signature, effect bound and contracts: what callers rely on.
+    async fn interface_hash(&self) -> String {
+        graph::interface_hash(&self.function).to_string()
+    }
+
+    /// Hash of it and of everything that it reaches; names and docs do not count.
+    async fn closure_hash(&self) -> String {
+        graph::closure_hash(self.view.program(), self.of).unwrap_or(lmlang_ir::Hash::ZERO).to_string()
+    }
+
+    /// Its text form.
+    async fn text(&self, #[graphql(default_with = "Detail::Full")] detail: Detail) -> Option<String> {
+        Some(text::print_function(self.view.program(), self.of, detail.into()))
+    }
+
+    /// What the verifier finds in it.
+    async fn diagnostics(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+        severity: Option<Severity>,
+    ) -> Option<Result<Connection<Diagnostic>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let found = self.view.findings().of_function(self.of).cloned().collect();
+            diagnostics::page(&self.view, &page, found, severity)
+        }))
+    }
+
+    /// Who made it, and who changed it last.
+    async fn provenance(&self) -> Result<Provenance> {
+        Provenance::of(&self.view, self.of.into()).await
+    }
+
+    /// Runs it once, within limits; nothing of the program changes.
+    async fn simulate(&self, input: SimulateInput) -> Option<Result<SimulationResult>> {
+        nullable(simulation::simulate(&self.view, self.of, input).await)
+    }
+}
+
+impl Function {
+    fn type_text(&self, ty: &Type) -> String {
+        text::print_type_name(self.view.program(), Some(self.function.head().module), ty)
+    }
+
+    fn param(&self, index: usize, param: &lmlang_ir::Param, used: bool) -> Param {
+        let source = used.then_some(Source::Param(self.of, index as u16));
+        let ty = self.type_text(&param.ty);
+        Param { function: self.clone(), name: param.name.to_string(), ty, index, source }
+    }
+
+    /// The parameter with an index.
+    pub(crate) fn param_at(&self, index: usize) -> Option<Param> {
+        Some(self.param(index, self.function.head().params.get(index)?, true))
+    }
+}
+
+/// The functions that mention an entity, by ref.
+pub(crate) fn users(
+    view: &View,
+    of: Ref,
+    page: &PageRequest,
+) -> std::result::Result<Connection<Function>, ApiError> {
+    let from = page.after_number()?.map_or(0, |number| number + 1);
+    let counted = view.clone();
+    let total =
+        move || counted.program().users_of(of).filter(|(user, _)| FuncRef::try_from(*user).is_ok()).count();
+    let functions = view.program().users_from(of, from).filter_map(|(user, _)| FuncRef::try_from(user).ok());
+    let items =
+        functions.filter_map(|user| Some((user.number().to_string(), Function::new(view, user).ok()?)));
+    Ok(Connection::counted_by(page, total, items))
+}
+
+/// A named parameter or capture.
+#[derive(Clone)]
+pub struct Param {
+    function: Function,
+    name: String,
+    ty: String,
+    index: usize,
+    source: Option<Source>,
+}
+
+/// A named parameter or capture of a function.
+#[Object]
+impl Param {
+    /// Its name.
+    async fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its type.
+    #[graphql(name = "type")]
+    async fn ty(&self) -> &str {
+        &self.ty
+    }
+
+    /// Its position, from 0.
+    async fn index(&self) -> i32 {
+        self.index as i32
+    }
+
+    /// The edges that take its value; none for a capture, which `capture.get` reads.
+    async fn uses(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<FlowEdge>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| match self.source {
+            Some(source) => edge::uses(&self.function, source, &page),
+            None => Connection::slice(&page, Vec::new()),
+        }))
+    }
+}
+
+/// A mutable cell of a function.
+#[derive(Clone)]
+pub struct Var {
+    function: Function,
+    of: VarRef,
+}
+
+impl Var {
+    /// The variable with a ref in a function.
+    pub fn new(function: Function, of: VarRef) -> Var {
+        Var { function, of }
+    }
+}
+
+/// A mutable cell of one function, zero at its start.
+#[Object]
+impl Var {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.function.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `v3`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// Its label.
+    async fn name(&self) -> Option<String> {
+        self.function.function.body().variable(self.of)?.name.as_ref().map(ToString::to_string)
+    }
+
+    /// The type of its value.
+    #[graphql(name = "type")]
+    async fn ty(&self) -> String {
+        let variable = self.function.function.body().variable(self.of);
+        variable.map_or_else(String::new, |variable| self.function.type_text(&variable.ty))
+    }
+
+    /// The function that it belongs to.
+    async fn owner(&self) -> &Function {
+        &self.function
+    }
+}
+
+/// A contract of a function.
+#[derive(Clone)]
+pub struct Contract {
+    function: Function,
+    of: ContractRef,
+}
+
+impl Contract {
+    /// The contract with a ref in a function.
+    pub fn new(function: Function, of: ContractRef) -> Contract {
+        Contract { function, of }
+    }
+
+    fn record(&self) -> Result<&lmlang_ir::Contract> {
+        let found = self.function.function.body().contract(self.of);
+        Ok(found.ok_or_else(|| not_found("contract", &self.of.to_string()))?)
+    }
+}
+
+/// A condition that a function demands or promises, evaluated by the callee for every caller.
+#[Object]
+impl Contract {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.function.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `k3`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// When it is evaluated.
+    async fn kind(&self) -> Result<ContractKind> {
+        Ok(match self.record()?.kind {
+            lmlang_ir::ContractKind::Require => ContractKind::Require,
+            lmlang_ir::ContractKind::Ensure => ContractKind::Ensure,
+        })
+    }
+
+    /// What it means, in words.
+    async fn message(&self) -> Result<&str> {
+        Ok(&self.record()?.message)
+    }
+
+    /// Its text form.
+    async fn text(&self) -> String {
+        text::print_contract(self.function.view.program(), self.function.of, self.of, text::Detail::Full)
+    }
+
+    /// The region that computes its answer.
+    async fn region(&self) -> Result<Region> {
+        Ok(Region::new(&self.function, self.record()?.region))
+    }
+
+    /// Who made it, and who changed it last.
+    async fn provenance(&self) -> Result<Provenance> {
+        Provenance::of(&self.function.view, self.of.into()).await
+    }
+}

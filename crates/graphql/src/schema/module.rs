@@ -1,0 +1,97 @@
+//! Modules.
+
+use async_graphql::{ID, Object, Result};
+use lmlang_ir::{FuncRef, ModuleRef, Ref};
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::edit_input::Visibility;
+use crate::schema::function::Function;
+use crate::schema::provenance::Provenance;
+use crate::schema::view::{View, not_found, nullable};
+
+/// A module at one revision.
+#[derive(Clone)]
+pub struct Module {
+    view: View,
+    of: ModuleRef,
+    record: lmlang_ir::Module,
+}
+
+impl Listed for Module {
+    const CONNECTION: &'static str = "ModuleConnection";
+    const EDGE: &'static str = "ModuleEdge";
+}
+
+impl Module {
+    /// The module with a ref, in a view.
+    pub fn new(view: &View, of: ModuleRef) -> std::result::Result<Module, ApiError> {
+        let record = view.program().module(of).ok_or_else(|| not_found("module", &of.to_string()))?;
+        Ok(Module { view: view.clone(), of, record: record.clone() })
+    }
+}
+
+/// A scope of names: functions, types, globals and modules.
+#[Object]
+impl Module {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `m2`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// Its label within the parent.
+    async fn name(&self) -> &str {
+        &self.record.name
+    }
+
+    /// `parent::name`.
+    async fn path(&self) -> String {
+        self.view.program().path(self.of.into())
+    }
+
+    /// The module around; null at the top.
+    async fn parent(&self) -> Option<Result<Module>> {
+        self.record.parent.map(|parent| Module::new(&self.view, parent).map_err(Into::into))
+    }
+
+    /// The modules in it, by name.
+    async fn children(&self) -> Vec<Module> {
+        let members = self.view.program().members(Some(self.of));
+        let modules = members.filter_map(|(_, of)| ModuleRef::try_from(of).ok());
+        modules.filter_map(|of| Module::new(&self.view, of).ok()).collect()
+    }
+
+    /// The functions in it, by name; those of inner modules not included.
+    async fn functions(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Function>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let members = self.view.program().members(Some(self.of));
+            let functions = members.filter_map(|(_, of)| FuncRef::try_from(of).ok());
+            Connection::slice(&page, functions.filter_map(|of| Function::new(&self.view, of).ok()).collect())
+        }))
+    }
+
+    /// Who may use it.
+    async fn visibility(&self) -> Visibility {
+        self.record.visibility.into()
+    }
+
+    /// What is written about it.
+    async fn doc(&self) -> Option<&str> {
+        self.record.doc.as_deref()
+    }
+
+    /// Who made it, and who changed it last.
+    async fn provenance(&self) -> Result<Provenance> {
+        Provenance::of(&self.view, Ref::from(self.of)).await
+    }
+}

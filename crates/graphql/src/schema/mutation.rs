@@ -1,0 +1,453 @@
+//! The root of mutations: each one takes an input object with an optional idempotency key.
+
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use lmlang_engine::{Call, Creation, Engine, NewProgramRequest, Proposal, Selector, Travel, Way};
+use lmlang_history::line::Distance;
+use lmlang_history::log::{Actor, ActorKind};
+
+use lmlang_verify::Class;
+
+use crate::error::{ApiError, Code};
+use crate::schema::diagnostics::Diagnostic;
+use crate::schema::edit_input::EditInput;
+use crate::schema::edit_request;
+use crate::schema::failure::fail;
+use crate::schema::ids::ViewId;
+use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
+use crate::schema::program::Program;
+use crate::schema::revision::Checkpoint;
+use crate::schema::verification::VerifyScope;
+use crate::schema::view::{View, nullable};
+
+/// Makes a program.
+#[derive(Clone, Debug, InputObject)]
+pub struct CreateProgramInput {
+    /// Its name, unique among programs.
+    name: String,
+    /// What it is for.
+    doc: Option<String>,
+    /// Its first content in the text form; empty without.
+    text: Option<String>,
+    /// Not supported yet.
+    wat: Option<String>,
+    /// Not supported yet.
+    wasm: Option<String>,
+    /// Not supported yet.
+    fork_of: Option<ID>,
+    /// Not supported yet.
+    at: Option<String>,
+    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
+    idempotency_key: Option<String>,
+}
+
+/// Gives a program another name or doc.
+#[derive(Clone, Debug, InputObject)]
+pub struct UpdateProgramInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// Its name from now on.
+    name: Option<String>,
+    /// What it is for, from now on.
+    doc: Option<String>,
+    /// A repetition is harmless: the request says what the result is.
+    idempotency_key: Option<String>,
+}
+
+/// Deletes a program.
+#[derive(Clone, Debug, InputObject)]
+pub struct DeleteProgramInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// A repetition answers `NOT_FOUND` with `retired: true`.
+    idempotency_key: Option<String>,
+}
+
+/// What became of making or changing a program.
+#[derive(Clone, SimpleObject)]
+pub struct CreateProgramPayload {
+    /// The program; null when its text has errors.
+    program: Option<Program>,
+    /// Errors of the text and of what it says.
+    errors: Vec<EditError>,
+    /// Warnings about it.
+    warnings: Vec<Diagnostic>,
+}
+
+/// What became of a deletion.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct DeletePayload {
+    /// Whether it was there.
+    deleted: bool,
+}
+
+/// Proposes a change set.
+#[derive(Clone, Debug, InputObject)]
+pub struct ProposeEditInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// The branch whose head is to move.
+    #[graphql(default_with = "\"main\".to_owned()")]
+    branch: String,
+    /// The revision that the caller saw; without it, the head.
+    base_revision: Option<String>,
+    /// The edits: all or nothing, in order.
+    edits: Vec<EditInput>,
+    /// Same path and same answer, nothing stored; refs are provisional.
+    #[graphql(default = false)]
+    dry_run: bool,
+    /// How much is verified: what the edits can have touched, or everything.
+    #[graphql(default_with = "Some(VerifyScope::Local)")]
+    verify: Option<VerifyScope>,
+    /// Refuse when a touched function is left incomplete.
+    #[graphql(default = false)]
+    require_complete: bool,
+    /// Why, for the log.
+    message: Option<String>,
+    /// For whom; recorded beside the caller, never instead.
+    on_behalf_of: Option<String>,
+    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
+    idempotency_key: Option<String>,
+}
+
+/// What became of a change set.
+#[derive(Clone, SimpleObject)]
+pub struct ProposeEditPayload {
+    /// Applied, rejected or in conflict.
+    outcome: ProposeEditOutcome,
+}
+
+/// Goes back or forward along the line of a branch.
+#[derive(Clone, Debug, InputObject)]
+pub struct UndoInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// The branch.
+    #[graphql(default_with = "\"main\".to_owned()")]
+    branch: String,
+    /// How many states.
+    #[graphql(default = 1)]
+    steps: i32,
+    /// The revision to go to, instead of a number of steps.
+    to: Option<String>,
+    /// Not supported yet.
+    author: Option<String>,
+    /// The head that the caller saw; another one now is a conflict.
+    expected_head: Option<String>,
+    /// Same path and same answer, nothing stored.
+    #[graphql(default = false)]
+    dry_run: bool,
+    /// Why, for the log.
+    message: Option<String>,
+    /// Same key and input: the first answer; so that a retry does not undo twice.
+    idempotency_key: Option<String>,
+}
+
+/// What became of going somewhere.
+#[derive(Clone, SimpleObject)]
+pub struct RevisionPayload {
+    /// Made, nothing to do, or in conflict.
+    outcome: RevisionOutcome,
+}
+
+/// Names a revision.
+#[derive(Clone, Debug, InputObject)]
+pub struct CreateCheckpointInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// Its name, unique among checkpoints and branches.
+    name: String,
+    /// The revision; without it, the head.
+    at: Option<String>,
+    /// Why, for the log.
+    message: Option<String>,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// Goes back to a checkpoint.
+#[derive(Clone, Debug, InputObject)]
+pub struct RestoreCheckpointInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// The checkpoint.
+    name: String,
+    /// The branch whose head moves.
+    #[graphql(default_with = "\"main\".to_owned()")]
+    branch: String,
+    /// The head that the caller saw; another one now is a conflict.
+    expected_head: Option<String>,
+    /// Same path and same answer, nothing stored.
+    #[graphql(default = false)]
+    dry_run: bool,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// Forgets a checkpoint; the revision stays.
+#[derive(Clone, Debug, InputObject)]
+pub struct DeleteCheckpointInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// The checkpoint.
+    name: String,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// A checkpoint that was made.
+#[derive(Clone, SimpleObject)]
+pub struct CheckpointPayload {
+    /// The checkpoint.
+    checkpoint: Option<Checkpoint>,
+}
+
+/// What can be changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mutation;
+
+/// What can be changed. Every change is a revision that can be undone.
+#[Object]
+impl Mutation {
+    /// Makes a program, from a text or empty.
+    async fn create_program(
+        &self,
+        context: &Context<'_>,
+        input: CreateProgramInput,
+    ) -> Option<Result<CreateProgramPayload>> {
+        nullable(create_program(context, input).await)
+    }
+
+    /// Gives a program another name or doc.
+    async fn update_program(
+        &self,
+        context: &Context<'_>,
+        input: UpdateProgramInput,
+    ) -> Option<Result<CreateProgramPayload>> {
+        let engine = context.data_unchecked::<Engine>();
+        let selector = selector(&input.program_id);
+        let updated = engine.update_program(&selector, input.name.as_deref(), input.doc.as_deref()).await;
+        nullable(
+            updated.map_err(fail).map(|open| CreateProgramPayload::of(Program(View::head(engine, open)))),
+        )
+    }
+
+    /// Deletes a program: no list shows it, its name is free. Others are not touched.
+    async fn delete_program(
+        &self,
+        context: &Context<'_>,
+        input: DeleteProgramInput,
+    ) -> Option<Result<DeletePayload>> {
+        let engine = context.data_unchecked::<Engine>();
+        let deleted = engine.delete_program(&selector(&input.program_id)).await;
+        nullable(deleted.map_err(fail).map(|deleted| DeletePayload { deleted }))
+    }
+
+    /// Applies a change set, all or nothing, verifies what it touches and appends a revision.
+    async fn propose_edit(
+        &self,
+        context: &Context<'_>,
+        input: ProposeEditInput,
+    ) -> Option<Result<ProposeEditPayload>> {
+        nullable(propose_edit(context, input).await)
+    }
+
+    /// Goes back along the line of a branch, by appending a revision whose content is the older one's.
+    async fn undo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
+        nullable(undo(context, input, Way::Undo).await)
+    }
+
+    /// Goes forward again along what was undone.
+    async fn redo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
+        nullable(undo(context, input, Way::Redo).await)
+    }
+
+    /// Names a revision.
+    async fn create_checkpoint(
+        &self,
+        context: &Context<'_>,
+        input: CreateCheckpointInput,
+    ) -> Option<Result<CheckpointPayload>> {
+        nullable(create_checkpoint(context, input).await)
+    }
+
+    /// Goes back to a checkpoint, by appending a revision whose content is that one's.
+    async fn restore_checkpoint(
+        &self,
+        context: &Context<'_>,
+        input: RestoreCheckpointInput,
+    ) -> Option<Result<RevisionPayload>> {
+        nullable(restore_checkpoint(context, input).await)
+    }
+
+    /// Forgets a checkpoint; the revision stays.
+    async fn delete_checkpoint(
+        &self,
+        context: &Context<'_>,
+        input: DeleteCheckpointInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(delete_checkpoint(context, input).await)
+    }
+}
+
+/// A program named by the id of any view, or by its name.
+pub(crate) fn selector(given: &str) -> Selector {
+    match given.parse::<ViewId>() {
+        Ok(id) => Selector::Id(id.program),
+        Err(_) => Selector::Name(given.to_owned()),
+    }
+}
+
+/// Who calls: what the transport knows, else nobody in particular.
+pub(crate) fn actor(context: &Context<'_>) -> Actor {
+    let unknown = || Actor { name: "anonymous".to_owned(), kind: ActorKind::Tool, client: None };
+    context.data_opt::<Actor>().cloned().unwrap_or_else(unknown)
+}
+
+/// The call of a mutation; `input` in its canonical form tells a retry from another request under the same key.
+fn call(
+    context: &Context<'_>,
+    message: Option<String>,
+    key: Option<&str>,
+    input: &impl std::fmt::Debug,
+) -> Call {
+    let call = Call { message, ..Call::by(actor(context)) };
+    match key {
+        Some(key) => call.keyed(Some(key), format!("{input:?}").as_bytes()),
+        None => call,
+    }
+}
+
+impl CreateProgramPayload {
+    fn of(program: Program) -> CreateProgramPayload {
+        CreateProgramPayload { program: Some(program), errors: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+fn unsupported(what: &str) -> ApiError {
+    ApiError::new(Code::Unsupported, format!("{what} is not supported"))
+}
+
+fn main_only(branch: &str) -> Result<(), ApiError> {
+    if branch == lmlang_history::revision::MAIN {
+        return Ok(());
+    }
+    let data = serde_json::json!({ "given": branch, "candidates": ["main"], "retired": false });
+    Err(ApiError::new(Code::NotFound, format!("there is no branch `{branch}`")).data(data))
+}
+
+async fn create_program(
+    context: &Context<'_>,
+    input: CreateProgramInput,
+) -> Result<CreateProgramPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    for (given, what) in [
+        (input.wat.is_some() || input.wasm.is_some(), "a program from WebAssembly"),
+        (input.fork_of.is_some() || input.at.is_some(), "a program from another one"),
+    ] {
+        if given {
+            return Err(unsupported(what));
+        }
+    }
+    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    let request =
+        NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), text: input.text };
+    match engine.create_program(request, &call).await.map_err(fail)? {
+        Creation::Created(open) => {
+            let view = View::head(engine, open);
+            let found = view.findings().iter().map(|(_, found)| Diagnostic::new(&view, found.clone()));
+            let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
+            Ok(CreateProgramPayload { program: Some(Program(view)), errors: Vec::new(), warnings })
+        }
+        Creation::Rejected { text, checked } => {
+            let mut errors: Vec<EditError> =
+                text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
+            if let Some(checked) = checked {
+                let found = checked.findings().iter().filter(|(_, found)| found.class() <= Class::Stale);
+                errors.extend(found.map(|(_, found)| EditError::in_program(checked.program(), found)));
+            }
+            Ok(CreateProgramPayload { program: None, errors, warnings: Vec::new() })
+        }
+    }
+}
+
+async fn propose_edit(
+    context: &Context<'_>,
+    input: ProposeEditInput,
+) -> Result<ProposeEditPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    call.on_behalf_of = input.on_behalf_of;
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    let proposal = Proposal {
+        program: selector(&input.program_id),
+        branch: input.branch,
+        base: input.base_revision,
+        edits: input.edits.into_iter().map(edit_request::request).collect::<Result<_, _>>()?,
+        dry_run: input.dry_run,
+        require_complete: input.require_complete,
+        verify_all: input.verify == Some(VerifyScope::Full),
+    };
+    let outcome = engine.propose(proposal, &call).await.map_err(fail)?;
+    Ok(ProposeEditPayload { outcome: ProposeEditOutcome::new(engine, &open, outcome) })
+}
+
+async fn undo(
+    context: &Context<'_>,
+    input: UndoInput,
+    way: impl Fn(Distance) -> Way,
+) -> Result<RevisionPayload, ApiError> {
+    main_only(&input.branch)?;
+    if input.author.is_some() {
+        return Err(unsupported("undo by author"));
+    }
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    let distance = match &input.to {
+        Some(to) => Distance::To(engine.revision(&open, Some(to)).await.map_err(fail)?.entry.number),
+        None => Distance::Steps(
+            u64::try_from(input.steps)
+                .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?,
+        ),
+    };
+    let travel = Travel { way: way(distance), expected_head: input.expected_head, dry_run: input.dry_run };
+    let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
+    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
+}
+
+async fn create_checkpoint(
+    context: &Context<'_>,
+    input: CreateCheckpointInput,
+) -> Result<CheckpointPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    let made =
+        engine.create_checkpoint(&open, &input.name, input.at.as_deref(), &call).await.map_err(fail)?;
+    Ok(CheckpointPayload { checkpoint: Some(Checkpoint::new(&View::head(engine, open), made)) })
+}
+
+async fn restore_checkpoint(
+    context: &Context<'_>,
+    input: RestoreCheckpointInput,
+) -> Result<RevisionPayload, ApiError> {
+    main_only(&input.branch)?;
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    let way = Way::Restore(input.name);
+    let travel = Travel { way, expected_head: input.expected_head, dry_run: input.dry_run };
+    let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
+    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
+}
+
+async fn delete_checkpoint(
+    context: &Context<'_>,
+    input: DeleteCheckpointInput,
+) -> Result<DeletePayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    engine.delete_checkpoint(&open, &input.name, &call).await.map_err(fail)?;
+    Ok(DeletePayload { deleted: true })
+}

@@ -1,0 +1,281 @@
+//! Parts of the graph around something.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, InputObject, Object, Result, SimpleObject};
+use lmlang_ir::graph::{self, impact as affected, subgraph};
+use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
+
+use crate::error::{ApiError, Code};
+use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
+use crate::schema::edge::{EdgeKind, FlowEdge};
+use crate::schema::function::{Contract, Function};
+use crate::schema::node::ComputeNode;
+use crate::schema::program::Detail;
+use crate::schema::types::TypeDef;
+use crate::schema::view::{View, not_found, nullable};
+
+/// The most nodes in one answer.
+const MOST: usize = 5_000;
+
+/// Which way to follow edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "subgraph::Direction")]
+pub enum EdgeDirection {
+    /// Against them: where something comes from.
+    In,
+    /// Along them: where it goes.
+    Out,
+    /// Either way.
+    Both,
+}
+
+/// Which way to slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "graph::Slice")]
+pub enum SliceDirection {
+    /// What a node depends on.
+    Backward,
+    /// What depends on a node.
+    Forward,
+}
+
+/// What lies around something.
+#[derive(Clone, Debug, InputObject)]
+pub struct NeighborhoodInput {
+    /// Where it starts: refs of nodes, regions, functions, variables, or paths of functions.
+    center: Vec<String>,
+    /// Edges from the center at most, 3 at most.
+    #[graphql(default = 1)]
+    hops: i32,
+    /// Which way to follow edges.
+    #[graphql(default_with = "EdgeDirection::Both")]
+    direction: EdgeDirection,
+    /// Along edges of these kinds only; without them, of both.
+    kinds: Option<Vec<EdgeKind>>,
+    /// Nodes in the answer at most.
+    #[graphql(default = 200)]
+    max_nodes: i32,
+    /// Whether to go from a call into the callee and from a function to its calls.
+    #[graphql(default = false)]
+    cross_calls: bool,
+    /// How much `text` says.
+    #[graphql(default_with = "Detail::Standard")]
+    detail: Detail,
+}
+
+/// Part of the graph.
+#[derive(Clone)]
+pub struct Subgraph {
+    view: View,
+    found: Arc<subgraph::Subgraph>,
+    detail: Detail,
+}
+
+/// Part of the graph: nodes, the edges between them, and where it goes on.
+#[Object]
+impl Subgraph {
+    /// The nodes, the nearest first.
+    async fn nodes(&self) -> Result<Vec<ComputeNode>> {
+        let node = |(function, node): &(FuncRef, lmlang_ir::NodeRef)| {
+            Ok(ComputeNode::new(&Function::new(&self.view, *function)?, *node))
+        };
+        self.found.nodes.iter().map(node).collect()
+    }
+
+    /// The edges between them, and those that bring them parameters.
+    async fn edges(&self) -> Result<Vec<FlowEdge>> {
+        let edge = |edge: &graph::Edge| {
+            let owner = self.view.program().function_of(edge.id.node.into());
+            let owner = owner.ok_or_else(|| not_found("edge", &edge.id.to_string()))?;
+            Ok(FlowEdge::new(&Function::new(&self.view, owner)?, *edge))
+        };
+        self.found.edges.iter().map(edge).collect()
+    }
+
+    /// The nodes as text, a line each, by function.
+    async fn text(&self) -> String {
+        let mut lines = String::new();
+        let mut around = None;
+        for (function, node) in &self.found.nodes {
+            if around != Some(*function) {
+                around = Some(*function);
+                lines.push_str(&format!("{function} {}\n", self.view.program().path((*function).into())));
+            }
+            let printed = text::print_node(self.view.program(), *node, self.detail.into());
+            lines.push_str("  ");
+            lines.push_str(printed.lines().next().unwrap_or_default());
+            lines.push('\n');
+        }
+        lines
+    }
+
+    /// How many nodes there are.
+    async fn node_count(&self) -> i32 {
+        self.found.nodes.len() as i32
+    }
+
+    /// Whether there was more than `maxNodes`.
+    async fn truncated(&self) -> bool {
+        self.found.truncated
+    }
+
+    /// Refs of nodes from which an edge leads out of the answer: what to ask for next.
+    async fn frontier(&self) -> Vec<String> {
+        self.found.frontier.iter().map(ToString::to_string).collect()
+    }
+}
+
+fn limit(max_nodes: i32) -> std::result::Result<usize, ApiError> {
+    let limit = usize::try_from(max_nodes).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`maxNodes` must not be negative, found {max_nodes}"))
+    })?;
+    if limit > MOST { Err(ApiError::limit("maxNodes", MOST as u64, limit as u64)) } else { Ok(limit) }
+}
+
+/// An entity that a caller names by ref, or a function by path.
+fn entity(view: &View, given: &str) -> std::result::Result<Ref, ApiError> {
+    match given.parse::<Ref>() {
+        Ok(of) => view.place(given).map(|_| of),
+        Err(_) => view.function_named(given).map(Ref::from),
+    }
+}
+
+/// What lies around something.
+pub(crate) fn neighbourhood(
+    view: &View,
+    input: NeighborhoodInput,
+) -> std::result::Result<Subgraph, ApiError> {
+    let hops = u8::try_from(input.hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
+    let hops = hops.ok_or_else(|| {
+        ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), u64::try_from(input.hops).unwrap_or(0))
+    })?;
+    let center =
+        input.center.iter().map(|given| entity(view, given)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let kinds: Vec<graph::EdgeKind> = input.kinds.unwrap_or_default().into_iter().map(Into::into).collect();
+    let asked = subgraph::Neighbourhood {
+        center: &center,
+        hops,
+        direction: input.direction.into(),
+        kinds: &kinds,
+        max_nodes: limit(input.max_nodes)?,
+        cross_calls: input.cross_calls,
+    };
+    let found = Arc::new(subgraph::neighbourhood(view.program(), asked));
+    Ok(Subgraph { view: view.clone(), found, detail: input.detail })
+}
+
+/// What a node depends on, or what depends on it.
+pub(crate) fn slice(
+    view: &View,
+    node: &str,
+    direction: SliceDirection,
+    max_nodes: i32,
+    detail: Detail,
+) -> std::result::Result<Subgraph, ApiError> {
+    let (_, of) = view.node_named(node)?;
+    let found = Arc::new(graph::slice(view.program(), of, direction.into(), limit(max_nodes)?));
+    Ok(Subgraph { view: view.clone(), found, detail })
+}
+
+/// What a change could affect.
+#[derive(Clone)]
+pub struct Impact {
+    view: View,
+    page: PageRequest,
+    found: Arc<affected::Impact>,
+}
+
+/// The most types and contracts listed in one answer.
+const LISTED: usize = 1_000;
+
+/// What a change of some entities could affect.
+#[Object]
+impl Impact {
+    /// Functions that reach them, the nearest first.
+    async fn functions(&self) -> Option<Result<Connection<Function>>> {
+        let functions =
+            self.found.functions.iter().filter_map(|of| Function::new(&self.view, *of).ok()).collect();
+        nullable(Connection::slice(&self.page, functions))
+    }
+
+    /// Types that contain them.
+    async fn types(&self) -> Vec<TypeDef> {
+        let types = self.found.types.iter().take(LISTED);
+        types.filter_map(|of: &TypeRef| TypeDef::new(&self.view, *of).ok()).collect()
+    }
+
+    /// The contracts of these functions.
+    async fn contracts(&self) -> Vec<Contract> {
+        let contract = |of: &ContractRef| {
+            let function = self.view.program().function_of((*of).into())?;
+            Some(Contract::new(Function::new(&self.view, function).ok()?, *of))
+        };
+        self.found.contracts.iter().take(LISTED).filter_map(contract).collect()
+    }
+
+    /// Names under which what is affected is exported.
+    async fn exports(&self) -> Vec<String> {
+        self.found.exports.iter().map(ToString::to_string).collect()
+    }
+
+    /// How many functions, types and contracts there are.
+    async fn total_count(&self) -> i32 {
+        (self.found.functions.len() + self.found.types.len() + self.found.contracts.len()) as i32
+    }
+
+    /// Whether types or contracts were left out.
+    async fn truncated(&self) -> bool {
+        self.found.types.len() > LISTED || self.found.contracts.len() > LISTED
+    }
+}
+
+/// What a change of some entities could affect.
+pub(crate) fn impact(
+    view: &View,
+    of: &[String],
+    page: &PageRequest,
+) -> std::result::Result<Impact, ApiError> {
+    let of = of.iter().map(|given| entity(view, given)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let found = Arc::new(affected::impact(view.program(), &of));
+    Ok(Impact { view: view.clone(), page: page.clone(), found })
+}
+
+/// That one function calls another, or takes a reference to it.
+#[derive(Clone, SimpleObject)]
+pub struct Call {
+    /// The function that calls.
+    caller: Function,
+    /// The function that is called.
+    callee: Function,
+    /// At how many nodes.
+    sites: i32,
+}
+
+/// Who calls whom, by caller and callee; cursors are `f7-f8`.
+pub(crate) fn call_graph(view: &View, page: &PageRequest) -> std::result::Result<Connection<Call>, ApiError> {
+    let after = match &page.after {
+        None => None,
+        Some(after) => {
+            let pair = after.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+            Some(pair.ok_or_else(|| invalid_cursor(after))?)
+        }
+    };
+    let function = |of: Ref| FuncRef::try_from(of).ok();
+    let mentions = view.program().all_users();
+    let mut calls: Vec<(FuncRef, FuncRef, u32)> = mentions
+        .filter_map(|(callee, caller, sites)| Some((function(caller)?, function(callee)?, sites)))
+        .collect();
+    calls.sort_unstable();
+    let total = calls.len();
+    let rest = calls.into_iter().filter(|(caller, callee, _)| Some((*caller, *callee)) > after);
+    let items = rest.filter_map(|(caller, callee, sites)| {
+        let call = Call {
+            caller: Function::new(view, caller).ok()?,
+            callee: Function::new(view, callee).ok()?,
+            sites: i32::try_from(sites).unwrap_or(i32::MAX),
+        };
+        Some((format!("{caller}-{callee}"), call))
+    });
+    Ok(Connection::collect(page, total, items))
+}

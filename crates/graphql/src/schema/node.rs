@@ -1,0 +1,360 @@
+//! Nodes of the program graph, with their ports.
+
+use async_graphql::{ID, Object, Result, SimpleObject, Union};
+use lmlang_ir::ops::{Expected, Ports, signature};
+use lmlang_ir::{NodeRef, Source, text};
+
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::diagnostics::{self, Diagnostic, Severity};
+use crate::schema::edge::{self, EdgeKind, FlowEdge};
+use crate::schema::function::{Function, Param};
+use crate::schema::ops::{Effect, Opcode};
+use crate::schema::program::Detail;
+use crate::schema::provenance::Provenance;
+use crate::schema::region::{Region, RegionParam};
+use crate::schema::view::{not_found, nullable};
+
+/// A node of a function.
+#[derive(Clone)]
+pub struct ComputeNode {
+    pub(crate) function: Function,
+    pub(crate) of: NodeRef,
+}
+
+impl Listed for ComputeNode {
+    const CONNECTION: &'static str = "ComputeNodeConnection";
+    const EDGE: &'static str = "ComputeNodeEdge";
+}
+
+impl ComputeNode {
+    /// The node with a ref in a function.
+    pub fn new(function: &Function, of: NodeRef) -> ComputeNode {
+        ComputeNode { function: function.clone(), of }
+    }
+
+    pub(crate) fn record(&self) -> Result<&lmlang_ir::Node> {
+        let found = self.function.function.body().node(self.of);
+        Ok(found.ok_or_else(|| not_found("node", &self.of.to_string()))?)
+    }
+
+    /// Its ports; none when its operator names something that does not exist.
+    fn ports(&self) -> Result<Option<Ports>> {
+        Ok(lmlang_ir::ops::ports(self.function.view.program(), &self.function.function, self.record()?))
+    }
+}
+
+/// One computation: an operator with numbered inputs and outputs.
+#[Object]
+impl ComputeNode {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.function.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `n12`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// The operator with its attributes, entities by ref: `add.i32`, `const.i64 5`, `call f7`, `loop L -> (i64)`.
+    async fn op(&self) -> Result<String> {
+        Ok(text::print_op(self.record()?.op()))
+    }
+
+    /// The operator alone.
+    async fn opcode(&self) -> Result<Opcode> {
+        Ok(self.record()?.op().code().into())
+    }
+
+    /// Its optional name.
+    async fn label(&self) -> Result<Option<String>> {
+        Ok(self.record()?.name().map(ToString::to_string))
+    }
+
+    /// What is written about it.
+    async fn doc(&self) -> Result<Option<String>> {
+        Ok(self.record()?.doc().map(ToString::to_string))
+    }
+
+    /// The function that it is part of.
+    async fn owner(&self) -> &Function {
+        &self.function
+    }
+
+    /// The region that it stands in.
+    async fn region(&self) -> Result<Region> {
+        Ok(Region::new(&self.function, self.record()?.region()))
+    }
+
+    /// Its position in the region, from 0.
+    async fn index(&self) -> i32 {
+        self.function.function.body().position(self.of).map_or(0, |index| index as i32)
+    }
+
+    /// The regions that it owns, in the order of its operator.
+    async fn regions(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Region>>> {
+        let regions = match self.record() {
+            Ok(node) => node.regions().iter().map(|of| Region::new(&self.function, *of)).collect(),
+            Err(error) => return Some(Err(error)),
+        };
+        nullable(PageRequest::new(first, after).and_then(|page| Connection::slice(&page, regions)))
+    }
+
+    /// What it does besides computing its outputs.
+    async fn effect(&self) -> Result<Effect> {
+        Ok(self.record()?.op().spec().effect.into())
+    }
+
+    /// Its inputs in order.
+    async fn inputs(&self) -> Result<Vec<InputPort>> {
+        let node = self.record()?;
+        let ports = self.ports()?;
+        let names = port_names(node.op().spec().inputs, node.inputs().len());
+        Ok((0..node.inputs().len())
+            .map(|index| InputPort {
+                node: self.clone(),
+                index,
+                name: names.get(index).cloned().unwrap_or_default(),
+                expected: ports.as_ref().and_then(|ports| ports.inputs.get(index)).cloned(),
+                source: node.inputs().get(index),
+            })
+            .collect())
+    }
+
+    /// Its outputs in order.
+    async fn outputs(&self) -> Result<Vec<OutputPort>> {
+        let outputs = self.ports()?.map(|ports| ports.outputs).unwrap_or_default();
+        let program = self.function.view.program();
+        let port = |(index, ty)| OutputPort {
+            node: self.clone(),
+            index,
+            ty: text::print_type_name(program, None, ty),
+        };
+        Ok(outputs.iter().enumerate().map(port).collect())
+    }
+
+    /// Edges that lead to it, data edges first.
+    async fn incoming(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+        kind: Option<EdgeKind>,
+    ) -> Option<Result<Connection<FlowEdge>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| edge::incoming(self, &page, kind)))
+    }
+
+    /// Edges that come from it, data edges first, by the node that they lead to.
+    async fn outgoing(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+        kind: Option<EdgeKind>,
+    ) -> Option<Result<Connection<FlowEdge>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| edge::outgoing(self, &page, kind)))
+    }
+
+    /// Its text form, with the regions that it owns.
+    async fn text(&self, #[graphql(default_with = "Detail::Full")] detail: Detail) -> Option<String> {
+        Some(text::print_node(self.function.view.program(), self.of, detail.into()))
+    }
+
+    /// What the verifier finds at it.
+    async fn diagnostics(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+        severity: Option<Severity>,
+    ) -> Option<Result<Connection<Diagnostic>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let view = &self.function.view;
+            let found = view.findings().of_entity(Some(self.function.of), self.of.number()).to_vec();
+            diagnostics::page(view, &page, found, severity)
+        }))
+    }
+
+    /// Who made it, and who changed it last.
+    async fn provenance(&self) -> Result<Provenance> {
+        Provenance::of(&self.function.view, self.of.into()).await
+    }
+}
+
+/// Names for each of a node's ports: those of the table, repeated ones numbered.
+fn port_names(ports: &[lmlang_ir::ops::Port], count: usize) -> Vec<String> {
+    let fixed = ports.iter().filter(|port| !port.repeated()).count();
+    let mut names = Vec::with_capacity(count);
+    for port in ports {
+        if port.repeated() {
+            names.extend((0..count.saturating_sub(fixed)).map(|index| format!("{}{index}", port.name)));
+        } else {
+            names.push(port.name.to_owned());
+        }
+    }
+    names
+}
+
+/// An input of a node.
+#[derive(Clone)]
+pub struct InputPort {
+    node: ComputeNode,
+    index: usize,
+    name: String,
+    expected: Option<Expected>,
+    source: Option<Source>,
+}
+
+impl InputPort {
+    fn expected_text(&self) -> String {
+        match &self.expected {
+            Some(Expected::Is(ty)) => text::print_type_name(self.node.function.view.program(), None, ty),
+            Some(Expected::Address) => "i32 or ptr".to_owned(),
+            Some(Expected::Integer) => "i32 or i64".to_owned(),
+            None => "unknown".to_owned(),
+        }
+    }
+}
+
+/// An input of a node: it has one source, or it is a hole.
+#[Object]
+impl InputPort {
+    /// Its position, from 0.
+    async fn index(&self) -> i32 {
+        self.index as i32
+    }
+
+    /// Its name.
+    async fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type that it takes.
+    async fn expected_type(&self) -> String {
+        self.expected_text()
+    }
+
+    /// Where its value comes from; null for a hole.
+    async fn source(&self) -> Option<Result<ValueSource>> {
+        self.source.map(|source| ValueSource::new(&self.node.function, source))
+    }
+
+    /// The hole, if there is no source.
+    async fn hole(&self) -> Option<Hole> {
+        match self.source {
+            Some(_) => None,
+            None => Some(Hole { expected_type: self.expected_text() }),
+        }
+    }
+}
+
+/// An input without a source: a run stops there, an export is refused.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Hole {
+    /// The type that it takes.
+    expected_type: String,
+}
+
+/// An output of a node.
+#[derive(Clone)]
+pub struct OutputPort {
+    node: ComputeNode,
+    index: usize,
+    ty: String,
+}
+
+/// An output of a node.
+#[Object]
+impl OutputPort {
+    /// Its position, from 0.
+    async fn index(&self) -> i32 {
+        self.index as i32
+    }
+
+    /// Its type.
+    #[graphql(name = "type")]
+    async fn ty(&self) -> &str {
+        &self.ty
+    }
+
+    /// The edges that take its value, by the node that they lead to.
+    async fn uses(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<FlowEdge>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            edge::uses(&self.node.function, Source::Node(self.node.of, self.index as u16), &page)
+        }))
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Union)]
+pub enum ValueSource {
+    /// An output of a node.
+    Node(NodeOutput),
+    /// A parameter of the function.
+    Param(ParamSource),
+    /// A parameter of a region around.
+    RegionParam(RegionParamSource),
+}
+
+/// An output of a node, as a source.
+#[derive(Clone, SimpleObject)]
+pub struct NodeOutput {
+    /// The node.
+    node: ComputeNode,
+    /// Which of its outputs.
+    port: i32,
+    /// The type of the value.
+    #[graphql(name = "type")]
+    ty: String,
+}
+
+/// A parameter of the function, as a source.
+#[derive(Clone, SimpleObject)]
+pub struct ParamSource {
+    /// The parameter.
+    param: Param,
+    /// The type of the value.
+    #[graphql(name = "type")]
+    ty: String,
+}
+
+/// A parameter of a region, as a source.
+#[derive(Clone, SimpleObject)]
+pub struct RegionParamSource {
+    /// The parameter.
+    region_param: RegionParam,
+    /// The type of the value.
+    #[graphql(name = "type")]
+    ty: String,
+}
+
+impl ValueSource {
+    /// A source as clients see it.
+    pub(crate) fn new(function: &Function, source: Source) -> Result<ValueSource> {
+        let program = function.view.program();
+        let ty = signature::source_type(program, &function.function, source)
+            .map_or_else(|| "unknown".to_owned(), |ty| text::print_type_name(program, None, &ty));
+        let missing = || not_found("source", &source.to_string());
+        Ok(match source {
+            Source::Node(of, port) => ValueSource::Node(NodeOutput {
+                node: ComputeNode::new(function, of),
+                port: i32::from(port),
+                ty,
+            }),
+            Source::RegionParam(of, index) => {
+                let param = Region::new(function, of).param_at(usize::from(index)).ok_or_else(missing)?;
+                ValueSource::RegionParam(RegionParamSource { region_param: param, ty })
+            }
+            Source::Param(_, index) => {
+                let param = function.param_at(usize::from(index)).ok_or_else(missing)?;
+                ValueSource::Param(ParamSource { param, ty })
+            }
+        })
+    }
+}

@@ -1,0 +1,422 @@
+//! What became of a change.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, Object, Result, SimpleObject, Union};
+use lmlang_engine as engine;
+use lmlang_history::log::Entry;
+use lmlang_ir::{Ref, RefKind};
+use lmlang_verify as verify;
+use uuid::Uuid;
+
+use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
+use crate::schema::diff::{ChangeCounts, ProgramDiff};
+use crate::schema::ids::View as Which;
+use crate::schema::program::Program;
+use crate::schema::revision::Revision;
+use crate::schema::view::View;
+
+/// What became of a change set.
+#[derive(Clone, Union)]
+pub enum ProposeEditOutcome {
+    /// It is applied.
+    Applied(EditApplied),
+    /// It has errors; nothing has changed.
+    Rejected(EditRejected),
+    /// Something that it relied on has changed; nothing has.
+    Conflict(EditConflict),
+}
+
+/// What became of an undo, a redo or a restore.
+#[derive(Clone, Union)]
+pub enum RevisionOutcome {
+    /// A revision was appended.
+    Made(RevisionMade),
+    /// There is nothing to undo, to redo or to restore.
+    Nothing(NothingToDo),
+    /// The head has moved; nothing has changed.
+    Conflict(EditConflict),
+}
+
+/// The kind of an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum EntityKind {
+    /// A module.
+    Module,
+    /// A nominal type, or one of its fields and variants.
+    Type,
+    /// A function.
+    Function,
+    /// A region.
+    Region,
+    /// A variable of a function, a global or other storage.
+    Variable,
+    /// A contract.
+    Contract,
+    /// A node.
+    Node,
+}
+
+impl From<RefKind> for EntityKind {
+    fn from(kind: RefKind) -> EntityKind {
+        match kind {
+            RefKind::Module => EntityKind::Module,
+            RefKind::Type | RefKind::Member => EntityKind::Type,
+            RefKind::Function => EntityKind::Function,
+            RefKind::Region => EntityKind::Region,
+            RefKind::Variable => EntityKind::Variable,
+            RefKind::Contract => EntityKind::Contract,
+            RefKind::Node => EntityKind::Node,
+        }
+    }
+}
+
+/// Something that a change set made.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct CreatedEntity {
+    /// What the request called it, without `$`.
+    name: Option<String>,
+    /// Its ref; provisional in a dry run.
+    #[graphql(name = "ref")]
+    reference: String,
+    /// What it is.
+    kind: EntityKind,
+}
+
+/// An applied change set.
+#[derive(Clone)]
+pub struct EditApplied {
+    before: View,
+    after: View,
+    committed: bool,
+    created: Vec<(Option<String>, Ref)>,
+    delta: Arc<verify::Delta>,
+}
+
+impl EditApplied {
+    fn new(engine: &engine::Engine, applied: engine::Applied) -> EditApplied {
+        let engine::Applied { program, committed, before, after, created } = applied;
+        let delta = Arc::new(after.checked.findings().since(before.checked.findings()));
+        let which = if committed { Which::Head } else { Which::Dry(Uuid::from_bytes(after.entry.id)) };
+        let pinned = Which::Pinned(before.entry.number);
+        EditApplied {
+            before: View::new(engine, program.clone(), pinned, before),
+            after: View::new(engine, program, which, after),
+            committed,
+            created,
+            delta,
+        }
+    }
+}
+
+/// An applied change set: stored, unless it was a dry run.
+#[Object]
+impl EditApplied {
+    /// Whether it is stored: false for a dry run.
+    async fn committed(&self) -> bool {
+        self.committed
+    }
+
+    /// The revision that it made; null for a dry run.
+    async fn revision(&self) -> Option<Revision> {
+        self.committed.then(|| Revision::new(&self.after, self.after.revision().entry.clone()))
+    }
+
+    /// What it made, with the names that the request gave.
+    async fn created(&self) -> Vec<CreatedEntity> {
+        let entity = |(name, of): &(Option<String>, Ref)| CreatedEntity {
+            name: name.clone(),
+            reference: of.to_string(),
+            kind: of.kind.into(),
+        };
+        self.created.iter().map(entity).collect()
+    }
+
+    /// How much differs from before.
+    async fn changed(&self) -> ChangeCounts {
+        self.after.revision().entry.counts.into()
+    }
+
+    /// Findings that are new.
+    async fn diagnostics_added(&self) -> Vec<Diagnostic> {
+        self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect()
+    }
+
+    /// Findings that are gone.
+    async fn diagnostics_resolved(&self) -> Vec<Diagnostic> {
+        self.delta.resolved.iter().map(|found| Diagnostic::new(&self.before, found.clone())).collect()
+    }
+
+    /// Warnings that are new: `incomplete` ones stop a run and an export.
+    async fn warnings(&self) -> Vec<Diagnostic> {
+        self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect()
+    }
+
+    /// Later revisions that the change set was carried over. None yet: a stale base is a conflict.
+    async fn rebased_over(&self) -> Vec<Revision> {
+        Vec::new()
+    }
+
+    /// The program after it.
+    async fn program(&self) -> Program {
+        Program(self.after.clone())
+    }
+}
+
+/// A rejected change set; nothing has changed.
+#[derive(Clone, SimpleObject)]
+pub struct EditRejected {
+    /// The errors, by edit.
+    errors: Vec<EditError>,
+    /// Warnings about what would have come of it.
+    warnings: Vec<Diagnostic>,
+    /// How many errors were left out because they only follow from another.
+    suppressed: i32,
+}
+
+impl EditRejected {
+    fn new(engine: &engine::Engine, open: &engine::OpenProgram, rejected: engine::Rejected) -> EditRejected {
+        let engine::Rejected { after, errors, findings, warnings, suppressed } = rejected;
+        let mut shown: Vec<EditError> = errors.iter().map(EditError::of_edit).collect();
+        let mut about = Vec::new();
+        if let Some(checked) = after {
+            let program = checked.program();
+            shown.extend(findings.iter().map(|(edit, found)| EditError::verified(program, *edit, found)));
+            let entry = open.timeline.head().revision.entry.clone();
+            let refused = Arc::new(engine::Revision { entry, checked });
+            let view = View::new(engine, open.clone(), Which::Dry(Uuid::nil()), refused);
+            about.extend(warnings.into_iter().map(|found| Diagnostic::new(&view, found)));
+        }
+        shown.sort_by_key(|error| error.edit_index);
+        EditRejected {
+            errors: shown,
+            warnings: about,
+            suppressed: i32::try_from(suppressed).unwrap_or(i32::MAX),
+        }
+    }
+}
+
+/// An error of an edit, or of what came of it.
+#[derive(Clone, Debug, Default, SimpleObject)]
+pub struct EditError {
+    /// Which edit, from 0; -1 where it cannot be told.
+    pub edit_index: i32,
+    /// The argument of the edit.
+    pub path: Vec<String>,
+    /// The stable code.
+    pub code: String,
+    /// The problem, in words.
+    pub message: String,
+    /// The line of the edit's text, from 1.
+    pub line: Option<i32>,
+    /// The column in that line, from 1.
+    pub column: Option<i32>,
+    /// What could stand there.
+    pub expected: Vec<String>,
+    /// What stands there.
+    pub found: Option<String>,
+    /// The place and the facts, for errors of the verifier.
+    pub details: Option<DiagnosticDetails>,
+    /// Near names that exist.
+    pub candidates: Vec<String>,
+}
+
+impl EditError {
+    /// An error that the verifier found.
+    fn verified(program: &lmlang_ir::Program, edit: Option<usize>, found: &verify::Diagnostic) -> EditError {
+        let edit_index = edit.map_or(-1, |index| index as i32);
+        EditError { edit_index, path: Vec::new(), ..EditError::in_program(program, found) }
+    }
+
+    /// An error that the verifier found in a program that was not made.
+    pub(crate) fn in_program(program: &lmlang_ir::Program, found: &verify::Diagnostic) -> EditError {
+        EditError {
+            edit_index: 0,
+            path: vec!["text".to_owned()],
+            code: found.code.name().to_owned(),
+            message: found.message(program),
+            expected: found.expected_text(program).into_iter().collect(),
+            found: found.found_text(program),
+            details: Some(Diagnostic::facts(program, found)),
+            ..EditError::default()
+        }
+    }
+
+    /// An error of an edit.
+    fn of_edit(error: &lmlang_history::request::EditError) -> EditError {
+        let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        EditError {
+            edit_index: error.edit as i32,
+            path: error.path.clone(),
+            code: error.code.to_owned(),
+            message: error.message.clone(),
+            line: error.line.map(int),
+            column: error.column.map(int),
+            expected: error.expected.clone(),
+            found: error.found.clone(),
+            details: None,
+            candidates: error.candidates.clone(),
+        }
+    }
+
+    /// An error of a text.
+    pub(crate) fn of_text(edit: usize, path: Vec<String>, error: &lmlang_ir::text::TextError) -> EditError {
+        EditError {
+            edit_index: edit as i32,
+            path,
+            code: error.code.to_owned(),
+            message: error.message.clone(),
+            line: Some(error.line as i32),
+            column: Some(error.column as i32),
+            expected: error.expected.clone(),
+            found: error.found.clone(),
+            details: None,
+            candidates: error.candidates.clone(),
+        }
+    }
+}
+
+/// Something that a request relied on has changed.
+#[derive(Clone)]
+pub struct EditConflict {
+    view: View,
+    conflict: engine::Conflict,
+}
+
+/// One thing that collides.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Conflict {
+    /// The entity, or the branch.
+    #[graphql(name = "ref")]
+    reference: String,
+    /// The kind of collision: `STALE_BASE`, `HASH_MISMATCH`.
+    kind: String,
+    /// What is the matter, in words.
+    message: String,
+    /// As it was when the request was made.
+    base: Option<String>,
+    /// As it is.
+    ours: Option<String>,
+    /// As the request would have it.
+    theirs: Option<String>,
+}
+
+/// Something that a request relied on has changed; nothing was done.
+#[Object]
+impl EditConflict {
+    /// What the caller saw.
+    async fn base(&self) -> Option<Revision> {
+        let entry: Arc<Entry> = self.conflict.base.clone()?;
+        Some(Revision::new(&self.view, entry))
+    }
+
+    /// What is there.
+    async fn head(&self) -> Option<Revision> {
+        Some(Revision::new(&self.view, self.conflict.head.clone()))
+    }
+
+    /// What collides.
+    async fn conflicts(&self) -> Vec<Conflict> {
+        let conflict = |collision: &engine::Collision| Conflict {
+            reference: collision.of.clone(),
+            kind: collision.kind.to_owned(),
+            message: collision.message.clone(),
+            base: None,
+            ours: None,
+            theirs: None,
+        };
+        self.conflict.conflicts.iter().map(conflict).collect()
+    }
+}
+
+impl ProposeEditOutcome {
+    /// An outcome as clients see it.
+    pub(crate) fn new(
+        engine: &engine::Engine,
+        open: &engine::OpenProgram,
+        outcome: engine::Outcome,
+    ) -> ProposeEditOutcome {
+        match outcome {
+            engine::Outcome::Applied(applied) => {
+                ProposeEditOutcome::Applied(EditApplied::new(engine, applied))
+            }
+            engine::Outcome::Rejected(rejected) => {
+                ProposeEditOutcome::Rejected(EditRejected::new(engine, open, rejected))
+            }
+            engine::Outcome::Conflict(conflict) => ProposeEditOutcome::Conflict(EditConflict {
+                view: View::head(engine, open.clone()),
+                conflict,
+            }),
+        }
+    }
+}
+
+/// A revision that an undo, a redo or a restore appended.
+#[derive(Clone)]
+pub struct RevisionMade {
+    before: View,
+    after: View,
+    committed: bool,
+}
+
+/// A revision whose content is an older one's; stored, unless it was a dry run.
+#[Object]
+impl RevisionMade {
+    /// Whether it is stored: false for a dry run.
+    async fn committed(&self) -> bool {
+        self.committed
+    }
+
+    /// The revision; null for a dry run.
+    async fn revision(&self) -> Option<Revision> {
+        self.committed.then(|| Revision::new(&self.after, self.after.revision().entry.clone()))
+    }
+
+    /// How much differs from before.
+    async fn changed(&self) -> ChangeCounts {
+        self.after.revision().entry.counts.into()
+    }
+
+    /// What differs from before.
+    async fn diff(&self) -> Result<ProgramDiff> {
+        Ok(ProgramDiff::new(self.before.clone(), self.after.clone()))
+    }
+
+    /// The program after it.
+    async fn program(&self) -> Program {
+        Program(self.after.clone())
+    }
+}
+
+/// There is nothing to undo, to redo or to restore.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct NothingToDo {
+    /// Why.
+    reason: String,
+}
+
+impl RevisionOutcome {
+    /// An arrival as clients see it.
+    pub(crate) fn new(
+        engine: &engine::Engine,
+        open: engine::OpenProgram,
+        arrival: engine::Arrival,
+    ) -> RevisionOutcome {
+        match arrival {
+            engine::Arrival::Made { committed, before, after } => {
+                let which =
+                    if committed { Which::Head } else { Which::Dry(Uuid::from_bytes(after.entry.id)) };
+                let pinned = Which::Pinned(before.entry.number);
+                RevisionOutcome::Made(RevisionMade {
+                    before: View::new(engine, open.clone(), pinned, before),
+                    after: View::new(engine, open, which, after),
+                    committed,
+                })
+            }
+            engine::Arrival::Nothing(reason) => RevisionOutcome::Nothing(NothingToDo { reason }),
+            engine::Arrival::Conflict(conflict) => {
+                RevisionOutcome::Conflict(EditConflict { view: View::head(engine, open), conflict })
+            }
+        }
+    }
+}

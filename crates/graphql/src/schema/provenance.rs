@@ -1,0 +1,121 @@
+//! Who did what, and why.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use lmlang_history::log::{self, Entry};
+use lmlang_ir::{Place, Ref};
+
+use crate::schema::failure::fail;
+use crate::schema::revision::Revision;
+use crate::schema::view::{View, not_found};
+
+/// What kind of caller an author is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum ActorKind {
+    /// A person.
+    Human,
+    /// A model.
+    Agent,
+    /// A program of someone else's.
+    Tool,
+    /// A flow of ours.
+    Flow,
+    /// The server itself.
+    System,
+}
+
+impl From<log::ActorKind> for ActorKind {
+    fn from(kind: log::ActorKind) -> ActorKind {
+        match kind {
+            log::ActorKind::Human => ActorKind::Human,
+            log::ActorKind::Agent => ActorKind::Agent,
+            log::ActorKind::Tool => ActorKind::Tool,
+            log::ActorKind::Flow => ActorKind::Flow,
+            log::ActorKind::System => ActorKind::System,
+        }
+    }
+}
+
+/// Who is recorded with a change.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Actor {
+    /// The name under which the caller is known.
+    name: String,
+    /// What kind of caller.
+    kind: ActorKind,
+    /// The program that the caller used, as it named itself.
+    client: Option<String>,
+}
+
+impl From<&log::Actor> for Actor {
+    fn from(actor: &log::Actor) -> Actor {
+        Actor { name: actor.name.clone(), kind: actor.kind.into(), client: actor.client.clone() }
+    }
+}
+
+/// Where an entity comes from.
+#[derive(Clone)]
+pub struct Provenance {
+    view: View,
+    created: Arc<Entry>,
+    modified: Arc<Entry>,
+}
+
+impl Provenance {
+    /// The provenance of an entity as of a view.
+    pub async fn of(view: &View, of: Ref) -> Result<Provenance> {
+        let owner = match view.program().place(of) {
+            Some(Place::Member(owner, _)) => Some(Ref::from(owner)),
+            Some(
+                Place::Region(owner, _)
+                | Place::Variable(owner, _)
+                | Place::Contract(owner, _)
+                | Place::Node(owner, _),
+            ) => Some(Ref::from(owner)),
+            Some(Place::Module(_) | Place::Type(_) | Place::Function(_) | Place::Storage(_)) | None => None,
+        };
+        let touched =
+            view.engine().provenance(view.open(), view.revision(), of, owner).await.map_err(fail)?;
+        let entry = |number| async move {
+            let entry = view.engine().entry(view.open(), number).await.map_err(fail)?;
+            entry.ok_or_else(|| not_found("revision", &format!("r{number}")))
+        };
+        let (created, modified) = (entry(touched.created).await?, entry(touched.modified).await?);
+        Ok(Provenance { view: view.clone(), created, modified })
+    }
+}
+
+/// Who made an entity, and who changed it last.
+#[Object]
+impl Provenance {
+    /// The revision that made it.
+    async fn created_in(&self) -> Revision {
+        Revision::new(&self.view, Arc::clone(&self.created))
+    }
+
+    /// The revision that changed it last.
+    async fn modified_in(&self) -> Revision {
+        Revision::new(&self.view, Arc::clone(&self.modified))
+    }
+
+    /// Who changed it last.
+    async fn actor(&self) -> Actor {
+        Actor::from(&self.modified.actor)
+    }
+
+    /// Why, in the author's words.
+    async fn reason(&self) -> Option<&str> {
+        self.modified.message.as_deref()
+    }
+
+    /// The flow's run that changed it last.
+    async fn run_id(&self) -> Option<ID> {
+        self.modified.origin.map(|origin| uuid::Uuid::from_bytes(origin.run).into())
+    }
+
+    /// The run's step that changed it last.
+    async fn step_id(&self) -> Option<ID> {
+        self.modified.origin.map(|origin| origin.step.to_string().into())
+    }
+}

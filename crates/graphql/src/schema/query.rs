@@ -1,0 +1,219 @@
+//! The root of queries.
+
+use async_graphql::{Context, ID, Interface, Object, Result, SimpleObject};
+use lmlang_engine::Engine;
+use lmlang_ir::Place;
+
+use crate::error::{ApiError, Code};
+use crate::schema::connection::{Connection, Edge, PageRequest};
+use crate::schema::diagnostics::CodePage;
+use crate::schema::failure::fail;
+use crate::schema::function::{Contract, Function, Var};
+use crate::schema::ids::GlobalId;
+use crate::schema::module::Module;
+use crate::schema::node::ComputeNode;
+use crate::schema::ops::{self, OpSpec};
+use crate::schema::program::Program;
+use crate::schema::region::Region;
+use crate::schema::revision::Revision;
+use crate::schema::simulation::Simulation;
+use crate::schema::types::TypeDef;
+use crate::schema::view::{View, not_found, nullable};
+use crate::transport::Limits;
+
+/// Any object with a global id.
+#[derive(Clone, Interface)]
+#[graphql(field(name = "id", ty = "ID", desc = "Global id."))]
+pub enum Node {
+    /// A program.
+    Program(Program),
+    /// A module.
+    Module(Module),
+    /// A nominal type.
+    TypeDef(TypeDef),
+    /// A function.
+    Function(Function),
+    /// A variable.
+    Var(Var),
+    /// A contract.
+    Contract(Contract),
+    /// A region.
+    Region(Region),
+    /// A node of a function.
+    ComputeNode(ComputeNode),
+    /// A revision.
+    Revision(Revision),
+    /// A simulation.
+    Simulation(Simulation),
+}
+
+/// What this server is, and what it allows.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct ServerInfo {
+    /// `lmlang`.
+    name: &'static str,
+    /// Its version.
+    version: &'static str,
+    /// Where programs are kept: `sqlite`.
+    storage: &'static str,
+    /// Every limit by name.
+    limits: async_graphql::Json<serde_json::Value>,
+    /// What this version can do.
+    features: Vec<&'static str>,
+    /// Where the pages of diagnostic codes are; null: ask `diagnosticCode`.
+    diagnostics_url: Option<String>,
+}
+
+/// What can be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Query;
+
+/// What can be read. One field's failure never hides another's answer.
+#[Object]
+impl Query {
+    /// Any object by its global id.
+    async fn node(&self, context: &Context<'_>, id: ID) -> Option<Result<Node>> {
+        nullable(find(context.data_unchecked::<Engine>(), &id).await)
+    }
+
+    /// Several objects by their global ids, in that order; null for one that is not there.
+    async fn nodes(&self, context: &Context<'_>, ids: Vec<ID>) -> Option<Result<Vec<Option<Node>>>> {
+        const MOST: usize = 500;
+        if ids.len() > MOST {
+            return nullable(Err(ApiError::limit("nodes", MOST as u64, ids.len() as u64)));
+        }
+        let mut found = Vec::with_capacity(ids.len());
+        for id in &ids {
+            match find(context.data_unchecked::<Engine>(), id).await {
+                Ok(node) => found.push(Some(node)),
+                Err(error) if error.code == Code::NotFound => found.push(None),
+                Err(error) => return nullable(Err(error)),
+            }
+        }
+        Some(Ok(found))
+    }
+
+    /// What this server is, and what it allows.
+    async fn server_info(&self, context: &Context<'_>) -> Option<ServerInfo> {
+        let engine = context.data_unchecked::<Engine>();
+        let mut limits = context.data_unchecked::<Limits>().named();
+        limits.extend(engine.limits().named());
+        limits.insert("pageSize".into(), crate::schema::connection::MAX_PAGE.into());
+        Some(ServerInfo {
+            name: "lmlang",
+            version: env!("CARGO_PKG_VERSION"),
+            storage: "sqlite",
+            limits: async_graphql::Json(limits.into()),
+            features: vec!["edit", "verify", "simulate", "subscriptions", "undo", "checkpoints"],
+            diagnostics_url: None,
+        })
+    }
+
+    /// The operators: all, or those in whose name, group or documentation all the words occur.
+    async fn ops(&self, search: Option<String>) -> Option<Vec<OpSpec>> {
+        Some(ops::search(search.as_deref()))
+    }
+
+    /// The programs by name: all, or those with a text in their names.
+    async fn programs(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+        search: Option<String>,
+    ) -> Option<Result<Connection<Program>>> {
+        let engine = context.data_unchecked::<Engine>();
+        let page = match PageRequest::new(first, after) {
+            Ok(page) => page,
+            Err(error) => return nullable(Err(error)),
+        };
+        nullable(programs(engine, &page, search.as_deref()).await)
+    }
+
+    /// One program: exactly one of its id (any view's) and its name; at the revision that `at` names.
+    async fn program(
+        &self,
+        context: &Context<'_>,
+        id: Option<ID>,
+        name: Option<String>,
+        at: Option<String>,
+    ) -> Option<Result<Program>> {
+        let engine = context.data_unchecked::<Engine>();
+        let found = match (&id, &name) {
+            (Some(id), None) => match id.parse::<crate::schema::ids::ViewId>() {
+                Ok(_) => View::find(engine, id, at.as_deref()).await,
+                Err(_) => Err(not_found("program", id)),
+            },
+            (None, Some(name)) => View::named(engine, name, at.as_deref()).await,
+            (Some(_), Some(_)) | (None, None) => {
+                Err(ApiError::new(Code::BadRequest, "give exactly one of `id` and `name`"))
+            }
+        };
+        nullable(found.map(Program))
+    }
+
+    /// A simulation that was run lately.
+    async fn simulation(&self, context: &Context<'_>, id: ID) -> Option<Result<Simulation>> {
+        let engine = context.data_unchecked::<Engine>();
+        nullable(match id.parse() {
+            Ok(GlobalId::Simulation(uuid)) => Simulation::find(engine, uuid).await,
+            Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..)) | Err(_) => {
+                Err(not_found("simulation", &id))
+            }
+        })
+    }
+
+    /// What a diagnostic code means, and how to repair what it names.
+    async fn diagnostic_code(&self, code: String) -> Option<Result<CodePage>> {
+        nullable(CodePage::of(&code).ok_or_else(|| not_found("diagnostic code", &code)))
+    }
+}
+
+async fn programs(
+    engine: &Engine,
+    page: &PageRequest,
+    search: Option<&str>,
+) -> std::result::Result<Connection<Program>, ApiError> {
+    let found = engine.programs(page.after.as_deref(), search, page.first).await.map_err(fail)?;
+    let mut edges = Vec::with_capacity(found.programs.len());
+    for info in &found.programs {
+        let open = engine.open(info).await.map_err(fail)?;
+        edges.push(Edge { cursor: info.name.clone(), node: Program(View::head(engine, open)) });
+    }
+    Ok(Connection::known(page, found.more, found.total as usize, edges))
+}
+
+async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> {
+    let missing = || not_found("object", id);
+    match id.parse::<GlobalId>().map_err(|_| missing())? {
+        GlobalId::Program(view) => {
+            Ok(Node::Program(Program(View::find(engine, &view.to_string(), None).await?)))
+        }
+        GlobalId::Simulation(uuid) => Ok(Node::Simulation(Simulation::find(engine, uuid).await?)),
+        GlobalId::Revision(program, number) => {
+            let view = View::find(engine, &program.to_string(), None).await?;
+            let entry = engine.entry(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;
+            Ok(Node::Revision(Revision::new(&view, entry)))
+        }
+        GlobalId::Entity(view, of) => {
+            let view = View::find(engine, &view.to_string(), None).await?;
+            match view.program().place(of).ok_or_else(missing)? {
+                Place::Module(of) => Ok(Node::Module(Module::new(&view, of)?)),
+                Place::Type(of) => Ok(Node::TypeDef(TypeDef::new(&view, of)?)),
+                Place::Function(of) => Ok(Node::Function(Function::new(&view, of)?)),
+                Place::Region(function, of) => {
+                    Ok(Node::Region(Region::new(&Function::new(&view, function)?, of)))
+                }
+                Place::Variable(function, of) => Ok(Node::Var(Var::new(Function::new(&view, function)?, of))),
+                Place::Contract(function, of) => {
+                    Ok(Node::Contract(Contract::new(Function::new(&view, function)?, of)))
+                }
+                Place::Node(function, of) => {
+                    Ok(Node::ComputeNode(ComputeNode::new(&Function::new(&view, function)?, of)))
+                }
+                // They have refs and no ids of their own.
+                Place::Member(..) | Place::Storage(_) => Err(missing()),
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Regions and their parameters.
+
+use async_graphql::{Enum, ID, Object, Result};
+use lmlang_ir::{RegionOwner, RegionRef, text};
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::function::Function;
+use crate::schema::node::ComputeNode;
+use crate::schema::view::{not_found, nullable};
+
+/// A region of a function.
+#[derive(Clone)]
+pub struct Region {
+    pub(crate) function: Function,
+    pub(crate) of: RegionRef,
+}
+
+impl Listed for Region {
+    const CONNECTION: &'static str = "RegionConnection";
+    const EDGE: &'static str = "RegionEdge";
+}
+
+/// What a region is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum RegionRole {
+    /// The body of a function, a block or a loop.
+    Body,
+    /// The first region of an `if`.
+    Then,
+    /// The second region of an `if`.
+    Else,
+    /// A case of a `match`.
+    Case,
+    /// The rest of a `match`.
+    Default,
+    /// The condition of a contract.
+    Contract,
+}
+
+impl Region {
+    /// The region with a ref in a function.
+    pub fn new(function: &Function, of: RegionRef) -> Region {
+        Region { function: function.clone(), of }
+    }
+
+    /// The region of a function's body.
+    pub fn body_of(function: &Function) -> std::result::Result<Region, ApiError> {
+        let root = function.function.body().root();
+        let root = root.ok_or_else(|| not_found("body of imported function", &function.of.to_string()))?;
+        Ok(Region::new(function, root))
+    }
+
+    fn record(&self) -> Result<&lmlang_ir::Region> {
+        let found = self.function.function.body().region(self.of);
+        Ok(found.ok_or_else(|| not_found("region", &self.of.to_string()))?)
+    }
+
+    /// The parameter with an index.
+    pub(crate) fn param_at(&self, index: usize) -> Option<RegionParam> {
+        let param = self.function.function.body().region(self.of)?.params.get(index)?;
+        Some(RegionParam {
+            name: param.name.as_ref().map(ToString::to_string),
+            ty: text::print_type_name(self.function.view.program(), None, &param.ty),
+            index,
+            region: self.clone(),
+        })
+    }
+}
+
+/// A body of nodes in order, ended by a terminator.
+#[Object]
+impl Region {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.function.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `g5`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// What it is for.
+    async fn role(&self) -> Result<RegionRole> {
+        Ok(match self.record()?.role {
+            lmlang_ir::RegionRole::Body => RegionRole::Body,
+            lmlang_ir::RegionRole::Then => RegionRole::Then,
+            lmlang_ir::RegionRole::Else => RegionRole::Else,
+            lmlang_ir::RegionRole::Case(_) => RegionRole::Case,
+            lmlang_ir::RegionRole::Default => RegionRole::Default,
+            lmlang_ir::RegionRole::Contract => RegionRole::Contract,
+        })
+    }
+
+    /// The name that exits aim at, if its owner has one.
+    async fn label(&self) -> Result<Option<String>> {
+        let RegionOwner::Node(owner) = self.record()?.owner else { return Ok(None) };
+        let node = self.function.function.body().node(owner);
+        Ok(node.and_then(|node| node.op().label()).map(ToString::to_string))
+    }
+
+    /// The function that it is part of.
+    async fn owner(&self) -> &Function {
+        &self.function
+    }
+
+    /// The node that owns it; null for a function's body and for contracts.
+    async fn owner_node(&self) -> Option<Result<ComputeNode>> {
+        match self.record() {
+            Ok(record) => match record.owner {
+                RegionOwner::Node(owner) => Some(Ok(ComputeNode::new(&self.function, owner))),
+                RegionOwner::Function | RegionOwner::Contract(_) => None,
+            },
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Its parameters: those of a loop, the payload of a case, the results in an `ensure`.
+    async fn params(&self) -> Result<Vec<RegionParam>> {
+        Ok((0..self.record()?.params.len()).filter_map(|index| self.param_at(index)).collect())
+    }
+
+    /// Its nodes in order, those of inner regions not included.
+    async fn nodes(
+        &self,
+        #[graphql(default = 200)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<ComputeNode>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let body = self.function.function.body();
+            let total = body.region(self.of).map_or(0, lmlang_ir::Region::len);
+            let item = |of| (lmlang_ir::Ref::from(of).to_string(), ComputeNode::new(&self.function, of));
+            match &page.after {
+                None => Ok(Connection::collect(&page, total, body.nodes_in(self.of).map(item))),
+                Some(cursor) => {
+                    let last: lmlang_ir::NodeRef = cursor.parse().map_err(|_| invalid_cursor(cursor))?;
+                    if body.node(last).is_none_or(|node| node.region() != self.of) {
+                        return Err(invalid_cursor(cursor));
+                    }
+                    Ok(Connection::collect(&page, total, body.nodes_after(self.of, last).map(item)))
+                }
+            }
+        }))
+    }
+
+    /// Its last node, if that ends it.
+    async fn terminator(&self) -> Option<ComputeNode> {
+        let of = self.function.function.body().terminator(self.of)?;
+        Some(ComputeNode::new(&self.function, of))
+    }
+
+    /// How many regions are around it.
+    async fn depth(&self) -> i32 {
+        self.function.function.body().chain(self.of).count().saturating_sub(1) as i32
+    }
+}
+
+/// A parameter of a region.
+#[derive(Clone)]
+pub struct RegionParam {
+    name: Option<String>,
+    ty: String,
+    index: usize,
+    region: Region,
+}
+
+/// A parameter of a region: its value changes from round to round of a loop.
+#[Object]
+impl RegionParam {
+    /// Its name.
+    async fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its type.
+    #[graphql(name = "type")]
+    async fn ty(&self) -> &str {
+        &self.ty
+    }
+
+    /// Its position, from 0.
+    async fn index(&self) -> i32 {
+        self.index as i32
+    }
+
+    /// The region.
+    async fn region(&self) -> &Region {
+        &self.region
+    }
+}

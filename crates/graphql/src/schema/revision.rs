@@ -1,0 +1,304 @@
+//! Revisions, branches and checkpoints.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use chrono::{DateTime, TimeZone, Utc};
+use lmlang_history::log::{self, Entry};
+use lmlang_history::revision::MAIN;
+
+use crate::error::{ApiError, Code};
+use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::diff::{ChangeCounts, EditRecord, record_of};
+use crate::schema::failure::fail;
+use crate::schema::ids::GlobalId;
+use crate::schema::provenance::Actor;
+use crate::schema::view::{View, not_found, nullable};
+
+/// What an entry of the log did to its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "log::RevisionKind")]
+pub enum RevisionKind {
+    /// Made the program.
+    Create,
+    /// Changed it by a change set.
+    Edit,
+    /// Went back along the line of its branch.
+    Undo,
+    /// Went forward again.
+    Redo,
+    /// Took chosen revisions back and kept later work.
+    Revert,
+    /// Went back to a checkpoint.
+    Restore,
+    /// Brought another branch in.
+    Merge,
+    /// Brought content in from outside.
+    Import,
+    /// Made, moved or removed a checkpoint.
+    Checkpoint,
+    /// Made, moved or removed a branch.
+    Branch,
+}
+
+/// An entry of a program's log.
+#[derive(Clone)]
+pub struct Revision {
+    view: View,
+    entry: Arc<Entry>,
+}
+
+impl Listed for Revision {
+    const CONNECTION: &'static str = "RevisionConnection";
+    const EDGE: &'static str = "RevisionEdge";
+}
+
+impl Revision {
+    /// An entry of the log of the program that a view looks at.
+    pub fn new(view: &View, entry: Arc<Entry>) -> Revision {
+        Revision { view: view.clone(), entry }
+    }
+
+    async fn numbered(&self, number: u64) -> Result<Revision> {
+        let entry = self.view.engine().entry(self.view.open(), number).await.map_err(fail)?;
+        let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
+        Ok(Revision::new(&self.view, entry))
+    }
+}
+
+/// A moment in UTC.
+pub(crate) fn moment(micros: i64) -> DateTime<Utc> {
+    Utc.timestamp_micros(micros).single().unwrap_or_default()
+}
+
+/// The event cursor after an entry.
+pub(crate) fn cursor(number: u64) -> String {
+    format!("r{number}")
+}
+
+/// A revision: one entry of a program's log, and the state that it led to.
+#[Object]
+impl Revision {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        GlobalId::Revision(self.view.id().program, self.entry.number).to_string().into()
+    }
+
+    /// Its place in the log, from 1 on; `r118` in `at:`.
+    async fn number(&self) -> i32 {
+        i32::try_from(self.entry.number).unwrap_or(i32::MAX)
+    }
+
+    /// Hash of the state, as `at:` takes its first digits.
+    async fn hash(&self) -> String {
+        self.entry.root_hash.to_string()
+    }
+
+    /// The revisions whose states this one builds on.
+    async fn parents(&self) -> Result<Vec<Revision>> {
+        let mut parents = Vec::new();
+        for number in &self.entry.parents {
+            parents.push(self.numbered(*number).await?);
+        }
+        Ok(parents)
+    }
+
+    /// The branch that it is on.
+    async fn branch(&self) -> &str {
+        MAIN
+    }
+
+    /// What it did.
+    async fn kind(&self) -> RevisionKind {
+        self.entry.kind.into()
+    }
+
+    /// Who did it.
+    async fn actor(&self) -> Actor {
+        Actor::from(&self.entry.actor)
+    }
+
+    /// For whom, as the caller said; recorded beside the caller, never instead.
+    async fn on_behalf_of(&self) -> Option<&str> {
+        self.entry.on_behalf_of.as_deref()
+    }
+
+    /// Why, in the author's words.
+    async fn message(&self) -> Option<&str> {
+        self.entry.message.as_deref()
+    }
+
+    /// When.
+    async fn created_at(&self) -> DateTime<Utc> {
+        moment(self.entry.time)
+    }
+
+    /// Hash of the whole content after it.
+    async fn root_hash(&self) -> String {
+        self.entry.root_hash.to_string()
+    }
+
+    /// The edits that turn the state of the first parent into this one's.
+    async fn edits(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<EditRecord>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let records =
+                self.entry.edits.iter().enumerate().map(|(index, edit)| record_of(index, edit)).collect();
+            Connection::slice(&page, records)
+        }))
+    }
+
+    /// How much that is.
+    async fn changed(&self) -> ChangeCounts {
+        self.entry.counts.into()
+    }
+
+    /// Whether the head's content does not build on it any more.
+    async fn undone(&self) -> bool {
+        self.entry.kind.makes_state() && !self.view.open().timeline.head().line.holds(self.entry.number)
+    }
+
+    /// What an undo, redo, revert or restore went back to; the revision that a checkpoint names.
+    async fn target(&self) -> Option<Result<Revision>> {
+        match self.entry.target {
+            Some(number) => Some(self.numbered(number).await),
+            None => None,
+        }
+    }
+
+    /// The flow's run that made it.
+    async fn run_id(&self) -> Option<ID> {
+        self.entry.origin.map(|origin| uuid::Uuid::from_bytes(origin.run).into())
+    }
+
+    /// The run's step that made it.
+    async fn step_id(&self) -> Option<ID> {
+        self.entry.origin.map(|origin| origin.step.to_string().into())
+    }
+}
+
+/// The revisions of a program up to a view, newest first; cursors are numbers.
+pub(crate) async fn history(
+    view: &View,
+    page: PageRequest,
+    author: Option<String>,
+    touching: Option<String>,
+    kind: Option<RevisionKind>,
+) -> std::result::Result<Connection<Revision>, ApiError> {
+    let touching =
+        touching.map(|given| given.parse::<lmlang_ir::Ref>().map_err(|_| not_found("entity", &given)));
+    let query = lmlang_engine::HistoryQuery {
+        before: page.after_number()?.unwrap_or_else(|| view.newest_entry() + 1),
+        author,
+        touching: touching.transpose()?,
+        kind: kind.map(Into::into),
+        limit: page.first,
+    };
+    let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
+    let revision =
+        |entry: Arc<Entry>| Edge { cursor: entry.number.to_string(), node: Revision::new(view, entry) };
+    Ok(Connection::known(
+        &page,
+        found.more,
+        found.total as usize,
+        found.entries.into_iter().map(revision).collect(),
+    ))
+}
+
+/// A movable pointer to a revision.
+#[derive(Clone, SimpleObject)]
+pub struct Branch {
+    /// Its name.
+    name: String,
+    /// The revision that it points to.
+    head: Revision,
+    /// When it was made.
+    created_at: DateTime<Utc>,
+}
+
+impl Listed for Branch {
+    const CONNECTION: &'static str = "BranchConnection";
+    const EDGE: &'static str = "BranchEdge";
+}
+
+/// The branches of a program.
+pub(crate) fn branches(view: &View, page: &PageRequest) -> std::result::Result<Connection<Branch>, ApiError> {
+    let head = Revision::new(view, Arc::clone(&view.open().timeline.head().revision.entry));
+    let created_at = moment(view.open().info().created);
+    Connection::slice(page, vec![Branch { name: MAIN.to_owned(), head, created_at }])
+}
+
+/// A named pointer to a revision.
+#[derive(Clone)]
+pub struct Checkpoint {
+    view: View,
+    checkpoint: Arc<lmlang_engine::Checkpoint>,
+}
+
+impl Listed for Checkpoint {
+    const CONNECTION: &'static str = "CheckpointConnection";
+    const EDGE: &'static str = "CheckpointEdge";
+}
+
+impl Checkpoint {
+    /// A checkpoint of the program that a view looks at.
+    pub fn new(view: &View, checkpoint: Arc<lmlang_engine::Checkpoint>) -> Checkpoint {
+        Checkpoint { view: view.clone(), checkpoint }
+    }
+}
+
+/// A named pointer to a revision.
+#[Object]
+impl Checkpoint {
+    /// Its name, unique among checkpoints and branches.
+    async fn name(&self) -> &str {
+        &self.checkpoint.name
+    }
+
+    /// The revision that it names.
+    async fn revision(&self) -> Result<Revision> {
+        let number = self.checkpoint.revision;
+        let entry = self.view.engine().entry(self.view.open(), number).await.map_err(fail)?;
+        let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
+        Ok(Revision::new(&self.view, entry))
+    }
+
+    /// Why it was made.
+    async fn message(&self) -> Option<&str> {
+        self.checkpoint.message.as_deref()
+    }
+
+    /// Who made it.
+    async fn actor(&self) -> Actor {
+        Actor::from(&self.checkpoint.actor)
+    }
+
+    /// When it was made.
+    async fn created_at(&self) -> DateTime<Utc> {
+        moment(self.checkpoint.time)
+    }
+}
+
+/// The checkpoints of a program, by name.
+pub(crate) fn checkpoints(
+    view: &View,
+    page: &PageRequest,
+) -> std::result::Result<Connection<Checkpoint>, ApiError> {
+    let head = view.open().timeline.head();
+    Connection::slice(
+        page,
+        head.checkpoints.iter().map(|checkpoint| Checkpoint::new(view, checkpoint.clone())).collect(),
+    )
+}
+
+/// The number in an event cursor.
+pub(crate) fn cursor_number(cursor: &str) -> std::result::Result<u64, ApiError> {
+    let number = cursor.strip_prefix('r').and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| {
+        let given: String = cursor.chars().take(80).collect();
+        ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of this event source"))
+    })
+}

@@ -1,0 +1,214 @@
+//! Finding nodes.
+
+use std::collections::HashSet;
+
+use async_graphql::InputObject;
+use lmlang_ir::ops::{Attr, signature};
+use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, text};
+
+use crate::error::{ApiError, Code};
+use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
+use crate::schema::failure::fail;
+use crate::schema::function::Function;
+use crate::schema::node::ComputeNode;
+use crate::schema::ops::Opcode;
+use crate::schema::scalars::ValueText;
+use crate::schema::view::View;
+
+/// Nodes that pass all the parts that are given.
+#[derive(Clone, Debug, Default, InputObject)]
+pub struct NodeFilter {
+    /// With one of these operators.
+    opcode: Option<Vec<Opcode>>,
+    /// With an operator of this group: `memory`, `control`.
+    op_group: Option<String>,
+    /// With this text in the operator, name or doc, ignoring case.
+    text: Option<String>,
+    /// In this function, by ref or path.
+    function: Option<String>,
+    /// In a function of this module, by ref or path.
+    module: Option<String>,
+    /// With an output of this type.
+    #[graphql(name = "type")]
+    ty: Option<String>,
+    /// A constant of this value.
+    constant: Option<ValueText>,
+    /// Naming this function, by ref or path.
+    uses_function: Option<String>,
+    /// With a finding of this code.
+    has_diagnostic: Option<String>,
+    /// With an input without a source (or without one such).
+    is_hole: Option<bool>,
+    /// Made or changed by this author, as far as the log is in reach.
+    author: Option<String>,
+    /// Made or changed after this revision.
+    changed_since: Option<String>,
+}
+
+struct Filter {
+    opcodes: Option<HashSet<Op>>,
+    group: Option<String>,
+    text: Option<String>,
+    function: Option<FuncRef>,
+    module: Option<ModuleRef>,
+    ty: Option<String>,
+    constant: Option<String>,
+    uses_function: Option<FuncRef>,
+    has_diagnostic: Option<String>,
+    is_hole: Option<bool>,
+    changed: Option<HashSet<NodeRef>>,
+}
+
+/// The nodes that pass a filter, by function and ref; cursors are `f7.n12`.
+pub(crate) async fn search(
+    view: &View,
+    filter: NodeFilter,
+    page: PageRequest,
+) -> Result<Connection<ComputeNode>, ApiError> {
+    let filter = Filter::new(view, filter).await?;
+    let view = view.clone();
+    // A filter can visit the whole program: not on the runtime's threads.
+    let found = tokio::task::spawn_blocking(move || filter.page(&view, &page));
+    found.await.map_err(|_| fail(lmlang_engine::Error::Closed))?
+}
+
+impl Filter {
+    async fn new(view: &View, given: NodeFilter) -> Result<Filter, ApiError> {
+        let changed = match (&given.changed_since, &given.author) {
+            (None, None) => None,
+            (since, author) => Some(changed(view, since.as_deref(), author.as_deref()).await?),
+        };
+        Ok(Filter {
+            opcodes: given.opcode.map(|opcodes| opcodes.into_iter().map(Op::from).collect()),
+            group: given.op_group,
+            text: given.text.map(|text| text.to_lowercase()),
+            function: given.function.map(|function| view.function_named(&function)).transpose()?,
+            module: given.module.map(|module| view.module_named(&module)).transpose()?,
+            ty: given.ty,
+            constant: given.constant.map(constant).transpose()?,
+            uses_function: given.uses_function.map(|function| view.function_named(&function)).transpose()?,
+            has_diagnostic: given.has_diagnostic,
+            is_hole: given.is_hole,
+            changed,
+        })
+    }
+
+    fn page(&self, view: &View, page: &PageRequest) -> Result<Connection<ComputeNode>, ApiError> {
+        let after = page
+            .after
+            .as_deref()
+            .map(|cursor| parse(cursor).ok_or_else(|| invalid_cursor(cursor)))
+            .transpose()?;
+        let (mut items, mut total) = (Vec::new(), 0);
+        for (of, function) in view.program().functions() {
+            let skipped = self.function.is_some_and(|only| only != of)
+                || self.module.is_some_and(|module| function.head().module != module);
+            if skipped {
+                continue;
+            }
+            let owner = Function { view: view.clone(), of, function: function.clone() };
+            for (node, _) in function.body().nodes().filter(|(node, record)| self.fits(&owner, *node, record))
+            {
+                total += 1;
+                if Some((of, node)) > after && items.len() <= page.first {
+                    items.push((format!("{of}.{node}"), ComputeNode::new(&owner, node)));
+                }
+            }
+        }
+        Ok(Connection::collect(page, total, items))
+    }
+
+    fn fits(&self, owner: &Function, of: NodeRef, node: &Node) -> bool {
+        let op = node.op();
+        let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
+        self.changed.as_ref().is_none_or(|changed| changed.contains(&of))
+            && self.opcodes.as_ref().is_none_or(|opcodes| opcodes.contains(&op.code()))
+            && self.group.as_ref().is_none_or(|group| op.spec().group.name() == group)
+            && self.is_hole.is_none_or(|hole| node.inputs().iter().any(|source| source.is_none()) == hole)
+            && self.uses_function.is_none_or(|function| *op.attr() == Attr::Function(function))
+            && self.constant.as_ref().is_none_or(|constant| match op.attr() {
+                Attr::Const(value) => fits_constant(value, constant),
+                _ => false,
+            })
+            && self.text.as_ref().is_none_or(|part| {
+                holds(&text::print_op(op), part)
+                    || node.name().is_some_and(|name| holds(name, part))
+                    || node.doc().is_some_and(|doc| holds(doc, part))
+            })
+            && self.ty.as_ref().is_none_or(|ty| {
+                let outputs =
+                    signature::outputs(owner.view.program(), &owner.function, node).unwrap_or_default();
+                outputs.iter().any(|output| text::print_type_name(owner.view.program(), None, output) == *ty)
+            })
+            && self.has_diagnostic.as_ref().is_none_or(|code| {
+                let found = owner.view.findings().of_entity(Some(owner.of), of.number());
+                found.iter().any(|one| one.code.name() == code)
+            })
+    }
+}
+
+fn parse(cursor: &str) -> Option<(FuncRef, NodeRef)> {
+    let (function, node) = cursor.split_once('.')?;
+    Some((function.parse().ok()?, node.parse().ok()?))
+}
+
+/// The constant that is looked for, in the text form with or without its type.
+fn constant(given: ValueText) -> Result<String, ApiError> {
+    match given.0 {
+        async_graphql::Value::String(text) => Ok(text),
+        async_graphql::Value::Number(number) => Ok(number.to_string()),
+        async_graphql::Value::Boolean(value) => Ok(value.to_string()),
+        _ => Err(ApiError::new(
+            Code::BadRequest,
+            "`constant` must be a value in the text form, a number or a boolean",
+        )),
+    }
+}
+
+fn fits_constant(value: &Const, given: &str) -> bool {
+    // The operator is `const.i64 5`: with its type it reads `i64:5`.
+    let op = text::print_op(&lmlang_ir::Op::constant(value.clone()));
+    let literal = op.split_once(' ').map_or("", |(_, literal)| literal);
+    literal == given || format!("{}:{literal}", value.ty()) == given
+}
+
+/// The nodes that revisions after `since`, or by an author, made or changed.
+async fn changed(
+    view: &View,
+    since: Option<&str>,
+    author: Option<&str>,
+) -> Result<HashSet<NodeRef>, ApiError> {
+    let floor = match since {
+        Some(since) => view.engine().revision(view.open(), Some(since)).await.map_err(fail)?.entry.number,
+        None => 0,
+    };
+    let mut nodes = HashSet::new();
+    let mut before = view.newest_entry() + 1;
+    loop {
+        let query = lmlang_engine::HistoryQuery {
+            before,
+            author: author.map(str::to_owned),
+            touching: None,
+            kind: None,
+            limit: 500,
+        };
+        let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
+        for entry in &found.entries {
+            before = entry.number;
+            if entry.number <= floor {
+                return Ok(nodes);
+            }
+            for edit in &entry.edits {
+                match edit {
+                    lmlang_history::Edit::AddFunction { content, .. } => {
+                        nodes.extend(content.body().nodes().map(|(node, _)| node));
+                    }
+                    other => nodes.extend(NodeRef::try_from(other.subject()).ok()),
+                }
+            }
+        }
+        if !found.more {
+            return Ok(nodes);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Nominal types with their members.
+
+use std::sync::Arc;
+
+use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use lmlang_ir::{Shape, TypeRef, text};
+
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::function::{self, Contract, Function};
+use crate::schema::provenance::Provenance;
+use crate::schema::view::{View, not_found, nullable};
+
+/// A nominal type at one revision.
+#[derive(Clone)]
+pub struct TypeDef {
+    view: View,
+    of: TypeRef,
+    def: Arc<lmlang_ir::TypeDef>,
+}
+
+impl Listed for TypeDef {
+    const CONNECTION: &'static str = "TypeDefConnection";
+    const EDGE: &'static str = "TypeDefEdge";
+}
+
+/// What a nominal type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum TypeKind {
+    /// All fields together.
+    Struct,
+    /// One of the variants.
+    Enum,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct FieldDef {
+    /// Short name within the program: `d3`.
+    #[graphql(name = "ref")]
+    reference: String,
+    /// Its name within the struct.
+    name: String,
+    /// The type of its value.
+    #[graphql(name = "type")]
+    ty: String,
+    /// What is written about it.
+    doc: Option<String>,
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct VariantDef {
+    /// Short name within the program: `d4`.
+    #[graphql(name = "ref")]
+    reference: String,
+    /// Its name within the enum.
+    name: String,
+    /// The type of what it carries, if it carries something.
+    payload: Option<String>,
+    /// What is written about it.
+    doc: Option<String>,
+}
+
+impl TypeDef {
+    /// The type with a ref, in a view.
+    pub fn new(view: &View, of: TypeRef) -> std::result::Result<TypeDef, ApiError> {
+        let def = view.program().type_def(of).ok_or_else(|| not_found("type", &of.to_string()))?;
+        Ok(TypeDef { view: view.clone(), of, def: Arc::clone(def) })
+    }
+}
+
+/// A nominal type: a struct or an enum.
+#[Object]
+impl TypeDef {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        self.view.entity_id(self.of)
+    }
+
+    /// Short name within the program: `t2`.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> String {
+        self.of.to_string()
+    }
+
+    /// Its label within the module.
+    async fn name(&self) -> &str {
+        &self.def.name
+    }
+
+    /// `module::name`.
+    async fn path(&self) -> String {
+        self.view.program().path(self.of.into())
+    }
+
+    /// Struct or enum.
+    async fn kind(&self) -> TypeKind {
+        match &self.def.shape {
+            Shape::Struct(_) => TypeKind::Struct,
+            Shape::Enum(_) => TypeKind::Enum,
+        }
+    }
+
+    /// Its text form.
+    async fn text(&self) -> String {
+        text::print_type(self.view.program(), self.of, text::Detail::Full)
+    }
+
+    /// Its fields in order; none for an enum.
+    async fn fields(&self) -> Vec<FieldDef> {
+        let field = |field: &lmlang_ir::Field| FieldDef {
+            reference: field.member.to_string(),
+            name: field.name.to_string(),
+            ty: text::print_type_name(self.view.program(), None, &field.ty),
+            doc: field.doc.as_ref().map(ToString::to_string),
+        };
+        self.def.fields().iter().map(field).collect()
+    }
+
+    /// Its variants in order; none for a struct.
+    async fn variants(&self) -> Vec<VariantDef> {
+        let variant = |variant: &lmlang_ir::VariantDef| VariantDef {
+            reference: variant.member.to_string(),
+            name: variant.name.to_string(),
+            payload: variant.payload.as_ref().map(|ty| text::print_type_name(self.view.program(), None, ty)),
+            doc: variant.doc.as_ref().map(ToString::to_string),
+        };
+        self.def.variants().iter().map(variant).collect()
+    }
+
+    /// Functions that mention it, by ref.
+    async fn used_by(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<Function>>> {
+        nullable(
+            PageRequest::new(first, after)
+                .and_then(|page| function::users(&self.view, self.of.into(), &page)),
+        )
+    }
+
+    /// Its invariants. None yet: they are not supported.
+    async fn contracts(&self) -> Vec<Contract> {
+        Vec::new()
+    }
+
+    /// What is written about it.
+    async fn doc(&self) -> Option<&str> {
+        self.def.doc.as_deref()
+    }
+
+    /// Who made it, and who changed it last.
+    async fn provenance(&self) -> Result<Provenance> {
+        Provenance::of(&self.view, self.of.into()).await
+    }
+}

@@ -1,0 +1,212 @@
+//! Asking the verifier.
+
+use std::time::Instant;
+
+use async_graphql::{Enum, Object, Result};
+use lmlang_ir::{FuncRef, NodeRef, Ref};
+use lmlang_verify as verify;
+
+use crate::error::{ApiError, Code};
+use crate::schema::connection::{Connection, PageRequest};
+use crate::schema::diagnostics::Diagnostic;
+use crate::schema::failure::fail;
+use crate::schema::function::Function;
+use crate::schema::node::ComputeNode;
+use crate::schema::view::{View, nullable};
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum VerifyScope {
+    /// What a change can have touched: it finds exactly what `FULL` would newly find.
+    Local,
+    /// Everything.
+    Full,
+}
+
+/// The most findings in one report.
+const MOST: usize = 1_000;
+
+/// What the verifier says.
+#[derive(Clone)]
+pub struct VerifyReport {
+    view: View,
+    errors: Vec<verify::Diagnostic>,
+    warnings: Vec<verify::Diagnostic>,
+    truncated: bool,
+    complete: bool,
+    dirty: Vec<FuncRef>,
+    nodes: Vec<(FuncRef, NodeRef)>,
+    checked: usize,
+    elapsed_ms: f64,
+}
+
+/// What the verifier says about a program, or about a part of it.
+#[Object]
+impl VerifyReport {
+    /// Whether there is no error.
+    async fn valid(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Whether there is neither an error nor an incomplete place: it may be compiled and exported.
+    async fn complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Findings that no stored state has.
+    async fn errors(&self) -> Vec<Diagnostic> {
+        self.errors.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+    }
+
+    /// All other findings.
+    async fn warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+    }
+
+    /// Whether findings were left out: ask for `diagnostics`, which pages.
+    async fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Functions that were looked at.
+    async fn checked_functions(&self) -> i32 {
+        self.checked as i32
+    }
+
+    /// Functions whose earlier findings still hold.
+    async fn reused_functions(&self) -> i32 {
+        let all = self.view.program().totals().functions as usize;
+        all.saturating_sub(self.checked) as i32
+    }
+
+    /// Refs of the functions that were looked at, for `LOCAL`.
+    async fn dirty_functions(&self) -> Vec<String> {
+        self.dirty.iter().map(ToString::to_string).collect()
+    }
+
+    /// The nodes that had changed, for `LOCAL`.
+    async fn dirty_nodes(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+    ) -> Option<Result<Connection<ComputeNode>>> {
+        nullable(PageRequest::new(first, after).and_then(|page| {
+            let node = |(function, node): &(FuncRef, NodeRef)| {
+                Some(ComputeNode::new(&Function::new(&self.view, *function).ok()?, *node))
+            };
+            Connection::slice(&page, self.nodes.iter().filter_map(node).collect())
+        }))
+    }
+
+    /// How long it took, in milliseconds.
+    async fn elapsed_ms(&self) -> f64 {
+        self.elapsed_ms
+    }
+}
+
+/// Verifies a view, or what has changed in it.
+pub(crate) async fn verify(
+    view: &View,
+    scope: VerifyScope,
+    touched: Option<Vec<String>>,
+    since: Option<String>,
+) -> std::result::Result<VerifyReport, ApiError> {
+    match scope {
+        VerifyScope::Full => {
+            let view = view.clone();
+            let run = tokio::task::spawn_blocking(move || full(view));
+            run.await.map_err(|_| fail(lmlang_engine::Error::Closed))
+        }
+        VerifyScope::Local => local(view, touched, since).await,
+    }
+}
+
+fn full(view: View) -> VerifyReport {
+    let start = Instant::now();
+    let checked = verify::Checked::full(view.program().clone(), crate::schema::view::threads());
+    let findings = checked.findings();
+    let found: Vec<verify::Diagnostic> = findings.iter().map(|(_, found)| found.clone()).collect();
+    let dirty = view.program().functions().map(|(of, _)| of).take(MOST).collect();
+    let checked = view.program().totals().functions as usize;
+    report(&view, found, findings.tally().is_complete(), dirty, Vec::new(), checked, start)
+}
+
+async fn local(
+    view: &View,
+    touched: Option<Vec<String>>,
+    since: Option<String>,
+) -> std::result::Result<VerifyReport, ApiError> {
+    let start = Instant::now();
+    let (mut functions, mut nodes): (Vec<FuncRef>, Vec<(FuncRef, NodeRef)>) = (Vec::new(), Vec::new());
+    if let Some(touched) = touched {
+        for given in &touched {
+            let of: Ref = given.parse().map_err(|_| {
+                ApiError::new(Code::BadRequest, format!("`{given}` in `touched` is not a ref"))
+            })?;
+            let function = view.program().function_of(of);
+            let function = function.ok_or_else(|| crate::schema::view::not_found("entity", given))?;
+            functions.push(function);
+            if let Ok(node) = NodeRef::try_from(of) {
+                nodes.push((function, node));
+            }
+        }
+    } else {
+        let base = match since {
+            Some(since) => view.engine().revision(view.open(), Some(&since)).await.map_err(fail)?,
+            None => {
+                let parent = view.revision().entry.parents.first().copied();
+                let parent = parent.unwrap_or(view.revision().entry.number);
+                let state = view.engine().state(view.open(), parent).await.map_err(fail)?;
+                state.ok_or_else(|| crate::schema::view::not_found("revision", &format!("r{parent}")))?
+            }
+        };
+        let diff = lmlang_history::diff(base.checked.program(), view.program());
+        for change in &diff.functions {
+            if view.program().function(change.function).is_some() {
+                functions.push(change.function);
+            }
+            let changed = change.added.iter().chain(&change.modified);
+            nodes.extend(changed.filter_map(|of| Some((change.function, NodeRef::try_from(*of).ok()?))));
+        }
+    }
+    // Callers rely on what they call: their findings can change with it.
+    let callers: Vec<FuncRef> = functions
+        .iter()
+        .flat_map(|of| view.program().users_of((*of).into()))
+        .filter_map(|(user, _)| FuncRef::try_from(user).ok())
+        .collect();
+    functions.extend(callers);
+    functions.sort_unstable();
+    functions.dedup();
+    let found = functions.iter().flat_map(|of| view.findings().of_function(*of)).cloned().collect();
+    let complete = functions.iter().all(|of| view.findings().tally_of(*of).is_complete());
+    let checked = functions.len();
+    Ok(report(view, found, complete, functions, nodes, checked, start))
+}
+
+fn report(
+    view: &View,
+    found: Vec<verify::Diagnostic>,
+    complete: bool,
+    dirty: Vec<FuncRef>,
+    nodes: Vec<(FuncRef, NodeRef)>,
+    checked: usize,
+    start: Instant,
+) -> VerifyReport {
+    let truncated = found.len() > MOST;
+    let kept = found.into_iter().take(MOST);
+    let (errors, warnings) =
+        kept.partition(|one: &verify::Diagnostic| one.severity() == verify::Severity::Error);
+    let elapsed_ms = start.elapsed().as_secs_f64() * 1_000.0;
+    VerifyReport {
+        view: view.clone(),
+        errors,
+        warnings,
+        truncated,
+        complete,
+        dirty,
+        nodes,
+        checked,
+        elapsed_ms,
+    }
+}

@@ -1,0 +1,246 @@
+//! A program at one revision, as everything below it sees it.
+
+use std::sync::Arc;
+
+use async_graphql::ID;
+use lmlang_engine::{Engine, OpenProgram, Revision, Selector};
+use lmlang_history::revision::{Base, MAIN, RevisionName};
+use lmlang_ir::{FuncRef, Function, ModuleRef, NodeRef, Place, Program, Ref};
+use lmlang_verify::Findings;
+
+use crate::error::{ApiError, Code};
+use crate::schema::failure::fail;
+use crate::schema::ids::{GlobalId, View as Which, ViewId};
+
+/// A program at one revision. A clone is a handle.
+#[derive(Clone)]
+pub struct View(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    open: OpenProgram,
+    id: ViewId,
+    revision: Arc<Revision>,
+}
+
+impl View {
+    /// The view of a program that is open.
+    pub fn new(engine: &Engine, open: OpenProgram, which: Which, revision: Arc<Revision>) -> View {
+        let id = ViewId { program: open.timeline.id(), view: which };
+        View(Arc::new(Inner { engine: engine.clone(), open, id, revision }))
+    }
+
+    /// The head of a program's main branch.
+    pub fn head(engine: &Engine, open: OpenProgram) -> View {
+        let revision = open.timeline.head().revision;
+        View::new(engine, open, Which::Head, revision)
+    }
+
+    /// The program that a caller names by any view's id or by name, at the revision named by `at`, else by the id.
+    pub async fn find(engine: &Engine, program: &str, at: Option<&str>) -> Result<View, ApiError> {
+        let (selector, which) = match program.parse::<ViewId>() {
+            Ok(id) => (Selector::Id(id.program), id.view),
+            Err(_) => (Selector::Name(program.to_owned()), Which::Head),
+        };
+        let open = engine.find(&selector).await.map_err(fail)?;
+        match at {
+            Some(at) => View::at(engine, open, at).await,
+            None => View::of_id(engine, open, which).await,
+        }
+    }
+
+    /// The program with a name, at the revision named by `at`, else the head.
+    pub async fn named(engine: &Engine, name: &str, at: Option<&str>) -> Result<View, ApiError> {
+        let open = engine.find(&Selector::Name(name.to_owned())).await.map_err(fail)?;
+        match at {
+            Some(at) => View::at(engine, open, at).await,
+            None => Ok(View::head(engine, open)),
+        }
+    }
+
+    /// The view that an id names.
+    pub async fn of_id(engine: &Engine, open: OpenProgram, which: Which) -> Result<View, ApiError> {
+        match &which {
+            Which::Head => Ok(View::head(engine, open)),
+            Which::Branch(name) => View::at(engine, open, &name.clone()).await,
+            Which::Pinned(number) => {
+                let revision = engine.state(&open, *number).await.map_err(fail)?;
+                let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
+                Ok(View::new(engine, open, which, revision))
+            }
+            Which::Dry(id) => Err(not_found("dry run", &id.to_string())),
+        }
+    }
+
+    async fn at(engine: &Engine, open: OpenProgram, at: &str) -> Result<View, ApiError> {
+        let revision = engine.revision(&open, Some(at)).await.map_err(fail)?;
+        let main = at
+            .parse::<RevisionName>()
+            .is_ok_and(|name| name.base == Base::Named(MAIN.into()) && name.back == 0);
+        let which = if main { Which::Head } else { Which::Pinned(revision.entry.number) };
+        Ok(View::new(engine, open, which, revision))
+    }
+
+    /// Another revision of the same program, pinned.
+    pub fn pinned(&self, revision: Arc<Revision>) -> View {
+        let which = Which::Pinned(revision.entry.number);
+        View::new(&self.0.engine, self.0.open.clone(), which, revision)
+    }
+
+    /// The branch that this view follows; `None` for a pinned revision and a dry run.
+    pub fn branch(&self) -> Option<String> {
+        match &self.0.id.view {
+            Which::Head => Some(MAIN.to_owned()),
+            Which::Branch(name) => Some(name.clone()),
+            Which::Pinned(_) | Which::Dry(_) => None,
+        }
+    }
+
+    /// Whether the revision is in the log: not that of a dry run.
+    pub fn is_stored(&self) -> bool {
+        match &self.0.id.view {
+            Which::Head | Which::Branch(_) | Which::Pinned(_) => true,
+            Which::Dry(_) => false,
+        }
+    }
+
+    /// The number of the newest entry that this view can see.
+    pub fn newest_entry(&self) -> u64 {
+        match &self.0.id.view {
+            Which::Head | Which::Branch(_) => self.0.open.timeline.head().last,
+            Which::Pinned(number) => *number,
+            Which::Dry(_) => self.0.revision.entry.number.saturating_sub(1),
+        }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// The open program.
+    pub fn open(&self) -> &OpenProgram {
+        &self.0.open
+    }
+
+    /// The view's id.
+    pub fn id(&self) -> &ViewId {
+        &self.0.id
+    }
+
+    /// The revision.
+    pub fn revision(&self) -> &Arc<Revision> {
+        &self.0.revision
+    }
+
+    /// The content.
+    pub fn program(&self) -> &Program {
+        self.0.revision.checked.program()
+    }
+
+    /// What the verifier finds.
+    pub fn findings(&self) -> &Findings {
+        self.0.revision.checked.findings()
+    }
+
+    /// The global id of an entity in this view.
+    pub fn entity_id(&self, of: impl Into<Ref>) -> ID {
+        GlobalId::Entity(self.0.id.clone(), of.into()).to_string().into()
+    }
+
+    /// The place of the entity with a ref that a caller wrote.
+    pub fn place(&self, given: &str) -> Result<Place, ApiError> {
+        let of: Ref = given.parse().map_err(|_| not_found("entity", given))?;
+        self.program().place(of).ok_or_else(|| not_found("entity", given))
+    }
+
+    /// The function with a ref.
+    pub fn function(&self, of: FuncRef) -> Result<Arc<Function>, ApiError> {
+        self.program().function(of).cloned().ok_or_else(|| not_found("function", &of.to_string()))
+    }
+
+    /// The function that a caller names by ref or path.
+    pub fn function_named(&self, given: &str) -> Result<FuncRef, ApiError> {
+        if let Ok(of) = given.parse::<FuncRef>() {
+            self.function(of)?;
+            return Ok(of);
+        }
+        let functions: Vec<FuncRef> =
+            self.resolve(given).into_iter().filter_map(|of| FuncRef::try_from(of).ok()).collect();
+        match functions.as_slice() {
+            [one] => Ok(*one),
+            [] => {
+                let candidates = self.near_functions(given);
+                let data = serde_json::json!({ "given": given, "candidates": candidates, "retired": false });
+                Err(ApiError::new(Code::NotFound, format!("there is no function `{given}`")).data(data))
+            }
+            several => {
+                let paths: Vec<String> = several.iter().map(|of| self.program().path((*of).into())).collect();
+                let message = format!("`{given}` names several functions: {}", paths.join(", "));
+                Err(ApiError::new(Code::BadRequest, message))
+            }
+        }
+    }
+
+    /// The module that a caller names by ref or path.
+    pub fn module_named(&self, given: &str) -> Result<ModuleRef, ApiError> {
+        let named =
+            || self.program().resolve_path(given).into_iter().find_map(|of| ModuleRef::try_from(of).ok());
+        let found = match given.parse::<ModuleRef>() {
+            Ok(of) => Some(of),
+            Err(_) => named(),
+        };
+        found.filter(|of| self.program().module(*of).is_some()).ok_or_else(|| not_found("module", given))
+    }
+
+    /// The entities with a path; a bare name is looked for in every module when the top has none of that name.
+    fn resolve(&self, given: &str) -> Vec<Ref> {
+        let found = self.program().resolve_path(given);
+        if !found.is_empty() || given.contains("::") {
+            return found;
+        }
+        self.program().modules().flat_map(|(module, _)| self.program().lookup(Some(module), given)).collect()
+    }
+
+    /// Names of functions that look like a given one.
+    fn near_functions(&self, given: &str) -> Vec<String> {
+        let last = given.rsplit("::").next().unwrap_or(given);
+        let names = self.program().functions().map(|(_, function)| function.head().name.to_string());
+        names.filter(|name| strsim::jaro_winkler(name, last) > 0.75).take(CANDIDATES).collect()
+    }
+
+    /// The function and node with a ref that a caller wrote.
+    pub fn node_named(&self, given: &str) -> Result<(FuncRef, NodeRef), ApiError> {
+        match self.place(given)? {
+            Place::Node(function, node) => Ok((function, node)),
+            Place::Module(_)
+            | Place::Type(_)
+            | Place::Member(..)
+            | Place::Function(_)
+            | Place::Region(..)
+            | Place::Variable(..)
+            | Place::Storage(_)
+            | Place::Contract(..) => Err(ApiError::new(Code::BadRequest, format!("`{given}` is no node"))),
+        }
+    }
+}
+
+/// The most near names in one error.
+const CANDIDATES: usize = 5;
+
+/// How many threads a full check may take.
+pub(crate) fn threads() -> std::num::NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN)
+}
+
+/// The error for something that is not there.
+pub fn not_found(what: &str, given: &str) -> ApiError {
+    let given: String = given.chars().take(80).collect();
+    let data = serde_json::json!({ "given": given, "candidates": [], "retired": false });
+    ApiError::new(Code::NotFound, format!("there is no {what} `{given}`")).data(data)
+}
+
+/// The answer of a nullable field: its failure leaves its siblings alone.
+pub fn nullable<T>(answer: Result<T, ApiError>) -> Option<async_graphql::Result<T>> {
+    Some(answer.map_err(Into::into))
+}
