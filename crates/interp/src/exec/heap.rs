@@ -50,9 +50,12 @@ impl Operands<'_> {
 /// machine: a `Result` would be returned through memory, which keeps the next handler from being a jump.
 #[inline(never)]
 pub(super) fn run(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> i64 {
+    let extra = cx.m.extra;
     match operate(cx, regs, first, second, fuel) {
         Ok(left) => left,
         Err(why) => {
+            // What stops the run costs its node alone, however far it came.
+            cx.m.extra = extra;
             cx.m.stop = Some(why);
             -1
         }

@@ -121,6 +121,11 @@ fn run_lines_come_true() {
         for (function, content) in program.functions() {
             for line in &content.head().runs {
                 let (_, arguments, wanted) = call(line.trim());
+                // Settings, limits and output before another end are for the runner in `testkit`.
+                let plain_end = !wanted.starts_with("prints ") || wanted.ends_with('"');
+                if wanted.starts_with("with ") || wanted.starts_with("exceeds ") || !plain_end {
+                    continue;
+                }
                 let params = &content.head().params;
                 let args: Result<Vec<Value>, _> = params
                     .iter()

@@ -1,8 +1,10 @@
 //! Small programs with known answers.
 
-use lmlang_interp::Options;
+use lmlang_interp::{Cache, Control, NodesError, OpenPort, Options, Run, run_nodes};
 use lmlang_ir::builder::{Builder, params, region_param};
-use lmlang_ir::{Exit, FuncRef, FunctionHead, Opcode, Program, RefAllocator, Scalar, Type};
+use lmlang_ir::{
+    Exit, FuncRef, FunctionHead, NodeRef, Opcode, Program, RefAllocator, Scalar, Source, Type, Value,
+};
 
 use crate::tools::{check, i64s, plain, returned, whole};
 
@@ -64,4 +66,32 @@ fn fib_and_sum() {
         whole(&checked, fib, &i64s(&[15]), &options).fuel_used,
         plain(&checked, fib, &i64s(&[15]), &options).fuel_used
     );
+}
+
+#[test]
+fn some_nodes_by_themselves() {
+    let (mut program, mut refs) = (Program::new(), RefAllocator::starting_at(1));
+    let mut build = Builder::new(&mut program, &mut refs);
+    let sum = sum(&mut build);
+    let checked = check(program.clone());
+    let body = program.function(sum).unwrap().body();
+    let root = body.root().unwrap();
+    let rounds =
+        body.nodes_in(root).find(|node| body.node(*node).unwrap().op().code() == Opcode::Loop).unwrap();
+    let zero = body.node(rounds).unwrap().inputs().get(0).unwrap();
+    let number = |value: i64| i64s(&[value]).remove(0);
+    let inputs = [(OpenPort::Source(zero), number(0)), (OpenPort::Source(Source::Param(sum, 0)), number(10))];
+    let run = |nodes: &[NodeRef], inputs: &[(OpenPort, Value)]| {
+        let control = &mut |_: &Run| Control::Continue;
+        run_nodes(&checked, sum, nodes, inputs, &Options::default(), &Cache::new(), 1000, control)
+    };
+    let found = run(&[rounds], &inputs).unwrap();
+    assert_eq!(found.outputs, [(Source::Node(rounds, 0), number(45))]);
+    assert_eq!(found.steps.first().map(|step| (step.function, step.node)), Some((sum, rounds)));
+    // The last `return` is ours.
+    assert_eq!(found.steps.len() as u64 + 1, found.result.steps);
+    assert_eq!(run(&[rounds], &inputs[..1]), Err(NodesError::Missing(Source::Param(sum, 0))));
+    let last = body.last_in(root).unwrap();
+    assert_eq!(run(&[last], &[]), Err(NodesError::Leaves(last)));
+    assert_eq!(run(&[], &[]), Err(NodesError::Nothing));
 }
