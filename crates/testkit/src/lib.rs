@@ -5,6 +5,8 @@
 
 pub mod choices;
 pub mod edits;
+#[cfg(feature = "files")]
+pub mod filetest;
 pub mod generate;
 pub mod shapes;
 

@@ -1,0 +1,70 @@
+//! The tests that are text.
+
+use std::path::Path;
+
+use lmlang_testkit::filetest;
+
+fn check(folder: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    filetest::check(&root).expect("the folder is there and can be read").assert();
+}
+
+#[test]
+fn filetests_hold() {
+    check("tests/filetests");
+}
+
+#[test]
+fn examples_give_their_answers() {
+    check("examples");
+}
+
+/// The runner itself: what does not hold is told with its line.
+#[track_caller]
+fn fails(name: &str, text: &str, expect: &[&str]) {
+    let report = filetest::check_text(Path::new(name), text);
+    let found: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), expect.len(), "{found:#?}");
+    for (found, expect) in found.iter().zip(expect) {
+        assert!(found.contains(expect), "`{found}` does not say `{expect}`");
+    }
+}
+
+const TWICE: &str = "module m\npub func twice (n: i64) -> (i64) {\n  return (add.i64 n, n)\n}\n";
+
+#[test]
+fn what_does_not_hold_is_told_with_its_line() {
+    fails("a.lm", &format!("{TWICE}; run: twice(2) == 4\n"), &[]);
+    fails("a.lm", &format!("{TWICE}; run: twice(2) == 5\n"), &["a.lm:5: expected `5`, found `i64:4`"]);
+    fails(
+        "a.lm",
+        &format!("{TWICE}; run: twice(2) traps X\n"),
+        &["a.lm:5: expected the trap X, found `i64:4`"],
+    );
+    fails("a.lm", &format!("{TWICE}; run: other(2) == 5\n"), &["a.lm:5: expected the name of a function"]);
+    fails("a.lm", &format!("{TWICE}; run: twice() == 5\n"), &["a.lm:5: expected 1 values"]);
+    let wrong = TWICE.replace("n, n)", "n, 1.5)");
+    fails("a.lm", &wrong, &["a.lm:3: expected text"]);
+    let mistyped = TWICE.replace("(i64) {", "(i32) {");
+    fails("a.lm", &mistyped, &["a.lm:3: expected no diagnostic, found TYPE_MISMATCH"]);
+    fails("a.lm", &mistyped.replace("n, n)", "n, n) ;! TYPE_MISMATCH"), &[]);
+    fails("a.lm", &TWICE.replace("n, n)", "n, n) ;! TYPE_MISMATCH"), &["a.lm:3: expected TYPE_MISMATCH"]);
+}
+
+#[test]
+fn edits_are_accepted_refused_and_undone() {
+    let text = |edit: &str, expect: &str| {
+        format!("# t\n```program\n{TWICE}```\n```edit\n{edit}\n```\n```expect\n{expect}\n```\n")
+    };
+    let rename = r#"[{"renameFunction": {"ref": "m::twice", "name": "double"}}]"#;
+    fails("a.md", &text(rename, "accepted\nrun: m::double(2) == 4\nno diagnostic"), &[]);
+    fails("a.md", &text(rename, "run: m::twice(2) == 4"), &["a.md:12: expected the name of a function"]);
+    fails("a.md", &text(rename, "lacks: return (add.i64 n, n)"), &["a.md:12: expected no such line"]);
+    let undone = text(rename, "accepted") + "```undo\n```\n```expect\nrun: m::twice(2) == 4\n```\n";
+    fails("a.md", &undone, &[]);
+    let unknown = r#"[{"renameFunction": {"ref": "m::thrice", "name": "double"}}]"#;
+    fails("a.md", &text(unknown, "refused UNKNOWN_REF"), &[]);
+    fails("a.md", &text(unknown, "accepted"), &["a.md:8: expected an edit that is accepted", "a.md:12"]);
+    fails("a.md", &text(r#"[{"renameFunction": {}}]"#, ""), &["a.md:8: expected a list of edits"]);
+    fails("a.md", "# t\n```undo\n```\n", &["a.md:2: expected something to undo"]);
+}

@@ -1,0 +1,5 @@
+//! Tests that need several crates: laws over generated programs, and the tests that are text.
+
+mod filetests;
+mod program;
+mod structure;

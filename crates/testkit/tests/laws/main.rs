@@ -1,4 +1,0 @@
-//! Laws over generated programs and edits.
-
-mod program;
-mod structure;
