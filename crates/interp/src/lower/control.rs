@@ -5,7 +5,7 @@ use lmlang_ir::{Attr, Case, Exit, FuncRef, Node, NodeRef, Opcode as Op, RegionOw
 
 use super::emit::Label;
 use super::{Arm, Lower, Open, Scope, Then};
-use crate::code::{HeapOp, Loc, Opcode, StopSite, SwitchTable, TAKE, Target};
+use crate::code::{HeapOp, Loc, Lowering, Opcode, StopSite, SwitchTable, TAKE, Target};
 use crate::value::{Class, class, variant_tag};
 
 /// Where an exit leads: what takes the values, and where to jump.
@@ -20,7 +20,9 @@ impl Lower<'_> {
         let results: Vec<Loc> =
             ports.outputs.iter().enumerate().map(|(port, ty)| self.output(of, port as u16, ty)).collect();
         let end = self.emit.label();
-        let mut scope = Scope { end, head: None, results, params: Vec::new() };
+        let guards = self.guards(of, node.op().code(), results.len());
+        let mut scope =
+            Scope { end, head: None, results, guards, params: Vec::new(), start: 0, rotation: None };
         let mut arms = Vec::new();
         match node.op().code() {
             Op::Loop => {
@@ -38,6 +40,7 @@ impl Lower<'_> {
                 let head = self.emit.label();
                 self.emit.bind(head);
                 scope.head = Some(head);
+                scope.start = self.emit.words.len();
             }
             Op::If => {
                 let arm = self.emit.label();
@@ -212,7 +215,12 @@ impl Lower<'_> {
                 self.take_or_stop(of, node, 0, self.goal(Exit::Break(*target)), true);
             }
             (Op::Continue, Attr::Exit(target)) => {
-                self.take_or_stop(of, node, 0, self.goal(Exit::Continue(*target)), true);
+                let goal = self.goal(Exit::Continue(*target));
+                let repeats = self.scopes.get(target).is_some_and(|scope| scope.rotation.is_some());
+                self.take_or_stop(of, node, 0, goal, !repeats);
+                if repeats {
+                    self.repeat_test(*target);
+                }
             }
             (Op::Return, _) => self.take_or_stop(of, node, 0, self.goal(Exit::Return), true),
             (Op::BreakIf, Attr::Exit(target)) => self.exit_if(of, node, self.goal(Exit::Break(*target))),
@@ -237,11 +245,22 @@ impl Lower<'_> {
         let (Some(goal), Some(condition)) = (goal, node.inputs().get(0)) else {
             return self.stop(StopSite::Hole(of, None));
         };
+        let at = self.emit.words.len();
+        let starts_loop = self.style == Lowering::Fast
+            && matches!(self.open.last(), Some(Open { then: Then::End(owner), .. })
+                if self.scopes.get(owner).is_some_and(|scope| scope.head.is_some() && scope.start == at));
         match goal {
-            Goal::Jump(label, places) if places.is_empty() => self.branch_on(of, condition, true, label),
+            Goal::Jump(label, places) if places.is_empty() && !starts_loop => {
+                self.branch_on(of, condition, true, label);
+            }
             goal @ (Goal::Jump(..) | Goal::Leave) => {
                 let stay = self.emit.label();
                 self.branch_on(of, condition, false, stay);
+                if starts_loop {
+                    let leave = self.emit.label();
+                    self.note_rotation(at, stay, leave);
+                    self.emit.bind(leave);
+                }
                 self.take_exit(of, node, 1, goal, true);
                 self.emit.bind(stay);
             }
@@ -287,6 +306,7 @@ impl Lower<'_> {
     }
 
     fn call(&mut self, of: NodeRef, node: &Node, function: FuncRef, ports: &Ports) {
+        self.top.0 -= self.arguments_in_place(node);
         let before = self.top;
         let (a, r, ..) = self.arguments(of, node, 0);
         let at = match r {
@@ -295,6 +315,39 @@ impl Lower<'_> {
         };
         self.patch(at, 2, Target::Function(function));
         self.results(of, ports, (a, r), before);
+    }
+
+    /// How many of the first scalar arguments lie, in order, in the slots that were given out last, and are not used
+    /// again: the callee's frame starts with them.
+    fn arguments_in_place(&self, node: &Node) -> u32 {
+        if self.style == Lowering::Plain {
+            return 0;
+        }
+        let body = self.function.body();
+        let fits = |source: Source, slot: u32| {
+            let Source::Node(made, _) = source else { return false };
+            let Some((Loc::Num(found), _)) = self.locs.get(&source) else { return false };
+            let alone = body.users_of(made.number()).nth(1).is_none();
+            let here = body
+                .node(made)
+                .is_some_and(|made| made.region() == node.region() && !made.op().owns_regions());
+            u32::from(*found) == slot && alone && here && !self.placed.contains_key(&source)
+        };
+        let scalars: Vec<Source> = node
+            .inputs()
+            .iter()
+            .flatten()
+            .filter(|source| !matches!(self.locs.get(source), Some((Loc::Ref(_), _))))
+            .collect();
+        let most = (scalars.len() as u32).min(self.top.0);
+        let starts = (1..=most).rev();
+        for count in starts {
+            let first = self.top.0 - count;
+            if scalars.iter().take(count as usize).zip(first..).all(|(source, slot)| fits(*source, slot)) {
+                return count;
+            }
+        }
+        0
     }
 
     /// Puts arguments where the callee's frame will start; returns that place, and how many there are of each kind.
@@ -349,6 +402,5 @@ impl Lower<'_> {
             pairs.push((to, from));
         }
         self.moves(&pairs);
-        self.top = before;
     }
 }

@@ -55,6 +55,17 @@ impl Emit {
         }
     }
 
+    /// Counts nodes that another instruction accounts for too, on another path.
+    pub(super) fn charge(&mut self, nodes: u32) {
+        (0..nodes).for_each(|_| self.count());
+    }
+
+    /// The instruction that was emitted last, if it has one word: position, word, cost.
+    pub(super) fn last(&self) -> Option<(usize, Ins, u32)> {
+        let at = self.words.len().checked_sub(1)?;
+        Some((at, self.words[at], u32::from(self.cost[at])))
+    }
+
     /// Makes sure that every counted node is accounted for by an instruction up to here.
     pub(super) fn flush(&mut self) {
         if self.pending > 0 {

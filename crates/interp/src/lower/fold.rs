@@ -2,8 +2,8 @@
 
 use lmlang_ir::{Attr, NodeRef, Opcode as Op, Scalar, Source};
 
-use super::Lower;
 use super::emit::Label;
+use super::{Lower, Open, Then};
 use crate::code::{Loc, Lowering, Opcode};
 
 /// A comparison that the branch behind it makes.
@@ -15,9 +15,70 @@ pub(super) struct Compare {
     pub(super) b: Loc,
 }
 
+/// The test at the start of a loop's body: a round ends with a copy of it, which goes straight to what follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rotation {
+    opcode: Opcode,
+    a: u16,
+    b: u16,
+    cost: u32,
+    stay: Label,
+    leave: Label,
+}
+
 impl Lower<'_> {
-    /// Reserves nothing yet: constants that loops use get slots of their own, filled at entry.
-    pub(super) fn pin_constants(&mut self) {}
+    /// Notes a branch that was just emitted as the test at the start of a loop, if it is one.
+    pub(super) fn note_rotation(&mut self, at: usize, stay: Label, leave: Label) {
+        let Some(Open { then: Then::End(owner), .. }) = self.open.last() else { return };
+        let owner = *owner;
+        let (word, cost) = match self.emit.last() {
+            Some((position, word, cost)) if position == at => (word, cost),
+            Some(_) | None => return,
+        };
+        if let Some(scope) = self.scopes.get_mut(&owner)
+            && scope.head.is_some()
+            && scope.start == at
+        {
+            let [_, a, b, _] = word;
+            scope.rotation = Some(Rotation { opcode: Opcode::of(word), a, b, cost, stay, leave });
+        }
+    }
+
+    /// Ends a round with the test of the next one; tells whether the loop has one to repeat.
+    pub(super) fn repeat_test(&mut self, of: NodeRef) -> bool {
+        let Some(rotation) = self.scopes.get(&of).and_then(|scope| scope.rotation) else { return false };
+        self.emit.charge(rotation.cost);
+        self.emit.branch(rotation.opcode, rotation.a, rotation.b, rotation.stay);
+        self.emit.jump(rotation.leave);
+        true
+    }
+
+    /// Keeps slots for constants that stand in loops; those that are used from there are filled at entry.
+    pub(super) fn pin_constants(&mut self) {
+        /// Each costs a slot, and an instruction at entry if it is used.
+        const MOST: usize = 32;
+        if self.style == Lowering::Plain {
+            return;
+        }
+        let body = self.function.body();
+        let mut found: Vec<u64> = Vec::new();
+        for (_, node) in body.nodes() {
+            if let Attr::Const(value) = node.op().attr()
+                && let Some(bits) = crate::value::scalar_bits(value)
+                && !found.contains(&bits)
+                && body.chain(node.region()).any(|region| self.is_loop_body(region))
+            {
+                found.push(bits);
+                if found.len() == MOST {
+                    break;
+                }
+            }
+        }
+        for bits in found {
+            let (slot, _) = self.claim(1, 0);
+            self.pinned.insert(bits, (slot, false));
+        }
+    }
 
     /// Tells whether a comparison's only use is the condition of the node right behind it, and notes it if so.
     pub(super) fn defer_compare(&mut self, node: NodeRef, op: Op, scalar: Scalar, a: Loc, b: Loc) -> bool {
@@ -152,9 +213,12 @@ impl Lower<'_> {
     pub(super) fn slot_of(&mut self, loc: Loc) -> u16 {
         match loc {
             Loc::Num(slot) => slot,
-            Loc::Known(bits) => match self.pinned.get(&bits) {
-                Some(slot) => *slot,
-                None => {
+            Loc::Known(bits) => match self.pinned.get_mut(&bits) {
+                Some((slot, used)) if self.loops > 0 => {
+                    *used = true;
+                    *slot
+                }
+                Some(_) | None => {
                     let (slot, _) = self.claim(1, 0);
                     self.constant(slot, bits);
                     slot

@@ -9,6 +9,7 @@ mod fold;
 pub(crate) mod layout;
 mod live;
 mod node;
+mod place;
 mod select;
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,8 @@ use crate::code::{
 use crate::heap::Obj;
 use crate::value::{Class, class};
 use emit::{Emit, Label};
-use fold::Compare;
+use fold::{Compare, Rotation};
+use place::{Guard, Positions};
 
 /// The most slots or references of a frame; the upper bit of a reference says that it is moved.
 const MAX_SLOTS: u32 = 65_000;
@@ -38,7 +40,13 @@ struct Scope {
     /// Where the next round of a loop starts.
     head: Option<Label>,
     results: Vec<Loc>,
+    /// What the places of the results hold before.
+    guards: Vec<Guard>,
     params: Vec<Loc>,
+    /// Where the code of the body starts.
+    start: usize,
+    /// The test at the start of a loop's body, which the end of the body repeats.
+    rotation: Option<Rotation>,
 }
 
 /// A region that is being lowered.
@@ -104,7 +112,12 @@ struct Lower<'a> {
     contracts: Vec<ContractRef>,
     marks: Vec<(u32, u32)>,
     slots: Vec<NodeSlots>,
-    pinned: HashMap<u64, u16>,
+    /// Constants of loops with the slots that are kept for them, and whether they are used.
+    pinned: HashMap<u64, (u16, bool)>,
+    /// Loops around the region that is being lowered.
+    loops: u32,
+    placed: HashMap<Source, (Loc, Guard)>,
+    positions: Positions,
 }
 
 /// What a run has to stop at because a change elsewhere left it behind.
@@ -169,6 +182,9 @@ pub(crate) fn lower(
         marks: Vec::new(),
         slots: Vec::new(),
         pinned: HashMap::new(),
+        loops: 0,
+        placed: HashMap::new(),
+        positions: Positions::default(),
     };
     lower.function();
     lower.finish()
@@ -176,6 +192,11 @@ pub(crate) fn lower(
 
 impl Lower<'_> {
     fn function(&mut self) {
+        if self.style == Lowering::Fast {
+            let body = self.function.body();
+            let roots = body.root().into_iter().chain(body.contracts().map(|(_, contract)| contract.region));
+            self.positions = Positions::of(body, roots);
+        }
         let head = self.function.head();
         for (port, param) in head.params.iter().enumerate() {
             let loc = self.fresh(&param.ty);
@@ -253,11 +274,14 @@ impl Lower<'_> {
     fn enter(&mut self, region: RegionRef, then: Then) {
         let nodes: Vec<NodeRef> = self.function.body().nodes_in(region).collect();
         let last = nodes.last().copied();
+        self.loops += u32::from(self.is_loop_body(region));
+        self.place_values(region);
         self.open.push(Open { region, nodes: nodes.into_iter(), last, mark: self.top, then });
     }
 
     fn exit(&mut self) {
         let Some(open) = self.open.pop() else { return };
+        self.loops -= u32::from(self.is_loop_body(open.region));
         let ended = open
             .last
             .and_then(|last| self.function.body().node(last))
@@ -449,7 +473,8 @@ impl Lower<'_> {
         if self.most.1 > 0 {
             prologue.push([Opcode::Enter as u16, 0, 0, 0]);
         }
-        let mut pinned: Vec<_> = self.pinned.iter().map(|(bits, slot)| (*slot, *bits)).collect();
+        let mut pinned: Vec<_> =
+            self.pinned.iter().filter(|pin| pin.1.1).map(|(bits, (slot, _))| (*slot, *bits)).collect();
         pinned.sort_unstable();
         for (slot, bits) in pinned {
             match i16::try_from(bits as i64) {

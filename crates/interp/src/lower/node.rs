@@ -40,9 +40,7 @@ impl Lower<'_> {
         if node.op().owns_regions() {
             self.control(of, node, &ports);
         } else {
-            let mark = self.top;
-            let kept = self.simple(of, node, &ports);
-            self.top = (mark.0 + kept.0, mark.1 + kept.1);
+            self.simple(of, node, &ports);
         }
         if self.style == Lowering::Plain {
             self.emit.flush();
@@ -90,7 +88,10 @@ impl Lower<'_> {
 
     /// Gives an output a place.
     pub(super) fn output(&mut self, of: NodeRef, port: u16, ty: &Type) -> Loc {
-        let loc = self.fresh(ty);
+        let loc = match self.placed(of, port) {
+            Some((loc, _)) => loc,
+            None => self.fresh(ty),
+        };
         self.locs.insert(Source::Node(of, port), (loc, ty.clone()));
         loc
     }
@@ -140,27 +141,25 @@ impl Lower<'_> {
         }
     }
 
-    /// A node without regions; returns the slots and references that its outputs keep.
-    fn simple(&mut self, of: NodeRef, node: &Node, ports: &Ports) -> (u32, u32) {
+    /// A node without regions. Behind it only its outputs are added to what is in use.
+    fn simple(&mut self, of: NodeRef, node: &Node, ports: &Ports) {
+        let mark = self.top;
         if self.transfer(of, node) {
-            return (0, 0);
+            self.top = mark;
+            return;
         }
-        if self.calls(of, node, ports) {
-            let nums = ports.outputs.iter().filter(|ty| class(ty) == Class::Num).count() as u32;
-            return (nums, ports.outputs.len() as u32 - nums);
-        }
-        if self.folded(of, node, ports) {
-            return (0, 0);
+        if self.calls(of, node, ports) || self.folded(of, node, ports) {
+            return;
         }
         let out: Vec<Loc> =
             ports.outputs.iter().enumerate().map(|(port, ty)| self.output(of, port as u16, ty)).collect();
-        let nums = out.iter().filter(|loc| matches!(loc, Loc::Num(_))).count() as u32;
         let to = match out.first() {
             Some(Loc::Num(slot) | Loc::Ref(slot)) => *slot,
             Some(Loc::Known(_)) | None => 0,
         };
+        let mark = self.top;
         self.compute(of, node, ports, to);
-        (nums, out.len() as u32 - nums)
+        self.top = mark;
     }
 
     /// Nodes that the fast lowering makes no instruction for.

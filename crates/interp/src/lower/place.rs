@@ -1,0 +1,211 @@
+//! Where values are computed: right in the place that the end of their region would move them to.
+//!
+//! A place may hold another value until then (a parameter of a loop, which the next round overwrites): that one's uses
+//! must not come later on the path. Places are given from the outside in, so each region only has to look at what
+//! stands in it behind the node; an arm of an `if` does not mind the other arm.
+
+use std::collections::HashMap;
+
+use lmlang_ir::{Attr, Body, Exit, NodeRef, Opcode as Op, RegionOwner, RegionRef, Source};
+
+use super::Lower;
+use crate::code::{Loc, Lowering};
+use crate::value::{Class, class};
+
+/// What a place holds before the value that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Nothing.
+    Free,
+    /// A value that may not be overwritten before its last use.
+    Holds(Source),
+    /// A value that is needed again and again: only moves at the end may overwrite it.
+    Closed,
+}
+
+/// Nodes and regions in the order of the text, each with the interval of what is inside.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    nodes: HashMap<NodeRef, (u32, u32)>,
+    regions: HashMap<RegionRef, (u32, u32)>,
+}
+
+impl Positions {
+    pub(super) fn of(body: &Body, roots: impl Iterator<Item = RegionRef>) -> Positions {
+        let mut positions = Positions::default();
+        let mut clock = 0;
+        for root in roots {
+            positions.walk(body, root, &mut clock);
+        }
+        positions
+    }
+
+    fn walk(&mut self, body: &Body, root: RegionRef, clock: &mut u32) {
+        enum Task {
+            Node(NodeRef),
+            NodeEnd(NodeRef),
+            Region(RegionRef),
+            RegionEnd(RegionRef),
+        }
+        let mut tasks = vec![Task::Region(root)];
+        while let Some(task) = tasks.pop() {
+            *clock += 1;
+            match task {
+                Task::Region(region) => {
+                    self.regions.insert(region, (*clock, *clock));
+                    tasks.push(Task::RegionEnd(region));
+                    let nodes: Vec<NodeRef> = body.nodes_in(region).collect();
+                    tasks.extend(nodes.into_iter().rev().map(Task::Node));
+                }
+                Task::RegionEnd(region) => {
+                    self.regions.entry(region).and_modify(|interval| interval.1 = *clock);
+                }
+                Task::Node(node) => {
+                    self.nodes.insert(node, (*clock, *clock));
+                    tasks.push(Task::NodeEnd(node));
+                    let regions = body.node(node).map_or(&[][..], |node| node.regions());
+                    tasks.extend(regions.iter().rev().map(|region| Task::Region(*region)));
+                }
+                Task::NodeEnd(node) => {
+                    self.nodes.entry(node).and_modify(|interval| interval.1 = *clock);
+                }
+            }
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Gives places to what the end of a region moves.
+    pub(super) fn place_values(&mut self, region: RegionRef) {
+        if self.style == Lowering::Plain {
+            return;
+        }
+        let body = self.function.body();
+        let Some(last) = body.last_in(region) else { return };
+        let Some(end) = body.node(last) else { return };
+        let places = match (end.op().code(), end.op().attr()) {
+            (Op::Yield, _) => match body.region(region).map(|region| region.owner) {
+                Some(RegionOwner::Node(owner)) => self.places(Exit::Break(owner)),
+                Some(RegionOwner::Function | RegionOwner::Contract(_)) | None => return,
+            },
+            (Op::Break, Attr::Exit(target)) => self.places(Exit::Break(*target)),
+            (Op::Continue, Attr::Exit(target)) => self.places(Exit::Continue(*target)),
+            (Op::Return, _) => self.places(Exit::Return),
+            _ => return,
+        };
+        for (source, (loc, guard)) in end.inputs().iter().zip(places) {
+            let Some(source @ Source::Node(node, _)) = source else { continue };
+            let Some(home) = body.node(node).map(|node| node.region()) else { continue };
+            if home != region || self.placed.contains_key(&source) {
+                continue;
+            }
+            if self.may_overwrite(node, region, guard) {
+                self.placed.insert(source, (loc, guard));
+            }
+        }
+    }
+
+    /// Where the values of an exit go, and what is there before.
+    fn places(&self, exit: Exit) -> Vec<(Loc, Guard)> {
+        match exit {
+            Exit::Break(node) => self.scopes.get(&node).map_or_else(Vec::new, |scope| {
+                scope.results.iter().copied().zip(scope.guards.iter().copied()).collect()
+            }),
+            Exit::Continue(node) => {
+                let region = self.function.body().node(node).and_then(|node| node.regions().first());
+                let (Some(scope), Some(region)) = (self.scopes.get(&node), region) else { return Vec::new() };
+                let guard = |port| Guard::Holds(Source::RegionParam(*region, port));
+                (0u16..).zip(&scope.params).map(|(port, loc)| (*loc, guard(port))).collect()
+            }
+            Exit::Return => match &self.epilogue {
+                Some((_, results)) => results.iter().map(|loc| (*loc, Guard::Free)).collect(),
+                None => self.result_places(),
+            },
+        }
+    }
+
+    /// Results lie where the first parameters of their kind were; without such a parameter the place is not free.
+    fn result_places(&self) -> Vec<(Loc, Guard)> {
+        let head = self.function.head();
+        let holder = |kind: Class, nth: usize| {
+            let params = head.params.iter().enumerate().filter(|(_, param)| class(&param.ty) == kind);
+            let found = params.map(|(port, _)| Source::Param(self.of, port as u16)).nth(nth);
+            found.map_or(Guard::Closed, Guard::Holds)
+        };
+        let (mut slot, mut reference) = (0, 0);
+        head.results
+            .iter()
+            .map(|ty| match class(ty) {
+                Class::Num => {
+                    slot += 1;
+                    (Loc::Num(slot - 1), holder(Class::Num, usize::from(slot) - 1))
+                }
+                Class::Ref => {
+                    reference += 1;
+                    (Loc::Ref(reference - 1), holder(Class::Ref, usize::from(reference) - 1))
+                }
+            })
+            .collect()
+    }
+
+    /// Tells whether what a place holds is not used behind a node in its region.
+    fn may_overwrite(&self, node: NodeRef, region: RegionRef, guard: Guard) -> bool {
+        let source = match guard {
+            Guard::Free => return true,
+            Guard::Closed => return false,
+            Guard::Holds(source) => source,
+        };
+        let (Some(start), Some(end)) = (self.positions.nodes.get(&node), self.positions.regions.get(&region))
+        else {
+            return false;
+        };
+        let body = self.function.body();
+        // In a loop that starts over, what stands before the node comes after it too.
+        let held = match source {
+            Source::RegionParam(region, _) => Some(region),
+            Source::Node(..) | Source::Param(..) => body.root(),
+        };
+        for outer in body.chain(region) {
+            if Some(outer) == held {
+                break;
+            }
+            if self.is_loop_body(outer) {
+                return false;
+            }
+        }
+        body.uses_of(source.number()).all(|one| {
+            let Some(at) = self.positions.nodes.get(&one.node) else { return true };
+            let behind = at.0 > start.1 && at.0 <= end.1;
+            !behind || body.source_of(one) != Some(source)
+        })
+    }
+
+    /// Tells whether a region is the body of a loop.
+    pub(super) fn is_loop_body(&self, region: RegionRef) -> bool {
+        let body = self.function.body();
+        match body.region(region).map(|region| region.owner) {
+            Some(RegionOwner::Node(owner)) => {
+                body.node(owner).is_some_and(|node| node.op().code() == Op::Loop)
+            }
+            Some(RegionOwner::Function | RegionOwner::Contract(_)) | None => false,
+        }
+    }
+
+    /// The place that was chosen for an output, with what its owner's exits have to know.
+    pub(super) fn placed(&self, of: NodeRef, port: u16) -> Option<(Loc, Guard)> {
+        self.placed.get(&Source::Node(of, port)).copied()
+    }
+
+    /// What exits to a node have to know about the places of its results.
+    pub(super) fn guards(&self, of: NodeRef, code: Op, count: usize) -> Vec<Guard> {
+        (0..count as u16)
+            .map(|port| match (self.placed(of, port), code) {
+                (None, _) => Guard::Free,
+                (Some((_, Guard::Free)), _) => Guard::Free,
+                // A round of the loop may come after the exit's value was computed.
+                (Some(_), Op::Loop) => Guard::Closed,
+                (Some((_, guard)), _) => guard,
+            })
+            .collect()
+    }
+}
