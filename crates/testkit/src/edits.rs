@@ -5,5 +5,7 @@
 //! `ir::change`; a test compares the programs before and after.
 
 pub mod structural;
+pub mod typed;
 
 pub use structural::structural;
+pub use typed::typed;

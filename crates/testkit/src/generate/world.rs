@@ -295,7 +295,7 @@ fn declare_table(
     build.storage(modules[0], "table", StorageKind::Table { entries, max });
 }
 
-fn head(
+pub(crate) fn head(
     choices: &mut Choices,
     options: &Options,
     modules: &[ModuleRef],

@@ -66,3 +66,47 @@ fn every_operator_is_generated() {
         .collect();
     assert_eq!(missing, ["raw"], "{nodes} nodes");
 }
+
+/// Nothing that is wrong, missing or left behind: warnings are all that the verifier finds.
+fn check_complete(program: &Program) -> Result<(), TestCaseError> {
+    for (_, found) in lmlang_verify::full(program).iter() {
+        prop_assert!(
+            found.class() == lmlang_verify::Class::Warning,
+            "{} at {:?}: {}",
+            found.code,
+            found.at,
+            found.message(program)
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn generated_programs_are_complete(generated in generate::programs(Options::default())) {
+        check_complete(&generated.program)?;
+    }
+
+    #[test]
+    fn typed_edits_keep_programs_complete(
+        generated in generate::programs(Options::small()),
+        mut choices in generate::choices(300),
+    ) {
+        let (mut program, mut refs) = (generated.program, generated.refs);
+        let options = Options::small();
+        for _ in 0..20 {
+            let before = program.clone();
+            let done = lmlang_testkit::edits::typed(&mut program, &mut refs, &mut choices, &options);
+            if done.is_none() {
+                prop_assert_eq!(&before, &program);
+            }
+            if choices.exhausted() {
+                break;
+            }
+        }
+        check_types(&program)?;
+        check_complete(&program)?;
+    }
+}
