@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use lmlang_history::record::{decode_edits, decode_program, encode_edits, encode_program};
+use lmlang_history::request::{At, EditRequest, InsertNode, expand};
 use lmlang_history::{Edit, FunctionEdit, apply_all, diff, invert_all};
 use lmlang_ir::{
     Attr, Const, FuncRef, FunctionHead, Module, ModuleRef, NodeContent, NodeRef, Op, Opcode, Program,
@@ -137,6 +138,22 @@ fn main() {
         println!("  {:<34} {:>10.0} bytes an edit", "record", json.len() as f64 / there.len() as f64);
         report("write record", "an edit", there.len(), time(20, || encode_edits(&there)));
         report("read record", "an edit", there.len(), time(20, || decode_edits(&json)));
+        let (_, _, nodes) = &shape.functions[0];
+        let at = At { after: Some(nodes[nodes.len() / 2].to_string()), ..At::default() };
+        let first = nodes[0].to_string();
+        let insert = EditRequest::InsertNode(InsertNode {
+            name_as: None,
+            op: "add.i64".into(),
+            at,
+            inputs: vec![Some(first.clone()), Some(first)],
+            name: None,
+        });
+        report(
+            "request of one insertion",
+            "in all",
+            1,
+            time(50, || expand(&base, &mut shape.refs.clone(), std::slice::from_ref(&insert)).is_ok()),
+        );
         let bytes = encode_program(&base);
         println!("  {:<34} {:>10.1} bytes a node", "program", bytes.len() as f64 / total as f64);
         report("write program", "a node", total, time(5, || encode_program(&base)));

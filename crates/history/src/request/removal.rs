@@ -52,7 +52,8 @@ fn shown(one: Use) -> String {
 
 fn has_uses(of: Ref, uses: Vec<String>) -> EditError {
     let (count, named) = (uses.len(), uses.into_iter().take(NAMED_USES).collect::<Vec<_>>());
-    let message = format!("`{of}` has {count} uses: {}", named.join(", "));
+    let more = if count > named.len() { format!(" and {} more", count - named.len()) } else { String::new() };
+    let message = format!("`{of}` is used by {}{more}", named.join(", "));
     EditError::new(code::HAS_USES, &["ref"], message).found(of.to_string()).candidates(named)
 }
 

@@ -134,7 +134,7 @@ impl Session<'_> {
             .map(|near| near.to_string())
             .collect();
         let message = match retired {
-            true => format!("there is no `{of}`, what it named is gone"),
+            true => format!("there is no `{of}` any more"),
             false => format!("there is no `{of}`"),
         };
         let error = EditError::new(code::UNKNOWN_REF, field, message).found(of.to_string()).candidates(near);

@@ -95,7 +95,8 @@ fn output(field: &[&str], of: Ref, port: u16) -> Done<Source> {
     source.map_err(|_| wrong_kind(field, of, &kinds).into())
 }
 
-/// What a name stands for: the innermost region that has it decides; what stands before the place comes first there.
+/// What a name stands for: the innermost region that has it decides. There, as in the text form, the last node before the
+/// place hides those before it, a node hides a parameter, and what stands after the place counts when nothing else is.
 fn by_name(body: &Body, head: &FunctionHead, scope: Scope, name: &str, port: u16) -> Vec<Source> {
     let mut before = scope.after;
     for region in body.chain(scope.region) {
@@ -109,25 +110,23 @@ fn by_name(body: &Body, head: &FunctionHead, scope: Scope, name: &str, port: u16
             Some((node, port))
         };
         let named: Vec<(NodeRef, u16)> = body.nodes_in(region).filter_map(called).collect();
-        let stands = |(node, _): &(NodeRef, u16)| {
-            Some(*node) == before || before.is_some_and(|at| body.precedes(*node, at))
-        };
-        let earlier: Vec<(NodeRef, u16)> = named.iter().copied().filter(stands).collect();
-        let nodes = if earlier.is_empty() { named } else { earlier };
-        let record = body.region(region);
-        let params = record.into_iter().flat_map(|record| record.params.iter().enumerate());
-        let params = params.filter(|(_, param)| param.name.as_deref() == Some(name));
-        let found: Vec<Source> = nodes
-            .into_iter()
-            .map(|(node, port)| Source::Node(node, port))
-            .chain(params.map(|(index, _)| Source::RegionParam(region, index as u16)))
-            .collect();
+        let stands = |node: NodeRef| Some(node) == before || before.is_some_and(|at| body.precedes(node, at));
+        if let Some((node, port)) = named.iter().rfind(|(node, _)| stands(*node)) {
+            return vec![Source::Node(*node, *port)];
+        }
+        let params = body.region(region).into_iter().flat_map(|record| record.params.iter().enumerate());
+        let named_params = params.filter(|(_, param)| param.name.as_deref() == Some(name));
+        let mut found: Vec<Source> =
+            named_params.map(|(index, _)| Source::RegionParam(region, index as u16)).collect();
+        if found.is_empty() {
+            found.extend(named.into_iter().map(|(node, port)| Source::Node(node, port)));
+        }
         if !found.is_empty() {
             return found;
         }
         before = owner(body, region);
     }
-    let params = head.params.iter().enumerate().filter(|(_, param)| param.name.as_ref() == name);
+    let params = head.params.iter().enumerate().filter(|(_, param)| *param.name == *name);
     params.map(|(index, _)| Source::Param(scope.function, index as u16)).collect()
 }
 

@@ -1,1 +1,567 @@
+use lmlang_ir::text::{Detail, parse_program, print_function};
+use lmlang_ir::{EffectBound, Visibility};
 
+use super::*;
+use crate::apply::{apply_all, invert_all};
+
+const DEMO: &str = "module m#m1
+func f#f2 (a: i32, b: i32) -> (i32) {
+  x#n4 = add.i32 a, b
+  y#n5 = mul.i32 x, x
+  return#n6 y
+}
+
+func g#f8 (a: i32) -> (i32) {
+  var cell#v9: i32
+  var.set cell a
+  r#n10 = call f(a, cell)
+  s#n11 = if (lt_s.i32 r, 0) -> (i32) {
+    yield 0
+  } else {
+    yield r
+  }
+  return s
+}
+";
+
+/// Checks what comes of edits on [`DEMO`] against a snapshot: the functions whose text differs, or the errors.
+fn check(name: &str, edits: &[EditRequest]) {
+    insta::assert_snapshot!(name, outcome(DEMO, edits));
+}
+
+fn outcome(text: &str, edits: &[EditRequest]) -> String {
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(text, &mut refs).unwrap();
+    let mut again = refs.clone();
+    match expand(&program, &mut refs, edits) {
+        Ok(done) => {
+            // The edits lead there and back, the answer is always the same, refs only grow.
+            let mut replayed = program.clone();
+            apply_all(&mut replayed, &done.edits).unwrap();
+            assert!(replayed == done.program);
+            apply_all(&mut replayed, &invert_all(&done.edits, &program).unwrap()).unwrap();
+            assert!(replayed == program);
+            let repeated = expand(&program, &mut again, edits).unwrap();
+            assert_eq!((&repeated.edits, &repeated.created), (&done.edits, &done.created));
+            let names: Vec<String> = done
+                .created
+                .iter()
+                .filter_map(|(name, of)| Some(format!("${} {}\n", name.as_ref()?, of.kind.letter())))
+                .collect();
+            let texts = |program: &Program| -> Vec<String> {
+                program
+                    .functions()
+                    .map(|(function, _)| print_function(program, function, Detail::Full))
+                    .collect()
+            };
+            let unchanged = texts(&program);
+            let changed = texts(&done.program).into_iter().filter(|text| !unchanged.contains(text));
+            let edits = done.edits.iter().map(|edit| format!("{edit}\n"));
+            let counts = done.counts;
+            let counts = format!("+{} -{} ~{}\n", counts.added, counts.removed, counts.modified);
+            names.into_iter().chain(edits).chain([counts]).chain(changed).collect()
+        }
+        Err(refused) => {
+            let mut lines: Vec<String> = refused
+                .errors
+                .iter()
+                .map(|error| {
+                    let candidates = match error.candidates.is_empty() {
+                        true => String::new(),
+                        false => format!(" [{}]", error.candidates.join(", ")),
+                    };
+                    let place =
+                        error.line.zip(error.column).map(|(l, c)| format!(" at {l}:{c}")).unwrap_or_default();
+                    let retired = if error.retired { " (retired)" } else { "" };
+                    let path = error.path.join(".");
+                    format!(
+                        "{} {path}{place}: {}: {}{candidates}{retired}\n",
+                        error.edit, error.code, error.message
+                    )
+                })
+                .collect();
+            lines.extend(
+                refused.conflicts.iter().map(|stale| format!("{} conflict at {}\n", stale.edit, stale.of)),
+            );
+            if refused.suppressed > 0 {
+                lines.push(format!("{} suppressed\n", refused.suppressed));
+            }
+            lines.concat()
+        }
+    }
+}
+
+fn node(name_as: &str, op: &str, inputs: &[&str], at: At) -> EditRequest {
+    let hole = |text: &&str| (*text != "_").then(|| (*text).to_owned());
+    EditRequest::InsertNode(InsertNode {
+        name_as: (!name_as.is_empty()).then(|| name_as.to_owned()),
+        op: op.to_owned(),
+        at,
+        inputs: inputs.iter().map(hole).collect(),
+        name: (!name_as.is_empty()).then(|| format!("{name_as}_")),
+    })
+}
+
+fn within(function: &str) -> At {
+    At { function: Some(function.to_owned()), ..At::default() }
+}
+
+fn region(region: &str) -> At {
+    At { region: Some(region.to_owned()), ..At::default() }
+}
+
+fn after(anchor: &str) -> At {
+    At { after: Some(anchor.to_owned()), ..At::default() }
+}
+
+fn edge(from: &str, to: &str, target_port: u16, replace: bool) -> EditRequest {
+    let (from, to) = (from.to_owned(), to.to_owned());
+    EditRequest::AddEdge(AddEdge { from, to, source_port: 0, target_port, replace })
+}
+
+fn remove(of: &str, cascade: bool) -> Remove {
+    Remove { of: of.to_owned(), cascade }
+}
+
+fn rename(of: &str, name: &str) -> Rename {
+    Rename { of: of.to_owned(), name: name.to_owned() }
+}
+
+fn remove_node(of: &str, with: Option<&str>, cascade: bool) -> EditRequest {
+    EditRequest::RemoveNode(RemoveNode {
+        of: of.to_owned(),
+        replace_uses_with: with.map(str::to_owned),
+        cascade,
+    })
+}
+
+fn function(name: &str, body: Option<&str>) -> EditRequest {
+    EditRequest::AddFunction(AddFunction {
+        name_as: Some(name.to_owned()),
+        name: name.to_owned(),
+        module: None,
+        params: vec![ParamRequest { name: "p".to_owned(), ty: "i32".to_owned() }],
+        results: vec!["i32".to_owned()],
+        captures: vec![],
+        visibility: Visibility::Public,
+        effect_bound: EffectBound::Any,
+        doc: None,
+        body: body.map(str::to_owned),
+    })
+}
+
+#[test]
+fn nodes_and_edges() {
+    check("insert", &[node("z", "add.i32", &["x", "a"], within("f")), edge("$z", "n6", 0, true)]);
+    check(
+        "if",
+        &[
+            node("c", "if L -> (i32)", &["_"], within("f")),
+            node("t", "const.i32 1", &[], region("$c.then")),
+            node("", "yield", &["$t"], region("$c.then")),
+            node("", "yield", &["y"], region("$c.else")),
+        ],
+    );
+    check(
+        "loop",
+        &[
+            node("l", "loop L (i: i32, s: i32) -> (i32)", &["a"], within("f")),
+            node("n", "add.i32", &["i", "s"], region("$l.body")),
+            node("", "break $l", &["$n"], region("$l.body")),
+        ],
+    );
+    check(
+        "match",
+        &[
+            node("m", "match (0, 1, default) -> (i32)", &["x"], within("f")),
+            node("", "yield", &["a"], region("$m.case0")),
+            node("", "yield", &["b"], region("$m.case1")),
+            node("", "yield", &["x"], region("$m.default")),
+            EditRequest::ModifyNode(ModifyNode {
+                of: "$m".into(),
+                op: "match (1, 2, default) -> (i32)".into(),
+            }),
+        ],
+    );
+    check("terminator", &[node("", "return", &["y"], within("f")), node("", "add.i32", &[], after("n6"))]);
+    check("remove_used", &[remove_node("n4", None, false)]);
+    check("remove_cascade", &[remove_node("n4", None, true)]);
+    check("remove_replaced", &[remove_node("n4", Some("a"), false)]);
+    check(
+        "modify_and_move",
+        &[
+            EditRequest::ModifyNode(ModifyNode { of: "n5".into(), op: "sub.i32".into() }),
+            EditRequest::RenameNode(rename("n5", "diff")),
+            EditRequest::MoveNode(MoveNode { of: "n4".into(), at: after("n5") }),
+            EditRequest::ReplaceUses(ReplaceUses { of: "n5".into(), with: "n4".into() }),
+        ],
+    );
+    let control = |from: &str, to: &str, branch_index| {
+        EditRequest::AddControlEdge(AddControlEdge { from: from.into(), to: to.into(), branch_index })
+    };
+    check(
+        "control_edges",
+        &[control("n5", "n4", None), control("n6", "n4", None), control("n4", "n5", Some(0))],
+    );
+    check(
+        "move_into_region",
+        &[
+            node("c", "if -> (i32)", &[], within("g")),
+            control("$c", "n10", Some(1)),
+            EditRequest::ModifyNode(ModifyNode { of: "$c".into(), op: "add.i32".into() }),
+        ],
+    );
+    check(
+        "moved_in",
+        &[
+            node("c", "if -> (i32)", &[], At { before: Some("n10".into()), ..At::default() }),
+            control("$c", "n10", Some(1)),
+        ],
+    );
+    check(
+        "inside_itself",
+        &[
+            node("c", "block", &[], within("f")),
+            EditRequest::MoveNode(MoveNode { of: "$c".into(), at: region("$c.body") }),
+            EditRequest::MoveNode(MoveNode { of: "$c".into(), at: after("$c") }),
+            EditRequest::MoveNode(MoveNode { of: "$c".into(), at: after("n10") }),
+        ],
+    );
+    check("remove_edge", &[EditRequest::RemoveEdge(remove("n5.in1", false))]);
+}
+
+#[test]
+fn entities() {
+    check("remove_function", &[EditRequest::RemoveFunction(remove("f", false))]);
+    check("remove_function_cascade", &[EditRequest::RemoveFunction(remove("f", true))]);
+    check("remove_var_cascade", &[EditRequest::RemoveVar(remove("v9", true))]);
+    check("remove_module", &[EditRequest::RemoveModule(remove("m", false))]);
+    check("remove_module_cascade", &[EditRequest::RemoveModule(remove("m", true))]);
+    check(
+        "signature",
+        &[EditRequest::SetSignature(SetSignature {
+            of: "f".into(),
+            params: Some(vec![ParamRequest { name: "b".into(), ty: "i64".into() }]),
+            results: None,
+            effect_bound: Some(EffectBound::Pure),
+            rewrite_calls: false,
+        })],
+    );
+    check(
+        "contract_and_var",
+        &[
+            EditRequest::AddContract(AddContract {
+                name_as: Some("k".into()),
+                of: "f".into(),
+                kind: ConditionKind::Ensure,
+                message: "is positive".into(),
+                text: "gt_s.i32 result, 0".into(),
+            }),
+            EditRequest::AddVar(AddVar {
+                name_as: Some("w".into()),
+                function: "f".into(),
+                name: Some("cell".into()),
+                ty: "i32".into(),
+            }),
+            node("", "var.set $w", &["y"], within("f")),
+            EditRequest::SetDoc(SetDoc { of: "f".into(), doc: Some("adds and squares".into()) }),
+            EditRequest::SetDoc(SetDoc { of: "n4".into(), doc: Some("their sum".into()) }),
+            EditRequest::SetVisibility(SetVisibility { of: "f".into(), visibility: Visibility::Public }),
+        ],
+    );
+    check(
+        "module",
+        &[
+            EditRequest::AddModule(AddModule {
+                name_as: Some("inner".into()),
+                name: "inner".into(),
+                parent: Some("m".into()),
+                visibility: Visibility::Public,
+                doc: None,
+            }),
+            EditRequest::MoveFunction(MoveFunction { of: "m::f".into(), module: "$inner".into() }),
+            EditRequest::RenameFunction(rename("m::inner::f", "sum")),
+            EditRequest::RenameModule(rename("m", "main")),
+        ],
+    );
+    check(
+        "types",
+        &[
+            EditRequest::AddType(AddType {
+                name_as: Some("t".into()),
+                module: None,
+                text: "type P = struct { x: i32 }".into(),
+            }),
+            EditRequest::AddVar(AddVar {
+                name_as: None,
+                function: "f".into(),
+                name: None,
+                ty: "option<$t>".into(),
+            }),
+            EditRequest::RenameType(rename("P", "Q")),
+            EditRequest::RemoveType(remove("$t", false)),
+        ],
+    );
+}
+
+#[test]
+fn texts() {
+    check(
+        "text",
+        &[
+            function("h", Some("q = call f(p, p)\nreturn q")),
+            EditRequest::InsertText(InsertText { text: "w = call $h(x)".into(), at: after("n4") }),
+            node("", "add.i32", &["$w", "w"], within("f")),
+            EditRequest::ReplaceFunctionText(ReplaceText {
+                of: "g".into(),
+                text: "func g (a: i32) -> (i32) {\n  return a\n}".into(),
+                if_hash: None,
+            }),
+            EditRequest::AddText(AddText { module: None, text: "func k_ () -> () {\n  return\n}".into() }),
+            EditRequest::RenameFunction(rename("$k_", "k")),
+        ],
+    );
+    check(
+        "text_errors",
+        &[
+            function("h", Some("q = call nof(p, p)\nreturn q")),
+            EditRequest::InsertText(InsertText { text: "w = call $h(x)".into(), at: after("n4") }),
+            EditRequest::ReplaceFunctionText(ReplaceText {
+                of: "g".into(),
+                text: String::new(),
+                if_hash: Some("0".repeat(64)),
+            }),
+            EditRequest::ReplaceFunctionText(ReplaceText {
+                of: "g".into(),
+                text: String::new(),
+                if_hash: Some("x".into()),
+            }),
+        ],
+    );
+}
+
+#[test]
+fn mistakes() {
+    check(
+        "mistakes",
+        &[
+            remove_node("n999", None, false),
+            remove_node("n1", None, false),
+            EditRequest::RenameFunction(rename("ff", "h")),
+            EditRequest::RenameFunction(rename("n4", "h")),
+            EditRequest::RenameFunction(rename("f", "n4")),
+            node("k", "add.i32", &["xx", "a"], within("f")),
+            edge("$k", "n5", 0, true),
+            edge("$kk", "n5", 0, true),
+            node("", "ad.i32", &["x", "a"], within("f")),
+            edge("a", "n5", 7, false),
+            edge("a", "n5", 0, false),
+            edge("n5.99999", "n5", 0, true),
+            EditRequest::RemoveEdge(remove("n5.next", false)),
+            EditRequest::RemoveEdge(remove("n5.in9", false)),
+            EditRequest::RemoveEdge(remove("n5", false)),
+            node("", "call f99", &[], within("f")),
+            node("", "add.i32", &[], At::default()),
+            node("", "add.i32", &[], At { function: Some("f".into()), ..after("n10") }),
+            node("", "add.i32", &[], At { before: Some("n4".into()), ..after("n5") }),
+            function("n4", None),
+            EditRequest::Unsupported("wrap"),
+        ],
+    );
+    check(
+        "names",
+        &[
+            node("a1", "const.i32 1", &[], within("f")),
+            node("a1", "const.i32 2", &[], within("f")),
+            EditRequest::RenameNode(rename("n4", "y")),
+            node("", "add.i32", &["y", "$a1.0"], within("f")),
+            node("", "add.i32", &["y#n4", "f2.1"], within("f")),
+            node("", "add.i32", &["v9", "$a1.body"], within("f")),
+        ],
+    );
+}
+
+#[test]
+fn what_is_gone_is_said_to_be() {
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(DEMO, &mut refs).unwrap();
+    let gone = expand(&program, &mut refs, &[remove_node("n5", None, true)]).unwrap().program;
+    let refused = expand(&gone, &mut refs, &[remove_node("n5", None, true)]).unwrap_err();
+    assert!(refused.errors[0].retired);
+    assert_eq!(refused.errors[0].candidates, ["n4", "n6", "n10"]);
+}
+
+#[test]
+fn what_a_request_touches() {
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(DEMO, &mut refs).unwrap();
+    let of = |text: &str| text.parse::<Ref>().unwrap();
+    let edits = [edge("a", "n5", 1, true), EditRequest::RenameNode(rename("n4", "sum"))];
+    let touched = expand(&program, &mut refs, &edits).unwrap().touched;
+    assert!(
+        touched.covers(of("n5"), Some(1))
+            && !touched.covers(of("n5"), Some(0))
+            && !touched.covers(of("n5"), None)
+    );
+    assert!(touched.covers(of("n4"), None));
+    assert_eq!((touched.edit_of(of("n5")), touched.edit_of(of("n4"))), (Some(0), Some(1)));
+    let signature = SetSignature {
+        of: "f".into(),
+        params: None,
+        results: Some(vec!["i64".into()]),
+        effect_bound: None,
+        rewrite_calls: false,
+    };
+    let touched = expand(&program, &mut refs, &[EditRequest::SetSignature(signature)]).unwrap().touched;
+    assert!(
+        touched.covers(of("f2"), None)
+            && !touched.covers(of("n10"), None)
+            && !touched.covers(of("n6"), Some(0))
+    );
+}
+
+#[test]
+fn every_code_has_a_page() {
+    for code in code::ALL {
+        assert_eq!(code::page(code).unwrap().code, *code);
+    }
+}
+
+/// A random request about the entities of a program, sensible or not.
+fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> EditRequest {
+    let refs = crate::testing::all_refs(program);
+    let any = |by: u32, kinds: &[RefKind]| {
+        let of: Vec<&Ref> = refs.iter().filter(|of| kinds.contains(&of.kind)).collect();
+        match of.is_empty() || by.is_multiple_of(17) {
+            true => ["n999", "$x", "$y", "x", "f", "", "$x.body"][by as usize % 7].to_owned(),
+            false => of[by as usize % of.len()].to_string(),
+        }
+    };
+    let of = |by, kind| any(by, &[kind]);
+    let some_node = |by| of(by, RefKind::Node);
+    let source = |by: u32| match by % 4 {
+        0 => "a".to_owned(),
+        1 => format!("{}.{}", of(by, RefKind::Region), by % 3),
+        _ => some_node(by),
+    };
+    let at = |by: u32| match by % 4 {
+        0 => within(&of(by / 4, RefKind::Function)),
+        1 => region(&of(by / 4, RefKind::Region)),
+        2 => after(&some_node(by / 4)),
+        _ => At { before: Some(some_node(by / 4)), ..At::default() },
+    };
+    let op = |by: u32| {
+        [
+            "add.i32",
+            "const.i32 7",
+            "call f",
+            "if -> (i32)",
+            "loop (i: i32) -> ()",
+            "block L -> ()",
+            "return",
+            "match (0, 1, default) -> ()",
+            "match (1, default) -> ()",
+            "yield",
+            "var.get v",
+            "sub.i64",
+            "bad",
+            "break $x",
+        ][by as usize % 14]
+            .to_owned()
+    };
+    let cascade = c.is_multiple_of(2);
+    match what % 20 {
+        0..=4 => EditRequest::InsertNode(InsertNode {
+            name_as: a.is_multiple_of(3).then(|| ["x", "y"][b as usize % 2].to_owned()),
+            op: op(a),
+            at: at(b),
+            inputs: vec![Some(source(c)), c.is_multiple_of(3).then(|| source(a))],
+            name: b.is_multiple_of(2).then(|| "x".to_owned()),
+        }),
+        5 | 6 => EditRequest::RemoveNode(RemoveNode {
+            of: some_node(a),
+            replace_uses_with: b.is_multiple_of(3).then(|| source(b)),
+            cascade,
+        }),
+        7 | 8 => EditRequest::ModifyNode(ModifyNode { of: some_node(a), op: op(b) }),
+        9 | 10 => EditRequest::MoveNode(MoveNode { of: some_node(a), at: at(b) }),
+        11 => EditRequest::AddControlEdge(AddControlEdge {
+            from: some_node(a),
+            to: some_node(b),
+            branch_index: cascade.then_some(c % 3),
+        }),
+        12 => edge(&source(a), &some_node(b), c as u16 % 4, cascade),
+        13 => EditRequest::RemoveEdge(remove(&format!("{}.in{}", some_node(a), b % 3), false)),
+        14 => EditRequest::ReplaceUses(ReplaceUses { of: some_node(a), with: source(b) }),
+        15 => EditRequest::AddVar(AddVar {
+            name_as: None,
+            function: of(a, RefKind::Function),
+            name: Some("v".into()),
+            ty: ["i32", "P", "option<i64>", "bad<"][b as usize % 4].to_owned(),
+        }),
+        16 => match b % 6 {
+            0 => EditRequest::RemoveFunction(remove(&of(a, RefKind::Function), cascade)),
+            1 => EditRequest::RemoveVar(remove(&of(a, RefKind::Variable), cascade)),
+            2 => EditRequest::RemoveType(remove(&of(a, RefKind::Type), cascade)),
+            3 => EditRequest::RemoveContract(remove(&of(a, RefKind::Contract), cascade)),
+            4 => EditRequest::RemoveModule(remove(&of(a, RefKind::Module), cascade)),
+            _ => EditRequest::AddType(AddType {
+                name_as: None,
+                module: None,
+                text: format!("type P = struct {{ x: {} }}", ["i32", "box<P>"][b as usize % 2]),
+            }),
+        },
+        17 => EditRequest::SetSignature(SetSignature {
+            of: of(a, RefKind::Function),
+            params: cascade
+                .then(|| vec![ParamRequest { name: ["a", "b"][b as usize % 2].into(), ty: "i64".into() }]),
+            results: b.is_multiple_of(2).then(|| vec!["i32".into(); c as usize % 3]),
+            effect_bound: None,
+            rewrite_calls: false,
+        }),
+        18 => EditRequest::AddContract(AddContract {
+            name_as: None,
+            of: of(a, RefKind::Function),
+            kind: [ConditionKind::Require, ConditionKind::Ensure][b as usize % 2],
+            message: "m".into(),
+            text: ["true", "eqz.i32 a", "yield true"][c as usize % 3].into(),
+        }),
+        _ => match b % 3 {
+            0 => EditRequest::InsertText(InsertText { text: "q = add.i32 a, 1".into(), at: at(a) }),
+            1 => function("h", cascade.then_some("return p")),
+            _ => EditRequest::SetDoc(SetDoc {
+                of: any(a, &RefKind::ALL),
+                doc: cascade.then(|| "d".to_owned()),
+            }),
+        },
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: crate::testing::cases(), ..Default::default() })]
+
+    /// Whatever is asked for: an answer, edits that lead there and back, and refs that were never there before.
+    #[test]
+    fn any_request_is_answered(steps in proptest::collection::vec(crate::testing::choices(5), 1..12)) {
+        let mut refs = RefAllocator::starting_at(1);
+        let mut program = parse_program(DEMO, &mut refs).unwrap();
+        let mut ever: BTreeSet<u64> = crate::testing::all_refs(&program).iter().map(|of| of.number).collect();
+        for choices in steps {
+            let edits: Vec<EditRequest> = choices.iter().map(|choice| random_request(&program, *choice)).collect();
+            let Ok(done) = expand(&program, &mut refs, &edits) else { continue };
+            let mut replayed = program.clone();
+            apply_all(&mut replayed, &done.edits).unwrap();
+            proptest::prop_assert!(replayed == done.program);
+            proptest::prop_assert_eq!(replayed.root_hash(), done.program.root_hash());
+            apply_all(&mut replayed, &invert_all(&done.edits, &program).unwrap()).unwrap();
+            proptest::prop_assert!(replayed == program);
+            proptest::prop_assert_eq!(done.counts, crate::counts(&program, &done.program));
+            for of in crate::testing::all_refs(&done.program) {
+                if program.ref_of(of.number).is_none() {
+                    proptest::prop_assert!(ever.insert(of.number), "{of} was there before");
+                }
+            }
+            program = done.program;
+        }
+    }
+}
