@@ -8,7 +8,7 @@ use std::thread;
 use lmlang_ir::{FuncRef, Function, Program};
 
 use crate::findings::{Findings, Group, Index};
-use crate::rules::{self, contracts, functions, modules, regions, storage, types, variables};
+use crate::rules::{self, contracts, functions, modules, regions, storage, types, unused, variables};
 use crate::view::View;
 
 /// Nodes below which a second thread costs more than it saves.
@@ -95,7 +95,9 @@ pub(crate) fn function_group(program: &Program, index: &Index, of: FuncRef, func
     body.contracts().for_each(|(of, contract)| contracts::check(&view, of, contract, &mut found));
     body.regions().for_each(|(of, region)| regions::check(&view, of, region, &mut found));
     if let Some(layout) = view.layout() {
-        layout.nodes().iter().for_each(|placed| rules::check_node(&view, placed.of, placed.node, &mut found));
+        layout.nodes().iter().for_each(|placed| rules::check_node(&view, placed.site(), &mut found));
+        // Who is used is known once all have been looked at.
+        layout.nodes().iter().for_each(|placed| unused::check(&view, placed.site(), &mut found));
     }
     Group::new(found, reader)
 }

@@ -3,11 +3,13 @@
 //! A walk over the region tree gives each node and region an interval of a clock, so that "in scope" and "encloses"
 //! are comparisons of numbers instead of climbs. The walk keeps its own stack: nesting costs no recursion.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
-use lmlang_ir::{Body, Function, Node, NodeRef, Program, RegionOwner, RegionRef, Source, Type};
+use lmlang_ir::{Body, Function, Node, NodeRef, Program, RegionOwner, RegionRef, Type};
 
 use crate::ports;
+use crate::view::Site;
 
 const NONE: u32 = u32::MAX;
 
@@ -33,7 +35,14 @@ pub(crate) struct PlacedNode<'a> {
     outputs: u32,
     /// Number of outputs, or `NONE` when they are not known.
     output_count: u32,
-    pub(crate) used: bool,
+    /// Set by whoever looks at an input that takes a value from here.
+    pub(crate) used: Cell<bool>,
+}
+
+impl PlacedNode<'_> {
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site { of: self.of, node: self.node, placed: Some(self) }
+    }
 }
 
 #[derive(Debug)]
@@ -97,7 +106,13 @@ impl<'a> Layout<'a> {
         let body = function.body();
         let counts = body.counts();
         let mut nodes = Vec::with_capacity(counts.nodes as usize);
+        let mut outputs = Vec::with_capacity(counts.nodes as usize);
         for (of, node) in body.nodes() {
+            let start = outputs.len();
+            let known = ports::push_outputs(program, function, node, &mut outputs).is_some();
+            if !known {
+                outputs.truncate(start);
+            }
             nodes.push(PlacedNode {
                 of,
                 node,
@@ -106,9 +121,9 @@ impl<'a> Layout<'a> {
                 region: NONE,
                 previous: NONE,
                 first_region: NONE,
-                outputs: 0,
-                output_count: NONE,
-                used: false,
+                outputs: start as u32,
+                output_count: if known { (outputs.len() - start) as u32 } else { NONE },
+                used: Cell::new(false),
             });
         }
         let mut regions = Vec::with_capacity(counts.regions as usize);
@@ -123,9 +138,8 @@ impl<'a> Layout<'a> {
         let mut slots = Slots::new(range, nodes.len() + regions.len());
         nodes.iter().enumerate().for_each(|(at, placed)| slots.set(placed.of.number(), at));
         regions.iter().enumerate().for_each(|(at, placed)| slots.set(placed.of.number(), at));
-        let mut layout = Layout { slots, nodes, regions, outputs: Vec::with_capacity(counts.nodes as usize) };
+        let mut layout = Layout { slots, nodes, regions, outputs };
         layout.walk(body);
-        layout.type_outputs(program, function);
         layout
     }
 
@@ -188,30 +202,6 @@ impl<'a> Layout<'a> {
         frames.push(Frame { region: at, next: start, end: sequence.len(), previous: NONE, inner: NONE });
     }
 
-    /// Notes the types of all outputs, and which nodes are used.
-    fn type_outputs(&mut self, program: &Program, function: &Function) {
-        for at in 0..self.nodes.len() {
-            let node = self.nodes[at].node;
-            let start = self.outputs.len();
-            self.nodes[at].outputs = start as u32;
-            self.nodes[at].output_count =
-                match ports::push_outputs(program, function, node, &mut self.outputs) {
-                    Some(()) => (self.outputs.len() - start) as u32,
-                    None => {
-                        self.outputs.truncate(start);
-                        NONE
-                    }
-                };
-            for source in node.inputs().iter() {
-                if let Some(Source::Node(producer, _)) = source
-                    && let Some(producer) = self.node_at(producer)
-                {
-                    self.nodes[producer].used = true;
-                }
-            }
-        }
-    }
-
     fn node_at(&self, of: NodeRef) -> Option<usize> {
         self.slots.get(of.number()).filter(|at| self.nodes.get(*at).is_some_and(|placed| placed.of == of))
     }
@@ -233,8 +223,8 @@ impl<'a> Layout<'a> {
         self.regions.get(placed.region as usize)
     }
 
-    pub(crate) fn previous(&self, placed: &PlacedNode<'_>) -> Option<NodeRef> {
-        self.nodes.get(placed.previous as usize).map(|previous| previous.of)
+    pub(crate) fn previous(&self, placed: &PlacedNode<'_>) -> Option<(NodeRef, &'a Node)> {
+        self.nodes.get(placed.previous as usize).map(|previous| (previous.of, previous.node))
     }
 
     /// The types of a node's outputs, when they are known.

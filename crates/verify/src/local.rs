@@ -21,7 +21,9 @@ use lmlang_ir::{
 use crate::diagnostic::Diagnostic;
 use crate::findings::{Findings, Group, Index, in_order};
 use crate::full::{full, function_group};
-use crate::rules::{self, contracts, effects, functions, modules, regions, storage, types, variables};
+use crate::rules::{
+    self, contracts, effects, functions, modules, regions, storage, types, unused, variables,
+};
 use crate::view::View;
 
 /// The findings about a program, given those about an earlier revision: the same as FULL finds.
@@ -133,7 +135,9 @@ fn check_part(
     let (body, mut found) = (function.body(), Vec::new());
     for of in &part.nodes {
         if let Some(node) = body.node(*of) {
-            rules::check_node(&view, *of, node, &mut found);
+            let site = view.site(*of, node);
+            rules::check_node(&view, site, &mut found);
+            unused::check(&view, site, &mut found);
             replace(group, of.number(), &mut found);
         } else {
             clear(group, program, Some(view.of), of.number());
@@ -191,7 +195,8 @@ fn find_reader(view: &View<'_>, known: Option<NodeRef>, checked: &BTreeSet<NodeR
     if view.function.head().effect_bound != EffectBound::Reads {
         return None;
     }
-    let reads = |of: &NodeRef| view.body.node(*of).is_some_and(|node| effects::is_reader(view, *of, node));
+    let reads =
+        |of: &NodeRef| view.body.node(*of).is_some_and(|node| effects::is_reader(view, view.site(*of, node)));
     match known {
         Some(known) if reads(&known) => Some(known),
         Some(_) => functions::find_reader(view),

@@ -5,7 +5,13 @@ use lmlang_ir::{Attr, Function, Node, Program, Type};
 use smallvec::SmallVec;
 
 /// What the inputs of a node take.
-pub(crate) type Inputs = SmallVec<[Expected; 3]>;
+pub(crate) enum Inputs {
+    /// What follows from the operator alone, port by port.
+    Plain,
+    Listed(SmallVec<[Expected; 3]>),
+    /// Something that the operator names does not exist.
+    Unknown,
+}
 
 /// The type of a port that follows from scalars in the operator alone.
 fn plain(port: PortType, attr: &Attr) -> Option<Type> {
@@ -44,19 +50,56 @@ pub(crate) fn push_outputs(
     Some(())
 }
 
-/// What the inputs of a node take; `None` when something that its operator names does not exist.
-pub(crate) fn inputs(program: &Program, function: &Function, node: &Node) -> Option<Inputs> {
-    let op = node.op();
-    let mut inputs = Inputs::new();
-    for port in op.spec().inputs {
-        match (port.ty, plain(port.ty, op.attr())) {
-            (PortType::Address, _) => inputs.push(Expected::Address),
-            (_, Some(ty)) => inputs.push(Expected::Is(ty)),
-            (_, None) => {
-                let Ports { inputs, outputs: _ } = ports(program, function, node)?;
-                return Some(inputs);
-            }
+/// Tells whether the type of a port follows from the operator alone.
+fn is_plain(port: PortType, attr: &Attr) -> bool {
+    match port {
+        PortType::T => matches!(attr, Attr::Scalar(_) | Attr::Convert(..) | Attr::Memory(_)),
+        PortType::Address | PortType::Is(_) | PortType::String | PortType::Bytes => true,
+        _ => false,
+    }
+}
+
+impl Inputs {
+    /// What the inputs of a node take.
+    pub(crate) fn of(program: &Program, function: &Function, node: &Node) -> Inputs {
+        let op = node.op();
+        if op.spec().inputs.iter().all(|port| is_plain(port.ty, op.attr())) {
+            return Inputs::Plain;
+        }
+        ports(program, function, node)
+            .map_or(Inputs::Unknown, |Ports { inputs, outputs: _ }| Inputs::Listed(inputs))
+    }
+
+    /// How many inputs there should be, when it is known.
+    pub(crate) fn count(&self, node: &Node) -> Option<usize> {
+        match self {
+            Inputs::Plain => Some(node.op().spec().inputs.len()),
+            Inputs::Listed(inputs) => Some(inputs.len()),
+            Inputs::Unknown => None,
         }
     }
-    Some(inputs)
+
+    /// What an input takes, when it is known.
+    pub(crate) fn get(&self, node: &Node, index: usize) -> Option<Expected> {
+        match self {
+            Inputs::Plain => {
+                let port = node.op().spec().inputs.get(index)?.ty;
+                match plain(port, node.op().attr()) {
+                    Some(ty) => Some(Expected::Is(ty)),
+                    None => Some(Expected::Address),
+                }
+            }
+            Inputs::Listed(inputs) => inputs.get(index).cloned(),
+            Inputs::Unknown => None,
+        }
+    }
+
+    /// Tells whether an input may take a value of a type; true when it is not known what it takes.
+    pub(crate) fn accepts(&self, node: &Node, index: usize, given: &Type) -> bool {
+        match self {
+            Inputs::Plain => self.get(node, index).is_none_or(|expected| expected.accepts(given)),
+            Inputs::Listed(inputs) => inputs.get(index).is_none_or(|expected| expected.accepts(given)),
+            Inputs::Unknown => true,
+        }
+    }
 }

@@ -18,7 +18,30 @@ pub(crate) struct View<'a> {
     pub(crate) function: &'a Function,
     pub(crate) body: &'a Body,
     pub(crate) has_memory: bool,
+    pub(crate) has_contracts: bool,
     layout: Option<Layout<'a>>,
+}
+
+/// A node under check, with its record among the flat positions when there are some.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'v> {
+    pub(crate) of: NodeRef,
+    pub(crate) node: &'v Node,
+    pub(crate) placed: Option<&'v PlacedNode<'v>>,
+}
+
+impl<'v> Site<'v> {
+    /// The record, if the node has an interval.
+    fn interval(self) -> Option<&'v PlacedNode<'v>> {
+        self.placed.filter(|placed| placed.enter > 0)
+    }
+}
+
+/// What a node sees when it looks at one of its sources.
+pub(crate) struct Look<'v> {
+    pub(crate) given: Given<'v>,
+    /// It stands earlier in the same region or in one around.
+    pub(crate) in_scope: bool,
 }
 
 /// The type of the value that a source gives.
@@ -40,7 +63,9 @@ impl<'a> View<'a> {
         function: &'a Function,
         has_memory: bool,
     ) -> View<'a> {
-        View { program, of, function, body: function.body(), has_memory, layout: None }
+        let body = function.body();
+        let has_contracts = body.contracts().next().is_some();
+        View { program, of, function, body, has_memory, has_contracts, layout: None }
     }
 
     /// For a look at all of it.
@@ -62,17 +87,16 @@ impl<'a> View<'a> {
         self.function.head().module
     }
 
+    /// A node that is not looked at as one of all.
+    pub(crate) fn site<'v>(&'v self, of: NodeRef, node: &'v Node) -> Site<'v> {
+        Site { of, node, placed: self.layout.as_ref().and_then(|layout| layout.node(of)) }
+    }
+
     /// A finding about a node.
-    pub(crate) fn node_finding(
-        &self,
-        code: Code,
-        of: NodeRef,
-        node: &Node,
-        port: Option<usize>,
-    ) -> Diagnostic {
+    pub(crate) fn node_finding(&self, code: Code, site: Site<'_>, port: Option<usize>) -> Diagnostic {
         let port = port.map(|port| port as u16);
-        let region = Some(node.region());
-        Diagnostic::new(code, Location { function: Some(self.of), entity: of.into(), region, port })
+        let region = Some(site.node.region());
+        Diagnostic::new(code, Location { function: Some(self.of), entity: site.of.into(), region, port })
     }
 
     /// A finding about a region.
@@ -87,64 +111,73 @@ impl<'a> View<'a> {
         Diagnostic::new(code, at)
     }
 
-    /// A node with its interval, when there are flat positions and it has one.
-    fn placed(&self, of: NodeRef) -> Option<&PlacedNode<'a>> {
-        self.layout.as_ref()?.node(of).filter(|placed| placed.enter > 0)
-    }
-
-    /// The type of the value that a source gives.
-    pub(crate) fn given(&self, source: Source) -> Given<'_> {
+    /// Looks from a node at one of its sources.
+    pub(crate) fn look(&self, source: Source, site: Site<'_>) -> Look<'_> {
         let port = usize::from(source.port());
-        let pick = |types: &'_ [Type]| types.get(port).cloned();
         match source {
-            Source::Node(of, _) => {
-                if let Some(layout) = &self.layout {
-                    let Some(placed) = layout.node(of) else { return Given::NoSource };
-                    return match layout.outputs(placed).map(|types| types.get(port)) {
-                        None => Given::Unknown,
-                        Some(None) => Given::NoPort,
-                        Some(Some(ty)) => Given::Is(Cow::Borrowed(ty)),
-                    };
-                }
-                let Some(node) = self.body.node(of) else { return Given::NoSource };
-                match signature::outputs(self.program, self.function, node).map(|types| pick(&types)) {
-                    None => Given::Unknown,
+            Source::Node(of, _) => match &self.layout {
+                Some(layout) => self.look_at_placed(layout, of, port, site),
+                None => self.look_at_node(of, port, site),
+            },
+            Source::RegionParam(of, _) => Look {
+                given: match self.body.region(of).map(|region| region.params.get(port)) {
+                    None => Given::NoSource,
                     Some(None) => Given::NoPort,
-                    Some(Some(ty)) => Given::Is(Cow::Owned(ty)),
-                }
-            }
-            Source::RegionParam(of, _) => match self.body.region(of).map(|region| region.params.get(port)) {
-                None => Given::NoSource,
-                Some(None) => Given::NoPort,
-                Some(Some(param)) => Given::Is(Cow::Borrowed(&param.ty)),
+                    Some(Some(param)) => Given::Is(Cow::Borrowed(&param.ty)),
+                },
+                in_scope: self.is_around(of, site),
             },
-            Source::Param(of, _) if of == self.of => match self.function.head().params.get(port) {
-                None => Given::NoPort,
-                Some(param) => Given::Is(Cow::Borrowed(&param.ty)),
+            Source::Param(of, _) => Look {
+                given: match self.function.head().params.get(port) {
+                    _ if of != self.of => Given::NoSource,
+                    None => Given::NoPort,
+                    Some(param) => Given::Is(Cow::Borrowed(&param.ty)),
+                },
+                in_scope: true,
             },
-            Source::Param(..) => Given::NoSource,
         }
     }
 
-    /// Tells whether a source may be used by a node: it stands earlier in the same region or in one around.
-    pub(crate) fn in_scope(&self, source: Source, user: NodeRef, node: &Node) -> bool {
-        match source {
-            Source::Param(..) => true,
-            Source::RegionParam(region, _) => {
-                let flat =
-                    self.placed(user).zip(self.layout.as_ref().and_then(|layout| layout.region(region)));
-                match flat {
-                    Some((user, region)) => (region.enter..region.exit).contains(&user.enter),
-                    None => self.body.chain(node.region()).any(|around| around == region),
-                }
+    fn look_at_placed<'v>(
+        &'v self,
+        layout: &'v Layout<'a>,
+        of: NodeRef,
+        port: usize,
+        site: Site<'_>,
+    ) -> Look<'v> {
+        let Some(placed) = layout.node(of) else { return Look { given: Given::NoSource, in_scope: true } };
+        placed.used.set(true);
+        let given = match layout.outputs(placed).map(|types| types.get(port)) {
+            None => Given::Unknown,
+            Some(None) => Given::NoPort,
+            Some(Some(ty)) => Given::Is(Cow::Borrowed(ty)),
+        };
+        let in_scope = match site.interval() {
+            Some(user) if placed.enter > 0 => {
+                let around = layout.region_around(placed);
+                placed.exit <= user.enter && around.is_some_and(|region| user.enter < region.exit)
             }
-            Source::Node(producer, _) => match (self.placed(producer), self.placed(user)) {
-                (Some(producer), Some(user)) => {
-                    let around = self.layout.as_ref().and_then(|layout| layout.region_around(producer));
-                    producer.exit <= user.enter && around.is_some_and(|region| user.enter < region.exit)
-                }
-                (_, _) => self.climbs_to(producer, user, node),
-            },
+            Some(_) | None => self.climbs_to(of, site.of, site.node),
+        };
+        Look { given, in_scope }
+    }
+
+    fn look_at_node(&self, of: NodeRef, port: usize, site: Site<'_>) -> Look<'_> {
+        let Some(node) = self.body.node(of) else { return Look { given: Given::NoSource, in_scope: true } };
+        let types = signature::outputs(self.program, self.function, node);
+        let given = match types.map(|types| types.get(port).cloned()) {
+            None => Given::Unknown,
+            Some(None) => Given::NoPort,
+            Some(Some(ty)) => Given::Is(Cow::Owned(ty)),
+        };
+        Look { given, in_scope: self.climbs_to(of, site.of, site.node) }
+    }
+
+    /// Tells whether a node stands in a region or inside of it.
+    fn is_around(&self, region: RegionRef, site: Site<'_>) -> bool {
+        match (site.interval(), self.layout.as_ref().and_then(|layout| layout.region(region))) {
+            (Some(user), Some(region)) => (region.enter..region.exit).contains(&user.enter),
+            (_, _) => self.body.chain(site.node.region()).any(|around| around == region),
         }
     }
 
@@ -165,41 +198,44 @@ impl<'a> View<'a> {
     }
 
     /// Tells whether a node stands inside of a region of another one.
-    pub(crate) fn encloses(&self, outer: NodeRef, inner: NodeRef, node: &Node) -> bool {
-        match (self.placed(outer), self.placed(inner)) {
+    pub(crate) fn encloses(&self, outer: NodeRef, site: Site<'_>) -> bool {
+        let placed = self.layout.as_ref().and_then(|layout| layout.node(outer));
+        match (placed.filter(|outer| outer.enter > 0), site.interval()) {
             (Some(outer), Some(inner)) => outer.enter < inner.enter && inner.enter < outer.exit,
-            (_, _) => self
-                .body
-                .chain(node.region())
-                .filter_map(|around| self.body.region(around))
-                .any(|region| region.owner == RegionOwner::Node(outer)),
+            (_, _) => self.owners_around(site).any(|owner| owner == RegionOwner::Node(outer)),
         }
+    }
+
+    fn owners_around(&self, site: Site<'_>) -> impl Iterator<Item = RegionOwner> + '_ {
+        let regions = self.body.chain(site.node.region());
+        regions.filter_map(|around| self.body.region(around)).map(|region| region.owner)
     }
 
     /// Tells whether a node is part of a contract.
-    pub(crate) fn in_contract(&self, of: NodeRef, node: &Node) -> bool {
-        if let (Some(placed), Some(layout)) = (self.placed(of), &self.layout) {
+    pub(crate) fn in_contract(&self, site: Site<'_>) -> bool {
+        if !self.has_contracts {
+            return false;
+        }
+        if let (Some(placed), Some(layout)) = (site.interval(), &self.layout) {
             return layout.region_around(placed).is_some_and(|region| region.contract);
         }
-        self.body
-            .chain(node.region())
-            .filter_map(|around| self.body.region(around))
-            .any(|region| matches!(region.owner, RegionOwner::Contract(_)))
+        self.owners_around(site).any(|owner| matches!(owner, RegionOwner::Contract(_)))
     }
 
     /// The node before another one in its region.
-    pub(crate) fn previous(&self, of: NodeRef) -> Option<NodeRef> {
-        match (self.placed(of), &self.layout) {
-            (Some(placed), Some(layout)) => layout.previous(placed),
-            (_, _) => self.body.previous(of),
+    pub(crate) fn previous(&self, site: Site<'_>) -> Option<(NodeRef, &'a Node)> {
+        if let (Some(placed), Some(layout)) = (site.interval(), &self.layout) {
+            return layout.previous(placed);
         }
+        let before = self.body.previous(site.of)?;
+        Some((before, self.body.node(before)?))
     }
 
-    /// Tells whether somebody takes a value of a node.
-    pub(crate) fn is_used(&self, of: NodeRef) -> bool {
-        match self.layout.as_ref().and_then(|layout| layout.node(of)) {
-            Some(placed) => placed.used,
-            None => self.body.uses_of(of.number()).next().is_some(),
+    /// Tells whether somebody takes a value of a node. With flat positions: somebody who was looked at.
+    pub(crate) fn is_used(&self, site: Site<'_>) -> bool {
+        match site.placed {
+            Some(placed) => placed.used.get(),
+            None => self.body.uses_of(site.of.number()).next().is_some(),
         }
     }
 

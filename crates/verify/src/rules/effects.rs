@@ -1,31 +1,31 @@
 //! V12: effects stay within bounds.
 
-use lmlang_ir::{Attr, Effect, EffectBound, Node, NodeRef, Opcode, Program};
+use lmlang_ir::{Attr, Effect, EffectBound, Node, Opcode, Program};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// What a node does, against what the function, or a contract, may do.
-pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
     let bound = view.function.head().effect_bound;
-    let has_contracts = view.body.contracts().next().is_some();
-    if bound == EffectBound::Any && !has_contracts {
+    if bound == EffectBound::Any && !view.has_contracts {
         return;
     }
+    let node = site.node;
     let code = node.op().code();
     let is_variable = matches!(code, Opcode::VarGet | Opcode::VarSet);
     let needed = needed(view.program, node);
     if needed == EffectBound::Pure && !is_variable {
         return;
     }
-    let in_contract = has_contracts && view.in_contract(of, node);
+    let in_contract = view.in_contract(site);
     if in_contract && is_variable {
-        out.push(view.node_finding(Code::VariableInContract, of, node, None));
+        out.push(view.node_finding(Code::VariableInContract, site, None));
     }
     let allowed = if in_contract { EffectBound::Reads } else { bound };
     if needed > allowed {
-        let finding = view.node_finding(Code::EffectExceedsBound, of, node, None);
+        let finding = view.node_finding(Code::EffectExceedsBound, site, None);
         out.push(finding.expecting(allowed).finding(needed));
     }
 }
@@ -48,7 +48,6 @@ pub(crate) fn needed(program: &Program, node: &Node) -> EffectBound {
 }
 
 /// Tells whether a node is a reason for its function to be more than pure.
-pub(crate) fn is_reader(view: &View<'_>, of: NodeRef, node: &Node) -> bool {
-    needed(view.program, node) > EffectBound::Pure
-        && !(view.body.contracts().next().is_some() && view.in_contract(of, node))
+pub(crate) fn is_reader(view: &View<'_>, site: Site<'_>) -> bool {
+    needed(view.program, site.node) > EffectBound::Pure && !view.in_contract(site)
 }

@@ -4,17 +4,16 @@ use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// Whether a node is ever come to.
-pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
-    let Some(before) = view.previous(of) else { return };
-    let Some(previous) = view.body.node(before) else { return };
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let Some((before, previous)) = view.previous(site) else { return };
     if previous.op().is_terminator() {
-        let finding = view.node_finding(Code::CodeAfterTerminator, of, node, None);
+        let finding = view.node_finding(Code::CodeAfterTerminator, site, None);
         out.push(finding.finding(lmlang_ir::Ref::from(before)));
-    } else if node.op().code() != Opcode::Unreachable && !passes_on(view.body, before, previous) {
-        let finding = view.node_finding(Code::UnreachableCode, of, node, None);
+    } else if site.node.op().code() != Opcode::Unreachable && !passes_on(view.body, before, previous) {
+        let finding = view.node_finding(Code::UnreachableCode, site, None);
         out.push(finding.finding(lmlang_ir::Ref::from(before)));
     }
 }

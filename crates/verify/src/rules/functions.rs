@@ -61,5 +61,5 @@ pub(crate) fn find_reader(view: &View<'_>) -> Option<NodeRef> {
     if view.function.head().effect_bound != EffectBound::Reads {
         return None;
     }
-    view.body.nodes().find(|(of, node)| effects::is_reader(view, *of, node)).map(|(of, _)| of)
+    view.body.nodes().find(|(of, node)| effects::is_reader(view, view.site(*of, node))).map(|(of, _)| of)
 }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_ir::{Attr, Case, Match, Node, NodeRef, Program, Type, Variant};
+use lmlang_ir::{Attr, Case, Match, Program, Type, Variant};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// The cases of a `match`.
-pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
-    let Attr::Match(cases) = node.op().attr() else { return };
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let Attr::Match(cases) = site.node.op().attr() else { return };
     let mut seen = BTreeSet::new();
     if cases.cases.iter().any(|case| !seen.insert(case)) {
-        out.push(view.node_finding(Code::DuplicateCase, of, node, None));
+        out.push(view.node_finding(Code::DuplicateCase, site, None));
     }
     let subject = |case: &Case| match case {
         Case::Int(_) => None,
@@ -22,11 +22,11 @@ pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Dia
     let mut subjects = cases.cases.iter().map(subject);
     let first = subjects.next();
     if subjects.any(|other| Some(other) != first) {
-        out.push(view.node_finding(Code::MixedCases, of, node, None));
+        out.push(view.node_finding(Code::MixedCases, site, None));
     } else if !cases.default
         && let Some(missing) = missing_case(view.program, cases, first.flatten().as_ref())
     {
-        out.push(view.node_finding(Code::MatchNotExhaustive, of, node, None).expecting(&*missing));
+        out.push(view.node_finding(Code::MatchNotExhaustive, site, None).expecting(&*missing));
     }
 }
 

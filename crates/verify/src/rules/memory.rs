@@ -1,21 +1,22 @@
 //! V9: widths, alignment, and a memory for what uses it.
 
-use lmlang_ir::{Attr, Effect, Node, NodeRef, Opcode, ops::Group};
+use lmlang_ir::ops::Group;
+use lmlang_ir::{Attr, Effect, Opcode};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// A node that accesses memory.
-pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
-    let op = node.op();
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let op = site.node.op();
     if !view.has_memory && uses_memory(op.code()) {
-        out.push(view.node_finding(Code::MemoryMissing, of, node, None));
+        out.push(view.node_finding(Code::MemoryMissing, site, None));
     }
     let Attr::Memory(arg) = op.attr() else { return };
     let width = access_width(op.code(), arg.ty.size());
     if u32::from(arg.align_log2) > width.ilog2() {
-        let finding = view.node_finding(Code::AlignmentTooLarge, of, node, None);
+        let finding = view.node_finding(Code::AlignmentTooLarge, site, None);
         let found = 1u64.checked_shl(arg.align_log2.into()).unwrap_or(u64::MAX);
         out.push(finding.expecting(width as usize).finding(found as usize));
     }

@@ -2,19 +2,19 @@
 
 use lmlang_ir::ops::AttrKind;
 use lmlang_ir::{
-    Attr, Case, FuncRef, MemberRef, Node, NodeRef, Opcode, Shape, Storage, StorageKind, Type, TypeDef,
-    TypeRef, VarRef, Variant,
+    Attr, Case, FuncRef, MemberRef, Opcode, Shape, Storage, StorageKind, Type, TypeDef, TypeRef, VarRef,
+    Variant,
 };
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::rules::{modules, types};
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// What a node's operator names.
-pub(crate) fn check(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
-    let named = Named { view, of, node };
-    match node.op().attr() {
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let named = Named { view, site };
+    match site.node.op().attr() {
         Attr::None
         | Attr::Scalar(_)
         | Attr::Convert(..)
@@ -77,13 +77,12 @@ impl ShapeKind {
 
 struct Named<'v> {
     view: &'v View<'v>,
-    of: NodeRef,
-    node: &'v Node,
+    site: Site<'v>,
 }
 
 impl Named<'_> {
     fn finding(&self, code: Code) -> Diagnostic {
-        self.view.node_finding(code, self.of, self.node, None)
+        self.view.node_finding(code, self.site, None)
     }
 
     fn types<'t>(&self, all: impl IntoIterator<Item = &'t Type>, out: &mut Vec<Diagnostic>) {
@@ -94,7 +93,7 @@ impl Named<'_> {
 
     fn ty(&self, ty: &Type, out: &mut Vec<Diagnostic>) {
         self.types([ty], out);
-        let op = self.node.op();
+        let op = self.site.node.op();
         match (op.code(), ty) {
             (Opcode::EnumTag, Type::Named(named)) => self.shape(*named, ShapeKind::Enum, out),
             (Opcode::ArrayPush | Opcode::ArraySlice, Type::FixedArray(..)) => {
@@ -128,7 +127,7 @@ impl Named<'_> {
         if ShapeKind::of(def) == ShapeKind::Struct && !def.fields().iter().any(|one| one.member == field) {
             out.push(self.missing(of, field));
         }
-        let pointed = self.node.op().code() == Opcode::FieldAddr;
+        let pointed = self.site.node.op().code() == Opcode::FieldAddr;
         if pointed && !types::is_plain(self.view.program, &Type::Named(of)) {
             out.push(self.finding(Code::NoPlainLayout).finding(Type::Named(of)));
         }
@@ -163,13 +162,13 @@ impl Named<'_> {
         if !modules::sees(self.view.program, self.view.module(), head.module, head.visibility) {
             out.push(self.finding(Code::NotVisible).finding(found));
         }
-        if !head.captures.is_empty() && self.node.op().code() != Opcode::ClosureNew {
+        if !head.captures.is_empty() && self.site.node.op().code() != Opcode::ClosureNew {
             out.push(self.finding(Code::CallNeedsClosure).finding(found));
         }
     }
 
     fn variable(&self, of: VarRef, out: &mut Vec<Diagnostic>) {
-        let op = self.node.op();
+        let op = self.site.node.op();
         let found = lmlang_ir::Ref::from(of);
         if op.spec().attr == AttrKind::Variable {
             if self.view.body.variable(of).is_none() {

@@ -16,22 +16,19 @@ pub(crate) mod types;
 pub(crate) mod unused;
 pub(crate) mod variables;
 
-use lmlang_ir::{Node, NodeRef};
-
 use crate::diagnostic::Diagnostic;
-use crate::ports;
-use crate::view::View;
+use crate::ports::Inputs;
+use crate::view::{Site, View};
 
-/// All rules about a node.
-pub(crate) fn check_node(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
-    let expected = ports::inputs(view.program, view.function, node);
-    sources::check(view, of, node, expected.as_ref(), out);
-    mentions::check(view, of, node, out);
-    exits::check(view, of, node, out);
-    matches::check(view, of, node, out);
-    regions::check_owner(view, of, node, out);
-    memory::check(view, of, node, out);
-    effects::check(view, of, node, out);
-    flow::check(view, of, node, out);
-    unused::check(view, of, node, out);
+/// All rules about a node but the one about unused values, which asks for all uses.
+pub(crate) fn check_node(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let expected = Inputs::of(view.program, view.function, site.node);
+    sources::check(view, site, &expected, out);
+    mentions::check(view, site, out);
+    exits::check(view, site, out);
+    matches::check(view, site, out);
+    regions::check_owner(view, site, out);
+    memory::check(view, site, out);
+    effects::check(view, site, out);
+    flow::check(view, site, out);
 }

@@ -1,28 +1,30 @@
 //! V10, and of V3 and V5 what concerns regions: they form a tree, fit their owners and end in a terminator.
 
 use lmlang_ir::ops::signature::payload_type;
-use lmlang_ir::{
-    Attr, Case, ContractKind, Node, NodeRef, Opcode, Region, RegionOwner, RegionRef, RegionRole, Type,
-};
+use lmlang_ir::{Attr, Case, ContractKind, Node, Opcode, Region, RegionOwner, RegionRef, RegionRole, Type};
 use smallvec::SmallVec;
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
 use crate::rules::types;
-use crate::view::View;
+use crate::view::{Site, View};
 
 /// The regions that a node lists.
-pub(crate) fn check_owner(view: &View<'_>, of: NodeRef, node: &Node, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check_owner(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) {
+    let Site { of, node, .. } = site;
     let listed = node.regions();
     let wanted = wanted_regions(node);
+    if listed.is_empty() && wanted == 0 {
+        return;
+    }
     if listed.len() != wanted {
-        let finding = view.node_finding(Code::RegionCount, of, node, None);
+        let finding = view.node_finding(Code::RegionCount, site, None);
         out.push(finding.expecting(wanted).finding(listed.len()));
     }
     let mut sorted: SmallVec<[RegionRef; 4]> = listed.into();
     sorted.sort_unstable();
     for (at, region) in sorted.iter().enumerate() {
-        let finding = |code| view.node_finding(code, of, node, None).finding(lmlang_ir::Ref::from(*region));
+        let finding = |code| view.node_finding(code, site, None).finding(lmlang_ir::Ref::from(*region));
         if at > 0 && sorted[at - 1] == *region {
             out.push(finding(Code::DuplicateRegion));
         }

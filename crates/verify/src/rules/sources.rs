@@ -1,55 +1,49 @@
 //! V1, V2 and the number of inputs of V5: sources exist, are in scope, and are of the expected types.
 
-use lmlang_ir::ops::Expected;
-use lmlang_ir::{Node, NodeRef, Opcode, RegionOwner, Source};
+use lmlang_ir::{Node, Opcode, RegionOwner, Source};
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
 use crate::ports::Inputs;
-use crate::view::{Given, View};
+use crate::view::{Given, Look, Site, View};
 
 /// Inputs of a node; what they take is not known when the operator names something that does not exist.
-pub(crate) fn check(
-    view: &View<'_>,
-    of: NodeRef,
-    node: &Node,
-    expected: Option<&Inputs>,
-    out: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn check(view: &View<'_>, site: Site<'_>, expected: &Inputs, out: &mut Vec<Diagnostic>) {
+    let node = site.node;
     for (port, source) in node.inputs().iter().enumerate() {
-        let wanted = expected.and_then(|inputs| inputs.get(port));
         match source {
             None => {
-                let hole = view.node_finding(Code::EmptyInput, of, node, Some(port));
-                out.push(Diagnostic { expected: wanted.map(Fact::from), ..hole });
+                let wanted = expected.get(node, port);
+                let hole = view.node_finding(Code::EmptyInput, site, Some(port));
+                out.push(Diagnostic { expected: wanted.as_ref().map(Fact::from), ..hole });
             }
-            Some(source) => check_source(view, of, node, port, source, wanted, out),
+            Some(source) => check_source(view, site, port, source, expected, out),
         }
     }
-    let Some(expected) = expected else { return };
-    if expected.len() != node.inputs().len() {
+    let Some(count) = expected.count(node) else { return };
+    if count != node.inputs().len() {
         let open = node.op().spec().inputs.iter().any(|port| port.repeated());
         let code = match (answers_contract(view, node), open) {
             (true, _) => Code::ContractNotBoolean,
             (false, true) => Code::ArityMismatch,
             (false, false) => Code::InputCount,
         };
-        let finding = view.node_finding(code, of, node, None);
-        out.push(finding.expecting(expected.len()).finding(node.inputs().len()));
+        let finding = view.node_finding(code, site, None);
+        out.push(finding.expecting(count).finding(node.inputs().len()));
     }
 }
 
 fn check_source(
     view: &View<'_>,
-    of: NodeRef,
-    node: &Node,
+    site: Site<'_>,
     port: usize,
     source: Source,
-    wanted: Option<&Expected>,
+    expected: &Inputs,
     out: &mut Vec<Diagnostic>,
 ) {
-    let finding = |code| view.node_finding(code, of, node, Some(port)).finding(source);
-    let given = match view.given(source) {
+    let finding = |code| view.node_finding(code, site, Some(port)).finding(source);
+    let Look { given, in_scope } = view.look(source, site);
+    let given = match given {
         Given::NoSource => return out.push(finding(Code::UnknownSource)),
         Given::NoPort => {
             out.push(finding(Code::PortGone));
@@ -58,13 +52,15 @@ fn check_source(
         Given::Unknown => None,
         Given::Is(ty) => Some(ty),
     };
-    if !view.in_scope(source, of, node) {
+    if !in_scope {
         out.push(finding(Code::NotInScope));
     }
-    let (Some(wanted), Some(given)) = (wanted, given) else { return };
-    if !wanted.accepts(&given) {
-        let code = if answers_contract(view, node) { Code::ContractNotBoolean } else { Code::TypeMismatch };
-        out.push(finding(code).expecting(wanted).finding(given.into_owned()));
+    let Some(given) = given else { return };
+    if !expected.accepts(site.node, port, &given) {
+        let Some(wanted) = expected.get(site.node, port) else { return };
+        let code =
+            if answers_contract(view, site.node) { Code::ContractNotBoolean } else { Code::TypeMismatch };
+        out.push(finding(code).expecting(&wanted).finding(given.into_owned()));
     }
 }
 

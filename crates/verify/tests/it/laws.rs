@@ -1,6 +1,6 @@
 //! Laws: verification is total, generated programs are right, and LOCAL finds what FULL finds.
 
-use lmlang_ir::{Program, RefAllocator};
+use lmlang_ir::Program;
 use lmlang_testkit::edits::structural;
 use lmlang_testkit::generate::{Generated, Options, choices, programs};
 use lmlang_testkit::{Choices, config};
