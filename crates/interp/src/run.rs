@@ -424,7 +424,7 @@ impl Run {
         self.discharge();
         let cost = self.cost();
         if self.left < cost {
-            return self.finish(Stop::Limit(Limit::Fuel));
+            return self.run_dry();
         }
         self.machine.fuel = PLENTY;
         self.machine.extra_limit = (self.left - cost) as i64;
@@ -437,6 +437,13 @@ impl Run {
             Exit::Step | Exit::Halt | Exit::Stop => self.left -= cost + (self.machine.extra - extra),
         }
         self.attend(exit);
+    }
+
+    /// Ends the run at the fuel limit. What is left does not pay for the next instruction; folded code may account for
+    /// several nodes there, some of which could be paid for, and are: their values are recomputable.
+    fn run_dry(&mut self) {
+        self.left = 0;
+        self.finish(Stop::Limit(Limit::Fuel));
     }
 
     /// Takes back what has been charged for the rest of a segment.
@@ -800,13 +807,22 @@ impl Run {
         }
         let Some(mut plain) = self.again(Lowering::Plain, limits) else { return };
         while plain.resume(u64::MAX) == Progress::Paused {}
+        let steps = plain.steps();
         let found = plain.outcome.as_mut().and_then(Outcome::place_mut).map(std::mem::take);
-        if let (Some(place), Some(found)) = (self.outcome.as_mut().and_then(Outcome::place_mut), found) {
-            if place.at().map(|at| (at.function, at.node)) == found.at().map(|at| (at.function, at.node))
-                || !stopped_by_itself
-            {
+        let (Some(place), Some(found)) = (self.outcome.as_mut().and_then(Outcome::place_mut), found) else {
+            return;
+        };
+        let same = |a: &Place, b: &Place| {
+            a.at().map(|at| (at.function, at.node)) == b.at().map(|at| (at.function, at.node))
+        };
+        if stopped_by_itself {
+            if same(place, &found) {
                 place.values = found.values;
             }
+        } else {
+            // Folded code stops at the start of what accounts for several nodes: the unfolded one knows which.
+            *place = found;
+            place.stack.iter_mut().for_each(|location| location.step = steps);
         }
     }
 }

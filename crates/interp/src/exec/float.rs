@@ -71,3 +71,30 @@ floats! {
     lt_f32(x, y: s) = u64::from(x < y);
     le_f32(x, y: s) = u64::from(x <= y);
 }
+
+/// `a = f(b)`
+macro_rules! single {
+    ($($name:ident($x:ident) = $value:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) -> Exit {
+            let [_, a, b, _] = code[pc as u16 as usize];
+            let $x = regs[b as usize].get();
+            let value: u64 = $value;
+            regs[a as usize].set(value);
+            next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
+        }
+    )*};
+}
+
+single! {
+    sqrt_f64(x) = canon64(d(x).sqrt());
+    neg_f64(x) = x ^ (1 << 63);
+    abs_f64(x) = x & !(1 << 63);
+    convert_s_i32(x) = f64::from(x as i32).to_bits();
+    convert_s_i64(x) = (x as i64 as f64).to_bits();
+}

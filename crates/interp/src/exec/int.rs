@@ -108,6 +108,8 @@ immediate! {
     eq_k(x, k) = u64::from(x == u64::from(k as u16));
     ne_k(x, k) = u64::from(x != u64::from(k as u16));
     eqz(x, _k) = u64::from(x == 0);
+    low32(x, _k) = x & 0xffff_ffff;
+    extend_s32(x, _k) = i64::from(x as i32) as u64;
 }
 
 trapping! {

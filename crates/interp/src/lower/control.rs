@@ -177,6 +177,7 @@ impl Lower<'_> {
 
     /// Takes an exit with the inputs from `first` on; without a jump if the target comes next anyway.
     fn take_exit(&mut self, of: NodeRef, node: &Node, first: usize, goal: Goal, jump: bool) {
+        self.compute_sunk(node);
         let values: Vec<Loc> = (first..node.inputs().len()).map(|index| self.moved(of, index)).collect();
         match goal {
             Goal::Jump(label, places) => {

@@ -117,6 +117,8 @@ struct Lower<'a> {
     /// Loops around the region that is being lowered.
     loops: u32,
     placed: HashMap<Source, (Loc, Guard)>,
+    /// Nodes that the exit at the end of their region computes.
+    sunk: HashSet<NodeRef>,
     positions: Positions,
 }
 
@@ -184,6 +186,7 @@ pub(crate) fn lower(
         pinned: HashMap::new(),
         loops: 0,
         placed: HashMap::new(),
+        sunk: HashSet::new(),
         positions: Positions::default(),
     };
     lower.function();

@@ -148,6 +148,13 @@ impl Lower<'_> {
             self.top = mark;
             return;
         }
+        if self.sunk.contains(&of) {
+            // The exit that it is for computes it.
+            if let Some(ty) = ports.outputs.first() {
+                self.output(of, 0, ty);
+            }
+            return;
+        }
         if self.calls(of, node, ports) || self.folded(of, node, ports) {
             return;
         }
@@ -188,7 +195,8 @@ impl Lower<'_> {
         }
     }
 
-    fn compute(&mut self, of: NodeRef, node: &Node, ports: &Ports, to: u16) {
+    /// Emits what computes the outputs of a node.
+    pub(super) fn compute(&mut self, of: NodeRef, node: &Node, ports: &Ports, to: u16) {
         let op = node.op().code();
         match (op, node.op().attr()) {
             (Op::Const, Attr::Const(value)) => match scalar_bits(value) {
@@ -304,7 +312,10 @@ impl Lower<'_> {
             return;
         }
         let key = format!("{}.{}", op.mnemonic(), scalar.name());
-        if let Some(which) = select::rare_unary(&key) {
+        if let Some(opcode) = select::unary(&key) {
+            let x = self.num(of, 0);
+            self.emit.op(opcode, to, x, 0);
+        } else if let Some(which) = select::rare_unary(&key) {
             let x = self.num(of, 0);
             self.emit.op(Opcode::Unary, to, x, which);
         } else if let Some(which) = select::rare_binary(&key) {
@@ -322,6 +333,10 @@ impl Lower<'_> {
             return;
         }
         let key = format!("{}.{}.{}", op.mnemonic(), from.name(), into.name());
+        if let Some(opcode) = select::unary(&key) {
+            self.emit.op(opcode, to, x, 0);
+            return;
+        }
         match select::rare_unary(&key) {
             Some(which) => {
                 self.emit.op(Opcode::Unary, to, x, which);

@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
-use lmlang_ir::{Attr, Body, Exit, NodeRef, Opcode as Op, RegionOwner, RegionRef, Source};
+use lmlang_ir::ops::Ports;
+use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode as Op, RegionOwner, RegionRef, Source};
 
-use super::Lower;
+use super::{Lower, select};
 use crate::code::{Loc, Lowering};
 use crate::value::{Class, class};
 
@@ -93,6 +94,7 @@ impl Lower<'_> {
             (Op::Return, _) => self.places(Exit::Return),
             _ => return,
         };
+        let (mut held, mut late) = (Vec::new(), Vec::new());
         for (source, (loc, guard)) in end.inputs().iter().zip(places) {
             let Some(source @ Source::Node(node, _)) = source else { continue };
             let Some(home) = body.node(node).map(|node| node.region()) else { continue };
@@ -101,7 +103,60 @@ impl Lower<'_> {
             }
             if self.may_overwrite(node, region, guard) {
                 self.placed.insert(source, (loc, guard));
+                held.push(guard);
+            } else if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
+                late.push((source, node, loc, before));
             }
+        }
+        self.sink(last, late, held);
+    }
+
+    /// Lets the end of a region compute what would otherwise be computed, kept and moved: the next value of a counter
+    /// that is still needed behind its increment.
+    fn sink(&mut self, end: NodeRef, late: Vec<(Source, NodeRef, Loc, Source)>, held: Vec<Guard>) {
+        let body = self.function.body();
+        let taken: Vec<Source> =
+            body.node(end).map_or_else(Vec::new, |end| end.inputs().iter().flatten().collect());
+        let mut read: Vec<Source> = Vec::new();
+        let mut written: Vec<Source> = Vec::new();
+        for (source, of, loc, before) in late {
+            let Some(node) = body.node(of) else { continue };
+            let Attr::Scalar(scalar) = node.op().attr() else { continue };
+            let simple = matches!(
+                node.op().code(),
+                Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl | Op::ShrS | Op::ShrU
+            ) && select::binary(node.op().code(), *scalar).is_some();
+            let alone = body.users_of(of.number()).nth(1).is_none();
+            let inputs: Vec<Source> = node.inputs().iter().flatten().collect();
+            // At the end its operands must still be there, and nobody else may want what it overwrites.
+            let intact = inputs.iter().all(|input| {
+                !held.contains(&Guard::Holds(*input)) && !written.contains(input) && {
+                    !matches!(input, Source::Node(made, _) if self.sunk.contains(made))
+                }
+            });
+            let free = !taken.contains(&before) && !read.contains(&before);
+            if simple && alone && intact && free && !self.stale.contains(&of) && inputs.len() == 2 {
+                self.placed.insert(source, (loc, Guard::Holds(before)));
+                self.sunk.insert(of);
+                read.extend(inputs);
+                written.push(before);
+            }
+        }
+    }
+
+    /// Computes what was left for the end of a region.
+    pub(super) fn compute_sunk(&mut self, end: &Node) {
+        let function = self.function;
+        for source in end.inputs().iter().flatten() {
+            let Source::Node(of, 0) = source else { continue };
+            if !self.sunk.contains(&of) {
+                continue;
+            }
+            let Some(node) = function.body().node(of) else { continue };
+            let Some((Loc::Num(to), _)) = self.locs.get(&source).cloned() else { continue };
+            let mark = self.top;
+            self.compute(of, node, &Ports::default(), to);
+            self.top = mark;
         }
     }
 

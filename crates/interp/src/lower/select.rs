@@ -125,6 +125,20 @@ pub(super) fn commutes(op: Op) -> bool {
     matches!(op, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne)
 }
 
+/// The instruction for one operand, by name with attributes.
+pub(super) fn unary(key: &str) -> Option<Opcode> {
+    Some(match key {
+        "sqrt.f64" => Opcode::SqrtF64,
+        "neg.f64" => Opcode::NegF64,
+        "abs.f64" => Opcode::AbsF64,
+        "convert_s.i32.f64" => Opcode::ConvertSI32,
+        "convert_s.i64.f64" => Opcode::ConvertSI64,
+        "wrap.i64.i32" | "extend_u.i32.i64" => Opcode::Low32,
+        "extend_s.i32.i64" => Opcode::ExtendS32,
+        _ => return None,
+    })
+}
+
 fn index<T>(of: &'static [(&'static str, T)]) -> HashMap<&'static str, u16> {
     of.iter().enumerate().map(|(index, row)| (row.0, index as u16)).collect()
 }

@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(lmlang_testkit::config())]
 
     #[test]
-    fn lowering_slicing_and_stepping_change_nothing(seed in any::<u64>(), slice in 1u64..700) {
+    fn lowering_slicing_and_stepping_change_nothing(seed in any::<u64>(), slice in 1u64..700, fuel in 1u64..3000) {
         let generated = generate::seeded(seed, &Wild { recursion: seed % 3 == 0, ..Wild::default() });
         let checked = check(generated.program.clone());
         let mut choices = Choices::seeded(seed ^ 1);
@@ -62,6 +62,11 @@ proptest! {
             prop_assert_eq!(bare(&fast), bare(&slow), "{} unfolded", function);
             let sliced = in_slices(&checked, function, &args, slice);
             prop_assert_eq!(bare(&fast), bare(&sliced), "{} in slices of {}", function, slice);
+            // With little fuel the run ends in the middle of something, in both at the same node.
+            let short = Options { limits: Limits { fuel, ..options().limits }, ..options() };
+            let (fast_short, slow_short) =
+                (whole(&checked, function, &args, &short), plain(&checked, function, &args, &short));
+            prop_assert_eq!(bare(&fast_short), bare(&slow_short), "{} with fuel {}", function, fuel);
             let run = Run::new(&checked, function, &args, &options(), &Cache::new()).unwrap();
             let mut trace = Trace::of(&run, TraceLevel::Nodes, None).unwrap();
             let page = trace.page(0, usize::MAX, u64::MAX);
