@@ -20,6 +20,8 @@ pub(super) struct Parser<'t> {
     comments: Vec<Comment>,
     comment_at: usize,
     pub(super) at: usize,
+    /// Where the statement or item that is read begins.
+    pub(super) begin: usize,
     /// How many parentheses are open: inside them a line's end means nothing.
     pub(super) parens: usize,
     pub(super) tree: Tree,
@@ -35,6 +37,7 @@ impl<'t> Parser<'t> {
             comments: lexed.comments,
             comment_at: 0,
             at: 0,
+            begin: 0,
             parens: 0,
             tree: Tree::default(),
             mistakes: lexed.mistakes,
@@ -142,7 +145,8 @@ impl<'t> Parser<'t> {
             // Told by the lexer.
             return Skip;
         }
-        let line_end = token.line_start && token.kind != Kind::End && self.parens == 0 && self.at > 0;
+        let line_end =
+            token.line_start && token.kind != Kind::End && self.parens == 0 && self.at > self.begin;
         let found = if line_end { "the end of the line".to_owned() } else { self.describe(token) };
         let at = if line_end { self.tokens[self.at - 1].end } else { token.start };
         let message = format!("expected {expected}, found {found}");

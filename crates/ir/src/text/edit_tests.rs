@@ -115,7 +115,7 @@ fn a_contract_is_replaced_in_place() {
     assert_eq!(program, before);
     replace_contract(&mut program, &mut refs, of, "ensure \"larger\" (r) = gt_s.i64 r, x").expect("fits");
     let printed = print_contract(&program, f(), of, Detail::Summary);
-    assert!(printed.starts_with("ensure#k13 \"larger\" (r) { yield#n"), "{printed}");
+    assert!(printed.starts_with("ensure#k13 \"larger\" (r) #g14 { yield#n"), "{printed}");
     assert!(printed.ends_with("(gt_s.i64 r, x) }\n"), "{printed}");
     let errors = replace_contract(&mut program, &mut refs, of, "a = add.i64 x, 1").expect_err("no contract");
     assert_eq!(errors[0].code, code::SYNTAX);

@@ -159,7 +159,7 @@ pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
     const LONGEST: usize = 64;
     let given: Vec<char> = given.chars().take(LONGEST).collect();
-    let limit = (given.len() / 3).max(1);
+    let limit = (given.len() / 3).max(usize::from(given.len() > 1));
     let mut found: Vec<(usize, &str)> = names
         .filter(|name| name.len().abs_diff(given.len()) <= limit + 2)
         .filter_map(|name| Some((distance(&given, name, limit)?, name)))

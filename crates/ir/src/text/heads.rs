@@ -88,6 +88,8 @@ impl<'t> Parser<'t> {
         let given = &self.text[first.start as usize..end as usize];
         let candidates =
             nearest(given.split('.').next().unwrap_or(given), OPS.iter().map(|spec| spec.mnemonic));
+        let called = self.is_punct(1, b'(').then(|| format!("call {given}"));
+        let candidates = called.into_iter().chain(candidates).collect();
         let message = format!("there is no operator `{given}`");
         self.note(Mistake::new(code::UNKNOWN_OP, first.start, message).found(given).candidates(candidates));
         Skip

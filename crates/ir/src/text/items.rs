@@ -37,6 +37,7 @@ impl Parser<'_> {
                 continue;
             }
             let from = self.at;
+            self.begin = from;
             if self.item(doc, &mut ended).is_err() {
                 self.skip_item(from);
             }

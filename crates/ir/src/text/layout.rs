@@ -2,7 +2,7 @@
 //!
 //! A node folds into its use when all of this holds, and so the parser, which puts the nodes of operands right before
 //! their use in the order of the operands, gives back the same order:
-//! * it is pure, has one output, no name, no comment and no regions;
+//! * it is pure or reads a variable, has one output, no name, no comment and no regions;
 //! * it is used once, by an operand of a node of the same region;
 //! * between it and its use stand only nodes that fold into later operands of that use, and what these are made of;
 //! * the expression does not become deeper than [`MAX_FOLD`].
@@ -62,7 +62,7 @@ pub(super) fn lines(
 fn is_foldable(program: &Program, function: &Function, of: NodeRef) -> bool {
     let body = function.body();
     let Some(node) = body.node(of) else { return false };
-    if node.op().spec().effect != Effect::Pure
+    if (node.op().spec().effect != Effect::Pure && node.op().code() != Opcode::VarGet)
         || node.name().is_some()
         || node.doc().is_some()
         || !node.regions().is_empty()

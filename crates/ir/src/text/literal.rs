@@ -99,7 +99,7 @@ impl Literal {
         })
     }
 
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Literal::Bool(value) => format!("`{value}`"),
             Literal::Unit => "`unit`".to_owned(),

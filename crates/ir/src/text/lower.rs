@@ -46,6 +46,8 @@ pub(super) struct Lowering<'t> {
     pub(super) mistakes: Vec<Mistake>,
     /// The refs that the text gives to entities.
     pub(super) given: HashMap<u64, RefKind>,
+    /// Those that it gives more than once.
+    doubled: HashSet<u64>,
     /// Whether a head is broken, so that types that follow from it are not known.
     pub(super) tainted: bool,
     pub(super) reuse: Reuse,
@@ -69,6 +71,7 @@ impl<'t> Lowering<'t> {
             policy,
             mistakes: Vec::new(),
             given: HashMap::new(),
+            doubled: HashSet::new(),
             tainted: false,
             reuse: Reuse::default(),
             made: Vec::new(),
@@ -180,6 +183,7 @@ impl<'t> Lowering<'t> {
             Policy::Refuse => return self.note(unknown_ref(of, at)),
         }
         if self.given.insert(of.number, kind).is_some() {
+            self.doubled.insert(of.number);
             let message = format!("`{of}` is given twice");
             self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
         }
@@ -188,13 +192,19 @@ impl<'t> Lowering<'t> {
     /// The given number, or a fresh one.
     pub(super) fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
         let number = match tag {
-            Some(tag) if self.given.get(&tag.of.number) == Some(&tag.of.kind) => tag.of.number,
+            Some(tag) if self.is_free(tag.of) => tag.of.number,
             Some(_) | None => match self.refs.allocate() {
                 Some(number) => number,
                 None => self.exhausted(at),
             },
         };
         self.placed(number, at)
+    }
+
+    /// Whether the text gives a ref that is not taken yet.
+    fn is_free(&self, of: Ref) -> bool {
+        self.given.get(&of.number) == Some(&of.kind)
+            && !(self.doubled.contains(&of.number) && self.program.ref_of(of.number).is_some())
     }
 
     /// Remembers where an entity stands.

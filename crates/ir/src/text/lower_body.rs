@@ -1,27 +1,27 @@
 //! From the tree to a function's body. Nesting costs no stack.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::change::FunctionMut;
-use crate::entities::{Contract, ContractKind, Region, RegionOwner, RegionParam, RegionRole, Variable};
+use crate::entities::{Contract, ContractKind, Region, RegionOwner, RegionRole, Variable};
 use crate::node::{Node, NodeContent, Source};
-use crate::ops::signature::{payload_type, ports, source_type};
-use crate::ops::{Attr, AttrKind, Case, Expected, Op, Opcode};
+use crate::ops::signature::{ports, source_type};
+use crate::ops::{Attr, Expected, Op, Opcode};
 use crate::program::Program;
-use crate::refs::{
-    ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef,
-};
+use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, VarRef};
+use crate::text::body_names::BodyNames;
 use crate::text::error::{Mistake, code, nearest};
 use crate::text::lower::Lowering;
+use crate::text::lower_regions::Planned;
 use crate::text::names::{ProgramNames, unknown_ref};
-use crate::text::resolve::{Names, Resolved, given_ref, resolve_case, resolve_op, resolve_type};
+use crate::text::resolve::{Names, Resolved, given_ref, resolve_op, resolve_type};
 use crate::text::scope::{Binding, Scope};
 use crate::text::syntax::{
-    AttrSyntax, BodySyntax, CaseSyntax, ContractSyntax, Expr, ExprId, FunctionItem, Head, Label, Path,
-    RegionId, RoleSyntax, Segment, Stmt, Tag, VarSyntax,
+    AttrSyntax, BodySyntax, CaseSyntax, ContractSyntax, Expr, ExprId, FunctionItem, Head, Label, RegionId,
+    Segment, Stmt, Tag, VarSyntax,
 };
 use crate::types::{Const, Type};
 
@@ -73,90 +73,6 @@ struct At {
     last: Option<NodeRef>,
 }
 
-/// Names in a function.
-pub(super) struct BodyNames<'a> {
-    pub(super) program: ProgramNames<'a>,
-    pub(super) function: FuncRef,
-    pub(super) scope: &'a Scope,
-    /// Refs of entities that the text makes.
-    pub(super) given: &'a HashMap<u64, RefKind>,
-}
-
-impl Names for BodyNames<'_> {
-    fn named(&self, path: &Path) -> Resolved<TypeRef> {
-        self.program.named(path)
-    }
-
-    fn function(&self, path: &Path) -> Resolved<FuncRef> {
-        self.program.function(path)
-    }
-
-    fn variable(&self, path: &Path) -> Resolved<VarRef> {
-        let body = self.program.program.function(self.function).map(|function| function.body());
-        let segment = path.last();
-        if let Some((of, at)) = given_ref(segment) {
-            let found =
-                VarRef::try_from(of).ok().filter(|of| body.is_some_and(|body| body.variable(*of).is_some()));
-            return found.ok_or_else(|| unknown_ref(of, at));
-        }
-        match self.scope.variables(&segment.name) {
-            [of] if path.segments.len() == 1 => Ok(*of),
-            [] | [_] => {
-                let message = format!("there is no variable `{}`", path.display());
-                Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
-                    .found(path.display())
-                    .candidates(nearest(&segment.name, self.scope.variable_names())))
-            }
-            several => {
-                let message = format!("`{}` is the name of more than one variable", segment.name);
-                let shown = several.iter().map(|of| format!("{}#{of}", segment.name)).collect();
-                Err(Mistake::new(code::AMBIGUOUS_NAME, segment.at, message).candidates(shown))
-            }
-        }
-    }
-
-    fn storage(&self, path: &Path, kind: AttrKind) -> Resolved<VarRef> {
-        self.program.storage(path, kind)
-    }
-
-    fn member(&self, owner: TypeRef, segment: &Segment) -> Resolved<MemberRef> {
-        self.program.member(owner, segment)
-    }
-
-    fn target(&self, segment: &Segment) -> Resolved<NodeRef> {
-        if let Some((of, at)) = given_ref(segment) {
-            let known = self.given.contains_key(&of.number) || self.program.program.place(of).is_some();
-            return match NodeRef::try_from(of) {
-                Ok(node) if known => Ok(node),
-                Ok(_) => Err(unknown_ref(of, at)),
-                Err(error) => {
-                    Err(Mistake::new(code::WRONG_KIND, at, error.to_string()).found(of.to_string()))
-                }
-            };
-        }
-        self.scope.label(&segment.name).ok_or_else(|| {
-            let message = format!("there is no label `{}` around", segment.name);
-            Mistake::new(code::UNKNOWN_NAME, segment.at, message)
-                .found(&*segment.name)
-                .candidates(nearest(&segment.name, self.scope.label_names()))
-        })
-    }
-
-    fn capture(&self, segment: &Segment) -> Resolved<u32> {
-        let function = self.program.program.function(self.function);
-        let captures = function.map_or(&[][..], |function| &function.head().captures);
-        match captures.iter().position(|capture| *capture.name == *segment.name) {
-            Some(index) => Ok(index as u32),
-            None => {
-                let message = format!("there is no capture `{}`", segment.name);
-                Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
-                    .found(&*segment.name)
-                    .candidates(nearest(&segment.name, captures.iter().map(|capture| &*capture.name))))
-            }
-        }
-    }
-}
-
 impl<'t> Lowering<'t> {
     /// Fills the body of a function that is there with its head.
     pub(super) fn function_body(&mut self, of: FuncRef, item: &'t FunctionItem) {
@@ -178,19 +94,19 @@ impl<'a, 't> Body<'a, 't> {
         }
     }
 
-    fn program(&self) -> &Program {
+    pub(super) fn program(&self) -> &Program {
         &self.lowering.program
     }
 
-    fn note(&mut self, mistake: Mistake) {
+    pub(super) fn note(&mut self, mistake: Mistake) {
         self.lowering.note(mistake);
     }
 
-    fn note_name(&mut self, mistake: Mistake) {
+    pub(super) fn note_name(&mut self, mistake: Mistake) {
         self.lowering.note_name(mistake);
     }
 
-    fn names(&self) -> BodyNames<'_> {
+    pub(super) fn names(&self) -> BodyNames<'_> {
         BodyNames {
             program: ProgramNames { program: &self.lowering.program, module: Some(self.module) },
             function: self.function,
@@ -216,7 +132,7 @@ impl<'a, 't> Body<'a, 't> {
         }
     }
 
-    fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
+    pub(super) fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
         match tag {
             Some(_) => self.lowering.number(tag, at),
             None => match self.lowering.refs.allocate_in(self.function) {
@@ -227,7 +143,7 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     /// The ref of something old, unless the text gives it to something else.
-    fn reused<R: Copy + Into<Ref>>(&mut self, tag: Option<Tag>, old: Option<R>) -> Option<u64> {
+    pub(super) fn reused<R: Copy + Into<Ref>>(&mut self, tag: Option<Tag>, old: Option<R>) -> Option<u64> {
         let number = old?.into().number;
         (tag.is_none() && !self.lowering.given.contains_key(&number)).then_some(number)
     }
@@ -325,49 +241,6 @@ impl<'a, 't> Body<'a, 't> {
             function.add_region(inner, region_record)
         });
         self.run(vec![Work::Enter { syntax: syntax.region, region: inner }]);
-    }
-
-    /// The parameters of a contract's region: as written, else the results of the function for `ensure`.
-    fn contract_params(&mut self, syntax: &ContractSyntax) -> Vec<RegionParam> {
-        let tree = self.lowering.tree;
-        let results = self.program().function(self.function).map(|function| function.head().results.clone());
-        let default = default_contract_params(syntax.kind, &results.unwrap_or_default());
-        match &tree.regions[syntax.region as usize].params {
-            Some(_) => {
-                let types: Vec<Type> = default.into_iter().map(|param| param.ty).collect();
-                self.region_params(syntax.region, &types)
-            }
-            None => default,
-        }
-    }
-
-    /// The parameters written at a region; without a list, and for types left out, those of `default`.
-    fn region_params(&mut self, region: RegionId, default: &[Type]) -> Vec<RegionParam> {
-        let tree = self.lowering.tree;
-        let Some(params) = &tree.regions[region as usize].params else {
-            return default.iter().map(|ty| RegionParam { name: None, ty: ty.clone() }).collect();
-        };
-        let mut resolved = Vec::new();
-        for (index, param) in params.iter().enumerate() {
-            let at = param.name.as_ref().map_or(tree.regions[region as usize].at, |name| name.at);
-            let ty = match (&param.ty, default.get(index)) {
-                (Some(ty), _) => resolve_type(ty, &self.names()),
-                (None, Some(ty)) => Ok(ty.clone()),
-                (None, None) => {
-                    Err(Mistake::new(code::TYPE_EXPECTED, at, "the type of this parameter is not known")
-                        .expected("`:` and a type"))
-                }
-            };
-            let name = param.name.as_ref().map(|segment| Arc::clone(&segment.name));
-            match ty {
-                Ok(ty) => resolved.push(RegionParam { name, ty }),
-                Err(mistake) => {
-                    self.note_name(mistake);
-                    resolved.push(RegionParam { name, ty: Type::Never });
-                }
-            }
-        }
-        resolved
     }
 
     /// Lowers statements into a region after a node; returns the last one.
@@ -537,7 +410,7 @@ impl<'a, 't> Body<'a, 't> {
         Some((op?, inputs, None))
     }
 
-    fn named<T>(&mut self, resolved: Resolved<T>) -> Option<T> {
+    pub(super) fn named<T>(&mut self, resolved: Resolved<T>) -> Option<T> {
         self.lowering.noted(resolved)
     }
 
@@ -626,7 +499,9 @@ impl<'a, 't> Body<'a, 't> {
             Ok(value) => value,
             Err(reason) => {
                 self.note(
-                    Mistake::new(code::BAD_LITERAL, position, reason).expected(format!("a value of `{ty}`")),
+                    Mistake::new(code::BAD_LITERAL, position, reason)
+                        .expected(format!("a value of `{ty}`"))
+                        .found(literal.describe()),
                 );
                 return None;
             }
@@ -699,156 +574,5 @@ impl<'a, 't> Body<'a, 't> {
                 None
             }
         }
-    }
-
-    /// The regions that a node will own.
-    fn plan_regions(
-        &mut self,
-        stmt: &Stmt,
-        node: NodeRef,
-        op: &Op,
-        scrutinee: Option<&Type>,
-    ) -> Vec<Planned> {
-        let mut planned = Vec::new();
-        match op.attr() {
-            Attr::Match(of) => {
-                let by_case = self.case_regions(stmt, &of.cases, scrutinee);
-                let wanted = of.cases.len() + usize::from(of.default);
-                for (index, syntax) in by_case.into_iter().enumerate().take(wanted) {
-                    let (role, payload) = match of.cases.get(index) {
-                        Some(Case::Variant(variant)) => {
-                            (RegionRole::Case(index as u16), payload_type(self.program(), variant).flatten())
-                        }
-                        Some(Case::Int(_)) => (RegionRole::Case(index as u16), None),
-                        None => (RegionRole::Default, None),
-                    };
-                    let Some(syntax) = syntax else {
-                        let message = format!("the region of `{role}` is missing");
-                        self.note(Mistake::new(code::MISSING_REGION, stmt.head.at, message));
-                        continue;
-                    };
-                    let params = self.region_params(syntax, payload.as_slice());
-                    planned.push((role, params, Some(syntax)));
-                }
-            }
-            Attr::Control(control) => {
-                for (index, syntax) in stmt.regions.iter().enumerate() {
-                    let role = match (op.code(), index) {
-                        (Opcode::If, 0) => RegionRole::Then,
-                        (Opcode::If, _) => RegionRole::Else,
-                        (_, _) => RegionRole::Body,
-                    };
-                    let params = self.region_params(*syntax, &[]);
-                    planned.push((role, params, Some(*syntax)));
-                }
-                if op.code() == Opcode::If && stmt.regions.len() == 1 {
-                    if !control.results.is_empty() {
-                        let message = "an `if` with results needs an `else`";
-                        self.note(
-                            Mistake::new(code::MISSING_REGION, stmt.head.at, message).expected("`else`"),
-                        );
-                    }
-                    planned.push((RegionRole::Else, Vec::new(), None));
-                }
-            }
-            Attr::None
-            | Attr::Scalar(_)
-            | Attr::Convert(..)
-            | Attr::Const(_)
-            | Attr::Type(_)
-            | Attr::Named(_)
-            | Attr::Field(..)
-            | Attr::Variant(_)
-            | Attr::Function(_)
-            | Attr::Variable(_)
-            | Attr::Index(_)
-            | Attr::Signature(_)
-            | Attr::Indirect(..)
-            | Attr::Memory(_)
-            | Attr::Exit(_)
-            | Attr::Switch(_)
-            | Attr::Raw(_) => {}
-        }
-        let old = self.lowering.reuse.regions.remove(&node).unwrap_or_default();
-        planned
-            .into_iter()
-            .enumerate()
-            .map(|(index, (role, params, syntax))| {
-                let tag = syntax.and_then(|syntax| self.lowering.tree.regions[syntax as usize].tag);
-                let number = match self.reused(tag, old.get(index).copied()) {
-                    Some(number) => number,
-                    None => self.number(tag, stmt.head.at),
-                };
-                Planned { of: RegionRef::of_key(number), role, params, syntax }
-            })
-            .collect()
-    }
-
-    /// The region of each case, in the order of the operator's cases, the default last.
-    fn case_regions(
-        &mut self,
-        stmt: &Stmt,
-        cases: &[Case],
-        scrutinee: Option<&Type>,
-    ) -> Vec<Option<RegionId>> {
-        let tree = self.lowering.tree;
-        let mut found: Vec<Option<RegionId>> = vec![None; cases.len() + 1];
-        let mut by_case: HashMap<&Case, Vec<usize>> = HashMap::new();
-        for (index, case) in cases.iter().enumerate().rev() {
-            by_case.entry(case).or_default().push(index);
-        }
-        let has_default = matches!(&stmt.head.attr, AttrSyntax::Match(of) if of.default);
-        let mut seen: HashSet<RegionId> = HashSet::new();
-        for syntax in &stmt.regions {
-            let region = &tree.regions[*syntax as usize];
-            let slot = match &region.role {
-                RoleSyntax::Case(case) => {
-                    // A bare variant of a typed list belongs to the list's enum.
-                    let owner = cases.iter().find_map(|case| match case {
-                        Case::Variant(variant) => Some(variant.owner()),
-                        Case::Int(_) => None,
-                    });
-                    let resolved = resolve_case(case, scrutinee.or(owner.as_ref()), &self.names());
-                    let Some(case) = self.named(resolved) else { continue };
-                    by_case.get_mut(&case).and_then(Vec::pop)
-                }
-                RoleSyntax::Default => has_default.then_some(cases.len()),
-                RoleSyntax::Body | RoleSyntax::Then | RoleSyntax::Else => None,
-            };
-            match slot {
-                Some(index) if found[index].is_none() => {
-                    found[index] = Some(*syntax);
-                    seen.insert(*syntax);
-                }
-                Some(_) | None => {
-                    let message = "the list of the `match` has no such case, or it stands here twice";
-                    self.note(Mistake::new(code::ARITY, region.at, message));
-                }
-            }
-        }
-        found
-    }
-}
-
-/// A region that is about to be made.
-struct Planned {
-    of: RegionRef,
-    role: RegionRole,
-    params: Vec<RegionParam>,
-    /// `None` for the `else` that was left out.
-    syntax: Option<RegionId>,
-}
-
-/// The parameters of a contract's region when none are written: for `ensure` the results of the function, as `result`,
-/// or `result0`, `result1` and so on.
-pub(super) fn default_contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
-    match (kind, results) {
-        (ContractKind::Require, _) => Vec::new(),
-        (ContractKind::Ensure, [only]) => vec![RegionParam { name: Some("result".into()), ty: only.clone() }],
-        (ContractKind::Ensure, several) => several
-            .iter()
-            .enumerate()
-            .map(|(index, ty)| RegionParam { name: Some(format!("result{index}").into()), ty: ty.clone() })
-            .collect(),
     }
 }

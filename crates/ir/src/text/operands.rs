@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
-use crate::text::lexer::Kind;
+use crate::text::lexer::{Kind, NO_PARTNER};
 use crate::text::syntax::{Expr, ExprId, Head, Segment};
 
 /// Something that is open while operands are read.
@@ -51,12 +51,23 @@ impl Parser<'_> {
 
     /// Whether something that is an operand begins here.
     fn operand_ahead(&self) -> bool {
+        !self.line_ends() && self.begins_operand()
+    }
+
+    fn begins_operand(&self) -> bool {
         match self.peek().kind {
-            Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes => !self.line_ends(),
-            Kind::Punct(b'(' | b'$') => !self.line_ends(),
-            Kind::Punct(b'#') => !self.line_ends() && self.is_node_tag(),
+            Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes => true,
+            Kind::Punct(b'(' | b'$') => true,
+            Kind::Punct(b'#') => self.is_node_tag(),
             Kind::Punct(_) | Kind::Arrow | Kind::PathSep | Kind::Bad | Kind::End => false,
         }
+    }
+
+    /// Whether a list goes on here, on the line after a comma: with an operand, not with a statement.
+    fn continues(&self) -> bool {
+        let statement =
+            self.operator_ahead().is_some() || matches!(self.ahead(1).kind, Kind::Punct(b'=' | b'#'));
+        self.begins_operand() && !(self.peek().kind == Kind::Ident && statement)
     }
 
     /// Whether `#n12` stands here, and not the `#g5` of a region.
@@ -75,7 +86,7 @@ impl Parser<'_> {
     }
 
     fn read_operands(&mut self, stack: &mut Vec<Frame>, limit: usize) -> Parsed<()> {
-        // A comma promises an operand, on the next line if need be.
+        // A comma promises an operand.
         let mut promised = false;
         loop {
             let token = self.peek();
@@ -83,7 +94,7 @@ impl Parser<'_> {
                 if !self.close(stack) {
                     return Ok(());
                 }
-            } else if !(promised && token.line_start && token.kind != Kind::End) && !self.operand_ahead() {
+            } else if !self.operand_ahead() && !(promised && self.continues()) {
                 if stack.len() == 1 && !promised {
                     return Ok(());
                 }
@@ -121,7 +132,13 @@ impl Parser<'_> {
     /// Reads the begin of a nested list or operator (true) or one simple operand (false).
     fn open(&mut self, stack: &mut Vec<Frame>) -> Parsed<bool> {
         let frame = |open| Frame { open, operands: Vec::new() };
-        if self.eat(b'(') {
+        if self.is_punct(0, b'(') {
+            let token = self.peek();
+            if token.partner == NO_PARTNER {
+                self.note(Mistake::new(code::SYNTAX, token.start, "this `(` is not closed").expected("`)`"));
+                return Err(Skip);
+            }
+            self.at += 1;
             self.parens += 1;
             let open = match self.operator_ahead() {
                 Some(_) => self.group_open(stack)?,

@@ -9,10 +9,11 @@ use crate::function::Function;
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, TypeRef, VarRef};
 use crate::text::literal::{FloatStyle, put, write_bytes, write_const, write_text};
-use crate::text::lower_body::default_contract_params;
+use crate::text::lower_regions::default_contract_params;
 use crate::text::names::{ProgramNames, Wanted};
+use crate::text::naming::ModuleNaming;
 use crate::text::op::{write_named_type, write_type_list};
-use crate::text::print_body::{BodyPrinter, ModuleNaming};
+use crate::text::print_body::BodyPrinter;
 use crate::text::words::write_name;
 use crate::types::Type;
 

@@ -1,7 +1,6 @@
 //! Printing of bodies: lines, expressions and regions. Nesting costs no stack.
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -12,10 +11,10 @@ use crate::node::{Node, Source};
 use crate::ops::signature::{outputs, payload_type, ports, source_type};
 use crate::ops::{Attr, Case, Expected, Opcode};
 use crate::program::Program;
-use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, RegionRef, TypeRef, VarRef};
+use crate::refs::{ContractRef, FuncRef, NodeRef, RegionRef, VarRef};
 use crate::text::layout;
 use crate::text::literal::{FloatStyle, put, write_const, write_text};
-use crate::text::names::{ProgramNames, Wanted};
+use crate::text::naming::{BodyNaming, ModuleNaming};
 use crate::text::op::{Naming, write_case, write_cases, write_mnemonic, write_named_type, write_results};
 use crate::text::print::{Detail, write_doc};
 use crate::text::scope::{Binding, Scope, output_names};
@@ -24,132 +23,6 @@ use crate::types::Type;
 
 /// Indentation stops growing here: deep programs would otherwise be mostly blanks.
 const MAX_INDENT: usize = 16;
-
-/// Names of entities of the program, seen from a module. Remembers what it found.
-pub(super) struct ModuleNaming<'p> {
-    program: &'p Program,
-    module: Option<ModuleRef>,
-    paths: RefCell<HashMap<u64, String>>,
-}
-
-impl<'p> ModuleNaming<'p> {
-    pub(super) fn new(program: &'p Program, module: Option<ModuleRef>) -> ModuleNaming<'p> {
-        ModuleNaming { program, module, paths: RefCell::default() }
-    }
-
-    fn write(&self, out: &mut String, of: crate::refs::Ref, wanted: Wanted) {
-        let mut paths = self.paths.borrow_mut();
-        let path = paths.entry(of.number).or_insert_with(|| {
-            let mut path = String::new();
-            ProgramNames { program: self.program, module: self.module }.write_path(&mut path, of, wanted);
-            path
-        });
-        out.push_str(path);
-    }
-}
-
-impl Naming for ModuleNaming<'_> {
-    fn named(&self, out: &mut String, of: TypeRef) {
-        self.write(out, of.into(), Wanted::Type);
-    }
-
-    fn function(&self, out: &mut String, of: FuncRef) {
-        self.write(out, of.into(), Wanted::Function);
-    }
-
-    fn variable(&self, out: &mut String, of: VarRef) {
-        put(out, format_args!("{of}"));
-    }
-
-    fn storage(&self, out: &mut String, of: VarRef) {
-        self.write(out, of.into(), Wanted::Storage);
-    }
-
-    fn member(&self, out: &mut String, owner: TypeRef, of: MemberRef) {
-        let Some(def) = self.program.type_def(owner) else { return put(out, format_args!("{of}")) };
-        let fields = def.fields().iter().map(|field| (field.member, &field.name));
-        let mut members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
-        let Some((_, name)) = members.find(|(member, _)| *member == of) else {
-            return put(out, format_args!("{of}"));
-        };
-        write_name(out, name);
-        let fields = def.fields().iter().map(|field| &field.name);
-        let named = fields.chain(def.variants().iter().map(|variant| &variant.name));
-        if named.filter(|other| *other == name).count() > 1 {
-            put(out, format_args!("#{of}"));
-        }
-    }
-
-    fn target(&self, out: &mut String, of: NodeRef) {
-        put(out, format_args!("{of}"));
-    }
-
-    fn capture(&self, out: &mut String, index: u32) {
-        put(out, format_args!("{index}"));
-    }
-}
-
-/// Names inside of a function.
-struct BodyNaming<'a, 'p> {
-    module: &'a ModuleNaming<'p>,
-    function: &'p Function,
-    scope: &'a Scope,
-}
-
-impl Naming for BodyNaming<'_, '_> {
-    fn named(&self, out: &mut String, of: TypeRef) {
-        self.module.named(out, of);
-    }
-
-    fn function(&self, out: &mut String, of: FuncRef) {
-        self.module.function(out, of);
-    }
-
-    fn variable(&self, out: &mut String, of: VarRef) {
-        let variable = self.function.body().variable(of);
-        match variable.and_then(|variable| variable.name.as_ref()) {
-            Some(name) => {
-                write_name(out, name);
-                if self.scope.variables(name).len() != 1 {
-                    put(out, format_args!("#{of}"));
-                }
-            }
-            None => put(out, format_args!("{of}")),
-        }
-    }
-
-    fn storage(&self, out: &mut String, of: VarRef) {
-        self.module.storage(out, of);
-    }
-
-    fn member(&self, out: &mut String, owner: TypeRef, of: MemberRef) {
-        self.module.member(out, owner, of);
-    }
-
-    fn target(&self, out: &mut String, of: NodeRef) {
-        let label = self.function.body().node(of).and_then(|node| node.op().label());
-        match label {
-            Some(label) => {
-                write_name(out, label);
-                if self.scope.label(label) != Some(of) {
-                    put(out, format_args!("#{of}"));
-                }
-            }
-            None => put(out, format_args!("{of}")),
-        }
-    }
-
-    fn capture(&self, out: &mut String, index: u32) {
-        let captures = &self.function.head().captures;
-        let name = captures.get(index as usize).map(|capture| &capture.name);
-        match name
-            .filter(|name| captures.iter().position(|capture| capture.name == **name) == Some(index as usize))
-        {
-            Some(name) => write_name(out, name),
-            None => put(out, format_args!("{index}")),
-        }
-    }
-}
 
 /// Prints parts of one function.
 pub(super) struct BodyPrinter<'p, 'o> {

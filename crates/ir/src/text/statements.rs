@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::entities::ContractKind;
 use crate::ops::Opcode;
+use crate::refs::{Ref, RefKind};
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
@@ -87,6 +88,7 @@ impl Parser<'_> {
         while let Some(open) = stack.last().copied() {
             let doc = self.take_comments();
             let from = self.at;
+            self.begin = from;
             let step = match open {
                 Open::Region(region, owner) => self.region_step(region, owner, doc, stack, body),
                 Open::Cases(stmt) => self.cases_step(stmt, doc, stack),
@@ -153,7 +155,7 @@ impl Parser<'_> {
             Owner::Stmt(stmt) => stmt,
         };
         if matches!(stack.last(), Some(Open::Cases(open)) if *open == stmt) {
-            return self.end_line();
+            return Ok(());
         }
         let statement = &self.tree.stmts[stmt as usize];
         if statement.head.code == Opcode::If && statement.regions.len() == 1 && self.is_word(0, "else") {
@@ -203,7 +205,7 @@ impl Parser<'_> {
             Label { name: None, tag: self.tag()?, at }
         } else {
             let segment = self.segment("a variable")?;
-            self.label_of(vec![segment])
+            self.label_of(vec![segment], RefKind::Variable)
         };
         self.expect(b':')?;
         let ty = self.type_syntax()?;
@@ -456,11 +458,11 @@ impl Parser<'_> {
             segments.push(self.segment("a name")?);
         }
         self.expect(b'=')?;
-        Ok(self.label_of(segments))
+        Ok(self.label_of(segments, RefKind::Node))
     }
 
     /// Joins the names of a statement; a bare ref stands for itself.
-    fn label_of(&mut self, segments: Vec<Segment>) -> Label {
+    fn label_of(&mut self, segments: Vec<Segment>, kind: RefKind) -> Label {
         let at = segments.first().map_or(0, |segment| segment.at);
         let mut tag: Option<Tag> = None;
         let mut names: Vec<Arc<str>> = Vec::new();
@@ -473,7 +475,9 @@ impl Parser<'_> {
                 tag = Some(given);
             }
             if !segment.quoted && !several && segment.tag.is_none() {
-                if let Ok(of) = segment.name.parse() {
+                if let Ok(of) = segment.name.parse::<Ref>()
+                    && of.kind == kind
+                {
                     return Label { name: None, tag: Some(Tag { of, at }), at };
                 }
                 if &*segment.name == "_" {

@@ -93,3 +93,382 @@ fn every_program_of_the_repository_reads_back() {
     assert!(count > 0);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What lines in the body of a function print to, refs of what is folded left out.
+#[track_caller]
+fn check_body(lines: &str, expect: &str) {
+    let text = format!(
+        "module m
+type Point = struct {{ x: f64, y: f64 }}
+type Shape = enum {{ circle(f64), empty }}
+global mut counter: i32 = 0
+memory mem 1
+data words b\"ab\"
+table handlers [null]
+func other [] (x: i32) -> (i32, string) {{ return x, \"\" }}
+func f [k: i32] (a: i32, b: i32, p: Point, s: Shape, c: bool) -> () {{
+{lines}
+}}
+"
+    );
+    let program = parsed(&text);
+    printed(&text);
+    let (of, _) = program.functions().nth(1).expect("two functions");
+    let printed = print_function(&program, of, Detail::Standard);
+    // Refs are numbers that every change of a test would change.
+    let bare: Vec<String> = printed.lines().map(without_refs).collect();
+    let body = &bare[1..bare.len() - 1];
+    assert_eq!(body.join("\n"), expect);
+}
+
+/// A line without refs behind names and operators; `n12` where a node has no name becomes `N`.
+fn without_refs(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find('#') {
+        let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_digit).count();
+        let start = if rest[..at].ends_with(' ') { at - 1 } else { at };
+        out.push_str(&rest[..start]);
+        rest = &rest[at + 2 + digits..];
+    }
+    out + rest
+}
+
+#[test]
+fn expressions_fold_where_the_order_stays() {
+    check_body("x = add.i32 (mul.i32 a, 2), b", "  x = add.i32 (mul.i32 a, 2), b");
+    check_body("x = add.i32 mul.i32(a, 2), sub.i32(b, 1)", "  x = add.i32 (mul.i32 a, 2), (sub.i32 b, 1)");
+    // In the other order they cannot fold both.
+    check_body(
+        "n801 = mul.i32 a, 2\nn802 = sub.i32 b, 1\nx = add.i32 n802, n801",
+        "  n801 = mul.i32 a, 2\n  x = add.i32 (sub.i32 b, 1), n801",
+    );
+    // Used twice, named, with an effect: on lines of their own.
+    check_body(
+        "n801 = mul.i32 a, 2\nx = add.i32 n801, n801",
+        "  n801 = mul.i32 a, 2\n  x = add.i32 n801, n801",
+    );
+    check_body("y = mul.i32 a, 2\nx = add.i32 y, 1", "  y = mul.i32 a, 2\n  x = add.i32 y, 1");
+    check_body("n801 = load.i32 a\nx = add.i32 n801, 1", "  n801 = load.i32 a\n  x = add.i32 n801, 1");
+    // A constant of another type than the place takes is no literal.
+    check_body("x = add.i32 (const.i64 5), 1", "  x = add.i32 (const.i64 5), 1");
+    // Deep expressions are cut.
+    let deep =
+        format!("func f (a: i32) -> (i32) {{\n  return {}a{}\n}}\n", "(not.i32 ".repeat(20), ")".repeat(20));
+    let widest = printed(&deep).lines().map(|line| line.matches("(not.i32").count()).max();
+    assert_eq!(widest, Some(6));
+}
+
+#[test]
+fn operators_print_in_the_way_of_their_kind() {
+    for line in [
+        "x = const.string \"a\"",
+        "x = add.i32 _, a",
+        "x = call f(a, b, p, s, c)",
+        "x, y = call other(1)",
+        "_, y = call other(add.i32 a, b)",
+        "x = func.ref other",
+        "x = closure.new f 5",
+        "x, y = closure.call<(i32) -> (i32, string)> (closure.new other), a",
+        "x = call_indirect handlers<(i32) -> (i32)> 0, a",
+        "x = table.get handlers 0",
+        "table.set handlers 0, (ref.null)",
+        "x = global.get counter",
+        "global.set counter, (add.i32 a, 1)",
+        "memory.init words 0, 1, 2",
+        "data.drop words",
+        "x = load.i32 offset=8 align=1 a",
+        "store8.i32 offset=1 a, b",
+        "x = memory.size",
+        "x = field_addr Point.x (ptr.from_i32<Point> 8)",
+        "x = struct.new Point 1.0, -inf",
+        "x = struct.get Point.y p",
+        "x = struct.set Point.y p, nan:0x1",
+        "x = array.new<array<i32, 2>> (array.new<i32, 2> 1, 2)",
+        "x = array.new<i32>",
+        "x = enum.new option<i32>.some 5",
+        "x = enum.new Shape.empty",
+        "x = enum.payload Shape.circle s",
+        "x = enum.tag<Shape> s",
+        "x = box.get<Point> (box.new<Point> p)",
+        "x = select<i32> c, a, (capture.get k)",
+        "print \"h\\u{0}\"",
+        "x = bytes.new 4",
+        "x = raw \"fd0c\" (i32) -> (i32) a",
+        "unreachable",
+        "\"odd name\" = memory.size",
+        "\"loop\" = memory.size",
+    ] {
+        check_body(line, &format!("  {line}"));
+    }
+}
+
+#[test]
+fn regions_print_in_braces() {
+    check_body("x = block B -> (i32) { break B (a) }", "  x = block B -> (i32) { break B (a) }");
+    check_body("if c { return }", "  if c { return } else { yield }");
+    check_body(
+        "if L (eqz.i32 a) { break L } else { yield }",
+        "  if L (eqz.i32 a) { break L } else { yield }",
+    );
+    check_body("loop { yield }", "  loop { yield }");
+    check_body(
+        "x = loop L (i: i32 = 0, _: i32) -> (i32) {\ncontinue_if L (lt_s.i32 i, b) (add.i32 i, 1) (a)\nyield i\n}",
+        "  x = loop L (i: i32 = 0, _: i32 = _) -> (i32) {\n    continue_if L (lt_s.i32 i, b) (add.i32 i, 1) (a)\n    yield i\n  }",
+    );
+    check_body(
+        "x = match s -> (f64) { case empty { yield 0 } case circle (r) { yield r } }",
+        "  x = match s (empty, circle) -> (f64) {\n    case empty { yield 0.0 }\n    case circle (r) { yield r }\n  }",
+    );
+    check_body(
+        "match M a (-1, 7, default) { case 7 { yield } case -1 { break M } default { unreachable } }",
+        "  match M a (-1, 7, default) {\n    case -1 { break M }\n    case 7 { yield }\n    default { unreachable }\n  }",
+    );
+    check_body(
+        "match _ (option<i32>.some, option<i32>.none) { case option<i32>.some { yield } case option<i32>.none { yield } }",
+        "  match _ (option<i32>.some, option<i32>.none) {\n    case option<i32>.some { yield }\n    case option<i32>.none { yield }\n  }",
+    );
+    check_body(
+        "block A {\nblock B {\nbr_switch (break A, break B, return) a\n}\nyield }",
+        "  block A {\n    block B { br_switch (break A, break B, return) a }\n    yield\n  }",
+    );
+}
+
+#[test]
+fn names_that_are_hidden_come_with_refs() {
+    let text = "module m
+func f (x: i32) -> (i32) {
+  x#n20 = add.i32 x, 1
+  x#n21 = mul.i32 x, x#n20
+  y#n22 = loop L (x: i32 = x) -> (i32) #g23 {
+    break_if L (eqz.i32 x#n21) (x)
+    z#n24 = block L -> (i32) {
+      break L#n22 (x#n20)
+    }
+    w#n25 = block -> (i32) { yield (add.i32 f1.0, x) }
+    yield g23.0
+  }
+  return x
+}
+";
+    let text = text.replace("func f ", "func f#f1 ");
+    let shown = print_function(&parsed(&text), crate::FuncRef::new(1).expect("in range"), Detail::Summary);
+    printed(&text);
+    for part in [
+        "x#n21 = mul.i32 x, x\n",
+        "break_if#n",
+        "(eqz.i32 x#n21) (x)",
+        "break#n",
+        "L#n22 (x#n20)",
+        "(add.i32 f1.0, x)",
+        "yield#n",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn comments_belong_to_what_follows() {
+    let text = "; about m
+module m
+
+; about T
+type T = struct {
+  ; about a
+  a: i32, ; more about a
+}
+
+; about f
+;
+;   indented
+; \\run: no run
+func f () -> () {
+  ; about x
+  var x: i32 ; more about x
+  ; about the contract
+  require \"r\" = true
+  ; about the set
+  var.set x, 1 ; more about the set
+  ; about the block
+  block {
+    ; about the end of the block
+  }
+  return
+  ; at the end of f
+}
+; run: f() == 1
+;  run: f() traps X
+; about g
+func g () -> () { return }
+; about the end of m
+end
+; about o
+module o
+; about the end of o
+";
+    let out = printed(text);
+    for part in [
+        "; about m\nmodule m",
+        "; about T\ntype T",
+        "  ; about a\n  ; more about a\n  a#",
+        "; about f\n;\n;   indented\n; \\run: no run\nfunc f",
+        "  ; about x\n  ; more about x\n  var x",
+        "  ; about the contract\n  require",
+        "  ; about the set\n  ; more about the set\n  var.set",
+        "  ; about the block\n  block",
+        "    ; about the end of the block\n  }",
+        "  ; at the end of f\n}\n; run: f() == 1\n",
+        "; about g\nfunc g",
+        "; about the end of m\nend\n\n; about o\nmodule o",
+        "; about the end of o\n",
+    ] {
+        assert!(out.contains(part), "{part}\n---\n{out}");
+    }
+    let program = parsed(text);
+    let (_, f) = program.functions().next().expect("f");
+    assert_eq!(f.head().runs.iter().map(|run| &**run).collect::<Vec<_>>(), ["f() == 1"]);
+    assert_eq!(f.head().doc.as_deref(), Some("about f\n\n  indented\nrun: no run"));
+}
+
+/// The mistakes of a text.
+#[track_caller]
+fn check_mistakes(text: &str, expect: &[&str]) {
+    let errors = parse_program(text, &mut RefAllocator::starting_at(1)).expect_err(text);
+    let shown: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, expect, "{text}");
+    assert!(errors.iter().all(|error| code::ALL.contains(&error.code)));
+}
+
+#[test]
+fn all_mistakes_of_a_text_are_told() {
+    check_mistakes(
+        "module m
+func f (x: i64) -> (i64) {
+  a = ad.i64 x, 1
+  b = add.i64 xx, 1
+  c = add.i64 x, 1.5
+  d = add.i32 a,
+  e = call g(x,
+    b)
+  break L
+  h = const.i32 5000000000
+  i = add.i64 a, d
+  if (eqz.i64 x) -> (i64) { yield 1 }
+  match x (0, 1) -> () { case 0 { yield } case 2 { yield } }
+  return b
+}
+glob x
+func t5 () -> () { return }
+type P = struct { x: f6, y: Q }
+",
+        &[
+            "3:7: UNKNOWN_OP: there is no operator `ad.i64`",
+            "4:15: UNKNOWN_NAME: there is no value `xx` here",
+            "5:18: BAD_LITERAL: `1.5` is no `i64`",
+            "6:17: SYNTAX: expected an operand, found the end of the line",
+            "7:12: UNKNOWN_NAME: there is no function `g`",
+            "9:9: UNKNOWN_NAME: there is no label `L` around",
+            "10:17: BAD_LITERAL: `5000000000` has no value in `i32`",
+            "12:3: MISSING_REGION: an `if` with results needs an `else`",
+            "13:3: MISSING_REGION: the region of `case1` is missing",
+            "13:50: ARITY: the list of the `match` has no such case, or it stands here twice",
+            "16:1: SYNTAX: expected `module`, `type`, `func`, `global`, `memory`, `data` or `table`, found `glob`",
+            "17:6: NAME_LIKE_REF: `t5` looks like a ref and cannot be a name",
+            "18:22: WRONG_KIND: `f6` is no type",
+            "18:29: UNKNOWN_NAME: there is no type `Q`",
+        ],
+    );
+}
+
+#[test]
+fn each_mistake_has_its_code() {
+    let body = |line: &str| format!("func f (x: i32) -> () {{\n  {line}\n}}\n");
+    for (line, expect) in [
+        ("a = foo(x)", "2:7: UNKNOWN_OP: there is no operator `foo`"),
+        ("yield foo(x)", "2:9: UNKNOWN_OP: `foo` is no operator; a function is called with `call foo(..)`"),
+        ("yield add.i32 x, 1", "2:9: SYNTAX: the operator `add` among operands stands in parentheses"),
+        (
+            "a = add.i32 x, x, 1",
+            "2:21: LITERAL_WITHOUT_TYPE: no type is known for this literal: there is no such operand",
+        ),
+        ("a = add.i32 (x, 1", "2:15: SYNTAX: this `(` is not closed"),
+        ("a = add.i32 x 1", "2:17: SYNTAX: expected the end of the line, found `1`"),
+        ("a = add.i32 x.1, 1", "2:15: SYNTAX: `x` has no ports"),
+        ("a = add.i32 n99, 1", "2:15: UNKNOWN_REF: there is no `n99`"),
+        ("a = add.i32 v99, 1", "2:15: UNKNOWN_REF: there is no `v99`"),
+        ("a = add.i32 $a, 1", "2:15: UNKNOWN_NAME: nothing was made under the name `$a`"),
+        ("k2 = memory.size", "2:3: NAME_LIKE_REF: `k2` looks like a ref and cannot be a name"),
+        ("a#g5 = memory.size", "2:4: WRONG_KIND: `g5` has the wrong letter: expected `n`"),
+        ("a#n9999999999999 = memory.size", "2:4: REF_TOO_LARGE: `n9999999999999` is not below 2^40"),
+        ("a#n5 = memory.size#n6", "2:21: DUPLICATE: a second ref for one node"),
+        ("print \"a", "2:9: BAD_LITERAL: the text does not end"),
+        ("print \"\\q\"", "2:9: BAD_LITERAL: unknown escape `\\q`"),
+        ("a = const.i32 1x", "2:17: BAD_LITERAL: malformed number"),
+        ("a = load.i32 align=3 x", "2:22: BAD_LITERAL: an alignment is a power of two"),
+        ("a = select<5> x", "2:14: TYPE_EXPECTED: expected a type, found `5`"),
+        ("match x (circle) { case circle { yield } }", "2:12: TYPE_EXPECTED: `i32` is no enum"),
+        ("match x (0, default, 1) { }", "2:24: SYNTAX: expected `)`: `default` is the last, found `1`"),
+        ("match x { default { yield } default { yield } }", "2:31: DUPLICATE: `default` stands here twice"),
+        ("invariant \"x\" = true", "2:3: UNSUPPORTED: invariants of types are not carried out yet"),
+        ("a = struct.get i32.x x", "2:18: TYPE_EXPECTED: `i32` is no struct"),
+        ("a = global.get f", "2:18: UNKNOWN_NAME: there is no global, memory, data segment or table `f`"),
+        ("a, b#n5, \"c d\" = memory.size", "2:12: SYNTAX: names in a list are identifiers"),
+        ("block { var y: i32 }", "2:11: SYNTAX: variables stand at the top of a function"),
+        ("a = if x { yield }\n b }", "3:2: UNKNOWN_OP: there is no operator `b`"),
+    ] {
+        let errors = parse_program(&body(line), &mut RefAllocator::starting_at(1)).expect_err(line);
+        assert_eq!(errors[0].to_string(), expect, "{line}");
+    }
+    check_mistakes(
+        "; run: f()\n",
+        &["1:1: MISPLACED_RUN: a `; run:` line stands after the function that it runs"],
+    );
+    check_mistakes(
+        "func f#f1 () -> () {}\nfunc g#f1 () -> () {}\n",
+        &["2:7: DUPLICATE_REF: `f1` is given twice"],
+    );
+    check_mistakes(
+        "module a\nfunc f () -> () {}\nfunc f () -> () {}\nfunc g () -> () { call f() }\n",
+        &["4:24: AMBIGUOUS_NAME: `f` is the name of more than one function"],
+    );
+    check_mistakes("func f () -> () {\n", &["2:1: SYNTAX: expected `}`, found the end of the text"]);
+    check_mistakes("func f () -> () \n", &["2:1: SYNTAX: expected `{`, found the end of the text"]);
+    check_mistakes(
+        "module m5\n",
+        &[
+            "1:8: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name",
+            "1:8: UNKNOWN_REF: there is no `m5`",
+        ],
+    );
+    check_mistakes(
+        "global x: array<i32>\n",
+        &["1:11: TYPE_EXPECTED: a global cannot be of type `array<i32>`"],
+    );
+    check_mistakes("type A = union { }\n", &["1:10: SYNTAX: expected `struct` or `enum`, found `union`"]);
+    check_mistakes(
+        "end\nfunc f () -> () {}\n",
+        &["2:1: SYNTAX: expected `module`, after the `end` of another one, found `func`"],
+    );
+}
+
+#[test]
+fn indentation_stops_growing() {
+    let text = format!(
+        "func f () -> () {{\n{}yield\n{}return\n}}\n",
+        "block {\n".repeat(40),
+        "}\nyield\n".repeat(40)
+    );
+    let text = text.replacen("}\nyield\nreturn", "}\nreturn", 1);
+    let widest = printed(&text).lines().map(|line| line.len() - line.trim_start().len()).max();
+    assert_eq!(widest, Some(32));
+}
+
+#[test]
+fn refs_given_are_honoured_and_new_ones_lie_above() {
+    let mut refs = RefAllocator::starting_at(1);
+    let text = "module m#m7\nfunc f#f100 () -> (i32) #g50 {\n  n9 = memory.size\n  return n9\n}\n";
+    let program = parse_program(text, &mut refs).expect("fits");
+    assert!(refs.watermark() > 100);
+    let out = print_program(&program, Detail::Full);
+    assert!(out.contains("func f#f100 () -> (i32) #g50 {\n  n9 = memory.size\n  return#n1"), "{out}");
+}
