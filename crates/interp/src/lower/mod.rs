@@ -397,6 +397,12 @@ impl Lower<'_> {
                 _ => {}
             }
         }
+        // What stays where it is must not be moved away by another use of it.
+        for (_, from) in &mut refs {
+            if pairs.iter().any(|pair| matches!(*pair, (Loc::Ref(to), Loc::Ref(source)) if to == source & !TAKE && to == *from & !TAKE)) {
+                *from &= !TAKE;
+            }
+        }
         while !nums.is_empty() {
             let ready = nums.iter().position(|(to, _)| nums.iter().all(|(_, from)| from != to));
             match ready {

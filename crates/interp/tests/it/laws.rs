@@ -88,3 +88,22 @@ proptest! {
         }
     }
 }
+
+/// Cases that once failed, by seed.
+#[test]
+fn once_failed() {
+    for seed in [14_526_075_915_625_796_926_u64] {
+        let generated = generate::seeded(seed, &Wild { recursion: seed % 3 == 0, ..Wild::default() });
+        let checked = check(generated.program.clone());
+        let mut choices = Choices::seeded(seed ^ 1);
+        for (function, found) in generated.program.functions() {
+            let Some(args) = generate::values::arguments(&generated.program, function, &mut choices) else {
+                continue;
+            };
+            if found.head().captures.is_empty() {
+                let fast = whole(&checked, function, &args, &options());
+                assert_eq!(bare(&fast), bare(&plain(&checked, function, &args, &options())), "{function}");
+            }
+        }
+    }
+}

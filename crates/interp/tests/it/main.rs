@@ -3,4 +3,5 @@
 mod files;
 mod kernels;
 mod laws;
+mod limits;
 mod tools;
