@@ -250,13 +250,13 @@ impl Index {
         if self.homes.contains(of.number) {
             return Err(StructureError::Exists(of));
         }
-        self.homes.insert(of.number, Home { kind: of.kind, owner });
+        self.homes.insert(of.number, Home::new(of.kind, owner));
         Ok(())
     }
 
     /// Gives a number up, if this owner has it.
     fn release(&mut self, of: Ref, owner: u64) {
-        if self.homes.get(of.number) == Some(&Home { kind: of.kind, owner }) {
+        if self.homes.get(of.number) == Some(&Home::new(of.kind, owner)) {
             self.homes.remove(of.number);
         }
     }
@@ -501,12 +501,12 @@ impl FunctionMut<'_> {
         if before == source {
             return Ok(before);
         }
-        let one = Use { node: of, input: Some(input as u16) }.pack();
+        let one = Use { node: of, input: Some(input as u16) };
         if let Some(old) = before {
-            self.body.users.remove(&(old.number(), one));
+            self.body.users.remove(old.number(), one);
         }
         if let Some(new) = source {
-            self.body.users.insert((new.number(), one));
+            self.body.users.insert(new.number(), one);
         }
         let (was_hole, is_hole) = (u64::from(before.is_none()), u64::from(source.is_none()));
         self.count(|counts| {
@@ -572,16 +572,16 @@ impl FunctionMut<'_> {
         for (input, source) in node.inputs().iter().enumerate() {
             match source {
                 Some(source) => {
-                    let one = Use { node: of, input: Some(input as u16) }.pack();
-                    self.body.users.insert((source.number(), one));
+                    let one = Use { node: of, input: Some(input as u16) };
+                    self.body.users.insert(source.number(), one);
                     self.count(|counts| counts.data_edges += 1);
                 }
                 None => self.count(|counts| counts.holes += 1),
             }
         }
-        let named = Use { node: of, input: None }.pack();
+        let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
-            self.body.users.insert((mentioned.number, named));
+            self.body.users.insert(mentioned.number, named);
         });
         each_outer_mention(node.op(), |mentioned| self.index.mention(mentioned, self.of.number()));
     }
@@ -590,16 +590,16 @@ impl FunctionMut<'_> {
         for (input, source) in node.inputs().iter().enumerate() {
             match source {
                 Some(source) => {
-                    let one = Use { node: of, input: Some(input as u16) }.pack();
-                    self.body.users.remove(&(source.number(), one));
+                    let one = Use { node: of, input: Some(input as u16) };
+                    self.body.users.remove(source.number(), one);
                     self.count(|counts| counts.data_edges -= 1);
                 }
                 None => self.count(|counts| counts.holes -= 1),
             }
         }
-        let named = Use { node: of, input: None }.pack();
+        let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
-            self.body.users.remove(&(mentioned.number, named));
+            self.body.users.remove(mentioned.number, named);
         });
         each_outer_mention(node.op(), |mentioned| self.index.forget(mentioned, self.of.number()));
     }

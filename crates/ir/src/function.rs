@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use imbl::OrdSet;
-
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, Source, Use};
 use crate::order::{Homes, Order};
 use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
 use crate::trie::{Change, Trie};
+use crate::users::Users;
 
 /// A function at one revision. Cloning copies pointers.
 #[derive(Clone, Debug)]
@@ -30,8 +29,8 @@ pub struct Body {
     pub(crate) variables: Trie<Variable>,
     pub(crate) contracts: Trie<Contract>,
     pub(crate) order: Order,
-    /// Who refers to what: number of the entity, packed [`Use`]. Derived.
-    pub(crate) users: OrdSet<(u64, u64)>,
+    /// Derived.
+    pub(crate) users: Users,
     /// Derived.
     pub(crate) counts: Counts,
 }
@@ -261,14 +260,12 @@ impl Body {
 
     /// Who refers to an entity: takes a value from it or names it in an operator; ordered by node and input.
     pub fn users_of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
-        self.users.range((number, 0)..=(number, u64::MAX)).map(|(_, packed)| Use::unpack(*packed))
+        self.users.of(number)
     }
 
     /// The uses of an entity after a given one: how listings page.
     pub fn users_after(&self, number: u64, last: Use) -> impl Iterator<Item = Use> + '_ {
-        self.users
-            .range((number, last.pack() + 1)..=(number, u64::MAX))
-            .map(|(_, packed)| Use::unpack(*packed))
+        self.users.after(number, last)
     }
 
     /// The inputs that take a value from a node, a region or the function itself, at any of its ports.
@@ -278,7 +275,7 @@ impl Body {
 
     /// Which entities are referred to from inside this body at all, each with its users, by number.
     pub fn all_users(&self) -> impl Iterator<Item = (u64, Use)> + '_ {
-        self.users.iter().map(|(number, packed)| (*number, Use::unpack(*packed)))
+        self.users.iter()
     }
 
     /// The source that a use takes its value from.

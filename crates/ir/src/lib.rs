@@ -23,6 +23,7 @@ pub mod text;
 mod tests;
 pub mod trie;
 pub mod types;
+mod users;
 pub mod value;
 
 pub use change::{FunctionMut, StructureError};

@@ -1,5 +1,6 @@
 //! A program at one revision: an immutable value with structural sharing.
 
+use std::fmt;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
@@ -8,7 +9,7 @@ use crate::entities::{Module, Name, Storage, TypeDef};
 use crate::function::{Counts, Function};
 use crate::hash::{Hash, Hasher};
 use crate::refs::{
-    ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef,
+    ContractRef, FuncRef, MAX_NUMBER, MemberRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef,
 };
 use crate::trie::{Change, Trie};
 
@@ -42,12 +43,29 @@ pub(crate) struct Index {
     pub(crate) functions: u64,
 }
 
-/// Where an entity is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Home {
-    pub(crate) kind: RefKind,
-    /// Number of the function or type that it is part of; zero for entities of the program itself.
-    pub(crate) owner: u64,
+/// Where an entity is found, packed into one word since every ref has one: its kind, and the number of the function or
+/// type that it is part of; zero for entities of the program itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Home(u64);
+
+impl Home {
+    pub(crate) fn new(kind: RefKind, owner: u64) -> Home {
+        Home((kind as u64) << 48 | owner)
+    }
+
+    pub(crate) fn kind(self) -> RefKind {
+        RefKind::ALL[(self.0 >> 48) as usize % RefKind::ALL.len()]
+    }
+
+    pub(crate) fn owner(self) -> u64 {
+        self.0 & MAX_NUMBER
+    }
+}
+
+impl fmt::Debug for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {}", self.kind(), self.owner())
+    }
 }
 
 /// Equal when what was authored is equal.
@@ -154,9 +172,9 @@ impl Program {
 
     /// Where the entity with a ref stands; `None` when there is none of that kind and number.
     pub fn place(&self, of: Ref) -> Option<Place> {
-        let home = self.index.homes.get(of.number).filter(|home| home.kind == of.kind)?;
-        let (number, function) = (of.number, FuncRef::of_key(home.owner));
-        Some(match (of.kind, home.owner) {
+        let home = self.index.homes.get(of.number).filter(|home| home.kind() == of.kind)?;
+        let (number, function) = (of.number, FuncRef::of_key(home.owner()));
+        Some(match (of.kind, home.owner()) {
             (RefKind::Module, _) => Place::Module(ModuleRef::of_key(number)),
             (RefKind::Type, _) => Place::Type(TypeRef::of_key(number)),
             (RefKind::Member, owner) => Place::Member(TypeRef::of_key(owner), MemberRef::of_key(number)),
@@ -183,7 +201,7 @@ impl Program {
 
     /// The entity of any kind that has a number.
     pub fn ref_of(&self, number: u64) -> Option<Ref> {
-        self.index.homes.get(number).map(|home| Ref { kind: home.kind, number })
+        self.index.homes.get(number).map(|home| Ref { kind: home.kind(), number })
     }
 
     /// What a module (or the top, without one) calls by a name; more than one where names clash.

@@ -164,7 +164,7 @@ pub fn components_from(graph: Mentions<'_>, roots: impl IntoIterator<Item = Ref>
                     if found.get(&of) == Some(&Some(low)) {
                         let start = open.iter().rposition(|other| *other == of).unwrap_or(0);
                         let mut part = open.split_off(start);
-                        part.iter().for_each(|member| drop(found.insert(*member, None)));
+                        found.extend(part.iter().map(|member| (*member, None)));
                         part.sort_unstable();
                         done.push(part);
                     }

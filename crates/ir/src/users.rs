@@ -1,0 +1,176 @@
+//! Who refers to what inside of a function: the derived reverse index of its nodes.
+//!
+//! Kept by the number of the entity in a trie of the same shape as that of the nodes, so that a change of a node and of
+//! its uses touch few places. Most entities have one or two users; a constant may have fifty thousand, which is where
+//! a flat list would be copied as a whole with each change.
+
+use imbl::OrdSet;
+use smallvec::{SmallVec, smallvec};
+
+use crate::node::Use;
+use crate::trie::Trie;
+
+/// Longer lists are kept as a tree.
+const FEW: usize = 16;
+
+/// The users of one entity as packed [`Use`]s, sorted.
+///
+/// Never empty, and a tree exactly when there are more than [`FEW`]: one form for one content.
+#[derive(Clone, Debug, PartialEq)]
+enum List {
+    Few(SmallVec<[u64; 2]>),
+    Many(OrdSet<u64>),
+}
+
+impl List {
+    fn insert(&mut self, one: u64) {
+        match self {
+            List::Few(list) => {
+                let Err(at) = list.binary_search(&one) else { return };
+                if list.len() < FEW {
+                    list.insert(at, one);
+                } else {
+                    let mut tree: OrdSet<u64> = list.iter().copied().collect();
+                    tree.insert(one);
+                    *self = List::Many(tree);
+                }
+            }
+            List::Many(tree) => {
+                tree.insert(one);
+            }
+        }
+    }
+
+    fn remove(&mut self, one: u64) {
+        match self {
+            List::Few(list) => list.retain(|other| *other != one),
+            List::Many(tree) => {
+                tree.remove(&one);
+                if tree.len() <= FEW {
+                    *self = List::Few(tree.iter().copied().collect());
+                }
+            }
+        }
+    }
+
+    fn contains(&self, one: u64) -> bool {
+        match self {
+            List::Few(list) => list.binary_search(&one).is_ok(),
+            List::Many(tree) => tree.contains(&one),
+        }
+    }
+
+    fn is_only(&self, one: u64) -> bool {
+        match self {
+            List::Few(list) => list[..] == [one],
+            List::Many(_) => false,
+        }
+    }
+
+    /// The users from a packed one on.
+    fn from(&self, first: u64) -> impl Iterator<Item = u64> + '_ {
+        let (few, many) = match self {
+            List::Few(list) => (&list[list.partition_point(|one| *one < first)..], None),
+            List::Many(tree) => (&[][..], Some(tree.range(first..))),
+        };
+        few.iter().chain(many.into_iter().flatten()).copied()
+    }
+}
+
+/// For each entity that nodes of a function refer to, which do and how.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Users(Trie<List>);
+
+impl Users {
+    /// Enters a use; nothing when it is there.
+    pub(crate) fn insert(&mut self, of: u64, one: Use) {
+        let one = one.pack();
+        match self.0.get(of) {
+            Some(list) if list.contains(one) => {}
+            Some(_) => {
+                if let Some(list) = self.0.get_mut(of) {
+                    list.insert(one);
+                }
+            }
+            None => drop(self.0.insert(of, List::Few(smallvec![one]))),
+        }
+    }
+
+    /// Takes a use out; nothing when it is not there.
+    pub(crate) fn remove(&mut self, of: u64, one: Use) {
+        let one = one.pack();
+        match self.0.get(of) {
+            Some(list) if list.is_only(one) => drop(self.0.remove(of)),
+            Some(list) if list.contains(one) => {
+                if let Some(list) = self.0.get_mut(of) {
+                    list.remove(one);
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// The uses of an entity, by node and input.
+    pub(crate) fn of(&self, number: u64) -> impl Iterator<Item = Use> + '_ {
+        self.0.get(number).into_iter().flat_map(|list| list.from(0)).map(Use::unpack)
+    }
+
+    /// The uses of an entity that come after one.
+    pub(crate) fn after(&self, number: u64, last: Use) -> impl Iterator<Item = Use> + '_ {
+        let first = last.pack() + 1;
+        self.0.get(number).into_iter().flat_map(move |list| list.from(first)).map(Use::unpack)
+    }
+
+    /// All uses, by the number of the entity.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Use)> + '_ {
+        self.0.iter().flat_map(|(number, list)| list.from(0).map(move |one| (number, Use::unpack(one))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::Users;
+    use crate::node::Use;
+    use crate::refs::NodeRef;
+    use crate::tests::config;
+
+    fn one(packed: u64) -> Use {
+        let node = NodeRef::new(1 + packed / 3).unwrap();
+        Use { node, input: [None, Some(0), Some(7)][packed as usize % 3] }
+    }
+
+    proptest! {
+        #![proptest_config(config())]
+
+        #[test]
+        fn behaves_like_a_set_of_pairs(steps in vec((0u64..4, 0u64..60, any::<bool>()), 0..200)) {
+            let (mut users, mut model) = (Users::default(), BTreeSet::new());
+            for (of, packed, insert) in steps {
+                if insert {
+                    users.insert(of, one(packed));
+                    model.insert((of, one(packed).pack()));
+                } else {
+                    users.remove(of, one(packed));
+                    model.remove(&(of, one(packed).pack()));
+                }
+            }
+            let expected = |of: u64| model.range((of, 0)..=(of, u64::MAX)).map(|(_, one)| Use::unpack(*one));
+            for of in 0..4 {
+                let all: Vec<Use> = expected(of).collect();
+                prop_assert_eq!(users.of(of).collect::<Vec<_>>(), &all[..]);
+                for (at, last) in all.iter().enumerate() {
+                    prop_assert_eq!(users.after(of, *last).collect::<Vec<_>>(), &all[at + 1..]);
+                }
+            }
+            prop_assert_eq!(users.iter().map(|(of, one)| (of, one.pack())).collect::<BTreeSet<_>>(), model.clone());
+            let mut fresh = Users::default();
+            model.iter().for_each(|(of, packed)| fresh.insert(*of, Use::unpack(*packed)));
+            prop_assert_eq!(format!("{users:?}"), format!("{fresh:?}"), "the form depends on the history");
+        }
+    }
+}
