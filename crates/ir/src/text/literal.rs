@@ -259,7 +259,7 @@ fn read_bytes(source: &str) -> Result<Vec<u8>, Reason> {
 pub(super) fn from_hex(digits: &str) -> Result<Vec<u8>, Reason> {
     let reason = || "expected pairs of hexadecimal digits".to_owned();
     let digits: Vec<u8> = digits.bytes().filter(|b| !matches!(b, b' ' | b'\t')).collect();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err(reason());
     }
     digits.chunks(2).map(|pair| hex_pair(pair[0], pair[1]).ok_or_else(reason)).collect()

@@ -236,10 +236,7 @@ impl<'t> Lowering<'t> {
         for index in order {
             homes[index] = match &tree.modules[index] {
                 (Some(header), _) => self.module(header),
-                (None, items) => match items.first() {
-                    None => None,
-                    Some(_) => Some(module.unwrap_or_else(|| self.default_module())),
-                },
+                (None, items) => items.first().map(|_| module.unwrap_or_else(|| self.default_module())),
             };
         }
         let placed: Vec<(ModuleRef, &'t Item)> = tree

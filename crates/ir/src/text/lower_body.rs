@@ -17,7 +17,7 @@ use crate::text::error::{Mistake, code, nearest};
 use crate::text::lower::Lowering;
 use crate::text::lower_regions::Planned;
 use crate::text::names::{ProgramNames, unknown_ref};
-use crate::text::resolve::{Names, Resolved, given_ref, resolve_op, resolve_type};
+use crate::text::resolve::{Resolved, given_ref, resolve_op, resolve_type};
 use crate::text::scope::{Binding, Scope};
 use crate::text::syntax::{
     AttrSyntax, BodySyntax, CaseSyntax, ContractSyntax, Expr, ExprId, FunctionItem, Head, Label, RegionId,
@@ -375,7 +375,6 @@ impl<'a, 't> Body<'a, 't> {
     }
 
     /// The operator of a statement with its inputs; for a `match` also the type that it looks at.
-    #[expect(clippy::type_complexity, reason = "three results that are used at one place")]
     fn operator(&mut self, stmt: &'t Stmt, at: &mut At) -> Option<(Op, Vec<Option<Source>>, Option<Type>)> {
         let head = &stmt.head;
         if let AttrSyntax::Match(of) = &head.attr {

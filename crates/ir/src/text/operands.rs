@@ -94,7 +94,7 @@ impl Parser<'_> {
                 if !self.close(stack) {
                     return Ok(());
                 }
-            } else if !self.operand_ahead() && !(promised && self.continues()) {
+            } else if !(self.operand_ahead() || promised && self.continues()) {
                 if stack.len() == 1 && !promised {
                     return Ok(());
                 }

@@ -15,7 +15,7 @@ use crate::refs::{ContractRef, FuncRef, NodeRef, RegionRef, VarRef};
 use crate::text::layout;
 use crate::text::literal::{FloatStyle, put, write_const, write_text};
 use crate::text::naming::{BodyNaming, ModuleNaming};
-use crate::text::op::{Naming, write_case, write_cases, write_mnemonic, write_named_type, write_results};
+use crate::text::op::{write_case, write_cases, write_mnemonic, write_named_type, write_results};
 use crate::text::print::{Detail, write_doc};
 use crate::text::scope::{Binding, Scope, output_names};
 use crate::text::words::{is_bare, write_name};
