@@ -107,7 +107,9 @@ impl Plan<'_> {
             // A type that came, went or moved concerns whoever mentions it anywhere.
             if before.map(|def| standing(def)) != after.map(|def| standing(def)) {
                 self.mark_users_whole(of);
-                self.mark_globals();
+                if before.is_some() {
+                    self.mark_globals();
+                }
             } else if before.map(|def| &def.shape) != after.map(|def| &def.shape) {
                 self.user_functions(of).into_iter().for_each(|user| self.mark_mentions(user, of.number()));
             }
@@ -209,9 +211,10 @@ impl Plan<'_> {
             after.and_then(|head| head.export.as_ref()),
         );
         let types = |params: &[Param]| params.iter().map(|param| param.ty.clone()).collect::<Vec<_>>();
-        let captures = |head: Option<&FunctionHead>| head.map(|head| types(&head.captures));
-        if captures(before).map(|all| all.is_empty()) != captures(after).map(|all| all.is_empty()) {
-            // Tables mention functions, and are no part of the index of who mentions what.
+        let captureless = |head: Option<&FunctionHead>| head.map(|head| head.captures.is_empty());
+        if before.is_some() && captureless(before) != captureless(after) {
+            // Tables mention functions, and are no part of the index of who mentions what. None of them mentions one
+            // that is new: that would have been an error.
             self.mark_storage(|kind| matches!(kind, StorageKind::Table { .. }));
         }
         let (Some(old), Some(new)) = (before, after) else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lmlang_ir::{Attr, Case, Match, Program, Type, Variant};
+use lmlang_ir::{Attr, Case, Program, Type, Variant};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -24,20 +24,15 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     if subjects.any(|other| Some(other) != first) {
         out.push(view.node_finding(Code::MixedCases, site, None));
     } else if !cases.default
-        && let Some(missing) = missing_case(view.program, cases, first.flatten().as_ref())
+        && let Some(missing) = missing_case(view.program, &seen, first.flatten().as_ref())
     {
         out.push(view.node_finding(Code::MatchNotExhaustive, site, None).expecting(&*missing));
     }
 }
 
 /// Something that no case fits, `default` when it has no name of its own.
-fn missing_case(program: &Program, cases: &Match, subject: Option<&Type>) -> Option<String> {
-    let given = |variant: &Variant| {
-        cases.cases.iter().any(|case| match case {
-            Case::Int(_) => false,
-            Case::Variant(other) => other == variant,
-        })
-    };
+fn missing_case(program: &Program, cases: &BTreeSet<&Case>, subject: Option<&Type>) -> Option<String> {
+    let given = |variant: &Variant| cases.contains(&Case::Variant(variant.clone()));
     match subject {
         Some(Type::Named(of)) => {
             // A type that does not exist, or is no enum, is reported as that.

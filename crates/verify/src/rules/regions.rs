@@ -98,10 +98,25 @@ fn fitting(view: &View<'_>, of: RegionRef, region: &Region) -> Option<Fitting> {
         }
         RegionOwner::Node(owner) => {
             let owner = view.body.node(owner)?;
-            let position = owner.regions().iter().position(|listed| *listed == of)?;
+            let position = position(owner, of, region.role)?;
             Some(fitting_in(view, owner, position, region.role))
         }
     }
+}
+
+/// The position of a region among those that a node lists; its role mostly tells.
+fn position(owner: &Node, of: RegionRef, role: RegionRole) -> Option<usize> {
+    let listed = owner.regions();
+    let likely = match role {
+        RegionRole::Case(index) => usize::from(index),
+        RegionRole::Body | RegionRole::Then | RegionRole::Contract => 0,
+        RegionRole::Else => 1,
+        RegionRole::Default => listed.len().saturating_sub(1),
+    };
+    if listed.get(likely) == Some(&of) {
+        return Some(likely);
+    }
+    listed.iter().position(|other| *other == of)
 }
 
 /// What the region of a node must be at a position. Surplus regions are reported at the node.

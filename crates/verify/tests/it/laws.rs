@@ -1,6 +1,7 @@
 //! Laws: verification is total, generated programs are right, and LOCAL finds what FULL finds.
 
-use lmlang_ir::Program;
+use lmlang_ir::ops::Opcode;
+use lmlang_ir::{Const, NodeContent, Op, Program, RegionRole, Type};
 use lmlang_testkit::edits::structural;
 use lmlang_testkit::generate::{Generated, Options, choices, programs};
 use lmlang_testkit::{Choices, config};
@@ -8,6 +9,7 @@ use lmlang_verify::{Findings, full, local};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
+use crate::build::{Build, control, number, plain, value};
 use crate::mutate::{Bin, mutate};
 
 fn options() -> Options {
@@ -91,4 +93,38 @@ fn generated_programs_are_right() {
     if let Err(error) = TestRunner::new(config()).run(&programs(options()), law) {
         panic!("{error}");
     }
+}
+
+/// Nesting costs neither stack nor patience.
+#[test]
+fn deep_nesting_is_no_burden() {
+    const LEVELS: usize = 3_000;
+    let mut b = Build::new();
+    let f = b.func("f", &[Type::I32], &[Type::I32]);
+    let outer = b.node(f.of, f.root, number(1), &[]);
+    let (mut region, mut owner) = (f.root, None);
+    for _ in 0..LEVELS {
+        let block = control(Opcode::Block, &[Type::I32]);
+        let (node, inner) = b.owner(f.of, region, block, &[], &[(RegionRole::Body, &[])]);
+        match owner {
+            None => drop(b.ret(f, &[value(node)])),
+            Some(_) => drop(b.node(f.of, region, plain(Opcode::Yield), &[value(node)])),
+        }
+        (region, owner) = (inner[0], Some(node));
+    }
+    let last = b.node(f.of, region, plain(Opcode::Yield), &[value(outer)]);
+    let before = b.program.clone();
+    let found = full(&before);
+    assert_eq!(describe(&before, &found), Vec::<String>::new());
+
+    let wrong = NodeContent::new(Op::constant(Const::I64(1)), []);
+    b.change(f.of).set_node(outer, wrong).expect("exists");
+    b.change(f.of).move_node(outer, f.root, None).expect("moves");
+    let next = local(&before, &found, &b.program);
+    assert_eq!(next, full(&b.program));
+    assert_eq!(next.of_entity(Some(f.of), last.number()).len(), 1);
+
+    let first = b.program.function(f.of).expect("exists").body().next(outer).expect("the outermost block");
+    b.change(f.of).move_node(outer, f.root, Some(first)).expect("moves");
+    assert_eq!(local(&before, &found, &b.program), full(&b.program));
 }
