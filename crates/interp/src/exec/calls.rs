@@ -9,7 +9,6 @@ use crate::machine::{Frame, Limit, Stop};
 
 /// Enters a function whose arguments lie from slot `a` and reference `r` of the frame on.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "registers of a handler")]
 fn invoke<'s, const M: u8>(
     cx: &mut Cx<'s>,
     at: usize,

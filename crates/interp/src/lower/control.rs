@@ -321,7 +321,7 @@ impl Lower<'_> {
     /// How many of the first scalar arguments lie, in order, in the slots that were given out last, and are not used
     /// again: the callee's frame starts with them.
     fn arguments_in_place(&self, node: &Node) -> u32 {
-        if self.style == Lowering::Plain {
+        if self.style == Lowering::Plain || self.reuse {
             return 0;
         }
         let body = self.function.body();

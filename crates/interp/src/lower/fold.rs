@@ -82,7 +82,7 @@ impl Lower<'_> {
 
     /// Tells whether a comparison's only use is the condition of the node right behind it, and notes it if so.
     pub(super) fn defer_compare(&mut self, node: NodeRef, op: Op, scalar: Scalar, a: Loc, b: Loc) -> bool {
-        if self.style == Lowering::Plain || scalar == Scalar::F32 {
+        if self.style == Lowering::Plain || self.reuse || scalar == Scalar::F32 {
             return false;
         }
         if matches!(op, Op::Eq | Op::Ne) && scalar == Scalar::F64 {

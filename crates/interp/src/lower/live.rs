@@ -69,15 +69,15 @@ pub(super) fn last_uses(program: &Program, of: FuncRef, function: &Function) -> 
                 walk.keep(node, source);
             }
         }
-        if let (Opcode::VarGet, Attr::Variable(variable)) = (content.op().code(), content.op().attr()) {
-            if body.variable(*variable).is_some_and(|v| class(&v.ty) == Class::Ref) {
-                walk.refs.insert((variable.number(), VARIABLE));
-                walk.keep_to(node, (variable.number(), VARIABLE), None);
-                // A contract looks at variables when the body is done with them.
-                let outermost = body.chain(content.region()).last();
-                if outermost != body.root() {
-                    walk.always.insert((variable.number(), VARIABLE));
-                }
+        if let (Opcode::VarGet, Attr::Variable(variable)) = (content.op().code(), content.op().attr())
+            && body.variable(*variable).is_some_and(|v| class(&v.ty) == Class::Ref)
+        {
+            walk.refs.insert((variable.number(), VARIABLE));
+            walk.keep_to(node, (variable.number(), VARIABLE), None);
+            // A contract looks at variables when the body is done with them.
+            let outermost = body.chain(content.region()).last();
+            if outermost != body.root() {
+                walk.always.insert((variable.number(), VARIABLE));
             }
         }
     }

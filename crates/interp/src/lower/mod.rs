@@ -33,6 +33,9 @@ use place::{Guard, Positions};
 const MAX_SLOTS: u32 = 65_000;
 const MAX_REFS: u32 = 32_000;
 
+/// Nodes of a function above which places are given out again: before, every value stays to be looked at.
+const REUSE_FROM: u64 = 20_000;
+
 /// A node that owns regions, while they are lowered.
 #[derive(Clone, Debug)]
 struct Scope {
@@ -58,6 +61,8 @@ struct Open {
     /// Slots and references in use before it.
     mark: (u32, u32),
     then: Then,
+    /// What was free before it.
+    free: (Vec<u16>, Vec<u16>),
 }
 
 /// What follows a region.
@@ -117,6 +122,11 @@ struct Lower<'a> {
     /// Loops around the region that is being lowered.
     loops: u32,
     placed: HashMap<Source, (Loc, Guard)>,
+    /// Whether places are given out again behind the last use of a value: in functions with more values than places.
+    reuse: bool,
+    /// Places that may be given out again, and how many uses of values are left.
+    free: (Vec<u16>, Vec<u16>),
+    uses: HashMap<Source, u32>,
     /// Nodes that the exit at the end of their region computes.
     sunk: HashSet<NodeRef>,
     positions: Positions,
@@ -186,6 +196,9 @@ pub(crate) fn lower(
         pinned: HashMap::new(),
         loops: 0,
         placed: HashMap::new(),
+        reuse: function.body().counts().nodes > REUSE_FROM,
+        free: (Vec::new(), Vec::new()),
+        uses: HashMap::new(),
         sunk: HashSet::new(),
         positions: Positions::default(),
     };
@@ -279,7 +292,8 @@ impl Lower<'_> {
         let last = nodes.last().copied();
         self.loops += u32::from(self.is_loop_body(region));
         self.place_values(region);
-        self.open.push(Open { region, nodes: nodes.into_iter(), last, mark: self.top, then });
+        let free = self.free.clone();
+        self.open.push(Open { region, nodes: nodes.into_iter(), last, mark: self.top, then, free });
     }
 
     fn exit(&mut self) {
@@ -294,6 +308,7 @@ impl Lower<'_> {
             self.stop(StopSite::Open(open.region));
         }
         self.top = open.mark;
+        self.free = open.free;
         match open.then {
             Then::Nothing => {}
             Then::End(owner) => {
@@ -341,8 +356,8 @@ impl Lower<'_> {
     /// A place for a value of a type.
     fn fresh(&mut self, ty: &Type) -> Loc {
         match class(ty) {
-            Class::Num => Loc::Num(self.claim(1, 0).0),
-            Class::Ref => Loc::Ref(self.claim(0, 1).1),
+            Class::Num => Loc::Num(self.free.0.pop().unwrap_or_else(|| self.claim(1, 0).0)),
+            Class::Ref => Loc::Ref(self.free.1.pop().unwrap_or_else(|| self.claim(0, 1).1)),
         }
     }
 

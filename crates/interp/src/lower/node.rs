@@ -41,6 +41,9 @@ impl Lower<'_> {
             self.control(of, node, &ports);
         } else {
             self.simple(of, node, &ports);
+            if self.reuse {
+                self.release(node);
+            }
         }
         if self.style == Lowering::Plain {
             self.emit.flush();
@@ -167,6 +170,41 @@ impl Lower<'_> {
         let mark = self.top;
         self.compute(of, node, ports, to);
         self.top = mark;
+    }
+
+    /// Gives the places of inputs free that were used for the last time, and only in their own region.
+    fn release(&mut self, node: &Node) {
+        let body = self.function.body();
+        for source in node.inputs().iter().flatten() {
+            let Source::Node(made, _) = source else { continue };
+            let home = body.node(made).map(|made| made.region());
+            let left = match self.uses.get(&source) {
+                Some(left) => *left,
+                None => {
+                    let mut count = 0;
+                    for one in body.uses_of(made.number()).filter(|one| body.source_of(*one) == Some(source))
+                    {
+                        let inside = body.node(one.node).map(|user| user.region()) == home;
+                        // A use from an inner region may come again.
+                        count = if inside && count != u32::MAX { count + 1 } else { u32::MAX };
+                    }
+                    count
+                }
+            };
+            if left == u32::MAX {
+                self.uses.insert(source, left);
+                continue;
+            }
+            self.uses.insert(source, left.saturating_sub(1));
+            if left != 1 || self.placed.contains_key(&source) {
+                continue;
+            }
+            match self.locs.remove(&source) {
+                Some((Loc::Num(slot), _)) => self.free.0.push(slot),
+                Some((Loc::Ref(slot), _)) => self.free.1.push(slot),
+                Some((Loc::Known(_), _)) | None => {}
+            }
+        }
     }
 
     /// Nodes that the fast lowering makes no instruction for.

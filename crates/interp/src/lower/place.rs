@@ -114,6 +114,9 @@ impl Lower<'_> {
     /// Lets the end of a region compute what would otherwise be computed, kept and moved: the next value of a counter
     /// that is still needed behind its increment.
     fn sink(&mut self, end: NodeRef, late: Vec<(Source, NodeRef, Loc, Source)>, held: Vec<Guard>) {
+        if self.reuse {
+            return;
+        }
         let body = self.function.body();
         let taken: Vec<Source> =
             body.node(end).map_or_else(Vec::new, |end| end.inputs().iter().flatten().collect());

@@ -329,3 +329,49 @@ pub func mixed (n: i64) -> (i64) {
     assert!(matches!(fast.outcome, Outcome::Returned { .. }), "{:?}", fast.outcome);
     assert_eq!(fast, slow);
 }
+
+/// A function of 120,000 nodes has more values than a frame has places, and more code than a window shows.
+#[test]
+fn large_functions_run() {
+    let mut text = String::from("module large\n\npub func large (n: i64) -> (i64) {\n");
+    text.push_str(
+        "  r = loop L (i: i64 = 0, acc: i64 = 0) -> (i64) {\n    break_if L (ge_s.i64 i, n) (acc)\n",
+    );
+    let mut expected = [0i64; 4];
+    let rounds = |k: i64| if k % 3 == 0 { k } else { -1 };
+    text.push_str("    x_0 = add.i64 acc, i\n");
+    const STEPS: i64 = 30_000;
+    for k in 1..=STEPS {
+        let before = k - 1;
+        if k % 100 == 0 {
+            text.push_str(&format!(
+                "    c_{k} = eq.i64 (rem_s.i64 x_{before}, 7), 3\n    x_{k} = if c_{k} -> (i64) {{\n      yield (add.i64 x_{before}, 5)\n    }} else {{\n      yield (xor.i64 x_{before}, {k})\n    }}\n"
+            ));
+        } else {
+            text.push_str(&format!("    x_{k} = add.i64 (mul.i64 x_{before}, 3), {}\n", rounds(k)));
+        }
+    }
+    text.push_str(&format!("    continue L (add.i64 i, 1) (x_{STEPS})\n  }}\n  return r\n}}\n"));
+    let mut acc = 0i64;
+    for (i, slot) in expected.iter_mut().enumerate() {
+        *slot = acc;
+        let mut x = acc.wrapping_add(i as i64);
+        for k in 1..=STEPS {
+            x = if k % 100 == 0 {
+                if x % 7 == 3 { x.wrapping_add(5) } else { x ^ k }
+            } else {
+                x.wrapping_mul(3).wrapping_add(rounds(k))
+            };
+        }
+        acc = x;
+    }
+    let (checked, program) = parse(&text);
+    let function = find(&program, "large");
+    assert!(program.function(function).unwrap().body().counts().nodes > 100_000);
+    for (n, expected) in expected.into_iter().enumerate() {
+        let options = Options { inspect: false, ..Options::default() };
+        let [fast, slow] = [whole, plain].map(|run| run(&checked, function, &i64s(&[n as i64]), &options));
+        assert_eq!(fast.outcome, returned(i64s(&[expected])), "{n}");
+        assert_eq!(fast, slow);
+    }
+}
