@@ -396,7 +396,7 @@ const EXTRA: u64 = 1;
 fn write_node(w: &mut Writer, of: NodeRef, node: &lmlang_ir::Node) {
     let extra = !node.regions().is_empty() || node.name().is_some() || node.doc().is_some();
     w.op(node.op());
-    w.number((node.inputs().len() as u64) << 1 | u64::from(extra) * EXTRA);
+    w.number(((node.inputs().len() as u64) << 1) | (u64::from(extra) * EXTRA));
     for source in node.inputs().iter() {
         match source {
             None => w.number(0),
