@@ -52,11 +52,9 @@ pub(crate) fn push_outputs(
 
 /// Tells whether the type of a port follows from the operator alone.
 fn is_plain(port: PortType, attr: &Attr) -> bool {
-    match port {
-        PortType::T => matches!(attr, Attr::Scalar(_) | Attr::Convert(..) | Attr::Memory(_)),
-        PortType::Address | PortType::Is(_) | PortType::String | PortType::Bytes => true,
-        _ => false,
-    }
+    let scalar = matches!(attr, Attr::Scalar(_) | Attr::Convert(..) | Attr::Memory(_));
+    matches!(port, PortType::Address | PortType::Is(_) | PortType::String | PortType::Bytes)
+        || (port == PortType::T && scalar)
 }
 
 impl Inputs {

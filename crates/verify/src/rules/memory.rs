@@ -46,10 +46,13 @@ pub(crate) fn uses_memory(code: Opcode) -> bool {
 
 /// Bytes that an operator accesses.
 fn access_width(code: Opcode, full: u32) -> u32 {
-    match code {
-        Opcode::Load8S | Opcode::Load8U | Opcode::Store8 => 1,
-        Opcode::Load16S | Opcode::Load16U | Opcode::Store16 => 2,
-        Opcode::Load32S | Opcode::Load32U | Opcode::Store32 => 4,
-        _ => full,
+    if matches!(code, Opcode::Load8S | Opcode::Load8U | Opcode::Store8) {
+        1
+    } else if matches!(code, Opcode::Load16S | Opcode::Load16U | Opcode::Store16) {
+        2
+    } else if matches!(code, Opcode::Load32S | Opcode::Load32U | Opcode::Store32) {
+        4
+    } else {
+        full
     }
 }
