@@ -6,6 +6,7 @@
 mod control;
 mod emit;
 mod fold;
+mod heap;
 pub(crate) mod layout;
 mod live;
 mod node;

@@ -1,0 +1,97 @@
+//! Linking: functions get a place in the run when they are entered for the first time.
+
+use lmlang_ir::{FuncRef, Signature};
+
+use super::{LINK, Run, STACK};
+use crate::code::{Target, WINDOW};
+use crate::exec::Linked;
+use crate::machine::{Limit, Stop};
+
+impl Run {
+    /// The position of a function in the list.
+    pub(super) fn intern(&mut self, of: FuncRef) -> u32 {
+        if let Some(found) = self.index.get(&of) {
+            return *found;
+        }
+        let signature = self.checked.program().function(of).map_or_else(Signature::default, |function| {
+            let head = function.head();
+            let params = head.params.iter().map(|param| param.ty.clone()).collect();
+            Signature { params, results: head.results.clone() }
+        });
+        let signature = self.signature(signature);
+        let index = self.funcs.len() as u32;
+        self.funcs.push(Linked { of, code: None, window: LINK as u32, frame: 0, refs: 0, signature });
+        self.index.insert(of, index);
+        index
+    }
+
+    fn signature(&mut self, of: Signature) -> u32 {
+        let next = self.signatures.len() as u32;
+        *self.signatures.entry(of).or_insert(next)
+    }
+
+    pub(super) fn grow(&mut self) {
+        let most = (self.options.limits.memory_bytes / 8).max(STACK as u64) as usize;
+        if self.stack.len() >= most.saturating_add(WINDOW) {
+            self.discharge();
+            return self.finish(Stop::Limit(Limit::Memory));
+        }
+        self.stack.resize(self.stack.len() * 2, 0);
+    }
+
+    /// Decodes the function that was entered.
+    pub(super) fn link(&mut self) {
+        let func = self.machine.func;
+        let of = self.funcs[func as usize].of;
+        if let Err(why) = self.link_function(func, of) {
+            return self.finish(why);
+        }
+        self.machine.window = self.funcs[func as usize].window;
+        self.machine.pc = 0;
+        self.machine.charged = false;
+        while self.outcome.is_none()
+            && self.machine.base + self.funcs[func as usize].frame as usize + WINDOW > self.stack.len()
+        {
+            self.grow();
+        }
+    }
+
+    fn link_function(&mut self, func: u32, of: FuncRef) -> Result<(), Stop> {
+        let checked = self.checked.clone();
+        let verified = checked.function(of).ok_or(Stop::NotVerified(of))?;
+        if verified.function().body().root().is_none() {
+            return Err(Stop::Imported(of));
+        }
+        let code = self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?;
+        let start = self.arena_used;
+        let end = start + code.words.len();
+        if self.arena.len() < end + WINDOW {
+            let length = (end + WINDOW).max(self.arena.len() * 2);
+            self.arena.resize(length, [0; 4]);
+        }
+        self.arena[start..end].copy_from_slice(&code.words);
+        self.arena_used = end;
+        for patch in &code.patches {
+            let value = match &patch.what {
+                Target::Function(of) => self.intern(*of),
+                Target::FunctionValue(of) => self.intern(*of) + 1,
+                Target::Signature(of) => self.signature(of.clone()),
+                Target::Storage(of) => {
+                    let index = self.storage.iter().position(|storage| storage == of);
+                    index.ok_or(Stop::Broken)? as u32
+                }
+            };
+            let word = &mut self.arena[start + patch.at as usize];
+            word[usize::from(patch.field)] = value as u16;
+            if !matches!(patch.what, Target::Storage(_)) {
+                word[usize::from(patch.field) + 1] = (value >> 16) as u16;
+            }
+        }
+        let linked = &mut self.funcs[func as usize];
+        linked.window = start as u32;
+        linked.frame = code.frame;
+        linked.refs = code.refs;
+        linked.code = Some(code);
+        Ok(())
+    }
+}
