@@ -103,6 +103,31 @@ pub(crate) fn zero(program: &Program, ty: &Type) -> Word {
     zero_at(program, ty, 0)
 }
 
+/// About how many bytes the zero of a type takes: parts of arrays share one element.
+pub(crate) fn zero_bytes(program: &Program, ty: &Type) -> u64 {
+    let (mut bytes, mut types) = (0u64, vec![(ty.clone(), 0)]);
+    while let Some((ty, depth)) = types.pop() {
+        bytes = bytes.saturating_add(64);
+        match ty {
+            Type::FixedArray(of, length) => {
+                bytes = bytes.saturating_add(8 * u64::from(length));
+                types.push(((*of).clone(), depth + 1));
+            }
+            Type::Named(of) if depth <= ZERO_DEPTH => {
+                let def = program.type_def(of);
+                let fields = def.into_iter().flat_map(|def| def.fields());
+                types.extend(fields.map(|field| (field.ty.clone(), depth + 1)));
+            }
+            Type::Box(of) if depth <= ZERO_DEPTH => types.push(((*of).clone(), depth + 1)),
+            _ => {}
+        }
+        if bytes > 1 << 40 {
+            return bytes;
+        }
+    }
+    bytes
+}
+
 fn zero_at(program: &Program, ty: &Type, depth: usize) -> Word {
     if depth > ZERO_DEPTH {
         return Word::Ref(Obj::default());

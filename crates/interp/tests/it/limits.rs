@@ -79,6 +79,11 @@ pub func outer (a: i64) -> (i64) {
   return r
 }
 
+pub func huge () -> (i32) {
+  var cells: array<i64, 1000000000>
+  return (array.len<i64, 1000000000> (var.get cells))
+}
+
 pub func big (n: i32) -> (i32) {
   b = bytes.new n
   return (bytes.len b)
@@ -153,6 +158,12 @@ fn memory_is_bounded() {
             result.outcome
         );
     }
+    let huge = whole(&checked, find(&program, "huge"), &[], &options);
+    assert!(
+        matches!(huge.outcome, Outcome::LimitReached { limit: LimitKind::Memory, .. }),
+        "{:?}",
+        huge.outcome
+    );
     let fits = whole(&checked, find(&program, "big"), &i32s(1000), &options);
     assert_eq!(fits.outcome, returned(i32s(1000)));
     assert!((1000..5000).contains(&fits.memory_peak), "{}", fits.memory_peak);
