@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
     ("mcp", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
-    ("cli", &["server", "engine", "wasm", "interp", "ir", "verify", "history"]),
+    ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
     ("testkit", &["ir", "verify", "interp", "history"]),
     ("xtask", &[]),
 ];
