@@ -1,0 +1,110 @@
+//! The command line as clap sees it: the global options and the table of commands.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands::{
+    check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import, program, run,
+    schema, serve, travel,
+};
+use crate::settings::Flags;
+
+/// Programs as typed graphs in a database, edited, verified, run and undone.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lmlang",
+    version,
+    disable_help_subcommand = true,
+    propagate_version = true,
+    after_help = "Exit codes: `lmlang help exit-codes`. Settings: `lmlang config show --origin`."
+)]
+pub(crate) struct Cli {
+    /// Print data as JSON: one document, or one line for each item of a stream.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Whether to use colours.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+    /// The folder of the database [default: .lmlang].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Who is recorded with changes [default: the user's name].
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the programs of a database over GraphQL; a new database begins with the sample programs.
+    Serve(serve::Args),
+    /// Check files: read them and find all that is wrong.
+    Check(check::Args),
+    /// Write files in the canonical form.
+    Fmt(fmt::Args),
+    /// Run a function of a file.
+    Run(run::Args),
+    /// Make a program from a file.
+    Import(import::Args),
+    /// Write a program to a file, or to standard output.
+    Export(export::Args),
+    /// List, show and delete programs.
+    Program(program::Args),
+    /// List the revisions of a program, the newest first.
+    History(history::Args),
+    /// Take the last change of a program back, by a new revision.
+    Undo(travel::Args),
+    /// Make a change that was undone again, by a new revision.
+    Redo(travel::Args),
+    /// Name revisions, and go back to them.
+    Checkpoint(checkpoint::Args),
+    /// Show how two revisions of a program differ.
+    Diff(diff::Args),
+    /// The GraphQL schema.
+    Schema(schema::Args),
+    /// Check a database: its structure, every log against the hashes that it records, every snapshot.
+    Doctor(doctor::Args),
+    /// The settings.
+    Config(config::Args),
+    /// Print completions for a shell.
+    Completions(completions::Args),
+    /// Explain a command, or `exit-codes`.
+    Help(help::Args),
+}
+
+impl Cli {
+    /// The settings that the command line gives.
+    pub(crate) fn flags(&self) -> Flags {
+        let mut flags = Flags { data: self.data.clone(), author: self.author.clone(), ..Flags::default() };
+        if let Command::Serve(serve) = &self.command {
+            flags.listen = serve.listen.clone();
+            flags.allow_remote = serve.allow_remote.then_some(true);
+        }
+        flags
+    }
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> anstream::ColorChoice {
+        match color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
+}

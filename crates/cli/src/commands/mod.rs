@@ -1,0 +1,48 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod checkpoint;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod diff;
+pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod fmt;
+pub(crate) mod help;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod program;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod serve;
+pub(crate) mod travel;
+
+use crate::cli::{Cli, Command};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::settings::Layers;
+
+/// Carries a command out.
+pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
+    let layers = Layers::stack(&cli.flags());
+    match cli.command {
+        Command::Serve(args) => serve::run(&args, &layers.settings()?, output),
+        Command::Check(args) => check::run(&args, output),
+        Command::Fmt(args) => fmt::run(&args, output),
+        Command::Run(args) => run::run(&args, output),
+        Command::Import(args) => import::run(&args, &layers.settings()?, output),
+        Command::Export(args) => export::run(&args, &layers.settings()?, output),
+        Command::Program(args) => program::run(&args, &layers.settings()?, output),
+        Command::History(args) => history::run(&args, &layers.settings()?, output),
+        Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
+        Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
+        Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
+        Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
+        Command::Schema(args) => schema::run(&args, output),
+        Command::Doctor(args) => doctor::run(&args, &layers.settings()?, output),
+        Command::Config(args) => config::run(&args, &layers, output),
+        Command::Completions(args) => completions::run(&args, output),
+        Command::Help(args) => help::run(&args, output),
+    }
+}

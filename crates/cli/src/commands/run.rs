@@ -1,0 +1,342 @@
+//! `lmlang run`: a function of a file, with its trace.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use lmlang_interp::{
+    Cache, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace, TraceLevel,
+};
+use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
+use lmlang_ir::{FuncRef, Program, Value};
+use serde_json::{Value as Json, json};
+
+use crate::diagnostics::{Read, sound};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Form, Output, say};
+use crate::session::block_on;
+use crate::source::Source;
+
+/// Which function, with what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file, in the text form; `-` for standard input.
+    file: PathBuf,
+    /// The function, by name, path (`module::name`) or ref.
+    function: String,
+    /// Its arguments, in the text form: `5`, `f64:0.1`, `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
+    #[arg(allow_negative_numbers = true)]
+    args: Vec<String>,
+    /// Print what the run did, one step a line.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "nodes")]
+    trace: Option<Level>,
+    /// How many nodes may be executed.
+    #[arg(long, value_name = "NODES", default_value_t = Limits::default().fuel)]
+    fuel: u64,
+    /// How long it may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    timeout: u64,
+    /// What the program reads from its standard input.
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+}
+
+/// How much of a run is shown.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    /// Calls and returns.
+    Calls,
+    /// Also what opens and leaves regions.
+    Regions,
+    /// Every node.
+    Nodes,
+}
+
+/// Fuel between two looks at the clock.
+const SLICE: u64 = 1 << 20;
+
+/// Steps of a trace that are made at a time.
+const PAGE: usize = 1_000;
+
+pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
+    let source = Source::read(&args.file)?;
+    let read = match sound(&source) {
+        Ok(read) => read,
+        Err(exit) => return Ok(exit),
+    };
+    let program = read.checked.program();
+    let function = find(program, &args.function, &args.file)?;
+    let values = arguments(program, function, &args.args)?;
+    let stdin: Arc<str> = match &args.stdin {
+        None => Arc::from(""),
+        Some(path) => input(path)?.into(),
+    };
+    let options =
+        Options { limits: Limits { fuel: args.fuel, ..Limits::default() }, stdin, ..Options::default() };
+    let (level, deadline) = (args.trace, Instant::now() + Duration::from_secs(args.timeout));
+    let name = source.name();
+    block_on(async move {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stopped);
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        let work = move || {
+            let watch = Watch { stopped, deadline };
+            execute(&read, &name, function, &values, &options, level, &watch, output)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
+    })
+}
+
+/// What ends a run from outside.
+struct Watch {
+    stopped: Arc<AtomicBool>,
+    deadline: Instant,
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "it is the one place where a run meets everything it depends on"
+)]
+fn execute(
+    read: &Read,
+    file: &str,
+    function: FuncRef,
+    values: &[Value],
+    options: &Options,
+    level: Option<Level>,
+    watch: &Watch,
+    output: Output,
+) -> Result<Exit, Error> {
+    let program = read.checked.program();
+    // The arguments were read as values of the parameters' types.
+    let mut run = Run::new(&read.checked, function, values, options, &Cache::new())
+        .map_err(|error| Error::CannotRun { reason: error.to_string() })?;
+    while run.resume(SLICE) == Progress::Paused {
+        if watch.stopped.load(Ordering::Relaxed) {
+            run.cancel();
+        } else if Instant::now() >= watch.deadline {
+            run.time_out();
+        }
+    }
+    if let Some(level) = level {
+        trace(&run, level.into(), output)?;
+    }
+    let result = run.into_result();
+    let told = tell(&result.outcome, read, file);
+    match output.form {
+        Form::Text => {
+            let mut text = result.stdout.clone();
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            if let Outcome::Returned { values } = &result.outcome {
+                values.iter().for_each(|value| text.push_str(&format!("{}\n", print_value(program, value))));
+            }
+            output.text(&text)?;
+            told.lines.iter().for_each(say);
+        }
+        Form::Json => {
+            let mut json = told.json;
+            json["steps"] = result.steps.into();
+            json["fuelUsed"] = result.fuel_used.into();
+            json["memoryPeak"] = result.memory_peak.into();
+            json["stdout"] = result.stdout.into();
+            if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
+        }
+    }
+    Ok(told.exit)
+}
+
+/// A run's end, told.
+struct Told {
+    exit: Exit,
+    json: Json,
+    lines: Vec<String>,
+}
+
+fn tell(outcome: &Outcome, read: &Read, file: &str) -> Told {
+    let program = read.checked.program();
+    let (kind, code, message, exit) = match outcome {
+        Outcome::Returned { values } => {
+            let values: Vec<String> = values.iter().map(|value| print_value(program, value)).collect();
+            return Told {
+                exit: Exit::Success,
+                json: json!({ "outcome": "returned", "values": values }),
+                lines: Vec::new(),
+            };
+        }
+        Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.to_string(), Exit::Failure),
+        Outcome::ContractViolated { contract, message, .. } => {
+            let told = format!("`{message}` ({contract}) does not hold");
+            ("contractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)
+        }
+        Outcome::LimitReached { limit: LimitKind::Time, .. } => {
+            ("limitReached", "TIME", "the time ran out".to_owned(), Exit::TimeOut)
+        }
+        Outcome::LimitReached { limit, .. } => {
+            ("limitReached", "LIMIT_REACHED", format!("the limit of {limit} is reached"), Exit::Failure)
+        }
+        Outcome::ReachedHole { node, port, .. } => {
+            let told = match (node, port) {
+                (Some(node), Some(port)) => format!("input {port} of `{node}` has no source"),
+                (Some(node), None) => format!("`{node}` does not fit any more"),
+                (None, _) => "a region ends without saying how".to_owned(),
+            };
+            ("reachedHole", "HOLE", told, Exit::Failure)
+        }
+        Outcome::NotVerified { function } => {
+            let told = format!("`{}` has errors", program.path((*function).into()));
+            ("notVerified", "NOT_VERIFIED", told, Exit::Verification)
+        }
+        Outcome::Cancelled { .. } => ("cancelled", "CANCELLED", "interrupted".to_owned(), Exit::Interrupted),
+    };
+    let stack = outcome.place().map(|place| stack(place, read, file)).unwrap_or_default();
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let mut lines = vec![format!("{red}{kind}[{code}]{red:#}: {message}")];
+    lines.extend(stack.iter().map(|call| format!("  {call}")));
+    Told { exit, json: json!({ "outcome": kind, "code": code, "message": message, "stack": stack }), lines }
+}
+
+/// The calls, the innermost first, each with its line in the file. Of deep recursion the ends are shown.
+fn stack(place: &Place, read: &Read, file: &str) -> Vec<String> {
+    const ENDS: usize = 8;
+    let calls = place.stack.iter().rev().map(|at| {
+        let function = read.checked.program().path(at.function.into());
+        let found = at.node.and_then(|node| read.places.get(node.number()));
+        let found = found.or_else(|| read.places.get(at.function.number()));
+        let line = found.map(|(line, column)| format!("{file}:{line}:{column}")).unwrap_or_default();
+        let node = at.node.map(|node| format!(" {node}")).unwrap_or_default();
+        format!("in {function}{node} at {line}")
+    });
+    let mut calls: Vec<String> = calls.collect();
+    if calls.len() > 2 * ENDS {
+        let left_out = calls.len() - 2 * ENDS;
+        calls.splice(ENDS..ENDS + left_out, [format!("… {left_out} calls")]);
+    }
+    calls
+}
+
+fn trace(run: &Run, level: TraceLevel, output: Output) -> Result<(), Error> {
+    let program = run.checked().program();
+    // Bounded by what was executed, so that a run that was stopped does not go on here.
+    let Some(mut trace) = Trace::of(run, level, Some(run.fuel_used())) else { return Ok(()) };
+    let mut from = Some(0);
+    while let Some(at) = from {
+        let page = trace.page(at, PAGE, u64::MAX);
+        let mut text = String::new();
+        for step in &page.steps {
+            match output.form {
+                Form::Json => output.json_line(&step_json(step, program))?,
+                Form::Text => text.push_str(&step_line(step, program)),
+            }
+        }
+        output.text(&text)?;
+        from = page.next;
+    }
+    Ok(())
+}
+
+fn shown(values: &[Shown], program: &Program) -> Vec<String> {
+    let one = |shown: &Shown| {
+        let value = print_value(program, &shown.value);
+        if shown.cut { format!("{value}…") } else { value }
+    };
+    values.iter().map(one).collect()
+}
+
+fn note(note: Note) -> &'static str {
+    match note {
+        Note::InContract => "inContract",
+        Note::Stopped => "stopped",
+    }
+}
+
+fn step_json(step: &Step, program: &Program) -> Json {
+    json!({
+        "seq": step.seq,
+        "frame": step.frame,
+        "function": step.function.to_string(),
+        "region": step.region.to_string(),
+        "node": step.node.to_string(),
+        "inputs": shown(&step.inputs, program),
+        "outputs": shown(&step.outputs, program),
+        "note": step.note.map(note),
+    })
+}
+
+/// A step as a line: number, depth, node, and what it made.
+fn step_line(step: &Step, program: &Program) -> String {
+    let text = print_node(program, step.node, Detail::Summary);
+    let text = text.lines().next().unwrap_or_default().trim();
+    let indent = "  ".repeat((step.frame as usize).min(16));
+    let outputs = shown(&step.outputs, program).join(", ");
+    let arrow = if outputs.is_empty() { "" } else { "  => " };
+    let note = step.note.map(|step| format!("  ({})", note(step))).unwrap_or_default();
+    format!("{:>6}  {indent}{text}{arrow}{outputs}{note}\n", step.seq)
+}
+
+impl From<Level> for TraceLevel {
+    fn from(level: Level) -> TraceLevel {
+        match level {
+            Level::Calls => TraceLevel::Calls,
+            Level::Regions => TraceLevel::Regions,
+            Level::Nodes => TraceLevel::Nodes,
+        }
+    }
+}
+
+fn input(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
+/// The function that a caller names.
+fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRef, Error> {
+    let named = |(of, function): (FuncRef, &Arc<lmlang_ir::Function>)| {
+        (*function.head().name == *given || program.path(of.into()) == given || of.to_string() == given)
+            .then_some(of)
+    };
+    let found: Vec<FuncRef> = program.functions().filter_map(named).collect();
+    match found[..] {
+        [of] => Ok(of),
+        [] => {
+            let names: Vec<_> = program.functions().map(|(_, found)| found.head().name.clone()).collect();
+            let candidates = nearest(given, names.iter().map(|name| &**name));
+            Err(Error::NoFunction { path: file.to_owned(), given: given.to_owned(), candidates })
+        }
+        [_, ..] => {
+            let candidates = found.iter().map(|of| program.path((*of).into())).collect();
+            Err(Error::AmbiguousFunction { given: given.to_owned(), candidates })
+        }
+    }
+}
+
+/// Reads the arguments as values of the parameters' types.
+fn arguments(program: &Program, function: FuncRef, given: &[String]) -> Result<Vec<Value>, Error> {
+    let params = program.function(function).map(|found| found.head().params.clone()).unwrap_or_default();
+    if params.len() != given.len() {
+        return Err(Error::ArgumentCount {
+            function: program.path(function.into()),
+            expected: params.len(),
+            found: given.len(),
+            signature: print_signature(program, function),
+        });
+    }
+    let read = |(index, (param, text)): (usize, (&lmlang_ir::Param, &String))| {
+        parse_value(program, &param.ty, text).map_err(|error| Error::Argument {
+            number: index + 1,
+            given: text.clone(),
+            parameter: param.name.to_string(),
+            ty: lmlang_ir::text::print_type_name(program, None, &param.ty),
+            reason: error.message,
+        })
+    };
+    params.iter().zip(given).enumerate().map(read).collect()
+}

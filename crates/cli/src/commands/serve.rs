@@ -1,0 +1,122 @@
+//! `lmlang serve`: the programs of a database over GraphQL.
+
+use std::net::SocketAddr;
+
+use lmlang_engine::Engine;
+use lmlang_graphql::{schema, transport};
+use lmlang_server::{Bound, Config, Hooks, telemetry};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, columns, say};
+use crate::samples;
+use crate::session::{Missing, block_on, open};
+use crate::settings::Settings;
+
+/// Where to listen.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The address; port 0 takes a free one [default: 127.0.0.1:4000].
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    /// Serve callers on other machines too. There is no login yet: everybody who reaches the address may do everything.
+    #[arg(long)]
+    pub(crate) allow_remote: bool,
+    /// Leave a new database empty.
+    #[arg(long)]
+    no_samples: bool,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    telemetry::start_logging(&settings.log, settings.log_format.into())?;
+    let config = Config {
+        listen: settings.address()?,
+        allow_remote: settings.allow_remote,
+        allowed_hosts: settings.allowed_hosts.clone(),
+        allowed_origins: settings.allowed_origins.clone(),
+        ..Config::default()
+    };
+    block_on(async {
+        // The address first: a second server ends before it touches anything.
+        let bound = lmlang_server::bind(config).await?;
+        let fresh = !settings.database().exists();
+        let engine = open(settings, Missing::Make).await?;
+        if fresh && !args.no_samples {
+            let loaded = samples::load(&engine).await?;
+            say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
+        }
+        serve(bound, engine, settings, output).await
+    })
+}
+
+async fn serve(bound: Bound, engine: Engine, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let executor = schema::build(engine.clone(), transport::Limits::default());
+    let shutdown = CancellationToken::new();
+    tokio::spawn(stop_on_signal(shutdown.clone()));
+    announce(bound.address(), settings, output)?;
+    lmlang_server::serve(bound, executor, Hooks::default(), shutdown).await;
+    engine.close().await;
+    Ok(Exit::Success)
+}
+
+/// Prints the addresses, once requests are taken.
+fn announce(address: SocketAddr, settings: &Settings, output: Output) -> Result<(), Error> {
+    let graphql = format!("http://{address}/graphql");
+    let websocket = format!("ws://{address}/graphql/ws");
+    let graphiql = format!("http://{address}/graphiql");
+    let json = json!({
+        "graphql": graphql,
+        "websocket": websocket,
+        "events": graphql,
+        "graphiql": graphiql,
+        "data": settings.data,
+        "pid": std::process::id(),
+    });
+    output.data(&json, || {
+        columns(&[
+            ["GraphQL".to_owned(), graphql.clone()],
+            ["Subscriptions".to_owned(), format!("{websocket} (graphql-transport-ws)")],
+            [String::new(), format!("{graphql} (graphql-sse: Accept: text/event-stream)")],
+            ["GraphiQL".to_owned(), graphiql.clone()],
+            ["Database".to_owned(), settings.database().display().to_string()],
+        ])
+    })?;
+    say("Ctrl-C stops the server.");
+    Ok(())
+}
+
+/// Asks the server to stop on Ctrl-C or SIGTERM; a second Ctrl-C ends the process at once.
+async fn stop_on_signal(shutdown: CancellationToken) {
+    asked_to_stop().await;
+    shutdown.cancel();
+    say("stopping; Ctrl-C again ends at once");
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(Exit::Interrupted.number().into());
+    }
+}
+
+#[cfg(unix)]
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return ctrl_c().await;
+    };
+    tokio::select! {
+        () = ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_stop() {
+    ctrl_c().await;
+}
+
+/// Waits for Ctrl-C; forever where the system does not tell of it.
+async fn ctrl_c() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,174 @@
+//! What is wrong with a file: mistakes of its text and findings of the verifier, in one form with their places.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use lmlang_ir::text::{Places, TextError, parse_program_with_places};
+use lmlang_ir::{Ref, RefAllocator};
+use lmlang_verify::{Checked, Class, Diagnostic};
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::output::say;
+use crate::source::Source;
+
+/// How much a problem weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum Weight {
+    /// The program is wrong.
+    Error,
+    /// The program can be kept, and run up to here at most.
+    Incomplete,
+    /// Probably not what was meant.
+    Warning,
+}
+
+/// One thing that is wrong with a file.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Problem {
+    /// The stable code.
+    pub(crate) code: &'static str,
+    /// How much it weighs.
+    pub(crate) severity: Weight,
+    /// What is wrong, in words.
+    pub(crate) message: String,
+    /// The line, from 1.
+    pub(crate) line: u32,
+    /// The column in characters, from 1.
+    pub(crate) column: u32,
+    /// The entity that it hangs on; none for mistakes of the text.
+    #[serde(rename = "ref")]
+    pub(crate) of: Option<String>,
+    /// What could stand there.
+    pub(crate) expected: Vec<String>,
+    /// Known names that come near.
+    pub(crate) candidates: Vec<String>,
+}
+
+/// The program of a file.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// The program, checked.
+    pub(crate) checked: Checked,
+    /// Where its entities stand in the file.
+    pub(crate) places: Places,
+}
+
+/// Reads a file and checks all of it. Without a program there is only what is wrong with the text.
+pub(crate) fn check(source: &Source) -> (Option<Read>, Vec<Problem>) {
+    let mut refs = RefAllocator::starting_at(1);
+    let (program, places) = match parse_program_with_places(&source.text, &mut refs) {
+        Ok(read) => read,
+        Err(mistakes) => return (None, mistakes.into_iter().map(Problem::from).collect()),
+    };
+    let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN);
+    let checked = Checked::full(program, threads);
+    let mut problems: Vec<Problem> =
+        checked.findings().iter().map(|(_, found)| finding(found, &checked, &places)).collect();
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    (Some(Read { checked, places }), problems)
+}
+
+/// Tells whether a file with these problems is wrong.
+pub(crate) fn is_wrong(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Weight::Error)
+}
+
+/// Reads a file that must not have errors; what is wrong with it is told on standard error.
+pub(crate) fn sound(source: &Source) -> Result<Read, Exit> {
+    let (read, problems) = check(source);
+    match read {
+        Some(read) if !is_wrong(&problems) => Ok(read),
+        Some(_) | None => {
+            show(source, &problems);
+            Err(Exit::Verification)
+        }
+    }
+}
+
+/// Tells people about problems, on standard error.
+pub(crate) fn show(source: &Source, problems: &[Problem]) {
+    let (name, renderer) = (source.name(), Renderer::styled());
+    for problem in problems {
+        say(renderer.render(&[problem.group(&name, &source.text)]));
+    }
+}
+
+fn finding(found: &Diagnostic, checked: &Checked, places: &Places) -> Problem {
+    let at = found.at;
+    let of: Ref = at.entity;
+    let owner = || places.get(at.function?.number());
+    let (line, column) = places.get(of.number).or_else(owner).unwrap_or((1, 1));
+    let severity = match found.class() {
+        // In a file nothing can have been left behind by a change elsewhere.
+        Class::Error | Class::Stale => Weight::Error,
+        Class::Incomplete => Weight::Incomplete,
+        Class::Warning => Weight::Warning,
+    };
+    Problem {
+        code: found.code.name(),
+        severity,
+        message: found.message(checked.program()),
+        line,
+        column,
+        of: Some(of.to_string()),
+        expected: Vec::new(),
+        candidates: Vec::new(),
+    }
+}
+
+impl From<TextError> for Problem {
+    fn from(mistake: TextError) -> Problem {
+        Problem {
+            code: mistake.code,
+            severity: Weight::Error,
+            message: mistake.message,
+            line: mistake.line,
+            column: mistake.column,
+            of: None,
+            expected: mistake.expected,
+            candidates: mistake.candidates,
+        }
+    }
+}
+
+impl Problem {
+    /// The problem with the lines around it.
+    fn group<'a>(&'a self, name: &'a str, text: &'a str) -> Group<'a> {
+        let level = match self.severity {
+            Weight::Error => Level::ERROR,
+            Weight::Incomplete => Level::WARNING.with_name("incomplete"),
+            Weight::Warning => Level::WARNING,
+        };
+        let at = self.offset(text);
+        let word = text[at..].chars().take_while(|c| !c.is_whitespace() && !"(){},;".contains(*c));
+        let end = at + word.map(char::len_utf8).sum::<usize>().max(usize::from(at < text.len()));
+        let end = (end..=text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
+        let mut annotation = AnnotationKind::Primary.span(at..end);
+        if !self.expected.is_empty() {
+            annotation = annotation.label(format!("expected {}", self.expected.join(" or ")));
+        }
+        let group = level
+            .primary_title(self.message.as_str())
+            .id(self.code)
+            .element(Snippet::source(text).path(name).annotation(annotation));
+        if self.candidates.is_empty() {
+            return group;
+        }
+        let names = self.candidates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        group.element(Level::HELP.message(format!("near names: {names}")))
+    }
+
+    /// The place in bytes.
+    fn offset(&self, text: &str) -> usize {
+        let mut start = 0;
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            if number + 1 == self.line as usize {
+                let column = line.trim_end_matches(['\n', '\r']).char_indices().nth(self.column as usize - 1);
+                return start + column.map_or(line.trim_end_matches(['\n', '\r']).len(), |(at, _)| at);
+            }
+            start += line.len();
+        }
+        text.len()
+    }
+}

@@ -1,0 +1,264 @@
+//! Why a command was not carried out, with the code and the exit that go with it.
+
+use std::io;
+use std::net::AddrParseError;
+use std::path::PathBuf;
+
+use lmlang_engine::Error as EngineError;
+use lmlang_server::telemetry::LogError;
+use lmlang_store::{Fault, OpenError};
+use thiserror::Error;
+
+use crate::exit::Exit;
+
+/// Why a command was not carried out.
+#[derive(Debug, Error)]
+pub(crate) enum Error {
+    /// The use case refused, or could not.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The database was not opened.
+    #[error(transparent)]
+    Open(Box<OpenError>),
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] Fault),
+    /// The server did not start.
+    #[error(transparent)]
+    Server(#[from] lmlang_server::Error),
+    /// Logging did not start.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The settings cannot be right.
+    #[error("the settings cannot be used: {0}")]
+    Settings(Box<figment::Error>),
+    /// The address to listen on is none.
+    #[error("`{given}` is not an address: expected one like `127.0.0.1:4000`")]
+    Address {
+        /// What was given.
+        given: String,
+        /// Why.
+        source: AddrParseError,
+    },
+    /// There is no database in the folder.
+    #[error("there is no database in `{}`: `lmlang serve` or `lmlang import` makes one", .0.display())]
+    NoDatabase(PathBuf),
+    /// A file cannot be read.
+    #[error("`{}` cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("`{}` cannot be written", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file is of a kind that this version does not read or write.
+    #[error("`{}`: {kind} is not supported yet, `.lm` is", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// What its suffix stands for.
+        kind: &'static str,
+    },
+    /// Nothing can be told from a file's name.
+    #[error("`{}` does not say what it holds: expected a name that ends in `.lm`", .0.display())]
+    UnknownSuffix(PathBuf),
+    /// No function has the name.
+    #[error("`{}` has no function `{given}`", path.display())]
+    NoFunction {
+        /// The file.
+        path: PathBuf,
+        /// What was given.
+        given: String,
+        /// Names that come near.
+        candidates: Vec<String>,
+    },
+    /// More than one function has the name.
+    #[error("`{given}` names {} functions", candidates.len())]
+    AmbiguousFunction {
+        /// What was given.
+        given: String,
+        /// The functions.
+        candidates: Vec<String>,
+    },
+    /// The function takes another number of arguments.
+    #[error("`{function}` takes {expected} arguments, found {found}: `{signature}`")]
+    ArgumentCount {
+        /// The function.
+        function: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+        /// Its head.
+        signature: String,
+    },
+    /// An argument is no value of the parameter's type.
+    #[error("argument {number}, `{given}`, is not a value of `{parameter}: {ty}`: {reason}")]
+    Argument {
+        /// Its position, from 1.
+        number: usize,
+        /// What was given.
+        given: String,
+        /// The parameter.
+        parameter: String,
+        /// Its type.
+        ty: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The function cannot be run by itself.
+    #[error("the function cannot be run: {reason}")]
+    CannotRun {
+        /// Why.
+        reason: String,
+    },
+    /// A revision that a distance leads to is no entry's number.
+    #[error("`{given}` is not a revision that can be gone to: expected one like `r12`")]
+    Target {
+        /// What was given.
+        given: String,
+    },
+    /// Somebody has to agree, and cannot be asked.
+    #[error("`{what}` asks first and there is no terminal: give `--yes`")]
+    NotConfirmed {
+        /// The command.
+        what: &'static str,
+    },
+    /// There is no help on a topic.
+    #[error("there is no help on `{given}`")]
+    NoHelp {
+        /// What was asked about.
+        given: String,
+        /// Topics that come near.
+        candidates: Vec<String>,
+    },
+    /// The runtime did not start, or standard output is closed.
+    #[error("{what} failed")]
+    Io {
+        /// What failed.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The stable name of the error.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Error::Engine(error) => engine_code(error),
+            Error::Open(error) => match error.as_ref() {
+                OpenError::Held { .. } => "DATABASE_HELD",
+                OpenError::NewerSchema { .. } => "DATABASE_NEWER",
+                OpenError::Foreign { .. } => "DATABASE_FOREIGN",
+                OpenError::Unsupported => "UNSUPPORTED",
+                OpenError::Path { .. } | OpenError::Database { .. } => "STORAGE_UNAVAILABLE",
+            },
+            Error::Storage(_) => "STORAGE_UNAVAILABLE",
+            Error::Server(_) => "CANNOT_LISTEN",
+            Error::Log(_) | Error::Settings(_) | Error::Address { .. } => "BAD_SETTINGS",
+            Error::NoDatabase(_) => "NO_DATABASE",
+            Error::Read { .. } | Error::Write { .. } | Error::Io { .. } => "IO",
+            Error::Unsupported { .. } => "UNSUPPORTED",
+            Error::UnknownSuffix(_) => "UNKNOWN_SUFFIX",
+            Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
+            Error::AmbiguousFunction { .. } => "AMBIGUOUS_NAME",
+            Error::ArgumentCount { .. }
+            | Error::Argument { .. }
+            | Error::CannotRun { .. }
+            | Error::Target { .. } => "BAD_ARGUMENT",
+            Error::NotConfirmed { .. } => "NOT_CONFIRMED",
+        }
+    }
+
+    /// How the process ends on it.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Error::Engine(error) => match error {
+                EngineError::NotFound { .. } => Exit::NotFound,
+                EngineError::BadRequest { .. } => Exit::Usage,
+                EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
+                EngineError::Limit { .. }
+                | EngineError::CursorInvalid { .. }
+                | EngineError::Overloaded { .. }
+                | EngineError::Unsupported { .. }
+                | EngineError::Storage(_)
+                | EngineError::Damaged { .. }
+                | EngineError::Closed => Exit::Failure,
+            },
+            Error::Open(error) => match error.as_ref() {
+                OpenError::Held { .. } => Exit::Conflict,
+                OpenError::Unsupported
+                | OpenError::Path { .. }
+                | OpenError::NewerSchema { .. }
+                | OpenError::Foreign { .. }
+                | OpenError::Database { .. } => Exit::Failure,
+            },
+            Error::NoDatabase(_) | Error::NoFunction { .. } => Exit::NotFound,
+            Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
+            Error::Log(_)
+            | Error::Settings(_)
+            | Error::Address { .. }
+            | Error::UnknownSuffix(_)
+            | Error::AmbiguousFunction { .. }
+            | Error::ArgumentCount { .. }
+            | Error::Argument { .. }
+            | Error::CannotRun { .. }
+            | Error::Target { .. }
+            | Error::NotConfirmed { .. }
+            | Error::NoHelp { .. } => Exit::Usage,
+            Error::Storage(_)
+            | Error::Server(_)
+            | Error::Read { .. }
+            | Error::Write { .. }
+            | Error::Unsupported { .. }
+            | Error::Io { .. } => Exit::Failure,
+        }
+    }
+
+    /// Names that come near to what was not found.
+    pub(crate) fn candidates(&self) -> &[String] {
+        match self {
+            Error::Engine(EngineError::NotFound { candidates, .. })
+            | Error::NoFunction { candidates, .. }
+            | Error::AmbiguousFunction { candidates, .. }
+            | Error::NoHelp { candidates, .. } => candidates,
+            _ => &[],
+        }
+    }
+
+    /// Tells whether nobody reads standard output any more, which is no failure.
+    pub(crate) fn is_closed_output(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Error {
+        Error::Open(Box::new(error))
+    }
+}
+
+fn engine_code(error: &EngineError) -> &'static str {
+    match error {
+        EngineError::NotFound { .. } => "NOT_FOUND",
+        EngineError::BadRequest { .. } => "BAD_REQUEST",
+        EngineError::NameTaken { .. } => "NAME_TAKEN",
+        EngineError::Limit { .. } => "LIMIT_EXCEEDED",
+        EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
+        EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
+        EngineError::Overloaded { .. } => "OVERLOADED",
+        EngineError::Unsupported { .. } => "UNSUPPORTED",
+        EngineError::Storage(_) => "STORAGE_UNAVAILABLE",
+        EngineError::Damaged { .. } => "DAMAGED",
+        EngineError::Closed => "CLOSED",
+    }
+}

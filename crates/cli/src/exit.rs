@@ -1,0 +1,87 @@
+//! How the process ends: one table, printed by `lmlang help exit-codes`.
+
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked for is done.
+    Success,
+    /// It was tried and failed.
+    Failure,
+    /// The command line or the settings cannot be right.
+    Usage,
+    /// What was named is not there.
+    NotFound,
+    /// The caller may not do this.
+    Denied,
+    /// Somebody else was first: a moved head, a taken name, a database in use.
+    Conflict,
+    /// A program has errors.
+    Verification,
+    /// Nothing happens before somebody agrees.
+    Approval,
+    /// A fault of lmlang.
+    Panic,
+    /// The time ran out.
+    TimeOut,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl Exit {
+    /// All ways to end, by number.
+    pub(crate) const ALL: [Exit; 11] = [
+        Exit::Success,
+        Exit::Failure,
+        Exit::Usage,
+        Exit::NotFound,
+        Exit::Denied,
+        Exit::Conflict,
+        Exit::Verification,
+        Exit::Approval,
+        Exit::Panic,
+        Exit::TimeOut,
+        Exit::Interrupted,
+    ];
+
+    /// The number that the caller sees.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Usage => 2,
+            Exit::NotFound => 3,
+            Exit::Denied => 4,
+            Exit::Conflict => 5,
+            Exit::Verification => 6,
+            Exit::Approval => 7,
+            Exit::Panic => 101,
+            Exit::TimeOut => 124,
+            Exit::Interrupted => 130,
+        }
+    }
+
+    /// What it means, in words.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Exit::Success => "done",
+            Exit::Failure => "failed; for `run` also: the program trapped or violated a contract",
+            Exit::Usage => "the command line or the settings cannot be right",
+            Exit::NotFound => "a program, revision, function or checkpoint is not there",
+            Exit::Denied => "the caller may not do this",
+            Exit::Conflict => "the head has moved, a name is taken, or another process holds the database",
+            Exit::Verification => "a program has errors",
+            Exit::Approval => "waits for somebody's approval",
+            Exit::Panic => "a fault of lmlang",
+            Exit::TimeOut => "the time ran out",
+            Exit::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.number())
+    }
+}

@@ -1,0 +1,69 @@
+//! The command line `lmlang`.
+//!
+//! It translates: every command reads its arguments, calls the domain or one function of the engine, and prints what
+//! came out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands,
+//! `exit` for how the process ends, `session` for how a command gets at a database, then one file per command.
+
+mod cli;
+mod commands;
+mod diagnostics;
+mod error;
+mod exit;
+mod output;
+mod samples;
+mod session;
+mod settings;
+mod source;
+
+use std::error::Error as _;
+use std::process::ExitCode;
+
+use clap::Parser;
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Form, Output};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    anstream::ColorChoice::from(cli.color).write_global();
+    let output = Output { form: if cli.json { Form::Json } else { Form::Text } };
+    match commands::run(cli, output) {
+        Ok(exit) => exit.into(),
+        Err(error) if error.is_closed_output() => Exit::Success.into(),
+        Err(error) => {
+            report(&error, output);
+            error.exit().into()
+        }
+    }
+}
+
+/// Tells on standard error why a command was not carried out.
+fn report(error: &Error, output: Output) {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        message.push_str(&format!(": {source}"));
+        cause = source.source();
+    }
+    let candidates = error.candidates();
+    match output.form {
+        Form::Text => {
+            let red = anstyle::AnsiColor::Red.on_default().bold();
+            output::say(format_args!("{red}error[{}]{red:#}: {message}", error.code()));
+            if !candidates.is_empty() {
+                output::say(format_args!("  near names: {}", candidates.join(", ")));
+            }
+        }
+        Form::Json => {
+            let told =
+                json!({ "error": { "code": error.code(), "message": message, "candidates": candidates } });
+            output::say(told);
+        }
+    }
+}

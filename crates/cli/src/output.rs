@@ -1,0 +1,130 @@
+//! What a command prints: data on standard output, everything else on standard error.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// In which form data is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// For people.
+    Text,
+    /// One document; one line for each item of a stream.
+    Json,
+}
+
+/// Where a command prints to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// In which form data is printed.
+    pub(crate) form: Form,
+}
+
+impl Output {
+    /// Prints data: the JSON form when that was asked for, the text otherwise.
+    pub(crate) fn data(self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Error> {
+        match self.form {
+            Form::Text => self.text(&text()),
+            Form::Json => self.json(json),
+        }
+    }
+
+    /// Prints a JSON document.
+    pub(crate) fn json(self, json: &impl Serialize) -> Result<(), Error> {
+        // Our documents are structs with text keys, which have a JSON form.
+        let mut text = serde_json::to_string_pretty(json).expect("documents have a JSON form");
+        text.push('\n');
+        self.text(&text)
+    }
+
+    /// Prints one item of a stream as a line of JSON.
+    pub(crate) fn json_line(self, json: &impl Serialize) -> Result<(), Error> {
+        let mut text = serde_json::to_string(json).expect("items have a JSON form");
+        text.push('\n');
+        self.text(&text)
+    }
+
+    /// Prints text as it is.
+    pub(crate) fn text(self, text: &str) -> Result<(), Error> {
+        let failed = |source| Error::Io { what: "writing to standard output", source };
+        let mut out = anstream::stdout().lock();
+        out.write_all(text.as_bytes()).map_err(failed)?;
+        out.flush().map_err(failed)
+    }
+}
+
+/// Says something to whoever watches; never part of the data.
+pub(crate) fn say(text: impl Display) {
+    anstream::eprintln!("{text}");
+}
+
+/// Asks a question that is answered with yes or no; without a terminal there is no answer.
+pub(crate) fn ask(question: impl Display) -> Option<bool> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    anstream::eprint!("{question} [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).ok()?;
+    Some(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// A bar for work of known length; invisible unless standard error is a terminal.
+pub(crate) fn bar(what: &'static str, length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}");
+    let bar = ProgressBar::new(length).with_message(what);
+    // The template is a constant of ours.
+    bar.set_style(style.expect("the template is well-formed"));
+    bar
+}
+
+/// A sign of life for work of unknown length; invisible unless standard error is a terminal.
+pub(crate) fn spinner(what: String) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(what);
+    spinner.enable_steady_tick(std::time::Duration::from_millis(100));
+    spinner
+}
+
+/// Lays rows out in columns, two spaces apart; the last column is not filled up.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (width, cell) in widths.iter().zip(row) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A moment as everybody reads it, in UTC.
+pub(crate) fn moment(micros: i64) -> String {
+    match chrono::DateTime::from_timestamp_micros(micros) {
+        Some(time) => time.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        None => micros.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["a", "bb", "c"], ["ää", "b", ""]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "a   bb  c\nää  b\n");
+    }
+}

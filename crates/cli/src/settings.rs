@@ -1,0 +1,184 @@
+//! The settings: flags over `LMLANG_*` over `lmlang.toml` over the user's file over the defaults.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use figment::providers::{Env, Format, Serialized, Toml};
+use figment::value::{Dict, Map};
+use figment::{Figment, Metadata, Profile, Provider, Source};
+use lmlang_server::telemetry::LogFormat;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The name of the file in the current folder.
+const FILE: &str = "lmlang.toml";
+
+/// The settings by name, in the order in which they are shown, each with what it means.
+pub(crate) const NAMES: [(&str, &str); 8] = [
+    ("data", "the folder of the database"),
+    ("listen", "the address that `serve` listens on; port 0 takes a free one"),
+    ("allow_remote", "whether `serve` may listen on an address that other machines reach"),
+    ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
+    ("allowed_origins", "origins of pages that may call beside the server's own"),
+    ("author", "who is recorded with changes made on the command line"),
+    ("log", "which events are logged, as for `RUST_LOG`"),
+    ("log_format", "`auto`, `text` or `json`"),
+];
+
+/// What can be set.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// The folder of the database.
+    pub(crate) data: PathBuf,
+    /// The address that `serve` listens on.
+    pub(crate) listen: String,
+    /// Whether `serve` may listen on an address that other machines reach.
+    pub(crate) allow_remote: bool,
+    /// Hosts by which the server may be addressed beside the loopback names.
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Origins of pages that may call beside the server's own.
+    pub(crate) allowed_origins: Vec<String>,
+    /// Who is recorded with changes made on the command line.
+    pub(crate) author: String,
+    /// Which events are logged.
+    pub(crate) log: String,
+    /// How log lines look.
+    pub(crate) log_format: Logs,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Logs {
+    /// Text on a terminal, JSON otherwise.
+    #[default]
+    Auto,
+    /// Text.
+    Text,
+    /// JSON.
+    Json,
+}
+
+impl From<Logs> for LogFormat {
+    fn from(logs: Logs) -> LogFormat {
+        match logs {
+            Logs::Auto => LogFormat::Auto,
+            Logs::Text => LogFormat::Text,
+            Logs::Json => LogFormat::Json,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            data: PathBuf::from(".lmlang"),
+            listen: "127.0.0.1:4000".to_owned(),
+            allow_remote: false,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            author: author(),
+            log: "info".to_owned(),
+            log_format: Logs::Auto,
+        }
+    }
+}
+
+/// The user's name, as the system tells it.
+fn author() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "operator".to_owned())
+}
+
+/// Settings that the command line gives.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Flags {
+    /// See [`Settings::data`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<PathBuf>,
+    /// See [`Settings::listen`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listen: Option<String>,
+    /// See [`Settings::allow_remote`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) allow_remote: Option<bool>,
+    /// See [`Settings::author`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) author: Option<String>,
+}
+
+/// A layer with a name of its own.
+struct Layer<T>(&'static str, T);
+
+impl<T: Serialize> Provider for Layer<T> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.0)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Serialized::defaults(&self.1).data()
+    }
+}
+
+/// The settings with where each of them comes from.
+#[derive(Debug)]
+pub(crate) struct Layers(Figment);
+
+impl Layers {
+    /// Stacks the layers up; nothing is read into [`Settings`] yet.
+    pub(crate) fn stack(flags: &Flags) -> Layers {
+        let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+        let mut figment = Figment::from(Layer("default", Settings::default()));
+        // Only those that are there: a file that is named and missing is an error to figment.
+        let files = user_file().into_iter().chain([PathBuf::from(FILE)]).filter(|file| file.is_file());
+        for file in files {
+            figment = figment.merge(Toml::file_exact(file));
+        }
+        let figment =
+            figment.merge(Env::prefixed("LMLANG_").only(&names)).merge(Layer("flag", flags.clone()));
+        Layers(figment)
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> Result<Settings, Error> {
+        self.0.extract().map_err(|error| Error::Settings(Box::new(error)))
+    }
+
+    /// Where a setting comes from, in words.
+    pub(crate) fn origin(&self, name: &str) -> String {
+        match self.0.find_metadata(name) {
+            None => "default".to_owned(),
+            Some(metadata) => match &metadata.source {
+                Some(Source::File(path)) => path.display().to_string(),
+                Some(_) | None if metadata.name.contains("environment") => {
+                    format!("LMLANG_{}", name.to_ascii_uppercase())
+                }
+                Some(_) | None => metadata.name.to_string(),
+            },
+        }
+    }
+}
+
+impl Settings {
+    /// The address to listen on.
+    pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
+        self.listen.parse().map_err(|source| Error::Address { given: self.listen.clone(), source })
+    }
+
+    /// The database file.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data.join("lmlang.db")
+    }
+}
+
+/// The user's own settings, for all folders.
+fn user_file() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = match set("XDG_CONFIG_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(&set("HOME")?).join(".config"),
+    };
+    Some(folder.join("lmlang").join("config.toml"))
+}

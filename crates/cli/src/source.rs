@@ -1,0 +1,97 @@
+//! Programs in files: what a file's name says, reading and writing.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// What a file holds, by the end of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The text form.
+    Text,
+    /// A WebAssembly module.
+    Wasm,
+    /// A WebAssembly module as text.
+    Wat,
+}
+
+impl Kind {
+    /// What a file holds; standard input and output carry the text form.
+    pub(crate) fn of(path: &Path) -> Result<Kind, Error> {
+        if path == Path::new("-") {
+            return Ok(Kind::Text);
+        }
+        match path.extension().and_then(|suffix| suffix.to_str()) {
+            Some("lm") => Ok(Kind::Text),
+            Some("wasm") => Ok(Kind::Wasm),
+            Some("wat") => Ok(Kind::Wat),
+            Some(_) | None => Err(Error::UnknownSuffix(path.to_owned())),
+        }
+    }
+
+    /// Refuses what this version does not read or write.
+    pub(crate) fn supported(path: &Path) -> Result<(), Error> {
+        let unsupported = |kind| Err(Error::Unsupported { path: path.to_owned(), kind });
+        match Kind::of(path)? {
+            Kind::Text => Ok(()),
+            Kind::Wasm => unsupported("WebAssembly"),
+            Kind::Wat => unsupported("WebAssembly text"),
+        }
+    }
+}
+
+/// A file in the text form.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Its path, as it was given.
+    pub(crate) path: PathBuf,
+    /// What it holds.
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &Path) -> Result<Source, Error> {
+        Kind::supported(path)?;
+        let failed = |source| Error::Read { path: path.to_owned(), source };
+        let text = if path == Path::new("-") {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(failed)?;
+            text
+        } else {
+            fs::read_to_string(path).map_err(failed)?
+        };
+        Ok(Source { path: path.to_owned(), text })
+    }
+
+    /// The name that messages call it by.
+    pub(crate) fn name(&self) -> String {
+        if self.path == Path::new("-") { "stdin".to_owned() } else { self.path.display().to_string() }
+    }
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, content: &str) -> Result<(), Error> {
+    fs::write(path, content).map_err(|source| Error::Write { path: path.to_owned(), source })
+}
+
+/// The first paragraph of the comment that a text begins with, on one line; empty without.
+pub(crate) fn leading_comment(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix(';'));
+    let paragraph: Vec<&str> = lines.map(str::trim).take_while(|line| !line.is_empty()).collect();
+    paragraph.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_leading_comment_is_its_first_paragraph() {
+        let text = "; One\n; two.\n;\n; three\nmodule a\n; four\n";
+        assert_eq!(leading_comment(text), "One two.");
+        assert_eq!(leading_comment("module a\n; no"), "");
+    }
+}

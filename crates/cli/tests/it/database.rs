@@ -1,0 +1,67 @@
+//! Commands on a database.
+
+use crate::tool::Place;
+
+fn imported() -> Place {
+    let place = Place::with_example("fib.lm");
+    assert_eq!(place.ok(&["import", "fib.lm"]), "fib\n");
+    place
+}
+
+#[test]
+fn programs_are_imported_listed_exported_and_deleted() {
+    let place = Place::with_example("fib.lm");
+    place.fails(&["program", "list"], 3, "NO_DATABASE");
+    place.ok(&["import", "fib.lm"]);
+    place.fails(&["import", "fib.lm"], 5, "NAME_TAKEN");
+    place.ok(&["import", "fib.lm", "--name", "other"]);
+    let list = place.json(&["program", "list"]);
+    let names: Vec<&str> = list.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["fib", "other"]);
+    let told = place.fails(&["program", "show", "fibb"], 3, "NOT_FOUND");
+    assert!(told.contains("near names: fib"), "{told}");
+
+    place.ok(&["export", "fib", "out.lm"]);
+    assert_eq!(place.ok(&["run", "out.lm", "fib", "20"]), "i64:6765\n");
+    place.ok(&["import", "out.lm", "--name", "again"]);
+    let hash = |name: &str| place.json(&["program", "show", name])["rootHash"].clone();
+    assert_eq!(hash("fib"), hash("again"), "what is exported is the same content, refs included");
+    place.fails(&["export", "fib", "out.wasm"], 1, "UNSUPPORTED");
+    place.fails(&["export", "fib", "out"], 2, "UNKNOWN_SUFFIX");
+
+    place.fails(&["program", "delete", "other"], 2, "NOT_CONFIRMED");
+    place.ok(&["program", "delete", "other", "--yes"]);
+    place.fails(&["program", "show", "other"], 3, "NOT_FOUND");
+    place.ok(&["doctor"]);
+}
+
+#[test]
+fn a_program_with_errors_is_not_imported() {
+    let place = Place::new();
+    place.write("wrong.lm", "module m\npub func f () -> (i64) {\n  return x\n}\n");
+    place.fails(&["import", "wrong.lm"], 6, "UNKNOWN_NAME");
+    assert_eq!(place.ok(&["program", "list"]), "");
+}
+
+#[test]
+fn checkpoints_name_revisions_and_history_shows_them() {
+    let place = imported();
+    assert_eq!(place.ok(&["checkpoint", "create", "fib", "first"]), "first at r1\n");
+    place.fails(&["checkpoint", "create", "fib", "first"], 5, "NAME_TAKEN");
+    assert_eq!(place.json(&["checkpoint", "list", "fib"])[0]["name"], "first");
+    // The content is that of the checkpoint: there is nothing to restore, and nothing to undo or redo.
+    assert_eq!(place.run(&["checkpoint", "restore", "fib", "first"]).code, Some(1));
+    assert_eq!(place.run(&["undo", "fib"]).code, Some(1));
+    assert_eq!(place.run(&["redo", "fib"]).code, Some(1));
+    let history = place.json(&["history", "fib"]);
+    let kinds: Vec<&str> =
+        history.as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
+    assert_eq!(kinds, ["checkpoint", "create"]);
+    assert_eq!(history[0]["author"], "ada");
+    assert!(place.ok(&["diff", "fib", "r1", "first"]).starts_with("+0 -0 ~0"));
+    place.ok(&["checkpoint", "delete", "fib", "first"]);
+    place.fails(&["checkpoint", "delete", "fib", "first"], 3, "NOT_FOUND");
+    place.fails(&["diff", "fib", "r9"], 3, "NOT_FOUND");
+    let sound = place.json(&["doctor"]);
+    assert_eq!((&sound["sound"], &sound["replayed"]), (&true.into(), &3.into()), "{sound}");
+}

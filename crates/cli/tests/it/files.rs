@@ -1,0 +1,105 @@
+//! Commands on files: check, fmt, run, and those that need nothing.
+
+use crate::tool::Place;
+
+const WRONG: &str = "module wrong\npub func f (n: i64) -> (i64) {\n  x = add.i64 m, 1\n  return x\n}\nfunc g () -> (i64) {\n  return true\n}\n";
+
+#[test]
+fn check_names_the_place_of_what_is_wrong() {
+    let place = Place::with_example("fib.lm");
+    place.ok(&["check", "fib.lm"]);
+    place.write("wrong.lm", WRONG);
+    let told = place.fails(&["check", "fib.lm", "wrong.lm"], 6, "UNKNOWN_NAME");
+    assert!(told.contains("wrong.lm:3:15"), "{told}");
+    place.write("types.lm", "module m\npub func g (n: i32) -> (i64) {\n  return n\n}\n");
+    let done = place.run(&["check", "types.lm", "--json"]);
+    assert_eq!(done.code, Some(6));
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let found = &report[0]["diagnostics"][0];
+    assert_eq!((&report[0]["ok"], &found["line"]), (&false.into(), &3.into()), "{report}");
+    assert_eq!(found["severity"], "ERROR", "{report}");
+}
+
+#[test]
+fn run_prints_results_and_ends_as_the_program_did() {
+    let place = Place::with_example("fib.lm");
+    assert_eq!(place.ok(&["run", "fib.lm", "fib", "20"]), "i64:6765\n");
+    assert_eq!(place.ok(&["run", "fib.lm", "fibonacci::fib_pair", "10"]), "i64:55\ni64:89\n");
+    let told = place.fails(&["run", "fib.lm", "fib", "-1"], 1, "CONTRACT_VIOLATED");
+    assert!(told.contains("`n is not negative`") && told.contains("fib.lm:"), "{told}");
+    let told = place.fails(&["run", "fib.lm", "fibb", "1"], 3, "NOT_FOUND");
+    assert!(told.contains("near names: fib"), "{told}");
+    place.fails(&["run", "fib.lm", "fib"], 2, "BAD_ARGUMENT");
+    place.fails(&["run", "fib.lm", "fib", "true"], 2, "BAD_ARGUMENT");
+    place.fails(&["run", "none.lm", "fib", "1"], 3, "IO");
+    place.fails(&["run", "fib.lm", "fib", "20", "--fuel", "100"], 1, "LIMIT_REACHED");
+    place.fails(&["run", "fib.lm", "fib", "40", "--timeout", "0"], 124, "TIME");
+}
+
+#[test]
+fn traces_are_lines_of_json() {
+    let place = Place::with_example("fib.lm");
+    let lines = place.ok(&["run", "fib.lm", "fib", "2", "--trace", "--json"]);
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (end, steps) = lines.split_last().unwrap();
+    assert_eq!(end["values"], serde_json::json!(["i64:1"]));
+    assert_eq!(end["steps"], steps.len(), "every executed node is a step");
+    let calls = place.ok(&["run", "fib.lm", "fib", "2", "--trace=calls"]);
+    assert!(calls.lines().count() < steps.len(), "{calls}");
+}
+
+#[test]
+fn fmt_is_stable_and_keeps_the_meaning() {
+    let place = Place::with_example("fib.lm");
+    place.ok(&["fmt", "fib.lm"]);
+    let once = place.read("fib.lm");
+    assert!(!once.contains("#n"), "a file without refs stays without");
+    place.ok(&["fmt", "--check", "fib.lm"]);
+    assert_eq!(place.ok(&["run", "fib.lm", "fib", "20"]), "i64:6765\n");
+    place.ok(&["fmt", "--refs", "fib.lm"]);
+    assert!(place.read("fib.lm").contains("fib#f"));
+    let done = place.run(&["fmt", "--check", "--refs", "fib.lm"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
+    place.write("wrong.lm", WRONG);
+    assert_eq!(place.run(&["fmt", "wrong.lm"]).code, Some(6));
+    assert_eq!(place.read("wrong.lm"), WRONG);
+}
+
+#[test]
+fn settings_say_where_they_come_from() {
+    let place = Place::new();
+    let origin = |place: &Place, name: &str, args: &[&str], environment: Option<&str>| {
+        let mut command = place.command();
+        command.args(["config", "show", "--origin", "--json"]).args(args);
+        if let Some(value) = environment {
+            command.env("LMLANG_DATA", value);
+        }
+        let shown: serde_json::Value =
+            serde_json::from_slice(&command.output().unwrap().stdout).expect("a JSON document");
+        let found = shown.as_array().unwrap().iter().find(|setting| setting["name"] == name).cloned();
+        let found = found.expect("the setting is listed");
+        (found["value"].as_str().unwrap().to_owned(), found["origin"].as_str().unwrap().to_owned())
+    };
+    let pair = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
+    assert_eq!(origin(&place, "data", &[], None), pair(".lmlang", "default"));
+    place.write("lmlang.toml", "data = \"there\"\n");
+    let (value, from) = origin(&place, "data", &[], None);
+    assert!(value == "there" && from.ends_with("lmlang.toml"), "{value} {from}");
+    assert_eq!(origin(&place, "data", &[], Some("here")), pair("here", "LMLANG_DATA"));
+    assert_eq!(origin(&place, "data", &["--data", "flag"], Some("here")), pair("flag", "flag"));
+    place.write("lmlang.toml", "dat = 1\n");
+    let told = place.fails(&["config", "show"], 2, "BAD_SETTINGS");
+    assert!(told.contains("dat"), "{told}");
+}
+
+#[test]
+fn help_completions_and_schema_go_to_standard_output() {
+    let place = Place::new();
+    assert!(place.ok(&["help", "exit-codes"]).contains("124"));
+    assert!(place.ok(&["help", "checkpoint", "create"]).contains("Usage"));
+    assert!(place.ok(&["completions", "bash"]).contains("lmlang"));
+    assert!(place.ok(&["schema", "print"]).contains("type Query"));
+    assert_eq!(place.run(&["help", "chek"]).code, Some(2));
+    assert_eq!(place.run(&["nothing"]).code, Some(2));
+}

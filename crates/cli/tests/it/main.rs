@@ -1,0 +1,5 @@
+//! The binary as its callers see it: what it prints where, and how it ends.
+
+mod database;
+mod files;
+mod tool;
