@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("context", &["engine", "ir", "verify", "history"]),
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
-    ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
+    ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history", "interp"]),
     ("mcp", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
