@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn refs_are_left_out_where_the_file_has_none() {
-        let text = "module m\npub func f (a:i32)->(i32) { x = add.i32 a, 1 ; n5#n6\n print \"#n7\\\"#n8\" return x }";
+        let text = "module m\npub func f (a:i32)->(i32) {\nx = add.i32 a, 1\n; n5#n6\nprint \"#n7 #n8\"\nreturn x\n}\n";
         let formatted = format(text, false).unwrap();
         assert_eq!(format(&formatted, false).unwrap(), formatted, "formatting twice changes nothing");
         assert_eq!(without_tags(&formatted), formatted);

@@ -146,7 +146,8 @@ fn show(program: &str, at: Option<&str>, settings: &Settings, output: Output) ->
                 ),
             ],
         ]);
-        let rows: Vec<_> = public(content).map(|(of, _)| [print_signature(content, of)]).collect();
+        let rows: Vec<_> =
+            public(content).map(|(of, _)| [content.path(of.into()), print_signature(content, of)]).collect();
         if !rows.is_empty() {
             text.push('\n');
             text.push_str(&columns(&rows));

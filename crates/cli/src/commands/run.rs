@@ -10,7 +10,7 @@ use lmlang_interp::{
     Cache, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace, TraceLevel,
 };
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{FuncRef, Program, Value};
+use lmlang_ir::{Const, FuncRef, Program, Type, Value};
 use serde_json::{Value as Json, json};
 
 use crate::diagnostics::{Read, sound};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     file: PathBuf,
     /// The function, by name, path (`module::name`) or ref.
     function: String,
-    /// Its arguments, in the text form: `5`, `f64:0.1`, `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
+    /// Its arguments, in the text form: `5`, `f64:0.1`, `text` or `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
     #[arg(allow_negative_numbers = true)]
     args: Vec<String>,
     /// Print what the run did, one step a line.
@@ -330,6 +330,10 @@ fn arguments(program: &Program, function: FuncRef, given: &[String]) -> Result<V
         });
     }
     let read = |(index, (param, text)): (usize, (&lmlang_ir::Param, &String))| {
+        // As in GraphQL, a text needs no quotes where nothing else can be meant.
+        if param.ty == Type::String && !text.starts_with('"') {
+            return Ok(Value::Const(Const::String(text.as_str().into())));
+        }
         parse_value(program, &param.ty, text).map_err(|error| Error::Argument {
             number: index + 1,
             given: text.clone(),

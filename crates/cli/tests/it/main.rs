@@ -2,4 +2,6 @@
 
 mod database;
 mod files;
+mod readme;
+mod serve;
 mod tool;

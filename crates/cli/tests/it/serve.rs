@@ -1,0 +1,123 @@
+//! A server as a process: it says when it is ready, answers, holds its database and stops when asked to.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::tool::{Done, Place};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server on a free port with a database in its place.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts a server and waits for the document that it prints when it is ready.
+    pub(crate) fn start(place: &Place) -> Server {
+        let mut command = place.command();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut printed = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
+        while !printed.ends_with("}\n") {
+            let line = lines.next().expect("the server prints its addresses").expect("as text");
+            printed.push_str(&line);
+            printed.push('\n');
+        }
+        let addresses: Value = serde_json::from_str(&printed).expect("one document");
+        let graphql = addresses["graphql"].as_str().expect("it has an address");
+        let address = graphql.trim_start_matches("http://").trim_end_matches("/graphql").to_owned();
+        Server { child, address }
+    }
+
+    /// The answer to a GraphQL document.
+    pub(crate) fn ask(&self, document: &str) -> Value {
+        let body = json!({ "query": document }).to_string();
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
+        write!(
+            stream,
+            "POST /graphql HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\naccept: application/json\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .expect("the request is taken");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer comes");
+        let start = answer.find('{').unwrap_or_else(|| panic!("no JSON in {answer}"));
+        let end = answer.rfind('}').expect("objects end");
+        serde_json::from_str(&answer[start..=end]).unwrap_or_else(|_| panic!("no JSON in {answer}"))
+    }
+
+    /// Asks the server to stop and waits until it has.
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(asked.expect("a signal can be sent").success());
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that failed leaves its server; one that was stopped has none to end any more.
+        self.child.kill().and_then(|()| self.child.wait()).ok();
+    }
+}
+
+#[test]
+fn a_server_loads_samples_holds_its_database_and_stops_in_order() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let programs = server.ask("{ programs(first: 50) { totalCount } }");
+    assert!(programs["data"]["programs"]["totalCount"].as_u64() >= Some(12), "{programs}");
+    let told = place.fails(&["program", "list"], 5, "DATABASE_HELD");
+    assert!(told.contains(&format!("process {}", server.child.id())), "{told}");
+    assert_eq!(server.stop(), Some(0));
+    place.ok(&["doctor"]);
+
+    place.ok(&["program", "delete", "fib", "--yes"]);
+    let server = Server::start(&place);
+    let deleted = server.ask("{ program(name: \"fib\") { id } }");
+    assert_eq!(deleted["data"]["program"], Value::Null, "samples are loaded once");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn an_edit_over_graphql_is_undone_and_redone_on_the_command_line() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let edited = server.ask(
+        "mutation { proposeEdit(input: { programId: \"fib\", edits: [{ addText: { module: \"fibonacci\", text: \
+         \"pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 2) }\" } }] }) { outcome { __typename } } }",
+    );
+    assert_eq!(edited["data"]["proposeEdit"]["outcome"]["__typename"], "EditApplied", "{edited}");
+    assert_eq!(server.stop(), Some(0));
+
+    let hash = |at: &str| place.json(&["program", "show", "fib", "--at", at])["rootHash"].clone();
+    assert!(place.ok(&["diff", "fib", "r1"]).contains("+pub func twice"));
+    let done: Done = place.run(&["undo", "fib", "--expected-head", "r1"]);
+    assert_eq!(done.code, Some(5), "{done:?}");
+    assert_eq!(place.json(&["undo", "fib", "--dry-run"])["committed"], false);
+    assert_eq!(place.json(&["undo", "fib", "--expected-head", "r2"])["revision"], "r3");
+    assert_eq!(hash("main"), hash("r1"));
+    assert_eq!(place.json(&["redo", "fib"])["target"], "r2");
+    assert_eq!(hash("main"), hash("r2"));
+    assert_eq!(place.json(&["undo", "fib", "--to", "r1"])["revision"], "r5");
+    assert_eq!(place.json(&["doctor"])["sound"], true);
+}
+
+#[test]
+fn a_public_address_needs_leave() {
+    let place = Place::new();
+    let told = place.fails(&["serve", "--listen", "0.0.0.0:0"], 1, "CANNOT_LISTEN");
+    assert!(told.contains("loopback"), "{told}");
+    place.fails(&["serve", "--listen", "nowhere"], 2, "BAD_SETTINGS");
+}
