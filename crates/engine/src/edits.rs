@@ -47,7 +47,7 @@ pub enum Outcome {
     /// It is applied, and stored unless it was a dry run.
     Applied(Applied),
     /// The edits or their result have errors.
-    Rejected(Rejected),
+    Rejected(Box<Rejected>),
     /// The base is behind the head.
     Conflict(Conflict),
 }
@@ -131,7 +131,7 @@ impl Engine {
                     Err(refusal) => Plan::Leave(refusal),
                     Ok(next) => {
                         let entry = Box::new(self.edit_entry(&next, &head, call));
-                        let state = Some((next.checked, next.refs));
+                        let state = Some(Box::new((next.checked, next.refs)));
                         Plan::Append { entry, state, answer: (next.before, next.created) }
                     }
                 })
@@ -287,14 +287,19 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         return Ok(Next { before, checked, refs, edits, counts, created });
     }
     let findings = errors.into_iter().map(|found| (touched.edit_of(found.at.entity), found)).collect();
-    Err(Outcome::Rejected(Rejected { after: Some(checked), findings, warnings, ..Rejected::default() }))
+    Err(Outcome::Rejected(Box::new(Rejected {
+        after: Some(checked),
+        findings,
+        warnings,
+        ..Rejected::default()
+    })))
 }
 
 /// What a change set that could not be applied comes to.
 fn refuse(refused: Refused, before: &Revision) -> Outcome {
     let Refused { errors, conflicts, suppressed } = refused;
     if !errors.is_empty() {
-        return Outcome::Rejected(Rejected { errors, suppressed, ..Rejected::default() });
+        return Outcome::Rejected(Box::new(Rejected { errors, suppressed, ..Rejected::default() }));
     }
     let collision = |read: StaleRead| Collision {
         of: read.of.to_string(),

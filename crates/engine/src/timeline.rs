@@ -108,7 +108,7 @@ type Answer = oneshot::Sender<Result<(), Refused>>;
 
 enum Queued {
     Entry {
-        head: Head,
+        head: Box<Head>,
         ticket: Ticket,
         event: Event,
         answer: Answer,
@@ -246,7 +246,7 @@ impl Timeline {
             self.committer.submit(Append { program: self.key, entries: vec![stored], heads: Vec::new() });
         writer.head = head.clone();
         let (answer, pending) = oneshot::channel();
-        self.enqueue(Queued::Entry { head, ticket, event, answer });
+        self.enqueue(Queued::Entry { head: Box::new(head), ticket, event, answer });
         Pending(pending)
     }
 
@@ -286,7 +286,7 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
             }
             Queued::Entry { head, ticket, event, answer } => match ticket.await {
                 Ok(()) => {
-                    timeline.advance(head);
+                    timeline.advance(*head);
                     timeline.tell(event);
                     answer.send(Ok(())).ok();
                 }

@@ -73,7 +73,7 @@ impl Engine {
                 Err(arrival) => Plan::Leave(arrival),
                 Ok((entry, target)) => Plan::Append {
                     entry: Box::new(entry),
-                    state: Some((target.checked.clone(), refs)),
+                    state: Some(Box::new((target.checked.clone(), refs))),
                     answer: head.revision,
                 },
             })

@@ -24,7 +24,7 @@ pub(crate) enum Plan<A, L> {
         /// The entry, numbered after the head.
         entry: Box<Entry>,
         /// The state after it and the counter of refs; `None`: the content stays.
-        state: Option<(Checked, RefAllocator)>,
+        state: Option<Box<(Checked, RefAllocator)>>,
         /// What the caller is told beside the revision.
         answer: A,
     },
@@ -108,7 +108,7 @@ impl Engine {
             Ok(Plan::Append { entry, state, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
                 let entry = Arc::from(entry);
-                let (revision, refs) = match state {
+                let (revision, refs) = match state.map(|state| *state) {
                     Some((checked, refs)) => {
                         (Arc::new(Revision { entry: Arc::clone(&entry), checked }), refs)
                     }

@@ -18,9 +18,9 @@ pub mod ops;
 pub mod order;
 pub mod program;
 pub mod refs;
-pub mod text;
 #[cfg(test)]
 mod tests;
+pub mod text;
 pub mod trie;
 pub mod types;
 mod users;

@@ -287,7 +287,9 @@ impl Order {
 
     /// The last element of the lowest level below a chunk.
     fn last_below(&self, level: usize, chunk: &Chunk) -> Option<u64> {
-        (0..level).rev().try_fold(*chunk.refs.last()?, |head, level| self.chunk(level, head)?.refs.last().copied())
+        (0..level)
+            .rev()
+            .try_fold(*chunk.refs.last()?, |head, level| self.chunk(level, head)?.refs.last().copied())
     }
 
     /// The heads of the level-0 chunks in which two orders differ; enough to find all regions whose order changed.

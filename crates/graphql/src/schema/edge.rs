@@ -34,25 +34,23 @@ pub enum ControlRole {
 
 /// An edge between nodes.
 #[derive(Clone, Interface)]
-#[graphql(
-    field(
-        name = "ref",
-        method = "reference",
-        ty = "String",
-        desc = "Its name: `n12.in0`, `n12.next`, `n12.enter1`, `n12.exit`."
-    ),
-    field(name = "kind", ty = "EdgeKind", desc = "What it carries."),
-    field(
-        name = "from",
-        ty = "Option<ComputeNode>",
-        desc = "Where it starts; null for the value of a parameter."
-    ),
-    field(
-        name = "to",
-        ty = "Option<ComputeNode>",
-        desc = "Where it ends; null out of the function and into an empty region."
-    )
-)]
+#[graphql(field(
+    name = "ref",
+    method = "reference",
+    ty = "String",
+    desc = "Its name: `n12.in0`, `n12.next`, `n12.enter1`, `n12.exit`."
+))]
+#[graphql(field(name = "kind", ty = "EdgeKind", desc = "What it carries."))]
+#[graphql(field(
+    name = "from",
+    ty = "Option<ComputeNode>",
+    desc = "Where it starts; null for the value of a parameter."
+))]
+#[graphql(field(
+    name = "to",
+    ty = "std::option::Option<ComputeNode>",
+    desc = "Where it ends; null out of the function and into an empty region."
+))]
 pub enum FlowEdge {
     /// A value.
     Data(DataEdge),

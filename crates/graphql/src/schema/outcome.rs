@@ -341,7 +341,7 @@ impl ProposeEditOutcome {
                 ProposeEditOutcome::Applied(EditApplied::new(engine, applied))
             }
             engine::Outcome::Rejected(rejected) => {
-                ProposeEditOutcome::Rejected(EditRejected::new(engine, open, rejected))
+                ProposeEditOutcome::Rejected(EditRejected::new(engine, open, *rejected))
             }
             engine::Outcome::Conflict(conflict) => ProposeEditOutcome::Conflict(EditConflict {
                 view: View::head(engine, open.clone()),

@@ -165,8 +165,16 @@ impl View {
             self.function(of)?;
             return Ok(of);
         }
-        let functions: Vec<FuncRef> =
-            self.resolve(given).into_iter().filter_map(|of| FuncRef::try_from(of).ok()).collect();
+        let named = |found: &mut dyn Iterator<Item = Ref>| -> Vec<FuncRef> {
+            found.filter_map(|of| FuncRef::try_from(of).ok()).collect()
+        };
+        let mut functions = named(&mut self.program().resolve_path(given).into_iter());
+        // A bare name is looked for in every module when the top has no function of that name.
+        if functions.is_empty() && !given.contains("::") {
+            let modules = self.program().modules();
+            functions =
+                named(&mut modules.flat_map(|(module, _)| self.program().lookup(Some(module), given)));
+        }
         match functions.as_slice() {
             [one] => Ok(*one),
             [] => {
@@ -193,20 +201,12 @@ impl View {
         found.filter(|of| self.program().module(*of).is_some()).ok_or_else(|| not_found("module", given))
     }
 
-    /// The entities with a path; a bare name is looked for in every module when the top has none of that name.
-    fn resolve(&self, given: &str) -> Vec<Ref> {
-        let found = self.program().resolve_path(given);
-        if !found.is_empty() || given.contains("::") {
-            return found;
-        }
-        self.program().modules().flat_map(|(module, _)| self.program().lookup(Some(module), given)).collect()
-    }
-
     /// Names of functions that look like a given one.
     fn near_functions(&self, given: &str) -> Vec<String> {
         let last = given.rsplit("::").next().unwrap_or(given);
         let names = self.program().functions().map(|(_, function)| function.head().name.to_string());
-        names.filter(|name| strsim::jaro_winkler(name, last) > 0.75).take(CANDIDATES).collect()
+        let names: Vec<String> = names.collect();
+        lmlang_ir::text::nearest(last, names.iter().map(String::as_str))
     }
 
     /// The function and node with a ref that a caller wrote.
@@ -224,9 +224,6 @@ impl View {
         }
     }
 }
-
-/// The most near names in one error.
-const CANDIDATES: usize = 5;
 
 /// How many threads a full check may take.
 pub(crate) fn threads() -> std::num::NonZeroUsize {

@@ -240,15 +240,15 @@ impl Op {
 
     /// Tells whether a node with this operator ends its region.
     pub fn is_terminator(&self) -> bool {
-        match self.code {
+        matches!(
+            self.code,
             Opcode::Yield
-            | Opcode::Break
-            | Opcode::Continue
-            | Opcode::Return
-            | Opcode::Unreachable
-            | Opcode::BrSwitch => true,
-            _ => false,
-        }
+                | Opcode::Break
+                | Opcode::Continue
+                | Opcode::Return
+                | Opcode::Unreachable
+                | Opcode::BrSwitch
+        )
     }
 
     /// Tells whether a node with this operator owns regions.
