@@ -187,9 +187,15 @@ impl Engine {
         };
         let committer = self.store().committer().clone();
         let window = VecDeque::from([revision]);
-        let timeline = Timeline::start(key, id, committer, head, window, refs, self.limits());
+        let timeline =
+            Timeline::start(key, id, committer, head, window, refs, self.0.feed.clone(), self.limits());
         let open = OpenProgram { info: Arc::new(RwLock::new(info)), timeline };
         self.remember(open.clone());
+        open.timeline.tell(Event::Program {
+            last: FIRST_SEQ,
+            name: open.info().name.clone(),
+            change: Change::Added,
+        });
         Ok(Creation::Created(open))
     }
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_store::Store;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -14,6 +14,7 @@ use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
 use crate::error::Error;
+use crate::events::Event;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 
@@ -30,6 +31,8 @@ pub(crate) struct Inner {
     pub(crate) simulations: Simulations,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<HashMap<Uuid, Arc<OnceCell<OpenProgram>>>>,
+    /// The events of all programs, live.
+    pub(crate) feed: broadcast::Sender<(Uuid, Event)>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
@@ -53,6 +56,7 @@ impl Engine {
     /// Starts an engine over an open store. Must be called within a tokio runtime.
     pub fn new(store: Store, limits: Limits, snapshots: SnapshotPolicy) -> Engine {
         let simulations = Simulations::new(&limits);
+        let (feed, _) = broadcast::channel(limits.events_in_memory);
         Engine(Arc::new(Inner {
             store,
             clock: Clock,
@@ -60,6 +64,7 @@ impl Engine {
             snapshots,
             simulations,
             open: RwLock::new(HashMap::new()),
+            feed,
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
         }))

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use lmlang_history::log::{Actor, Entry};
 use tokio::sync::{broadcast, mpsc};
 
+use crate::catalog::Selector;
 use crate::edits::Outcome;
-use crate::engine::Engine;
+use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::timeline::Timeline;
 
@@ -90,6 +91,34 @@ impl Engine {
         self.spawn(async move {
             if let Err(error) = follow(&engine, &timeline, live, seen, &sender).await {
                 tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
+            }
+        });
+        receiver
+    }
+}
+
+impl Engine {
+    /// The events of all programs as they happen, each with its program. A reader that falls behind is cut off, since
+    /// there is no one log to read again: it follows single programs instead, or starts over.
+    pub fn all_events(&self) -> mpsc::Receiver<(OpenProgram, Event)> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let mut live = self.0.feed.subscribe();
+        let engine = self.clone();
+        self.spawn(async move {
+            loop {
+                let next = tokio::select! {
+                    next = live.recv() => next,
+                    () = sender.closed() => return,
+                };
+                let Ok((program, event)) = next else { return };
+                let open = match engine.find(&Selector::Id(program)).await {
+                    Ok(open) => open,
+                    // Deleted since: nobody can read it any more.
+                    Err(_) => continue,
+                };
+                if sender.send((open, event)).await.is_err() {
+                    return;
+                }
             }
         });
         receiver

@@ -69,7 +69,16 @@ impl Engine {
         let head = Head { revision, last: newest.seq, line, checkpoints, provenance };
         let refs = RefAllocator::starting_at(next_ref);
         let committer = self.store().committer().clone();
-        let timeline = Timeline::start(info.key, info.id, committer, head, window, refs, self.limits());
+        let timeline = Timeline::start(
+            info.key,
+            info.id,
+            committer,
+            head,
+            window,
+            refs,
+            self.0.feed.clone(),
+            self.limits(),
+        );
         Ok(OpenProgram { info: Arc::new(RwLock::new(Arc::clone(info))), timeline })
     }
 

@@ -134,6 +134,8 @@ pub struct Timeline {
     snapshot: AtomicU64,
     queue: mpsc::UnboundedSender<Queued>,
     events: broadcast::Sender<Event>,
+    /// Where the events of all programs go, with the program's id.
+    feed: broadcast::Sender<(Uuid, Event)>,
 }
 
 /// Waits until what was submitted is stored.
@@ -149,6 +151,7 @@ impl Pending {
 
 impl Timeline {
     /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a program, each asked for once")]
     pub(crate) fn start(
         key: ProgramKey,
         id: Uuid,
@@ -156,6 +159,7 @@ impl Timeline {
         head: Head,
         window: VecDeque<Arc<Revision>>,
         refs: RefAllocator,
+        feed: broadcast::Sender<(Uuid, Event)>,
         limits: &crate::config::Limits,
     ) -> Arc<Timeline> {
         let snapshot = window.front().map_or(0, |revision| revision.entry.number);
@@ -171,6 +175,7 @@ impl Timeline {
             snapshot: AtomicU64::new(snapshot),
             queue,
             events,
+            feed,
         });
         tokio::spawn(publish(Arc::downgrade(&timeline), queued));
         timeline
@@ -228,6 +233,9 @@ impl Timeline {
     /// Tells live subscribers of something that is not in the log.
     pub(crate) fn tell(&self, event: Event) {
         // An error means that nobody listens.
+        if self.feed.receiver_count() > 0 {
+            self.feed.send((self.id, event.clone())).ok();
+        }
         self.events.send(event).ok();
     }
 

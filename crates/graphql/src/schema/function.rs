@@ -15,7 +15,8 @@ use crate::schema::node::ComputeNode;
 use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::Region;
-use crate::schema::simulation::{self, SimulateInput, SimulationResult};
+use crate::schema::run_input::SimulateInput;
+use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::view::{View, not_found, nullable};
 
 /// A function at one revision.

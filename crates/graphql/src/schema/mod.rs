@@ -23,6 +23,7 @@ pub mod provenance;
 pub mod query;
 pub mod region;
 pub mod revision;
+pub mod run_input;
 pub mod scalars;
 pub mod search;
 pub mod simulation;

@@ -199,8 +199,8 @@ impl EditRejected {
 /// An error of an edit, or of what came of it.
 #[derive(Clone, Debug, Default, SimpleObject)]
 pub struct EditError {
-    /// Which edit, from 0; -1 where it cannot be told.
-    pub edit_index: i32,
+    /// Which edit, from 0; null where it cannot be told.
+    pub edit_index: Option<i32>,
     /// The argument of the edit.
     pub path: Vec<String>,
     /// The stable code.
@@ -224,14 +224,14 @@ pub struct EditError {
 impl EditError {
     /// An error that the verifier found.
     fn verified(program: &lmlang_ir::Program, edit: Option<usize>, found: &verify::Diagnostic) -> EditError {
-        let edit_index = edit.map_or(-1, |index| index as i32);
+        let edit_index = edit.map(|index| index as i32);
         EditError { edit_index, path: Vec::new(), ..EditError::in_program(program, found) }
     }
 
     /// An error that the verifier found in a program that was not made.
     pub(crate) fn in_program(program: &lmlang_ir::Program, found: &verify::Diagnostic) -> EditError {
         EditError {
-            edit_index: 0,
+            edit_index: Some(0),
             path: vec!["text".to_owned()],
             code: found.code.name().to_owned(),
             message: found.message(program),
@@ -246,7 +246,7 @@ impl EditError {
     fn of_edit(error: &lmlang_history::request::EditError) -> EditError {
         let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         EditError {
-            edit_index: error.edit as i32,
+            edit_index: Some(error.edit as i32),
             path: error.path.clone(),
             code: error.code.to_owned(),
             message: error.message.clone(),
@@ -262,7 +262,7 @@ impl EditError {
     /// An error of a text.
     pub(crate) fn of_text(edit: usize, path: Vec<String>, error: &lmlang_ir::text::TextError) -> EditError {
         EditError {
-            edit_index: edit as i32,
+            edit_index: Some(edit as i32),
             path,
             code: error.code.to_owned(),
             message: error.message.clone(),

@@ -7,6 +7,7 @@ use async_graphql::{
     Context, ID, InputObject, Interface, Object, Result, SimpleObject, Subscription as Root,
 };
 use chrono::{DateTime, Utc};
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Batching, Engine, Event};
 use lmlang_history::log::Entry;
@@ -22,10 +23,9 @@ use crate::schema::mutation::selector;
 use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::{Revision, RevisionKind, cursor, cursor_number, moment};
+use crate::schema::run_input::SimulateInput;
 use crate::schema::scalars::Count;
-use crate::schema::simulation::{
-    self, Outcome, SimulateInput, Simulation, SimulationStatus, TraceStep, trace_step,
-};
+use crate::schema::simulation::{self, Outcome, Simulation, SimulationStatus, TraceStep, trace_step};
 use crate::schema::view::{View, not_found};
 
 /// Which events are wanted: those that pass all the parts that are given.
@@ -329,7 +329,7 @@ pub struct Subscription;
 /// What happens. Each subscription starts without a gap after its cursor and resumes from the last one seen.
 #[Root]
 impl Subscription {
-    /// What happens to a program, from now on or after a cursor.
+    /// What happens to a program, from now on or after a cursor; without `programId` to all programs, from now on.
     async fn program_events(
         &self,
         context: &Context<'_>,
@@ -339,22 +339,24 @@ impl Subscription {
         filter: Option<EventFilter>,
     ) -> Result<impl Stream<Item = ProgramEvent>> {
         let engine = context.data_unchecked::<Engine>().clone();
-        let Some(program_id) = program_id else {
-            return Err(ApiError::new(
-                Code::Unsupported,
-                "events of all programs are not supported: give `programId`",
-            )
-            .into());
-        };
         if branch.as_ref().is_some_and(|branch| branch != lmlang_history::revision::MAIN) {
             return Err(not_found("branch", &branch.unwrap_or_default()).into());
         }
-        let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(cursor_number).transpose()?;
-        let events = ReceiverStream::new(engine.events(Arc::clone(&open.timeline), after));
+        let events: BoxStream<'static, (engine::OpenProgram, Event)> = match (program_id, after) {
+            (Some(program_id), after) => {
+                let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
+                let events = ReceiverStream::new(engine.events(Arc::clone(&open.timeline), after));
+                events.map(move |event| (open.clone(), event)).boxed()
+            }
+            (None, None) => ReceiverStream::new(engine.all_events()).boxed(),
+            (None, Some(_)) => {
+                return Err(ApiError::new(Code::BadRequest, "`after` needs `programId`").into());
+            }
+        };
         let filter = filter.unwrap_or_default();
-        Ok(events.filter_map(move |event| {
-            let (engine, open, filter) = (engine.clone(), open.clone(), filter.clone());
+        Ok(events.filter_map(move |(open, event)| {
+            let (engine, filter) = (engine.clone(), filter.clone());
             async move { if filter.passes(&event) { shown(&engine, &open, event).await } else { None } }
         }))
     }

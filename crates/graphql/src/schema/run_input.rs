@@ -1,0 +1,183 @@
+//! What a run is given, and the values that clients write.
+
+use std::time::Duration;
+
+use async_graphql::{Enum, InputObject};
+use lmlang_engine::{Bounds, RunRequest};
+use lmlang_interp as interp;
+use lmlang_ir::{FuncRef, Type, Value, text};
+
+use crate::error::{ApiError, Code};
+use crate::schema::scalars::{Count, ValueText};
+use crate::schema::view::View;
+
+/// What a run is given.
+#[derive(Clone, Debug, InputObject)]
+pub struct SimulateInput {
+    /// The arguments, as values of the parameters' types.
+    args: Vec<ValueText>,
+    /// Bounds; what is missing is the server's default, each is capped by the server.
+    limits: Option<LimitsInput>,
+    /// How it is executed: `COMPILED` is not supported yet.
+    #[graphql(default_with = "Some(ExecutionTier::Auto)")]
+    tier: Option<ExecutionTier>,
+    /// Standard input.
+    stdin: Option<String>,
+    /// Files: not supported yet.
+    files: Option<Vec<FileInput>>,
+    /// What random choices start from; no operator makes any yet.
+    seed: Option<Count>,
+    /// How much of the run is shown.
+    #[graphql(default_with = "Some(TraceLevel::Nodes)")]
+    record_trace: Option<TraceLevel>,
+}
+
+/// A file of the virtual file system.
+#[derive(Clone, Debug, InputObject)]
+pub struct FileInput {
+    /// Its path.
+    path: String,
+    /// Its content.
+    content: String,
+}
+
+/// A value for an open port.
+#[derive(Clone, Debug, InputObject)]
+pub struct PortValue {
+    /// The source that is open: `n12`, `n12.1`, `g5.0`, `f7.0`.
+    port: String,
+    /// Its value.
+    value: ValueText,
+}
+
+/// Bounds of a run, each capped by the server.
+#[derive(Clone, Debug, Default, InputObject)]
+pub struct LimitsInput {
+    /// Executed nodes, and what bulk operators cost beyond.
+    fuel: Option<Count>,
+    /// Bytes of linear memory and of the value heap.
+    memory_bytes: Option<Count>,
+    /// Calls inside calls.
+    call_depth: Option<i32>,
+    /// Wall time.
+    timeout_ms: Option<i32>,
+    /// Bytes of recorded trace. A trace is found out by running again, so nothing is recorded that this could bound.
+    trace_bytes: Option<Count>,
+    /// Bytes of standard output.
+    output_bytes: Option<Count>,
+}
+
+/// How a run is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum ExecutionTier {
+    /// As the server sees fit.
+    Auto,
+    /// By the interpreter, which can show every step.
+    Interpreter,
+    /// As compiled code: not supported yet.
+    Compiled,
+}
+
+/// How much of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[graphql(remote = "interp::TraceLevel")]
+pub enum TraceLevel {
+    /// Nothing.
+    None,
+    /// Calls and returns.
+    Calls,
+    /// Also what opens and leaves regions.
+    Regions,
+    /// Every node.
+    Nodes,
+}
+
+/// The value that a client wrote, of a type.
+fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> Result<Value, ApiError> {
+    let program = view.program();
+    let bad = |error: text::TextError| {
+        let expected = text::print_type_name(program, None, ty);
+        let data = serde_json::json!({
+            "path": [place], "expected": expected, "candidates": error.candidates, "column": error.column,
+        });
+        ApiError::new(Code::BadRequest, format!("`{place}` is no `{expected}`: {}", error.message)).data(data)
+    };
+    let literal = |text: &str| text::parse_value(program, ty, text).map_err(bad);
+    match (&given.0, ty) {
+        // For a text a JSON string is the text itself.
+        (async_graphql::Value::String(text), Type::String) => {
+            Ok(Value::Const(lmlang_ir::Const::String(text.as_str().into())))
+        }
+        (async_graphql::Value::String(text), _) => literal(text),
+        (async_graphql::Value::Number(number), _) => literal(&number.to_string()),
+        (async_graphql::Value::Boolean(value), _) => literal(&value.to_string()),
+        (async_graphql::Value::List(items), Type::Array(of) | Type::FixedArray(of, _)) => {
+            let items = items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| value(view, of, &ValueText(item.clone()), &format!("{place}[{index}]")));
+            let items = items.collect::<Result<Vec<Value>, ApiError>>()?;
+            Ok(match ty {
+                Type::FixedArray(..) => Value::FixedArray(of.clone(), items),
+                _ => Value::Array(of.clone(), items),
+            })
+        }
+        (_, _) => {
+            let expected = text::print_type_name(program, None, ty);
+            let message =
+                format!("`{place}` must be a `{expected}` in the text form, a number, a boolean or a list");
+            Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] })))
+        }
+    }
+}
+
+impl SimulateInput {
+    /// The run that is asked for.
+    pub(crate) fn request(self, view: &View, of: FuncRef) -> Result<RunRequest, ApiError> {
+        let unsupported = |what: &str| ApiError::new(Code::Unsupported, format!("{what} is not supported"));
+        if self.tier == Some(ExecutionTier::Compiled) {
+            return Err(unsupported("the compiled tier"));
+        }
+        if self.files.is_some_and(|files| !files.is_empty()) {
+            return Err(unsupported("a virtual file system"));
+        }
+        let function = view.function(of)?;
+        let params = &function.head().params;
+        if params.len() != self.args.len() {
+            let message = format!("`args` must have {} values, found {}", params.len(), self.args.len());
+            return Err(
+                ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
+            );
+        }
+        let arg = |(index, (param, given)): (usize, (&lmlang_ir::Param, &ValueText))| {
+            value(view, &param.ty, given, &format!("args[{index}]"))
+        };
+        let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
+        let limits = self.limits.unwrap_or_default();
+        let positive = |name: &str, given: Option<i32>| {
+            given
+                .map(|given| {
+                    u32::try_from(given).map_err(|_| {
+                        ApiError::new(
+                            Code::BadRequest,
+                            format!("`{name}` must not be negative, found {given}"),
+                        )
+                    })
+                })
+                .transpose()
+        };
+        Ok(RunRequest {
+            function: of,
+            args,
+            bounds: Bounds {
+                fuel: limits.fuel.map(|count| count.0),
+                memory_bytes: limits.memory_bytes.map(|count| count.0),
+                call_depth: positive("callDepth", limits.call_depth)?,
+                timeout: positive("timeoutMs", limits.timeout_ms)?.map(|ms| Duration::from_millis(ms.into())),
+                output_bytes: limits.output_bytes.map(|count| count.0),
+            },
+            stdin: self.stdin.unwrap_or_default().into(),
+            trace: self.record_trace.map_or(interp::TraceLevel::Nodes, Into::into),
+        })
+    }
+}
