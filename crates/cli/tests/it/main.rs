@@ -2,6 +2,7 @@
 
 mod database;
 mod files;
+mod kill;
 mod readme;
 mod serve;
 mod tool;
