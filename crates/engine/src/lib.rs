@@ -38,6 +38,8 @@ pub use events::{Change, Event};
 pub use past::{HistoryPage, HistoryQuery};
 pub use provenance::{Provenance, Touched};
 pub use request::Call;
-pub use simulate::{Batch, Batching, Bounds, Report, RunRequest, Simulation, Status, Steps};
+pub use simulate::{
+    Batch, Batching, Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps,
+};
 pub use timeline::{Head, Revision, Timeline};
 pub use undo::{Arrival, Travel, Way};

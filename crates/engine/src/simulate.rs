@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use lmlang_interp::{Cache, Control, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel};
-use lmlang_ir::{FuncRef, Value};
+use lmlang_interp::{
+    Cache, Control, OpenPort, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel,
+};
+use lmlang_ir::{FuncRef, NodeRef, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use uuid::Uuid;
 
@@ -66,6 +68,32 @@ impl Bounds {
     fn timeout(&self, limits: &Limits) -> Duration {
         self.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout)
     }
+}
+
+/// Nodes of one region to run by themselves.
+#[derive(Clone, Debug)]
+pub struct NodesRequest {
+    /// The function that they are part of.
+    pub function: FuncRef,
+    /// The nodes; they run in the order of their region.
+    pub nodes: Vec<NodeRef>,
+    /// Values for what they take from elsewhere, and for holes.
+    pub inputs: Vec<(OpenPort, Value)>,
+    /// The bounds that the caller wants.
+    pub bounds: Bounds,
+    /// Standard input.
+    pub stdin: Arc<str>,
+    /// Steps to show at most.
+    pub steps: usize,
+}
+
+/// What running single nodes gave.
+#[derive(Clone, Debug)]
+pub struct NodesRun {
+    /// How it ended.
+    pub report: Report,
+    /// The steps, as many as were wanted.
+    pub steps: Vec<Step>,
 }
 
 /// A simulation that is running or was run lately.
@@ -229,6 +257,52 @@ impl Engine {
         Ok(simulation)
     }
 
+    /// Runs some nodes by themselves. Stops when the caller does not wait any more; nothing is kept.
+    pub async fn simulate_nodes(
+        &self,
+        revision: &Arc<Revision>,
+        request: NodesRequest,
+    ) -> Result<NodesRun, Error> {
+        let slot = self.slot().await?;
+        let abandoned = Abandoned::default();
+        let (engine, revision, stop) = (self.clone(), Arc::clone(revision), Arc::clone(&abandoned.0));
+        let run = tokio::task::spawn_blocking(move || {
+            let start = Instant::now();
+            let NodesRequest { function, nodes, inputs, bounds, stdin, steps } = request;
+            let (options, timeout) =
+                (bounds.options(engine.limits(), &stdin), bounds.timeout(engine.limits()));
+            let mut control = |_: &Run| engine.control(&stop, start, timeout);
+            let (checked, cache) = (&revision.checked, &engine.0.simulations.cache);
+            let found = lmlang_interp::run_nodes(
+                checked,
+                function,
+                &nodes,
+                &inputs,
+                &options,
+                cache,
+                steps,
+                &mut control,
+            );
+            drop(slot);
+            let report = |result| Report { result, elapsed: start.elapsed() };
+            found.map(|found| NodesRun { report: report(found.result), steps: found.steps })
+        });
+        let found = run.await.map_err(|_| Error::Closed)?;
+        drop(abandoned);
+        found.map_err(|error| Error::bad_request(error.to_string()))
+    }
+
+    /// Whether a run goes on after a slice.
+    fn control(&self, stop: &AtomicBool, start: Instant, timeout: Duration) -> Control {
+        if stop.load(Ordering::Relaxed) || self.closing().is_cancelled() {
+            Control::Cancel
+        } else if start.elapsed() >= timeout {
+            Control::TimeOut
+        } else {
+            Control::Continue
+        }
+    }
+
     /// Runs a function and streams its trace; the last batch says how it ended. Stops when the receiver is dropped.
     pub async fn stream(
         &self,
@@ -322,15 +396,7 @@ impl Engine {
         let timeout = simulation.request.bounds.timeout(self.limits());
         let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
         let options = bounds.options(self.limits(), stdin);
-        let mut control = |_: &Run| {
-            if stop.load(Ordering::Relaxed) || self.closing().is_cancelled() {
-                Control::Cancel
-            } else if start.elapsed() >= timeout {
-                Control::TimeOut
-            } else {
-                Control::Continue
-            }
-        };
+        let mut control = |_: &Run| self.control(stop, start, timeout);
         let (checked, cache) = (&simulation.revision.checked, &self.0.simulations.cache);
         let result = lmlang_interp::run(checked, *function, args, &options, cache, SLICE, &mut control)?;
         Ok(Report { result, elapsed: start.elapsed() })

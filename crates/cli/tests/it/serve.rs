@@ -125,6 +125,25 @@ fn an_edit_over_graphql_is_undone_and_redone_on_the_command_line() {
 }
 
 #[test]
+fn single_nodes_run_with_values_for_their_open_ports() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let run = |inputs: &str| {
+        server.ask(&format!(
+            "{{ program(name: \"fib\") {{ simulateNodes(nodes: [\"n20\"], inputs: [{inputs}]) {{ outcome {{ ... on \
+             Returned {{ values }} }} trace {{ steps {{ node }} }} }} }} }}"
+        ))
+    };
+    let bound = run("{ port: \"f2.0\", value: -1 }, { port: \"n19\", value: \"i64:0\" }");
+    let found = &bound["data"]["program"]["simulateNodes"];
+    assert_eq!(found["outcome"]["values"], json!(["bool:false"]), "{bound}");
+    assert_eq!(found["trace"]["steps"], json!([{ "node": "n20" }]));
+    let open = run("{ port: \"f2.0\", value: 1 }");
+    assert_eq!(open["errors"][0]["extensions"]["code"], "BAD_REQUEST", "{open}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn a_public_address_needs_leave() {
     let place = Place::new();
     let told = place.fails(&["serve", "--listen", "0.0.0.0:0"], 1, "CANNOT_LISTEN");

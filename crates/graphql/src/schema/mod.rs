@@ -24,6 +24,7 @@ pub mod query;
 pub mod region;
 pub mod revision;
 pub mod run_input;
+pub mod run_outcome;
 pub mod scalars;
 pub mod search;
 pub mod simulation;

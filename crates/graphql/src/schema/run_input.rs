@@ -1,5 +1,6 @@
 //! What a run is given, and the values that clients write.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_graphql::{Enum, InputObject};
@@ -44,10 +45,10 @@ pub struct FileInput {
 /// A value for an open port.
 #[derive(Clone, Debug, InputObject)]
 pub struct PortValue {
-    /// The source that is open: `n12`, `n12.1`, `g5.0`, `f7.0`.
-    port: String,
+    /// The source that is open: `n12`, `n12.1`, `g5.0`, `f7.0`; or a hole: `n12.in0`.
+    pub(crate) port: String,
     /// Its value.
-    value: ValueText,
+    pub(crate) value: ValueText,
 }
 
 /// Bounds of a run, each capped by the server.
@@ -93,7 +94,7 @@ pub enum TraceLevel {
 }
 
 /// The value that a client wrote, of a type.
-fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> Result<Value, ApiError> {
+pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> Result<Value, ApiError> {
     let program = view.program();
     let bad = |error: text::TextError| {
         let expected = text::print_type_name(program, None, ty);
@@ -132,28 +133,16 @@ fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> Result<Value
 }
 
 impl SimulateInput {
-    /// The run that is asked for.
-    pub(crate) fn request(self, view: &View, of: FuncRef) -> Result<RunRequest, ApiError> {
+    /// The bounds that are asked for; refuses what runs do not have yet.
+    pub(crate) fn bounds(&self) -> Result<Bounds, ApiError> {
         let unsupported = |what: &str| ApiError::new(Code::Unsupported, format!("{what} is not supported"));
         if self.tier == Some(ExecutionTier::Compiled) {
             return Err(unsupported("the compiled tier"));
         }
-        if self.files.is_some_and(|files| !files.is_empty()) {
+        if self.files.as_ref().is_some_and(|files| !files.is_empty()) {
             return Err(unsupported("a virtual file system"));
         }
-        let function = view.function(of)?;
-        let params = &function.head().params;
-        if params.len() != self.args.len() {
-            let message = format!("`args` must have {} values, found {}", params.len(), self.args.len());
-            return Err(
-                ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
-            );
-        }
-        let arg = |(index, (param, given)): (usize, (&lmlang_ir::Param, &ValueText))| {
-            value(view, &param.ty, given, &format!("args[{index}]"))
-        };
-        let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
-        let limits = self.limits.unwrap_or_default();
+        let limits = self.limits.clone().unwrap_or_default();
         let positive = |name: &str, given: Option<i32>| {
             given
                 .map(|given| {
@@ -166,17 +155,40 @@ impl SimulateInput {
                 })
                 .transpose()
         };
+        Ok(Bounds {
+            fuel: limits.fuel.map(|count| count.0),
+            memory_bytes: limits.memory_bytes.map(|count| count.0),
+            call_depth: positive("callDepth", limits.call_depth)?,
+            timeout: positive("timeoutMs", limits.timeout_ms)?.map(|ms| Duration::from_millis(ms.into())),
+            output_bytes: limits.output_bytes.map(|count| count.0),
+        })
+    }
+
+    /// Standard input.
+    pub(crate) fn stdin(&self) -> Arc<str> {
+        self.stdin.as_deref().unwrap_or_default().into()
+    }
+
+    /// The run that is asked for.
+    pub(crate) fn request(self, view: &View, of: FuncRef) -> Result<RunRequest, ApiError> {
+        let bounds = self.bounds()?;
+        let function = view.function(of)?;
+        let params = &function.head().params;
+        if params.len() != self.args.len() {
+            let message = format!("`args` must have {} values, found {}", params.len(), self.args.len());
+            return Err(
+                ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": ["args"] }))
+            );
+        }
+        let arg = |(index, (param, given)): (usize, (&lmlang_ir::Param, &ValueText))| {
+            value(view, &param.ty, given, &format!("args[{index}]"))
+        };
+        let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
         Ok(RunRequest {
             function: of,
             args,
-            bounds: Bounds {
-                fuel: limits.fuel.map(|count| count.0),
-                memory_bytes: limits.memory_bytes.map(|count| count.0),
-                call_depth: positive("callDepth", limits.call_depth)?,
-                timeout: positive("timeoutMs", limits.timeout_ms)?.map(|ms| Duration::from_millis(ms.into())),
-                output_bytes: limits.output_bytes.map(|count| count.0),
-            },
-            stdin: self.stdin.unwrap_or_default().into(),
+            bounds,
+            stdin: self.stdin(),
             trace: self.record_trace.map_or(interp::TraceLevel::Nodes, Into::into),
         })
     }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject, Union};
+use async_graphql::{Enum, ID, Object, Result, SimpleObject};
 use lmlang_engine::{self as engine, Engine, Status};
 use lmlang_interp as interp;
-use lmlang_ir::{ContractRef, FuncRef, text};
+use lmlang_ir::ops::{Expected, signature};
+use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
 use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::failure::fail;
-use crate::schema::function::{Contract, Function};
+use crate::schema::function::Function;
 use crate::schema::ids::{GlobalId, View as Which};
-use crate::schema::node::ComputeNode;
 use crate::schema::program::Program;
-use crate::schema::run_input::{ExecutionTier, PortValue, SimulateInput};
+use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
+use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::{View, not_found, nullable};
 
@@ -69,22 +70,100 @@ pub(crate) async fn simulate(
     SimulationResult::of(view, simulation)
 }
 
+/// Steps that one run of single nodes shows at most.
+const NODE_STEPS: usize = 10_000;
+
 /// Runs some nodes with values for their open inputs.
 pub(crate) async fn simulate_nodes(
-    _view: &View,
-    _nodes: Vec<String>,
-    _inputs: Vec<PortValue>,
-    _run: Option<SimulateInput>,
+    view: &View,
+    nodes: Vec<String>,
+    inputs: Vec<PortValue>,
+    run: Option<SimulateInput>,
 ) -> std::result::Result<SimulationResult, ApiError> {
-    Err(ApiError::new(Code::Unsupported, "running single nodes is not supported"))
+    let mut found = Vec::with_capacity(nodes.len());
+    for given in &nodes {
+        found.push(view.node_named(given)?);
+    }
+    let Some(function) = found.first().map(|(function, _)| *function) else {
+        return Err(ApiError::new(Code::BadRequest, "`nodes` must name at least one node"));
+    };
+    if let Some((_, other)) = found.iter().find(|(of, _)| *of != function) {
+        return Err(ApiError::new(Code::BadRequest, format!("`{other}` is part of another function")));
+    }
+    let mut values = Vec::with_capacity(inputs.len());
+    for (index, input) in inputs.iter().enumerate() {
+        let (port, ty) = open_port(view, function, &input.port)?;
+        values.push((port, run_input::value(view, &ty, &input.value, &format!("inputs[{index}].value"))?));
+    }
+    let request = engine::NodesRequest {
+        function,
+        nodes: found.into_iter().map(|(_, node)| node).collect(),
+        inputs: values,
+        bounds: run.as_ref().map(SimulateInput::bounds).transpose()?.unwrap_or_default(),
+        stdin: run.as_ref().map_or_else(|| "".into(), SimulateInput::stdin),
+        steps: NODE_STEPS,
+    };
+    let run = view.engine().simulate_nodes(view.revision(), request).await.map_err(fail)?;
+    let steps = Shown::Steps(Arc::new(run.steps));
+    Ok(SimulationResult { view: view.clone(), shown: steps, report: Arc::new(run.report) })
+}
+
+/// The open port that a client names, with the type of the value that it takes.
+fn open_port(
+    view: &View,
+    of: FuncRef,
+    given: &str,
+) -> std::result::Result<(interp::OpenPort, lmlang_ir::Type), ApiError> {
+    let bad = || {
+        let message =
+            format!("`{given}` is no port: expected `n12`, `n12.1`, `g5.0`, `f7.0` or a hole `n12.in0`");
+        ApiError::new(Code::BadRequest, message)
+    };
+    let function = view.function(of)?;
+    let (entity, port) = given.split_once('.').unwrap_or((given, "0"));
+    let entity: lmlang_ir::Ref = entity.parse().map_err(|_| bad())?;
+    if let Some(input) = port.strip_prefix("in") {
+        let node = NodeRef::try_from(entity).map_err(|_| bad())?;
+        let input: u16 = input.parse().map_err(|_| bad())?;
+        let record = function.body().node(node).ok_or_else(|| not_found("node", given))?;
+        let ports = lmlang_ir::ops::ports(view.program(), &function, record).ok_or_else(bad)?;
+        let ty = match ports.inputs.get(usize::from(input)).ok_or_else(bad)? {
+            Expected::Is(ty) => ty.clone(),
+            Expected::Address => lmlang_ir::Type::I32,
+            Expected::Integer => lmlang_ir::Type::I64,
+        };
+        return Ok((interp::OpenPort::Hole(node, input), ty));
+    }
+    let port: u16 = port.parse().map_err(|_| bad())?;
+    let source = match entity.kind {
+        RefKind::Node => NodeRef::try_from(entity).map(|node| Source::Node(node, port)),
+        RefKind::Region => RegionRef::try_from(entity).map(|region| Source::RegionParam(region, port)),
+        RefKind::Function => FuncRef::try_from(entity).map(|function| Source::Param(function, port)),
+        RefKind::Module | RefKind::Type | RefKind::Member | RefKind::Variable | RefKind::Contract => {
+            return Err(bad());
+        }
+    };
+    let source = source.map_err(|_| bad())?;
+    let ty =
+        signature::source_type(view.program(), &function, source).ok_or_else(|| not_found("port", given))?;
+    Ok((interp::OpenPort::Source(source), ty))
 }
 
 /// How a run ended, and what it did.
 #[derive(Clone)]
 pub struct SimulationResult {
     view: View,
-    simulation: Arc<engine::Simulation>,
+    shown: Shown,
     report: Arc<engine::Report>,
+}
+
+/// Where the steps of a run come from.
+#[derive(Clone)]
+enum Shown {
+    /// From running it again.
+    Again(Arc<engine::Simulation>),
+    /// They are all there.
+    Steps(Arc<Vec<interp::Step>>),
 }
 
 impl SimulationResult {
@@ -93,7 +172,7 @@ impl SimulationResult {
         simulation: Arc<engine::Simulation>,
     ) -> std::result::Result<SimulationResult, ApiError> {
         let report = simulation.report().ok_or_else(|| fail(engine::Error::Closed))?;
-        Ok(SimulationResult { view: view.clone(), simulation, report })
+        Ok(SimulationResult { view: view.clone(), shown: Shown::Again(simulation), report })
     }
 }
 
@@ -141,8 +220,27 @@ impl SimulationResult {
         #[graphql(default = 100)] first: i32,
         #[graphql(default_with = "Count(0)")] from: Count,
     ) -> Option<Result<TracePage>> {
-        nullable(trace_page(&self.view, &self.simulation, first, from).await)
+        nullable(match &self.shown {
+            Shown::Again(simulation) => trace_page(&self.view, simulation, first, from).await,
+            Shown::Steps(steps) => page_of(first).map(|first| {
+                let rest = || steps.iter().filter(|step| step.seq >= from.0);
+                TracePage {
+                    steps: rest().take(first).map(|step| trace_step(&self.view, step)).collect(),
+                    next_seq: rest().nth(first).map(|step| Count(step.seq)),
+                    recorded: Count(steps.len() as u64),
+                    dropped: Count(self.report.result.steps.saturating_sub(steps.len() as u64 + 1)),
+                }
+            }),
+        })
     }
+}
+
+/// The length of a page of a trace.
+fn page_of(first: i32) -> std::result::Result<usize, ApiError> {
+    let first = usize::try_from(first).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
+    })?;
+    if first > MAX_PAGE { Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64)) } else { Ok(first) }
 }
 
 async fn trace_page(
@@ -151,12 +249,7 @@ async fn trace_page(
     first: i32,
     from: Count,
 ) -> std::result::Result<TracePage, ApiError> {
-    let first = usize::try_from(first).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
-    })?;
-    if first > MAX_PAGE {
-        return Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64));
-    }
+    let first = page_of(first)?;
     let found = view.engine().steps(simulation, from.0, first).await.map_err(fail)?;
     let recorded = simulation.report().map_or(0, |report| report.result.steps);
     Ok(TracePage {
@@ -223,253 +316,12 @@ pub(crate) fn trace_step(view: &View, step: &interp::Step) -> TraceStep {
     }
 }
 
-fn shown_text(view: &View, shown: &interp::Shown) -> ValueText {
+pub(super) fn shown_text(view: &View, shown: &interp::Shown) -> ValueText {
     let mut printed = text::print_value(view.program(), &shown.value);
     if shown.cut {
         printed.push_str(" ...");
     }
     ValueText::from(printed)
-}
-
-/// How a run ended.
-#[derive(Clone, Union)]
-pub enum Outcome {
-    /// The function returned.
-    Returned(Returned),
-    /// An operator trapped.
-    Trapped(Trapped),
-    /// A contract did not hold.
-    ContractViolated(ContractViolated),
-    /// A bound was met.
-    LimitReached(LimitReached),
-    /// It came to something that is not there yet.
-    ReachedHole(ReachedHole),
-    /// A function with errors was called.
-    NotVerified(NotVerified),
-    /// It was ended from outside.
-    Cancelled(Cancelled),
-}
-
-/// The function returned.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct Returned {
-    /// Its results.
-    values: Vec<ValueText>,
-}
-
-/// An operator trapped, or is not supported.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct Trapped {
-    /// The stable code: `DIVISION_BY_ZERO`.
-    code: String,
-    /// What happened, in words.
-    message: String,
-    /// Where.
-    at: FrameLocation,
-    /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
-    /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
-}
-
-/// A function's demand or promise did not hold.
-#[derive(Clone, SimpleObject)]
-pub struct ContractViolated {
-    /// The contract.
-    contract: Contract,
-    /// What it means, in words.
-    message: String,
-    /// Where: in the function that has the contract.
-    at: FrameLocation,
-    /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
-    /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
-}
-
-/// A bound of the run was met.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct LimitReached {
-    /// Which one: `fuel`, `memory`, `depth`, `time`, `trace`, `output`.
-    limit: String,
-    /// What happened, in words.
-    message: String,
-    /// Where.
-    at: FrameLocation,
-    /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
-    /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
-}
-
-/// The run came to something that is not there yet.
-#[derive(Clone, SimpleObject)]
-pub struct ReachedHole {
-    /// The node with the hole; null at the end of a region without a terminator.
-    node: Option<ComputeNode>,
-    /// The input without a source; null when the node as a whole is wrong.
-    port: Option<i32>,
-    /// What is missing, in words.
-    message: String,
-    /// Where.
-    at: FrameLocation,
-    /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
-    /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
-}
-
-/// A function with errors was called, or was to be run.
-#[derive(Clone, SimpleObject)]
-pub struct NotVerified {
-    /// The function.
-    function: Function,
-    /// What is the matter, in words.
-    message: String,
-}
-
-/// The run was ended from outside.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct Cancelled {
-    /// Where.
-    at: FrameLocation,
-    /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
-    /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
-}
-
-/// A place in a call.
-#[derive(Clone, Debug, Default, SimpleObject)]
-pub struct FrameLocation {
-    /// Position in the stack of calls, from 0.
-    frame: i32,
-    /// The function.
-    function: String,
-    /// The region.
-    region: String,
-    /// The node; null at the end of a region without a terminator.
-    node: Option<String>,
-    /// The node's text.
-    text: String,
-    /// Nodes that the run had executed.
-    step: Count,
-}
-
-/// A value that was alive.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct NodeValue {
-    /// The node, or the region or function whose parameter it is.
-    node: String,
-    /// Which output or parameter.
-    port: i32,
-    /// The value.
-    value: ValueText,
-}
-
-fn location(view: &View, at: &interp::Location) -> FrameLocation {
-    FrameLocation {
-        frame: at.frame as i32,
-        function: at.function.to_string(),
-        region: at.region.to_string(),
-        node: at.node.map(|node| node.to_string()),
-        text: at
-            .node
-            .map_or_else(String::new, |node| text::print_node(view.program(), node, text::Detail::Summary)),
-        step: Count(at.step),
-    }
-}
-
-struct PlaceParts {
-    at: FrameLocation,
-    stack: Vec<FrameLocation>,
-    node_values: Vec<NodeValue>,
-}
-
-fn parts(view: &View, place: &interp::Place) -> PlaceParts {
-    PlaceParts {
-        at: place.at().map(|at| location(view, at)).unwrap_or_default(),
-        stack: place.stack.iter().map(|at| location(view, at)).collect(),
-        node_values: place
-            .values
-            .iter()
-            .map(|one| NodeValue {
-                node: view
-                    .program()
-                    .ref_of(one.source.number())
-                    .map_or_else(String::new, |of| of.to_string()),
-                port: i32::from(one.source.port()),
-                value: shown_text(view, &one.shown),
-            })
-            .collect(),
-    }
-}
-
-/// An outcome as clients see it.
-pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Result<Outcome, ApiError> {
-    Ok(match outcome {
-        interp::Outcome::Returned { values } => Outcome::Returned(Returned {
-            values: values
-                .iter()
-                .map(|value| ValueText::from(text::print_value(view.program(), value)))
-                .collect(),
-        }),
-        interp::Outcome::Trapped { fault, place } => {
-            let PlaceParts { at, stack, node_values } = parts(view, place);
-            let (code, message) = (fault.code().to_owned(), fault.to_string());
-            Outcome::Trapped(Trapped { code, message, at, stack, node_values })
-        }
-        interp::Outcome::ContractViolated { contract, message, place } => {
-            let PlaceParts { at, stack, node_values } = parts(view, place);
-            let contract = contract_of(view, *contract)?;
-            Outcome::ContractViolated(ContractViolated {
-                contract,
-                message: message.clone(),
-                at,
-                stack,
-                node_values,
-            })
-        }
-        interp::Outcome::LimitReached { limit, place } => {
-            let PlaceParts { at, stack, node_values } = parts(view, place);
-            let message = format!("the limit of {limit} was reached");
-            Outcome::LimitReached(LimitReached {
-                limit: limit.name().to_owned(),
-                message,
-                at,
-                stack,
-                node_values,
-            })
-        }
-        interp::Outcome::ReachedHole { node, port, place } => {
-            let PlaceParts { at, stack, node_values } = parts(view, place);
-            let node = match (node, place.at()) {
-                (Some(node), Some(at)) => Some(ComputeNode::new(&Function::new(view, at.function)?, *node)),
-                (Some(_) | None, _) => None,
-            };
-            let message = match (&node, port) {
-                (Some(node), Some(port)) => format!("input {port} of `{}` has no source", node.of),
-                (Some(node), None) => format!("`{}` does not fit what it uses any more", node.of),
-                (None, _) => "the region has no terminator".to_owned(),
-            };
-            let port = port.map(i32::from);
-            Outcome::ReachedHole(ReachedHole { node, port, message, at, stack, node_values })
-        }
-        interp::Outcome::NotVerified { function } => {
-            let message = format!("`{}` has errors", view.program().path((*function).into()));
-            Outcome::NotVerified(NotVerified { function: Function::new(view, *function)?, message })
-        }
-        interp::Outcome::Cancelled { place } => {
-            let PlaceParts { at, stack, node_values } = parts(view, place);
-            Outcome::Cancelled(Cancelled { at, stack, node_values })
-        }
-    })
-}
-
-fn contract_of(view: &View, of: ContractRef) -> std::result::Result<Contract, ApiError> {
-    let function = view.program().function_of(of.into());
-    let function = function.ok_or_else(|| not_found("contract", &of.to_string()))?;
-    Ok(Contract::new(Function::new(view, function)?, of))
 }
 
 /// A simulation that is running or was run lately.

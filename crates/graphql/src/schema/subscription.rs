@@ -24,8 +24,9 @@ use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::{Revision, RevisionKind, cursor, cursor_number, moment};
 use crate::schema::run_input::SimulateInput;
+use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
-use crate::schema::simulation::{self, Outcome, Simulation, SimulationStatus, TraceStep, trace_step};
+use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
 use crate::schema::view::{View, not_found};
 
 /// Which events are wanted: those that pass all the parts that are given.
@@ -551,6 +552,6 @@ fn trace_batch(simulation: &Simulation, batch: engine::Batch) -> Result<TraceBat
         steps: batch.steps.iter().map(|step| trace_step(view, step)).collect(),
         skipped: Count(0),
         status: engine::Status::of(found).into(),
-        outcome: found.map(|found| simulation::outcome(view, found)).transpose()?,
+        outcome: found.map(|found| outcome(view, found)).transpose()?,
     })
 }
