@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::revision::MAIN;
@@ -16,10 +17,10 @@ use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::{Change, Event};
-use crate::provenance::Provenance;
+use crate::opening::threads;
 use crate::records;
 use crate::request::Call;
-use crate::states::threads;
+use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
 
 /// A program's row in the catalogue.
@@ -163,6 +164,7 @@ impl Engine {
             origin: None,
         };
         let stored = records::to_row(self, &entry).await?;
+        let bytes = stored.edits.len();
         let program = NewProgram { id, name: request.name.clone(), doc: request.doc.clone(), created: now };
         let main = StoredHead { branch: 0, name: MAIN.into(), seq: FIRST_SEQ, created: now, deleted: None };
         let key = match self.store().create_program(program, vec![stored], vec![main]).await {
@@ -185,12 +187,12 @@ impl Engine {
             checkpoints: Checkpoints::default(),
             provenance: Provenance::default(),
         };
-        let committer = self.store().committer().clone();
         let window = VecDeque::from([revision]);
-        let timeline =
-            Timeline::start(key, id, committer, head, window, refs, self.0.feed.clone(), self.limits());
+        let snapshots = Snapshots::default();
+        let timeline = Timeline::start(self, key, id, head, window, refs, snapshots);
         let open = OpenProgram { info: Arc::new(RwLock::new(info)), timeline };
         self.remember(open.clone());
+        self.snapshot_if_due(&open, bytes);
         open.timeline.tell(Event::Program {
             last: FIRST_SEQ,
             name: open.info().name.clone(),

@@ -88,15 +88,19 @@ impl Default for Limits {
     }
 }
 
-/// How often the state of a program is written beside its log, so that opening it reads little of the log.
+/// When the state of a program is written beside its log, so that opening it reads little of the log.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotPolicy {
-    /// After this many entries.
+    /// After this many entries, or
     pub entries: u64,
+    /// after this many bytes of edits;
+    pub bytes: u64,
+    /// but not before the edits since the last one have this many times the bytes that it took.
+    pub share: u64,
 }
 
 impl Default for SnapshotPolicy {
     fn default() -> SnapshotPolicy {
-        SnapshotPolicy { entries: 64 }
+        SnapshotPolicy { entries: 64, bytes: 64 << 10, share: 2 }
     }
 }

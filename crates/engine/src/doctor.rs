@@ -9,15 +9,17 @@ use std::sync::Arc;
 
 use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::Entry;
+use lmlang_history::snapshot::Reading;
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program};
-use lmlang_store::{Object, ObjectHash, References, Snapshot};
+use lmlang_store::References;
 use lmlang_verify::Checked;
 
 use crate::catalog::ProgramInfo;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::states::{changes_content, threads};
+use crate::opening::{changes_content, threads};
+use crate::snapshots::references;
 
 /// What a check of a database found.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ pub enum Symptom {
     /// The verifier finds errors, which no stored state has; how many.
     Errors(u64),
     /// Its snapshot cannot be read.
-    SnapshotUnreadable,
+    SnapshotUnreadable(String),
     /// Its snapshot has another content.
     SnapshotDiffers,
 }
@@ -104,7 +106,7 @@ impl fmt::Display for Symptom {
             Symptom::Line(error) => write!(f, "is no step of the line: {error}"),
             Symptom::RefsReused => f.write_str("hands out refs again that are in use"),
             Symptom::Errors(count) => write!(f, "has {count} errors"),
-            Symptom::SnapshotUnreadable => f.write_str("its snapshot cannot be read"),
+            Symptom::SnapshotUnreadable(reason) => f.write_str(reason),
             Symptom::SnapshotDiffers => f.write_str("its snapshot has another content"),
         }
     }
@@ -124,8 +126,8 @@ impl Engine {
     pub async fn doctor(&self, mut progress: impl FnMut(Progress)) -> Result<Checkup, Error> {
         let references = References {
             of_entry: &|_| Vec::new(),
-            of_snapshot: &|snapshot| root(snapshot).into_iter().collect(),
-            of_object: &|_: &Object| Vec::new(),
+            of_snapshot: &|snapshot| Reading::references(&snapshot.root).unwrap_or_default(),
+            of_object: &references,
         };
         let structure = self.store().check(Some(references)).await?;
         let mut checkup = Checkup { structure, content: Vec::new(), replayed: 0 };
@@ -194,10 +196,12 @@ impl Engine {
             for snapshot in snapshots {
                 let seq = snapshot.seq;
                 let recorded = replay.hashes.get(&seq).copied();
-                match self.read_snapshot(program.id, snapshot).await {
-                    Ok(content) if recorded.is_none_or(|hash| hash == content.root_hash()) => {}
+                match self.read_snapshot(program.id, &snapshot).await {
+                    Ok(state) if recorded.is_none_or(|hash| hash == state.program.root_hash()) => {}
                     Ok(_) => replay.found.push((seq, Symptom::SnapshotDiffers)),
-                    Err(Error::Damaged { .. }) => replay.found.push((seq, Symptom::SnapshotUnreadable)),
+                    Err(Error::Damaged { reason, .. }) => {
+                        replay.found.push((seq, Symptom::SnapshotUnreadable(reason)));
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -257,9 +261,4 @@ impl Replay {
             self.found.push((self.last, Symptom::Errors(errors)));
         }
     }
-}
-
-/// The object that a snapshot's root names.
-fn root(snapshot: &Snapshot) -> Option<ObjectHash> {
-    snapshot.root.as_slice().try_into().ok()
 }

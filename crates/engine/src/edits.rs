@@ -17,8 +17,8 @@ use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
+use crate::opening::threads;
 use crate::request::Call;
-use crate::states::threads;
 use crate::timeline::{Head, Revision};
 use crate::writing::{Plan, Written};
 

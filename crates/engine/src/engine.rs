@@ -96,11 +96,15 @@ impl Engine {
         });
     }
 
-    /// Stops simulations and subscriptions, lets queued writes finish and waits for all tasks.
+    /// Stops simulations and subscriptions, waits for all tasks, lets queued writes finish and gives the database free.
     pub async fn close(&self) {
         self.0.closing.cancel();
         self.0.tasks.close();
         self.0.tasks.wait().await;
+        if let Err(error) = self.0.store.close().await {
+            // What was acknowledged is safe.
+            tracing::warn!(%error, "closing the database failed");
+        }
     }
 
     /// An open program; opens it when it is not.

@@ -4,7 +4,7 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `states` for finding any revision again, [`events`] and
+//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`] and
 //! [`simulate`] for what subscribers get, [`catalog`] for the programs themselves.
 
 pub mod catalog;
@@ -16,8 +16,8 @@ pub mod edits;
 mod engine;
 mod error;
 pub mod events;
+mod opening;
 pub mod past;
-pub mod provenance;
 mod records;
 pub mod request;
 pub mod simulate;
@@ -36,7 +36,6 @@ pub use engine::{Engine, OpenProgram};
 pub use error::Error;
 pub use events::{Change, Event};
 pub use past::{HistoryPage, HistoryQuery};
-pub use provenance::{Provenance, Touched};
 pub use request::Call;
 pub use simulate::{
     Batch, Batching, Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use lmlang_history::Touched;
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_ir::Ref;
 use lmlang_store::HistoryFilter;
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::provenance::Touched;
 use crate::records;
 use crate::timeline::Revision;
 

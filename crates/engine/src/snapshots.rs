@@ -1,68 +1,183 @@
 //! States beside the log, written in the background, so that opening a program reads little of its log.
 
-use lmlang_history::record::{decode_program, encode_program};
-use lmlang_ir::{Hash, Program};
-use lmlang_store::{Object, Snapshot};
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lmlang_history::snapshot::{self, Reading, SnapshotError, State, write};
+use lmlang_store::{Object, ProgramKey, Snapshot};
 use uuid::Uuid;
 
+use crate::config::SnapshotPolicy;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
+use crate::opening::damaged;
+use crate::timeline::Head;
 
-impl Engine {
-    /// Writes a snapshot in the background when enough has happened since the last one.
-    pub(crate) fn snapshot_if_due(&self, open: &OpenProgram) {
-        let head = open.timeline.head();
-        let number = head.revision.entry.number;
-        if !open.timeline.claim_snapshot(number, &self.0.snapshots) {
-            return;
-        }
-        let (engine, key, id) = (self.clone(), open.timeline.key(), open.timeline.id());
-        self.spawn(async move {
-            let written = engine.write_snapshot(key, number, head.revision.checked.program().clone()).await;
-            if let Err(error) = written {
-                // The log alone is enough to open the program; the next entry tries again.
-                tracing::warn!(program = %id, number, %error, "a snapshot could not be written");
-            }
-        });
-    }
+/// What a program's snapshots are decided by.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots(Mutex<Progress>);
 
-    async fn write_snapshot(
-        &self,
-        program: lmlang_store::ProgramKey,
-        seq: u64,
-        content: Program,
-    ) -> Result<(), Error> {
-        let encode = move || {
-            let bytes = zstd::encode_all(encode_program(&content).as_slice(), LEVEL);
-            bytes.map(|bytes| (content.root_hash(), bytes))
-        };
-        let encoded = tokio::task::spawn_blocking(encode).await.map_err(|_| Error::Closed)?;
-        // Compression writes to memory, which does not fail.
-        let Ok((hash, bytes)) = encoded else { return Err(Error::Closed) };
-        let object = Object { hash: hash.0, version: VERSION, bytes };
-        let snapshot = Snapshot { program, seq, root: hash.0.to_vec() };
-        self.store().put_snapshot(snapshot, 0, vec![object]).await?;
-        Ok(())
-    }
+#[derive(Debug, Default)]
+struct Progress {
+    /// The newest one: the next writes what this one does not have.
+    newest: Option<Arc<State>>,
+    /// Bytes of objects that it added to the database; unknown, and taken for none, after a restart.
+    written: u64,
+    /// Entries of the log since it, and bytes of their edits.
+    entries: u64,
+    bytes: u64,
+    writing: bool,
+}
 
-    /// The state that a snapshot holds.
-    pub(crate) async fn read_snapshot(&self, id: Uuid, snapshot: Snapshot) -> Result<Program, Error> {
-        let damaged = |reason: &str| self.damaged(id, snapshot.seq, reason);
-        let hash: [u8; 32] =
-            snapshot.root.as_slice().try_into().map_err(|_| damaged("its snapshot's root is no hash"))?;
-        let object = self.store().objects(&[hash]).await?.pop();
-        let object = object.ok_or_else(|| damaged("its snapshot's object is missing"))?;
-        let decode = move || {
-            let bytes = zstd::decode_all(object.bytes.as_slice()).ok()?;
-            decode_program(&bytes).ok().filter(|program| program.root_hash() == Hash(hash))
-        };
-        let program = tokio::task::spawn_blocking(decode).await.map_err(|_| Error::Closed)?;
-        program.ok_or_else(|| damaged("its snapshot cannot be read"))
+impl Progress {
+    fn is_due(&self, policy: &SnapshotPolicy) -> bool {
+        let much = self.entries >= policy.entries || self.bytes >= policy.bytes;
+        // What snapshots add stays a share of what the log adds, however large the program is.
+        !self.writing && much && self.bytes >= policy.share * self.written
     }
 }
 
-/// The version of the form of objects.
-const VERSION: u8 = 1;
+impl Snapshots {
+    /// Those of a program that was opened from one, with the entries of the log since then.
+    pub(crate) fn continued(newest: Option<Arc<State>>, entries: u64, bytes: u64) -> Snapshots {
+        Snapshots(Mutex::new(Progress { newest, written: 0, entries, bytes, writing: false }))
+    }
+
+    /// Counts an entry. Answers, when a snapshot is due, the one before: the caller writes it and calls `end`.
+    fn begin(&self, bytes: usize, policy: &SnapshotPolicy) -> Option<Option<Arc<State>>> {
+        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.entries += 1;
+        progress.bytes += bytes as u64;
+        if !progress.is_due(policy) {
+            return None;
+        }
+        progress.writing = true;
+        (progress.entries, progress.bytes) = (0, 0);
+        Some(progress.newest.clone())
+    }
+
+    /// Takes the outcome of writing one: the state and the bytes that it took.
+    fn end(&self, written: Option<(Arc<State>, u64)>) {
+        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.writing = false;
+        if let Some((state, bytes)) = written {
+            (progress.newest, progress.written) = (Some(state), bytes);
+        }
+    }
+}
+
+impl Engine {
+    /// Counts an entry with edits of a size, and writes a snapshot in the background when one is due.
+    pub(crate) fn snapshot_if_due(&self, open: &OpenProgram, bytes: usize) {
+        let Some(earlier) = open.timeline.snapshots.begin(bytes, &self.0.snapshots) else { return };
+        let state = Arc::new(state_of(&open.timeline.head()));
+        let (engine, timeline) = (self.clone(), Arc::clone(&open.timeline));
+        self.spawn(async move {
+            let written = engine.write_snapshot(timeline.key(), Arc::clone(&state), earlier).await;
+            if let Err(error) = &written {
+                // The log alone is enough to open the program; a later entry tries again.
+                let (program, number) = (timeline.id(), state.number);
+                tracing::warn!(%program, number, %error, "a snapshot could not be written");
+            }
+            timeline.snapshots.end(written.ok().map(|bytes| (state, bytes)));
+        });
+    }
+
+    /// Writes a snapshot, and answers how many bytes its new objects take.
+    async fn write_snapshot(
+        &self,
+        program: ProgramKey,
+        state: Arc<State>,
+        earlier: Option<Arc<State>>,
+    ) -> Result<u64, Error> {
+        let seq = state.number;
+        let encode = move || {
+            let written = write(&state, earlier.as_deref());
+            (written.root, packed(written.objects))
+        };
+        let (root, objects) = tokio::task::spawn_blocking(encode).await.map_err(|_| Error::Closed)?;
+        let bytes = objects.iter().map(|object| object.bytes.len() as u64).sum();
+        self.store().put_snapshot(Snapshot { program, seq, root }, 0, objects).await?;
+        Ok(bytes)
+    }
+
+    /// The state that a snapshot holds.
+    pub(crate) async fn read_snapshot(&self, id: Uuid, stored: &Snapshot) -> Result<State, Error> {
+        let unreadable =
+            |error: SnapshotError| damaged(id, stored.seq, &format!("its snapshot cannot be read: {error}"));
+        let mut reading = Reading::open(&stored.root, stored.seq).map_err(unreadable)?;
+        loop {
+            let objects = self.store().objects(&reading.wanted()).await?;
+            let last = objects.is_empty();
+            // Decoding takes long: not on the runtime's threads.
+            let work = move || {
+                objects.into_iter().try_for_each(|object| {
+                    let bytes = unpacked(&object)?;
+                    reading.take(&object.hash, &bytes)
+                })?;
+                Ok(reading)
+            };
+            reading =
+                tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?.map_err(unreadable)?;
+            if last {
+                let work = move || reading.finish();
+                let state = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?;
+                return state.map_err(unreadable);
+            }
+        }
+    }
+}
+
+/// What a snapshot of a head holds.
+fn state_of(head: &Head) -> State {
+    State {
+        number: head.revision.entry.number,
+        program: head.revision.checked.program().clone(),
+        next_ref: head.revision.entry.next_ref,
+        line: head.line.clone(),
+        provenance: head.provenance.clone(),
+    }
+}
+
+/// The forms of objects in the database.
+const PLAIN: u8 = 2;
+const ZSTD: u8 = 3;
 
 /// Little effort: snapshots are written often and read seldom.
 const LEVEL: i32 = 1;
+
+/// The largest object that is read; parts hold 256 keys.
+const MAX_BYTES: u64 = 256 << 20;
+
+fn packed(objects: Vec<snapshot::Object>) -> Vec<Object> {
+    // Without a compressor (there is no memory for it) objects stay plain.
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL).ok();
+    let mut pack = |snapshot::Object { key, bytes }| {
+        let shorter = compressor.as_mut().and_then(|compressor| compressor.compress(&bytes).ok());
+        match shorter.filter(|shorter| shorter.len() < bytes.len()) {
+            Some(bytes) => Object { hash: key, version: ZSTD, bytes },
+            None => Object { hash: key, version: PLAIN, bytes },
+        }
+    };
+    objects.into_iter().map(&mut pack).collect()
+}
+
+fn unpacked(object: &Object) -> Result<std::borrow::Cow<'_, [u8]>, SnapshotError> {
+    match object.version {
+        PLAIN => Ok(object.bytes.as_slice().into()),
+        ZSTD => {
+            let mut bytes = Vec::new();
+            let read = zstd::Decoder::new(object.bytes.as_slice())
+                .and_then(|decoder| decoder.take(MAX_BYTES).read_to_end(&mut bytes));
+            let damaged = |_| SnapshotError::Damaged { at: 0, what: "compressed bytes" };
+            read.map(|_| bytes.into()).map_err(damaged)
+        }
+        other => Err(SnapshotError::Version(other)),
+    }
+}
+
+/// The objects that an object names; none for one that cannot be read.
+pub(crate) fn references(object: &Object) -> Vec<lmlang_store::ObjectHash> {
+    let bytes = unpacked(object).ok();
+    bytes.and_then(|bytes| snapshot::references(&bytes).ok()).unwrap_or_default()
+}

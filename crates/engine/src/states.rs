@@ -1,111 +1,21 @@
-//! The states of a program: opening it from its log, and finding any revision again.
+//! Finding any revision of a program by its name or number.
 
-use std::collections::VecDeque;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
-use lmlang_history::line::Line;
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::Entry;
 use lmlang_history::revision::{Base, MAIN, RevisionName};
-use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{HistoryFilter, ProgramKey, Tail};
-use lmlang_verify::Checked;
-use uuid::Uuid;
 
-use crate::catalog::ProgramInfo;
-use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::provenance::Provenance;
+use crate::opening::changes_content;
 use crate::records;
-use crate::timeline::{Head, Revision, Timeline};
+use crate::timeline::Revision;
 
 /// Entries read from the log at a time.
 const CHUNK: u64 = 512;
 
 impl Engine {
-    /// Opens a program: the newest snapshot and the log after it.
-    pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
-        let newest = self
-            .store()
-            .newest_entry(info.key)
-            .await?
-            .ok_or_else(|| self.damaged(info.id, 0, "no entries"))?;
-        let (mut program, start) = self.base(info.key, info.id, newest.seq).await?;
-        let mut window: VecDeque<Arc<Revision>> = VecDeque::new();
-        let mut checked = start.as_ref().map(|_| Checked::full(program.clone(), threads()));
-        let mut next_ref = 1;
-        let mut line = Line::new();
-        let mut checkpoints = Checkpoints::default();
-        let mut provenance = Provenance::default();
-        let mut after = 0;
-        // The line, the checkpoints and the provenance come from the whole log; states only from the snapshot on.
-        while after < newest.seq {
-            for entry in self.entries_of(info.key, after, CHUNK).await? {
-                after = entry.number;
-                next_ref = next_ref.max(entry.next_ref);
-                checkpoints.follow(&entry);
-                provenance.follow(&entry);
-                line.push(entry.step()).map_err(|error| self.damaged(info.id, after, &error.to_string()))?;
-                if Some(after) < start || !changes_content(entry.kind) {
-                    continue;
-                }
-                if Some(after) != start {
-                    program = self.replay(info.id, program, &entry)?;
-                }
-                let next = match checked.take() {
-                    None => Checked::full(program.clone(), threads()),
-                    Some(before) => before.update(program.clone()),
-                };
-                checked = Some(next.clone());
-                window.push_back(Arc::new(Revision { entry, checked: next }));
-                if window.len() > self.limits().revisions_in_memory {
-                    window.pop_front();
-                }
-            }
-        }
-        let revision =
-            window.back().cloned().ok_or_else(|| self.damaged(info.id, newest.seq, "no content"))?;
-        let head = Head { revision, last: newest.seq, line, checkpoints, provenance };
-        let refs = RefAllocator::starting_at(next_ref);
-        let committer = self.store().committer().clone();
-        let timeline = Timeline::start(
-            info.key,
-            info.id,
-            committer,
-            head,
-            window,
-            refs,
-            self.0.feed.clone(),
-            self.limits(),
-        );
-        Ok(OpenProgram { info: Arc::new(RwLock::new(Arc::clone(info))), timeline })
-    }
-
-    /// The newest snapshot at or before an entry; an empty program, to be built from the first entry, without one.
-    async fn base(&self, key: ProgramKey, id: Uuid, at_most: u64) -> Result<(Program, Option<u64>), Error> {
-        match self.store().snapshots(key, at_most, 1).await?.pop() {
-            None => Ok((Program::new(), None)),
-            Some(snapshot) => {
-                let seq = snapshot.seq;
-                Ok((self.read_snapshot(id, snapshot).await?, Some(seq)))
-            }
-        }
-    }
-
-    fn replay(&self, id: Uuid, mut program: Program, entry: &Entry) -> Result<Program, Error> {
-        lmlang_history::apply_all(&mut program, &entry.edits)
-            .map_err(|error| self.damaged(id, entry.number, &error.to_string()))?;
-        if program.root_hash() != entry.root_hash {
-            return Err(self.damaged(id, entry.number, "the content does not have the recorded hash"));
-        }
-        Ok(program)
-    }
-
-    pub(crate) fn damaged(&self, program: Uuid, entry: u64, reason: &str) -> Error {
-        Error::Damaged { program: program.to_string(), entry, reason: reason.to_owned() }
-    }
-
     /// Entries of a program after a number, oldest first.
     pub(crate) async fn entries_of(
         &self,
@@ -174,27 +84,8 @@ impl Engine {
         if let Some(revision) = open.timeline.older(number) {
             return Ok(Some(revision));
         }
-        let (key, id) = (open.timeline.key(), open.timeline.id());
-        let (mut program, start) = self.base(key, id, number).await?;
-        let mut after = start.unwrap_or(0);
-        let mut last = match start {
-            Some(start) if start == number => self.entry(open, number).await?,
-            Some(_) | None => None,
-        };
-        while after < number {
-            for entry in self.entries_of(key, after, CHUNK.min(number - after)).await? {
-                after = entry.number;
-                if changes_content(entry.kind) {
-                    program = self.replay(id, program, &entry)?;
-                    last = Some(entry);
-                }
-            }
-        }
-        let Some(entry) = last else { return Ok(None) };
-        let checked = tokio::task::spawn_blocking(move || Checked::full(program, threads()))
-            .await
-            .map_err(|_| Error::Closed)?;
-        let revision = Arc::new(Revision { entry, checked });
+        let mut rebuilt = self.rebuild(open.timeline.key(), open.timeline.id(), number, 1).await?;
+        let Some(revision) = rebuilt.revisions.pop_back() else { return Ok(None) };
         open.timeline.keep(Arc::clone(&revision));
         Ok(Some(revision))
     }
@@ -217,14 +108,4 @@ impl Engine {
         }
         Ok(None)
     }
-}
-
-/// Tells whether an entry of a kind makes a state of its own.
-pub(crate) fn changes_content(kind: RevisionKind) -> bool {
-    kind.makes_state() || kind.takes_target_state()
-}
-
-/// How many threads a full check of a large program may take.
-pub(crate) fn threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

@@ -12,9 +12,9 @@
 //! When an entry fails, what was built on it is told to try again on the committed head.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::Entry;
 use lmlang_ir::RefAllocator;
@@ -24,11 +24,11 @@ use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::checkpoints::Checkpoints;
-use crate::config::SnapshotPolicy;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::events::Event;
-use crate::provenance::Provenance;
 use crate::request::Call;
+use crate::snapshots::Snapshots;
 
 /// One state of a program, with the entry of the log that led to it.
 #[derive(Debug)]
@@ -130,8 +130,8 @@ pub struct Timeline {
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
-    /// The number of the newest entry that a snapshot was begun for.
-    snapshot: AtomicU64,
+    /// When the next snapshot is due.
+    pub(crate) snapshots: Snapshots,
     queue: mpsc::UnboundedSender<Queued>,
     events: broadcast::Sender<Event>,
     /// Where the events of all programs go, with the program's id.
@@ -151,31 +151,29 @@ impl Pending {
 
 impl Timeline {
     /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a program, each asked for once")]
     pub(crate) fn start(
+        engine: &Engine,
         key: ProgramKey,
         id: Uuid,
-        committer: Committer,
         head: Head,
         window: VecDeque<Arc<Revision>>,
         refs: RefAllocator,
-        feed: broadcast::Sender<(Uuid, Event)>,
-        limits: &crate::config::Limits,
+        snapshots: Snapshots,
     ) -> Arc<Timeline> {
-        let snapshot = window.front().map_or(0, |revision| revision.entry.number);
+        let limits = engine.limits();
         let (queue, queued) = mpsc::unbounded_channel();
         let (events, _) = broadcast::channel(limits.events_in_memory);
         let timeline = Arc::new(Timeline {
             key,
             id,
-            committer,
+            committer: engine.store().committer().clone(),
             writer: Mutex::new(Writer { head: head.clone(), refs, keys: HashMap::new() }),
             committed: RwLock::new(Committed { head, window, capacity: limits.revisions_in_memory }),
             older: std::sync::Mutex::default(),
-            snapshot: AtomicU64::new(snapshot),
+            snapshots,
             queue,
             events,
-            feed,
+            feed: engine.0.feed.clone(),
         });
         tokio::spawn(publish(Arc::downgrade(&timeline), queued));
         timeline
@@ -216,13 +214,6 @@ impl Timeline {
         if older.len() > OLDER {
             older.pop_front();
         }
-    }
-
-    /// Tells whether a snapshot of an entry is due, once.
-    pub(crate) fn claim_snapshot(&self, number: u64, policy: &SnapshotPolicy) -> bool {
-        let last = self.snapshot.load(Ordering::Relaxed);
-        let due = number >= last + policy.entries;
-        due && self.snapshot.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Events from now on.

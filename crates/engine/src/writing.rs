@@ -107,7 +107,7 @@ impl Engine {
             }
             Ok(Plan::Append { entry, state, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
-                let entry = Arc::from(entry);
+                let (entry, bytes) = (Arc::from(entry), row.edits.len());
                 let (revision, refs) = match state.map(|state| *state) {
                     Some((checked, refs)) => {
                         (Arc::new(Revision { entry: Arc::clone(&entry), checked }), refs)
@@ -119,7 +119,7 @@ impl Engine {
                 let pending = timeline.submit(&mut writer, head, row, Event::Entry(entry));
                 drop(writer);
                 pending.stored().await?;
-                self.snapshot_if_due(open);
+                self.snapshot_if_due(open, bytes);
                 Ok(Written::Stored(answer, revision))
             }
         }

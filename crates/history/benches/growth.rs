@@ -2,12 +2,15 @@
 //!
 //! `cargo bench -p lmlang-history`
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use lmlang_history::record::{decode_edits, decode_program, encode_edits, encode_program};
+use lmlang_history::line::Line;
+use lmlang_history::record::{decode_edits, encode_edits};
 use lmlang_history::request::{At, EditRequest, InsertNode, expand};
-use lmlang_history::{Edit, FunctionEdit, apply_all, diff, invert_all};
+use lmlang_history::snapshot::{self, Reading, State, Written};
+use lmlang_history::{Edit, FunctionEdit, Provenance, apply_all, diff, invert_all};
 use lmlang_ir::{
     Attr, Const, FuncRef, FunctionHead, Module, ModuleRef, NodeContent, NodeRef, Op, Opcode, Program,
     RefAllocator, Region, RegionOwner, RegionRef, RegionRole, Scalar, Source, Visibility,
@@ -154,9 +157,40 @@ fn main() {
             1,
             time(50, || expand(&base, &mut shape.refs.clone(), std::slice::from_ref(&insert)).is_ok()),
         );
-        let bytes = encode_program(&base);
-        println!("  {:<34} {:>10.1} bytes a node", "program", bytes.len() as f64 / total as f64);
-        report("write program", "a node", total, time(5, || encode_program(&base)));
-        report("read program", "a node", total, time(5, || decode_program(&bytes)));
+        let state = |number: u64, program: &Program| State {
+            number,
+            program: program.clone(),
+            next_ref: shape.refs.watermark(),
+            line: Line::new(),
+            provenance: Provenance::default(),
+        };
+        let (whole, then) = (state(1, &base), state(2, &changed));
+        let written = snapshot::write(&whole, None);
+        let size = |written: &Written| written.objects.iter().map(|object| object.bytes.len()).sum::<usize>();
+        println!("  {:<34} {:>10.1} bytes a node", "snapshot", size(&written) as f64 / total as f64);
+        report("write snapshot", "a node", total, time(5, || snapshot::write(&whole, None)));
+        report("read snapshot", "a node", total, time(5, || read(&written)));
+        let next = snapshot::write(&then, Some(&whole));
+        println!("  {:<34} {:>10.0} bytes an edit", "snapshot after 100 edits", size(&next) as f64 / 100.0);
+        report(
+            "write snapshot after 100 edits",
+            "an edit",
+            100,
+            time(20, || snapshot::write(&then, Some(&whole))),
+        );
+    }
+}
+
+fn read(written: &Written) -> State {
+    let mut reading = Reading::open(&written.root, 1).expect("the root was just written");
+    let objects: HashMap<_, _> = written.objects.iter().map(|object| (object.key, &object.bytes)).collect();
+    loop {
+        let wanted = reading.wanted();
+        if wanted.is_empty() {
+            return reading.finish().expect("all objects are there");
+        }
+        for key in wanted {
+            reading.take(&key, objects[&key]).expect("the object was just written");
+        }
     }
 }

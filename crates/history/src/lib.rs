@@ -3,8 +3,8 @@
 //! This crate knows structure and order of changes. It does not know whether a program is right (`verify`), how the log
 //! is kept (`store`) or who may change what when (`engine`); ids and time come in as arguments.
 //!
-//! Read [`edit`], [`apply`], [`diff`], [`footprint`], [`record`], then [`log`], [`line`] and [`revision`]; [`request`]
-//! turns what a caller asks for into edits.
+//! Read [`edit`], [`apply`], [`diff`], [`footprint`], [`record`], then [`log`], [`line`], [`provenance`] and [`revision`];
+//! [`snapshot`] is how a state is kept, [`request`] turns what a caller asks for into edits.
 
 pub mod apply;
 pub mod describe;
@@ -13,9 +13,11 @@ pub mod edit;
 pub mod footprint;
 pub mod line;
 pub mod log;
+pub mod provenance;
 pub mod record;
 pub mod request;
 pub mod revision;
+pub mod snapshot;
 #[cfg(test)]
 mod testing;
 
@@ -23,3 +25,4 @@ pub use apply::{ApplyError, apply, apply_all, invert_all};
 pub use diff::{ChangeCounts, ChangeKind, Diff, EntityChange, FunctionChange, counts, diff};
 pub use edit::{Edit, FunctionEdit};
 pub use footprint::{Collision, Footprint, footprint};
+pub use provenance::{Provenance, Touched};

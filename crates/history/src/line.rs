@@ -105,6 +105,17 @@ impl Line {
         Ok(line)
     }
 
+    /// A line by its two stacks, as [`Line::stacks`] showed them.
+    pub fn from_stacks(states: impl IntoIterator<Item = u64>, undone: impl IntoIterator<Item = u64>) -> Line {
+        Line { states: states.into_iter().collect(), undone: undone.into_iter().collect() }
+    }
+
+    /// The entries whose states can be gone back to, oldest first, and those that were undone, the last undone last.
+    /// Numbers rise in the first and fall in the second.
+    pub fn stacks(&self) -> (impl Iterator<Item = u64> + '_, impl DoubleEndedIterator<Item = u64> + '_) {
+        (self.states.iter().copied(), self.undone.iter().copied())
+    }
+
     /// Takes the next entry in. Costs O(1), an undo or redo as much as it passes. The line is unchanged on an error.
     pub fn push(&mut self, step: Step) -> Result<(), LineError> {
         match step.kind {

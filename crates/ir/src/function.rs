@@ -35,6 +35,21 @@ pub struct Body {
     pub(crate) counts: Counts,
 }
 
+/// The maps that a body consists of, by ref number.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyMaps<'a> {
+    /// Nodes.
+    pub nodes: &'a Trie<Node>,
+    /// Regions.
+    pub regions: &'a Trie<Region>,
+    /// Variables.
+    pub variables: &'a Trie<Variable>,
+    /// Contracts.
+    pub contracts: &'a Trie<Contract>,
+    /// The order of the nodes in their regions.
+    pub order: &'a Order,
+}
+
 /// How much there is of what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -141,6 +156,12 @@ impl Content for Function {
 }
 
 impl Body {
+    /// All that was authored, as it is kept.
+    pub fn maps(&self) -> BodyMaps<'_> {
+        let Body { nodes, regions, variables, contracts, order, root: _, users: _, counts: _ } = self;
+        BodyMaps { nodes, regions, variables, contracts, order }
+    }
+
     /// The region of the function itself; `None` for an imported one.
     pub fn root(&self) -> Option<RegionRef> {
         self.root

@@ -9,6 +9,8 @@
 //! Elements and sentinels are ref numbers. The head of an element's chunk at level 0 is kept by the caller in the
 //! element's record (see [`Homes`]): it is derived, like the `up` links here.
 
+use std::collections::HashMap;
+
 use smallvec::SmallVec;
 
 use crate::hash::{Content, Hash, Hasher};
@@ -48,6 +50,25 @@ impl Content for Chunk {
             hasher.number(*element);
         }
     }
+}
+
+impl Chunk {
+    /// The head and what follows it.
+    pub fn elements(&self) -> &[u64] {
+        &self.refs
+    }
+}
+
+/// The elements of a region in order, from the chunks of each level by their heads, which are used up. `None` when some
+/// are missing.
+pub fn sequence(levels: &mut [HashMap<u64, Vec<u64>>], region: u64) -> Option<Vec<u64>> {
+    let top = levels.iter().rposition(|level| level.contains_key(&region))?;
+    let mut heads = vec![region];
+    for level in levels[..=top].iter_mut().rev() {
+        let chunks: Option<Vec<Vec<u64>>> = heads.iter().map(|head| level.remove(head)).collect();
+        heads = chunks?.concat();
+    }
+    (heads.first() == Some(&region)).then(|| heads.split_off(1))
 }
 
 /// Where the head of each element's chunk at level 0 is remembered.
@@ -254,6 +275,11 @@ impl Order {
         let chunk = self.chunk(0, head).map_or(&[][..], |chunk| &chunk.refs);
         let at = chunk.iter().position(|r| *r == element).map_or(chunk.len(), |index| index + 1);
         Elements { order: self, homes, region, head, chunk, at }
+    }
+
+    /// The chunks by their heads, level by level.
+    pub fn levels(&self) -> &[Trie<Chunk>] {
+        &self.levels
     }
 
     /// The hash of all orders: every level, since the chunks of one level alone do not say how they follow each other.

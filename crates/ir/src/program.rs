@@ -26,6 +26,19 @@ pub struct Program {
     pub(crate) index: Index,
 }
 
+/// The maps that a program consists of, by ref number.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramMaps<'a> {
+    /// Modules.
+    pub modules: &'a Trie<Module>,
+    /// Nominal types.
+    pub types: &'a Trie<Arc<TypeDef>>,
+    /// Functions.
+    pub functions: &'a Trie<Arc<Function>>,
+    /// Storage.
+    pub storage: &'a Trie<Storage>,
+}
+
 /// What is derived from the entities and kept in step with them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
@@ -118,6 +131,12 @@ impl Program {
     /// An empty program.
     pub fn new() -> Program {
         Program::default()
+    }
+
+    /// All that was authored, as it is kept.
+    pub fn maps(&self) -> ProgramMaps<'_> {
+        let Program { modules, types, functions, storage, index: _ } = self;
+        ProgramMaps { modules, types, functions, storage }
     }
 
     /// A module.

@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::hash::{Content, Hash, Hasher};
 
+pub use parts::Part;
+
 const BITS: u32 = 4;
 const WIDTH: usize = 1 << BITS;
 const LOW: u64 = (WIDTH - 1) as u64;
@@ -498,5 +500,6 @@ impl<T: PartialEq> PartialEq for Trie<T> {
     }
 }
 
+mod parts;
 #[cfg(test)]
 mod tests;

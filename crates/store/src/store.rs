@@ -1,6 +1,7 @@
 //! The store as a whole: opening and closing.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sea_orm::DatabaseConnection;
@@ -47,7 +48,7 @@ pub struct Store {
     pub(crate) reader: DatabaseConnection,
     pub(crate) actors: ActorCache,
     committer: Committer,
-    writing: Option<JoinHandle<()>>,
+    writing: Mutex<Option<JoinHandle<()>>>,
     path: PathBuf,
 }
 
@@ -72,7 +73,13 @@ impl Store {
         let reader = open_readers(&path, options.readers).await.map_err(failed)?;
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
-        Ok(Self { reader, actors: ActorCache::default(), committer, writing: Some(writing), path })
+        Ok(Self {
+            reader,
+            actors: ActorCache::default(),
+            committer,
+            writing: Mutex::new(Some(writing)),
+            path,
+        })
     }
 
     /// The handle through which entries are appended.
@@ -92,11 +99,12 @@ impl Store {
     /// # Errors
     ///
     /// A fault on closing the connections that read; everything acknowledged is safe in any case.
-    pub async fn close(mut self) -> Result<(), Fault> {
+    pub async fn close(&self) -> Result<(), Fault> {
         // First the readers: the last connection folds the write-ahead log into the file.
         self.reader.close_by_ref().await?;
         self.committer.close();
-        if let Some(writing) = self.writing.take()
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writing) = writing
             && let Err(error) = writing.await
         {
             tracing::error!(%error, "the committer ended by a panic");

@@ -495,7 +495,7 @@ pub(super) struct FunctionForm {
 }
 
 /// The regions of a function, owners before what they own, in a defined order.
-pub(super) fn regions_outside_in(function: &Function) -> Vec<RegionRef> {
+pub(crate) fn regions_outside_in(function: &Function) -> Vec<RegionRef> {
     let body = function.body();
     let (mut regions, mut owned) = (Vec::new(), BTreeMap::<NodeRef, Vec<RegionRef>>::new());
     for (region, record) in body.regions() {

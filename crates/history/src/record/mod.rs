@@ -1,13 +1,11 @@
-//! Records: the forms in which edits and programs leave memory.
+//! Records: the form in which edits leave memory.
 //!
 //! Edits have one form, JSON: it is what the log keeps, what the API shows and what the command line prints. Refs, sources,
 //! types and operators stand in it as the canonical text that people read too, so the op table may grow without a new
-//! version. Whole programs have a compact binary form ([`program`]) for snapshots. Both begin with their version.
+//! version. It begins with its version.
 
-mod bytes;
 mod edits;
 mod entities;
-pub mod program;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -16,7 +14,8 @@ use lmlang_ir::StructureError;
 use thiserror::Error;
 
 pub use edits::{EditForm, decode_edits, edit_json, encode_edits, parse_edit};
-pub use program::{decode_program, encode_program};
+
+pub(crate) use entities::regions_outside_in;
 
 /// The version of the form of edits that is written.
 pub const EDITS_VERSION: u32 = 1;
@@ -33,12 +32,4 @@ pub enum RecordError {
     /// A whole function that does not hold together.
     #[error("the record does not hold together: {0}")]
     Structure(#[from] StructureError),
-    /// The bytes end in the middle, or say something that nothing can mean.
-    #[error("the record is damaged at byte {at}: {what}")]
-    Damaged {
-        /// Where.
-        at: usize,
-        /// What was expected there.
-        what: &'static str,
-    },
 }

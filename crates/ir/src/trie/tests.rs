@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::hash::{Content, Hash, Hasher};
 use crate::tests::config;
-use crate::trie::{Child, Trie};
+use crate::trie::{Child, Part, Trie};
 
 impl Content for u16 {
     fn hash_into(&self, hasher: &mut Hasher) {
@@ -144,6 +144,63 @@ proptest! {
     ) {
         prop_assert_eq!(changes(&built(&a), &built(&b)), expected_changes(&a, &b));
     }
+}
+
+/// What parts were visited, by hash.
+type Parts = std::collections::HashMap<Hash, Result<Vec<(u64, u16)>, Vec<Hash>>>;
+
+fn store(parts: &mut Parts, trie: &Trie<u16>, earlier: &Trie<u16>) {
+    trie.parts_since(earlier, &mut |hash, part| {
+        assert_ne!(hash, Hash::ZERO, "nothing is no part");
+        let part = match part {
+            Part::Entries(entries) => Ok(entries.map(|(key, item)| (key, *item)).collect()),
+            Part::Inner(below) => Err(below),
+        };
+        parts.insert(hash, part);
+    });
+}
+
+fn read_back(parts: &Parts, hash: Hash) -> Vec<(u64, u16)> {
+    match parts.get(&hash).expect("the part was visited") {
+        Ok(entries) => entries.clone(),
+        Err(below) => below.iter().flat_map(|hash| read_back(parts, *hash)).collect(),
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn parts_hold_what_the_tries_hold(rounds in vec(vec(step(), 0..30), 1..6)) {
+        let (mut trie, mut earlier, mut parts) = (Trie::new(), Trie::new(), Parts::new());
+        for steps in rounds {
+            for step in steps {
+                match step {
+                    Step::Insert(key, item) | Step::Replace(key, item) => drop(trie.insert(key, item)),
+                    Step::Remove(key) => drop(trie.remove(key)),
+                    Step::Keep | Step::Hash => drop(trie.hash()),
+                }
+            }
+            store(&mut parts, &trie, &earlier);
+            earlier = trie.clone();
+            let held: Vec<(u64, u16)> = trie.iter().map(|(key, item)| (key, *item)).collect();
+            let read = if trie.is_empty() { Vec::new() } else { read_back(&parts, trie.hash()) };
+            prop_assert_eq!(read, held);
+        }
+    }
+}
+
+#[test]
+fn a_write_makes_few_parts() {
+    let mut trie = Trie::new();
+    for key in 0..100_000 {
+        trie.insert(key, 0);
+    }
+    let (earlier, mut parts) = (trie.clone(), Parts::new());
+    trie.insert(70_000, 1);
+    store(&mut parts, &trie, &earlier);
+    // 256 keys, and the nodes above at 8, 12 and 16 bits.
+    assert_eq!(parts.len(), 4);
 }
 
 /// An item that tells how often it was compared.

@@ -1,88 +1,22 @@
-//! Whole programs as bytes, for snapshots and copies.
-//!
-//! A table of the texts that occur (names, docs, types, operators), each once, then entities as numbers: positions in the
-//! table, and refs as distances from the one before. Operators are read once per distinct text. Version 1.
+//! Entities as bytes: numbers, positions in a table of texts, and refs as distances from the one before.
 
 use lmlang_ir::types::Const;
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
     MemberRef, Module, ModuleRef, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner, RegionParam,
-    RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, TypeRef, VarRef, Variable,
-    VariantDef, Visibility,
+    RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, VarRef, Variable, VariantDef,
+    Visibility,
 };
 
-use super::RecordError;
+use super::SnapshotError;
 use super::bytes::{Reader, Writer};
-use super::entities::regions_outside_in;
-
-const MAGIC: &[u8; 3] = b"lmp";
-
-/// The version of the form that is written.
-pub const VERSION: u8 = 1;
-
-/// A program as bytes.
-pub fn encode_program(program: &Program) -> Vec<u8> {
-    let mut w = Writer::default();
-    let modules: Vec<_> = program.modules().collect();
-    w.list(&modules, |w, (of, module)| {
-        w.reference(of.number());
-        write_module(w, module);
-    });
-    let types: Vec<_> = program.types().collect();
-    w.list(&types, |w, (of, def)| {
-        w.reference(of.number());
-        write_type(w, def);
-    });
-    let storage: Vec<_> = program.all_storage().collect();
-    w.list(&storage, |w, (of, storage)| {
-        w.reference(of.number());
-        write_storage(w, storage);
-    });
-    let functions: Vec<_> = program.functions().collect();
-    w.list(&functions, |w, (of, function)| {
-        w.reference(of.number());
-        write_function(w, function);
-    });
-    let [a, b, c] = *MAGIC;
-    w.finish(&[a, b, c, VERSION])
-}
-
-/// Reads what [`encode_program`] wrote.
-pub fn decode_program(bytes: &[u8]) -> Result<Program, RecordError> {
-    match bytes.split_at_checked(MAGIC.len()) {
-        Some((magic, [VERSION, ..])) if magic == MAGIC => {}
-        Some((magic, [version, ..])) if magic == MAGIC => {
-            return Err(RecordError::Version((*version).into()));
-        }
-        Some(_) | None => return Err(RecordError::Damaged { at: 0, what: "the start of a program" }),
-    }
-    let mut r = Reader::open(bytes, MAGIC.len() + 1)?;
-    let mut program = Program::new();
-    for _ in 0..r.length()? {
-        let of = r.reference(ModuleRef::new)?;
-        program.add_module(of, read_module(&mut r)?)?;
-    }
-    for _ in 0..r.length()? {
-        let of = r.reference(TypeRef::new)?;
-        program.add_type(of, read_type(&mut r)?)?;
-    }
-    for _ in 0..r.length()? {
-        let of = r.reference(VarRef::new)?;
-        program.add_storage(of, read_storage(&mut r)?)?;
-    }
-    for _ in 0..r.length()? {
-        let of = r.reference(FuncRef::new)?;
-        read_function(&mut r, of, &mut program)?;
-    }
-    r.end()?;
-    Ok(program)
-}
+use crate::record::regions_outside_in;
 
 fn write_visibility(w: &mut Writer, visibility: Visibility) {
     w.number(u64::from(visibility == Visibility::Public));
 }
 
-fn read_visibility(r: &mut Reader<'_>) -> Result<Visibility, RecordError> {
+fn read_visibility(r: &mut Reader<'_>) -> Result<Visibility, SnapshotError> {
     Ok(if r.flag()? { Visibility::Public } else { Visibility::Private })
 }
 
@@ -94,11 +28,11 @@ fn write_import(w: &mut Writer, import: Option<&Import>) {
     }
 }
 
-fn read_import(r: &mut Reader<'_>) -> Result<Option<Import>, RecordError> {
+fn read_import(r: &mut Reader<'_>) -> Result<Option<Import>, SnapshotError> {
     Ok(if r.flag()? { Some(Import { module: r.text()?, name: r.text()? }) } else { None })
 }
 
-fn write_module(w: &mut Writer, module: &Module) {
+pub(super) fn write_module(w: &mut Writer, module: &Module) {
     w.text(&module.name);
     w.optional_number(module.parent.map(ModuleRef::number));
     write_visibility(w, module.visibility);
@@ -106,13 +40,13 @@ fn write_module(w: &mut Writer, module: &Module) {
     w.optional(module.trailer.as_ref());
 }
 
-fn read_module(r: &mut Reader<'_>) -> Result<Module, RecordError> {
+pub(super) fn read_module(r: &mut Reader<'_>) -> Result<Module, SnapshotError> {
     let (name, parent) = (r.text()?, r.optional_number()?);
     let parent = parent.map(|number| ModuleRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()?;
     Ok(Module { name, parent, visibility: read_visibility(r)?, doc: r.optional()?, trailer: r.optional()? })
 }
 
-fn write_type(w: &mut Writer, def: &TypeDef) {
+pub(super) fn write_type(w: &mut Writer, def: &TypeDef) {
     w.text(&def.name);
     w.reference(def.module.number());
     write_visibility(w, def.visibility);
@@ -140,7 +74,7 @@ fn write_type(w: &mut Writer, def: &TypeDef) {
     }
 }
 
-fn read_type(r: &mut Reader<'_>) -> Result<TypeDef, RecordError> {
+pub(super) fn read_type(r: &mut Reader<'_>) -> Result<TypeDef, SnapshotError> {
     let (name, module) = (r.text()?, r.reference(ModuleRef::new)?);
     let (visibility, doc) = (read_visibility(r)?, r.optional()?);
     let shape = if r.flag()? {
@@ -162,14 +96,14 @@ fn write_const(w: &mut Writer, value: &Const) {
     w.op(&Op::constant(value.clone()));
 }
 
-fn read_const(r: &mut Reader<'_>) -> Result<Const, RecordError> {
+fn read_const(r: &mut Reader<'_>) -> Result<Const, SnapshotError> {
     match r.op()?.attr() {
         lmlang_ir::Attr::Const(value) => Ok(value.clone()),
         _ => Err(r.damaged("a constant")),
     }
 }
 
-fn write_storage(w: &mut Writer, storage: &Storage) {
+pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
     w.text(&storage.name);
     w.reference(storage.module.number());
     write_visibility(w, storage.visibility);
@@ -201,12 +135,12 @@ fn write_storage(w: &mut Writer, storage: &Storage) {
     }
 }
 
-fn optional_small(r: &mut Reader<'_>) -> Result<Option<u32>, RecordError> {
+fn optional_small(r: &mut Reader<'_>) -> Result<Option<u32>, SnapshotError> {
     let number = r.optional_number()?;
     number.map(u32::try_from).transpose().map_err(|_| r.damaged("a smaller number"))
 }
 
-fn read_storage(r: &mut Reader<'_>) -> Result<Storage, RecordError> {
+pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError> {
     let (name, module) = (r.text()?, r.reference(ModuleRef::new)?);
     let (visibility, export) = (read_visibility(r)?, r.optional()?);
     let (import, doc) = (read_import(r)?, r.optional()?);
@@ -239,11 +173,11 @@ fn write_params(w: &mut Writer, params: &[Param]) {
     });
 }
 
-fn read_params(r: &mut Reader<'_>) -> Result<Vec<Param>, RecordError> {
+fn read_params(r: &mut Reader<'_>) -> Result<Vec<Param>, SnapshotError> {
     r.list(|r| Ok(Param { name: r.text()?, ty: r.ty()? }))
 }
 
-fn write_head(w: &mut Writer, head: &FunctionHead) {
+pub(super) fn write_head(w: &mut Writer, head: &FunctionHead) {
     w.text(&head.name);
     w.reference(head.module.number());
     write_visibility(w, head.visibility);
@@ -262,7 +196,7 @@ fn write_head(w: &mut Writer, head: &FunctionHead) {
     w.list(&head.runs, |w, run| w.text(run));
 }
 
-fn read_head(r: &mut Reader<'_>) -> Result<FunctionHead, RecordError> {
+pub(super) fn read_head(r: &mut Reader<'_>) -> Result<FunctionHead, SnapshotError> {
     Ok(FunctionHead {
         name: r.text()?,
         module: r.reference(ModuleRef::new)?,
@@ -284,23 +218,41 @@ fn read_head(r: &mut Reader<'_>) -> Result<FunctionHead, RecordError> {
     })
 }
 
-fn write_function(w: &mut Writer, function: &Function) {
+pub(super) fn write_variable(w: &mut Writer, variable: &Variable) {
+    w.optional(variable.name.as_ref());
+    w.ty(&variable.ty);
+    w.optional(variable.doc.as_ref());
+}
+
+pub(super) fn read_variable(r: &mut Reader<'_>) -> Result<Variable, SnapshotError> {
+    Ok(Variable { name: r.optional()?, ty: r.ty()?, doc: r.optional()? })
+}
+
+pub(super) fn write_contract(w: &mut Writer, contract: &Contract) {
+    w.number(u64::from(contract.kind == ContractKind::Ensure));
+    w.text(&contract.message);
+    w.reference(contract.region.number());
+    w.optional(contract.doc.as_ref());
+}
+
+pub(super) fn read_contract(r: &mut Reader<'_>) -> Result<Contract, SnapshotError> {
+    let kind = if r.flag()? { ContractKind::Ensure } else { ContractKind::Require };
+    let (message, region) = (r.text()?, r.reference(RegionRef::new)?);
+    Ok(Contract { kind, message, region, doc: r.optional()? })
+}
+
+pub(super) fn write_function(w: &mut Writer, function: &Function) {
     let body = function.body();
     write_head(w, function.head());
     let variables: Vec<_> = body.variables().collect();
     w.list(&variables, |w, (of, variable)| {
         w.reference(of.number());
-        w.optional(variable.name.as_ref());
-        w.ty(&variable.ty);
-        w.optional(variable.doc.as_ref());
+        write_variable(w, variable);
     });
     let contracts: Vec<_> = body.contracts().collect();
     w.list(&contracts, |w, (of, contract)| {
         w.reference(of.number());
-        w.number(u64::from(contract.kind == ContractKind::Ensure));
-        w.text(&contract.message);
-        w.reference(contract.region.number());
-        w.optional(contract.doc.as_ref());
+        write_contract(w, contract);
     });
     w.list(&regions_outside_in(function), |w, region| {
         w.reference(region.number());
@@ -316,18 +268,20 @@ fn write_function(w: &mut Writer, function: &Function) {
     });
 }
 
-fn read_function(r: &mut Reader<'_>, of: FuncRef, program: &mut Program) -> Result<(), RecordError> {
+pub(super) fn read_function(
+    r: &mut Reader<'_>,
+    of: FuncRef,
+    program: &mut Program,
+) -> Result<(), SnapshotError> {
     program.add_function(of, read_head(r)?)?;
     let mut open = program.function_mut(of)?;
     for _ in 0..r.length()? {
         let variable = r.reference(VarRef::new)?;
-        open.add_variable(variable, Variable { name: r.optional()?, ty: r.ty()?, doc: r.optional()? })?;
+        open.add_variable(variable, read_variable(r)?)?;
     }
     for _ in 0..r.length()? {
         let contract = r.reference(ContractRef::new)?;
-        let kind = if r.flag()? { ContractKind::Ensure } else { ContractKind::Require };
-        let (message, region) = (r.text()?, r.reference(RegionRef::new)?);
-        open.add_contract(contract, Contract { kind, message, region, doc: r.optional()? })?;
+        open.add_contract(contract, read_contract(r)?)?;
     }
     for _ in 0..r.length()? {
         let region = r.reference(RegionRef::new)?;
@@ -342,7 +296,7 @@ fn read_function(r: &mut Reader<'_>, of: FuncRef, program: &mut Program) -> Resu
     Ok(())
 }
 
-fn write_region(w: &mut Writer, region: &Region) {
+pub(super) fn write_region(w: &mut Writer, region: &Region) {
     match region.owner {
         RegionOwner::Function => w.number(0),
         RegionOwner::Node(node) => {
@@ -369,7 +323,7 @@ fn write_region(w: &mut Writer, region: &Region) {
     w.optional(region.trailer.as_ref());
 }
 
-fn read_region(r: &mut Reader<'_>) -> Result<Region, RecordError> {
+pub(super) fn read_region(r: &mut Reader<'_>) -> Result<Region, SnapshotError> {
     let owner = match r.number()? {
         0 => RegionOwner::Function,
         1 => RegionOwner::Node(r.reference(NodeRef::new)?),
@@ -393,7 +347,7 @@ fn read_region(r: &mut Reader<'_>) -> Result<Region, RecordError> {
 /// What of a node is not the operator and the inputs; written only if there is any.
 const EXTRA: u64 = 1;
 
-fn write_node(w: &mut Writer, of: NodeRef, node: &lmlang_ir::Node) {
+pub(super) fn write_node(w: &mut Writer, of: NodeRef, node: &lmlang_ir::Node) {
     let extra = !node.regions().is_empty() || node.name().is_some() || node.doc().is_some();
     w.op(node.op());
     w.number(((node.inputs().len() as u64) << 1) | (u64::from(extra) * EXTRA));
@@ -420,7 +374,7 @@ fn write_node(w: &mut Writer, of: NodeRef, node: &lmlang_ir::Node) {
     }
 }
 
-fn read_node(r: &mut Reader<'_>, of: NodeRef) -> Result<NodeContent, RecordError> {
+pub(super) fn read_node(r: &mut Reader<'_>, of: NodeRef) -> Result<NodeContent, SnapshotError> {
     let op = r.op()?;
     let head = r.number()?;
     let count = (head >> 1) as usize;
@@ -440,7 +394,7 @@ fn read_node(r: &mut Reader<'_>, of: NodeRef) -> Result<NodeContent, RecordError
     Ok(content)
 }
 
-fn read_source(r: &mut Reader<'_>, of: NodeRef) -> Result<Option<Source>, RecordError> {
+fn read_source(r: &mut Reader<'_>, of: NodeRef) -> Result<Option<Source>, SnapshotError> {
     let head = r.number()?;
     let source = match head & 3 {
         0 if head == 0 => return Ok(None),

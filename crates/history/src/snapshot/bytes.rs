@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lmlang_ir::{Op, Type};
+use lmlang_ir::{Op, Type, text};
 
-use super::RecordError;
-use super::shown::{Canonical, Shown};
+use super::SnapshotError;
 
 /// Collects the table of texts and what refers to it.
 #[derive(Default)]
@@ -21,14 +20,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// The header, the table and what was written.
-    pub(super) fn finish(self, header: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.texts.len() + self.body.len() + 16);
-        bytes.extend(header);
-        put(&mut bytes, self.count);
+    /// Appends the table and what was written.
+    pub(super) fn finish(self, bytes: &mut Vec<u8>) {
+        put(bytes, self.count);
         bytes.extend(self.texts);
         bytes.extend(self.body);
-        bytes
     }
 
     pub(super) fn number(&mut self, number: u64) {
@@ -62,7 +58,7 @@ impl Writer {
         let place = match self.ops.get(op) {
             Some(place) => *place,
             None => {
-                let place = self.place(&Shown(op.clone()).to_string());
+                let place = self.place(&text::print_op(op));
                 self.ops.insert(op.clone(), place);
                 place
             }
@@ -87,6 +83,24 @@ impl Writer {
         items.iter().for_each(|one| item(self, one));
     }
 
+    /// Ascending numbers, as runs of neighbours: the distance to the start of each, and how many follow.
+    pub(super) fn ascending(&mut self, numbers: impl Iterator<Item = u64>) {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for number in numbers {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == number => *last = number,
+                Some(_) | None => runs.push((number, number)),
+            }
+        }
+        let mut before = 0;
+        self.number(runs.len() as u64);
+        for (first, last) in runs {
+            self.number(first - before);
+            self.number(last - first);
+            before = last;
+        }
+    }
+
     fn place(&mut self, text: &str) -> u64 {
         if let Some(place) = self.places.get(text) {
             return *place;
@@ -99,7 +113,7 @@ impl Writer {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -123,9 +137,19 @@ struct Entry {
 }
 
 impl<'a> Reader<'a> {
+    /// Reads from a place on, without a table.
+    pub(super) fn bare(bytes: &'a [u8], at: usize) -> Reader<'a> {
+        Reader { bytes, at, texts: Vec::new(), last: 0 }
+    }
+
+    /// Where the next number is read.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Reads the table behind a header of a length.
-    pub(super) fn open(bytes: &'a [u8], header: usize) -> Result<Reader<'a>, RecordError> {
-        let mut reader = Reader { bytes, at: header, texts: Vec::new(), last: 0 };
+    pub(super) fn open(bytes: &'a [u8], header: usize) -> Result<Reader<'a>, SnapshotError> {
+        let mut reader = Reader::bare(bytes, header);
         for _ in 0..reader.number()? {
             let length = reader.length()?;
             let text = reader.bytes.get(reader.at..reader.at + length);
@@ -137,16 +161,16 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    pub(super) fn damaged(&self, what: &'static str) -> RecordError {
-        RecordError::Damaged { at: self.at, what }
+    pub(super) fn damaged(&self, what: &'static str) -> SnapshotError {
+        SnapshotError::Damaged { at: self.at, what }
     }
 
     /// Fails unless everything was read.
-    pub(super) fn end(&self) -> Result<(), RecordError> {
+    pub(super) fn end(&self) -> Result<(), SnapshotError> {
         if self.at == self.bytes.len() { Ok(()) } else { Err(self.damaged("the end")) }
     }
 
-    pub(super) fn number(&mut self) -> Result<u64, RecordError> {
+    pub(super) fn number(&mut self) -> Result<u64, SnapshotError> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = *self.bytes.get(self.at).ok_or_else(|| self.damaged("a number"))?;
@@ -160,21 +184,21 @@ impl<'a> Reader<'a> {
     }
 
     /// A number of things, each of which takes a byte at least: so a damaged one reserves no memory.
-    pub(super) fn length(&mut self) -> Result<usize, RecordError> {
+    pub(super) fn length(&mut self) -> Result<usize, SnapshotError> {
         let length = self.number()?;
         let left = self.bytes.len() - self.at;
         usize::try_from(length).ok().filter(|length| *length <= left).ok_or_else(|| self.damaged("a length"))
     }
 
-    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, RecordError> {
+    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T, SnapshotError> {
         T::try_from(self.number()?).map_err(|_| self.damaged("a smaller number"))
     }
 
-    pub(super) fn optional_number(&mut self) -> Result<Option<u64>, RecordError> {
+    pub(super) fn optional_number(&mut self) -> Result<Option<u64>, SnapshotError> {
         Ok(self.number()?.checked_sub(1))
     }
 
-    pub(super) fn flag(&mut self) -> Result<bool, RecordError> {
+    pub(super) fn flag(&mut self) -> Result<bool, SnapshotError> {
         match self.number()? {
             0 => Ok(false),
             1 => Ok(true),
@@ -182,53 +206,70 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn reference<T>(&mut self, make: impl Fn(u64) -> Option<T>) -> Result<T, RecordError> {
+    pub(super) fn reference<T>(&mut self, make: impl Fn(u64) -> Option<T>) -> Result<T, SnapshotError> {
         let coded = self.number()?;
         let distance = (coded >> 1).cast_signed() ^ -(coded & 1).cast_signed();
         self.last = self.last.wrapping_add(distance.cast_unsigned());
         make(self.last).ok_or_else(|| self.damaged("a ref"))
     }
 
-    pub(super) fn text(&mut self) -> Result<Arc<str>, RecordError> {
+    pub(super) fn text(&mut self) -> Result<Arc<str>, SnapshotError> {
         let place = self.number()?;
         Ok(Arc::clone(&self.entry(place)?.text))
     }
 
-    pub(super) fn optional(&mut self) -> Result<Option<Arc<str>>, RecordError> {
+    pub(super) fn optional(&mut self) -> Result<Option<Arc<str>>, SnapshotError> {
         match self.optional_number()? {
             None => Ok(None),
             Some(place) => Ok(Some(Arc::clone(&self.entry(place)?.text))),
         }
     }
 
-    pub(super) fn op(&mut self) -> Result<Op, RecordError> {
+    pub(super) fn op(&mut self) -> Result<Op, SnapshotError> {
         let place = self.number()?;
         let damaged = self.damaged("an operator");
         let entry = self.entry(place)?;
         if entry.op.is_none() {
-            entry.op = Some(Op::read(&entry.text).map_err(|_| damaged)?);
+            entry.op = Some(text::parse_op(&entry.text).map_err(|_| damaged)?);
         }
         entry.op.clone().ok_or_else(|| self.damaged("an operator"))
     }
 
-    pub(super) fn ty(&mut self) -> Result<Type, RecordError> {
+    pub(super) fn ty(&mut self) -> Result<Type, SnapshotError> {
         let place = self.number()?;
         let damaged = self.damaged("a type");
         let entry = self.entry(place)?;
         if entry.ty.is_none() {
-            entry.ty = Some(Type::read(&entry.text).map_err(|_| damaged)?);
+            entry.ty = Some(text::parse_type_refs(&entry.text).map_err(|_| damaged)?);
         }
         entry.ty.clone().ok_or_else(|| self.damaged("a type"))
     }
 
+    /// Ascending numbers, none above `most`.
+    pub(super) fn ascending(&mut self, most: u64) -> Result<Vec<u64>, SnapshotError> {
+        let mut numbers = Vec::new();
+        let mut before = 0u64;
+        for _ in 0..self.length()? {
+            let (distance, more) = (self.number()?, self.number()?);
+            let first = before.checked_add(distance).filter(|first| distance > 0 && *first <= most);
+            let last = first.and_then(|first| first.checked_add(more)).filter(|last| *last <= most);
+            let (Some(first), Some(last)) = (first, last) else {
+                return Err(self.damaged("ascending numbers"));
+            };
+            numbers.extend(first..=last);
+            before = last;
+        }
+        Ok(numbers)
+    }
+
     pub(super) fn list<T>(
         &mut self,
-        item: impl Fn(&mut Reader<'a>) -> Result<T, RecordError>,
-    ) -> Result<Vec<T>, RecordError> {
+        item: impl Fn(&mut Reader<'a>) -> Result<T, SnapshotError>,
+    ) -> Result<Vec<T>, SnapshotError> {
         (0..self.length()?).map(|_| item(self)).collect()
     }
 
-    fn entry(&mut self, place: u64) -> Result<&mut Entry, RecordError> {
+    fn entry(&mut self, place: u64) -> Result<&mut Entry, SnapshotError> {
         let damaged = self.damaged("a text of the table");
         usize::try_from(place).ok().and_then(|place| self.texts.get_mut(place)).ok_or(damaged)
     }

@@ -1,9 +1,11 @@
 //! Who made an entity, and who changed it last.
 
-use lmlang_history::edit::Edit;
-use lmlang_history::log::Entry;
 use lmlang_ir::Ref;
+use lmlang_ir::hash::{Content, Hasher};
 use lmlang_ir::trie::Trie;
+
+use crate::edit::Edit;
+use crate::log::Entry;
 
 /// In which revision each entity was made and changed last. A clone copies one pointer.
 ///
@@ -22,9 +24,25 @@ pub struct Touched {
     pub modified: u64,
 }
 
+impl Content for Touched {
+    fn hash_into(&self, hasher: &mut Hasher) {
+        hasher.number(self.created).number(self.modified);
+    }
+}
+
 impl Provenance {
+    /// What each number was touched by, as it is kept.
+    pub fn map(&self) -> &Trie<Touched> {
+        &self.touched
+    }
+
+    /// Of entities by number, as [`Provenance::map`] showed it.
+    pub fn from_map(touched: Trie<Touched>) -> Provenance {
+        Provenance { touched }
+    }
+
     /// Takes the next entry of the log in.
-    pub(crate) fn follow(&mut self, entry: &Entry) {
+    pub fn follow(&mut self, entry: &Entry) {
         if entry.parents.is_empty() {
             return;
         }

@@ -1,0 +1,108 @@
+//! An engine over a database in a temporary folder.
+
+use lmlang_engine::{
+    Arrival, Call, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
+    SnapshotPolicy, Travel, Way,
+};
+use lmlang_history::log::{Actor, ActorKind};
+use lmlang_history::request::{EditRequest, ReplaceText};
+use lmlang_store::{Options, Store};
+use sea_orm::ConnectionTrait;
+use tempfile::TempDir;
+
+/// Snapshots as often as can be.
+pub(crate) const OFTEN: SnapshotPolicy = SnapshotPolicy { entries: 4, bytes: u64::MAX, share: 0 };
+
+pub(crate) struct Fixture {
+    dir: TempDir,
+    pub(crate) engine: Engine,
+    policy: SnapshotPolicy,
+}
+
+impl Fixture {
+    pub(crate) async fn new(policy: SnapshotPolicy) -> Fixture {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(&dir, policy).await;
+        Fixture { dir, engine, policy }
+    }
+
+    /// Closes the engine, changes the database with SQL, and opens it again.
+    pub(crate) async fn reopened(self, sql: &[&str]) -> Fixture {
+        self.engine.close().await;
+        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
+        let connection = sea_orm::Database::connect(url).await.unwrap();
+        for statement in sql {
+            connection.execute_unprepared(statement).await.unwrap();
+        }
+        connection.close().await.unwrap();
+        let engine = open(&self.dir, self.policy).await;
+        Fixture { dir: self.dir, engine, policy: self.policy }
+    }
+
+    pub(crate) async fn create(&self, name: &str, text: &str) -> OpenProgram {
+        let request =
+            NewProgramRequest { name: name.to_owned(), doc: String::new(), text: Some(text.to_owned()) };
+        match self.engine.create_program(request, &call()).await.unwrap() {
+            Creation::Created(open) => open,
+            Creation::Rejected { text, .. } => panic!("{text:?}"),
+        }
+    }
+
+    pub(crate) async fn find(&self, name: &str) -> OpenProgram {
+        self.engine.find(&Selector::Name(name.to_owned())).await.unwrap()
+    }
+
+    /// Replaces the text of a function.
+    pub(crate) async fn replace(&self, program: &str, of: &str, text: &str) {
+        let edit = ReplaceText { of: of.to_owned(), text: text.to_owned(), if_hash: None };
+        let proposal = Proposal {
+            program: Selector::Name(program.to_owned()),
+            branch: "main".to_owned(),
+            base: None,
+            edits: vec![EditRequest::ReplaceFunctionText(edit)],
+            dry_run: false,
+            require_complete: false,
+            verify_all: false,
+        };
+        match self.engine.propose(proposal, &call()).await.unwrap() {
+            Outcome::Applied(applied) => assert!(applied.committed),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Goes back or forth; tells whether there was anywhere to go.
+    pub(crate) async fn travel(&self, open: &OpenProgram, way: Way) -> bool {
+        let travel = Travel { way, expected_head: None, dry_run: false };
+        match self.engine.travel(open, &travel, &call()).await.unwrap() {
+            Arrival::Made { committed, .. } => committed,
+            Arrival::Nothing(_) => false,
+            Arrival::Conflict(conflict) => panic!("{conflict:?}"),
+        }
+    }
+
+    /// The numbers of the snapshots of a program, newest first.
+    pub(crate) async fn snapshots(&self, open: &OpenProgram) -> Vec<u64> {
+        let snapshots =
+            self.engine.store().snapshots(open.timeline.key(), u64::MAX >> 1, 1_000).await.unwrap();
+        snapshots.into_iter().map(|snapshot| snapshot.seq).collect()
+    }
+
+    /// Waits for the background writer, until there is a snapshot of an entry or a later one.
+    pub(crate) async fn snapshot_after(&self, open: &OpenProgram, number: u64) {
+        let there = async {
+            while self.snapshots(open).await.first().is_none_or(|newest| *newest < number) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), there).await.expect("a snapshot is written");
+    }
+}
+
+async fn open(dir: &TempDir, policy: SnapshotPolicy) -> Engine {
+    let store = Store::open(Options::file(dir.path().join("lmlang.db"))).await.unwrap();
+    Engine::new(store, Limits::default(), policy)
+}
+
+pub(crate) fn call() -> Call {
+    Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None })
+}

@@ -1,0 +1,4 @@
+//! The use cases over a real database in a temporary folder.
+
+mod fixture;
+mod opening;
