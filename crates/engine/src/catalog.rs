@@ -1,7 +1,7 @@
 //! The programs of a database: making, finding, renaming and deleting them.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
@@ -189,15 +189,11 @@ impl Engine {
         };
         let window = VecDeque::from([revision]);
         let snapshots = Snapshots::default();
-        let timeline = Timeline::start(self, key, id, head, window, refs, snapshots);
-        let open = OpenProgram { info: Arc::new(RwLock::new(info)), timeline };
+        let timeline = Timeline::start(self, info, head, window, refs, snapshots);
+        let open = OpenProgram { timeline };
         self.remember(open.clone());
         self.snapshot_if_due(&open, bytes);
-        open.timeline.tell(Event::Program {
-            last: FIRST_SEQ,
-            name: open.info().name.clone(),
-            change: Change::Added,
-        });
+        open.tell(Event::Program { last: FIRST_SEQ, name: open.info().name.clone(), change: Change::Added });
         Ok(Creation::Created(open))
     }
 
@@ -246,8 +242,8 @@ impl Engine {
         };
         let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
         let event = Event::Program { last: open.timeline.head().last, name: after.name.clone(), change };
-        *open.info.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(after);
-        open.timeline.tell(event);
+        open.timeline.set_info(after);
+        open.tell(event);
         Ok(open)
     }
 
@@ -260,7 +256,7 @@ impl Engine {
         let deleted = self.store().delete_program(info.key, self.0.clock.now()).await?;
         self.forget(info.id);
         let last = open.timeline.head().last;
-        open.timeline.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
+        open.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
         Ok(deleted)
     }
 }

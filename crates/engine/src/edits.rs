@@ -119,7 +119,7 @@ impl Engine {
         if proposal.dry_run {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.
-            let refs = open.timeline.writer.lock().await.refs.clone();
+            let refs = open.timeline.refs();
             return self.dry_run(open, Arc::new(proposal), head, refs, call).await;
         }
         let edits = proposal.edits.len();
@@ -142,7 +142,7 @@ impl Engine {
                 Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
             }
             Written::Left(outcome) => {
-                open.timeline.tell(Event::Refused {
+                open.tell(Event::Refused {
                     last: open.timeline.head().last,
                     actor: call.actor.clone(),
                     outcome: Arc::new(outcome.clone()),

@@ -14,7 +14,7 @@ use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
 use crate::error::Error;
-use crate::events::Event;
+use crate::events::{Event, Told};
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 
@@ -32,15 +32,14 @@ pub(crate) struct Inner {
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<HashMap<Uuid, Arc<OnceCell<OpenProgram>>>>,
     /// The events of all programs, live.
-    pub(crate) feed: broadcast::Sender<(Uuid, Event)>,
+    pub(crate) feed: broadcast::Sender<Told>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
-/// An open program with its row in the catalogue.
+/// An open program. A clone is a handle to the same one.
 #[derive(Clone, Debug)]
 pub struct OpenProgram {
-    pub(crate) info: Arc<RwLock<Arc<ProgramInfo>>>,
     /// Its states.
     pub timeline: Arc<Timeline>,
 }
@@ -48,7 +47,12 @@ pub struct OpenProgram {
 impl OpenProgram {
     /// Its name, doc and id.
     pub fn info(&self) -> Arc<ProgramInfo> {
-        Arc::clone(&self.info.read().unwrap_or_else(PoisonError::into_inner))
+        self.timeline.info()
+    }
+
+    /// Tells live subscribers, those of this program and those of all.
+    pub(crate) fn tell(&self, event: Event) {
+        self.timeline.tell((self.clone(), event));
     }
 }
 

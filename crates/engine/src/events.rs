@@ -1,15 +1,14 @@
 //! What subscribers are told, live and from the log.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use lmlang_history::log::{Actor, Entry};
 use tokio::sync::{broadcast, mpsc};
+use uuid::Uuid;
 
-use crate::catalog::Selector;
 use crate::edits::Outcome;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
-use crate::timeline::Timeline;
 
 /// Something that happened to a program.
 #[derive(Clone, Debug)]
@@ -78,95 +77,114 @@ const CHUNK: u64 = 256;
 /// Events that wait for a slow reader before the log takes over.
 const WAITING: usize = 64;
 
+/// What readers of events are sent.
+pub type Told = (OpenProgram, Event);
+
 impl Engine {
-    /// The events of a program after a position of its log, without a gap and without an end.
+    /// The events of a program after a position of its log, without a gap; the last one is the deletion of the program.
     ///
     /// Old ones come from the log, new ones as they happen; a reader that falls behind reads the log again, so a slow
     /// one costs bounded memory and misses nothing but refusals.
-    pub fn events(&self, timeline: Arc<Timeline>, after: Option<u64>) -> mpsc::Receiver<Event> {
+    pub fn events(&self, open: &OpenProgram, after: Option<u64>) -> mpsc::Receiver<Told> {
         let (sender, receiver) = mpsc::channel(WAITING);
-        let live = timeline.listen();
-        let seen = after.unwrap_or_else(|| timeline.head().last);
-        let engine = self.clone();
-        self.spawn(async move {
-            if let Err(error) = follow(&engine, &timeline, live, seen, &sender).await {
-                tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
-            }
-        });
+        let live = open.timeline.listen();
+        let after = after.unwrap_or_else(|| open.timeline.head().last);
+        let seen = HashMap::from([(open.timeline.id(), after)]);
+        let reader = Reader { engine: self.clone(), sender, seen, ends_with_program: true };
+        self.spawn(reader.follow(open.clone(), live));
+        receiver
+    }
+
+    /// The events of all programs from now on, without an end; a reader that falls behind reads the logs again.
+    pub fn all_events(&self) -> mpsc::Receiver<Told> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let live = self.0.feed.subscribe();
+        let seen =
+            self.all_opened().iter().map(|open| (open.timeline.id(), open.timeline.head().last)).collect();
+        let reader = Reader { engine: self.clone(), sender, seen, ends_with_program: false };
+        self.spawn(reader.follow_all(live));
         receiver
     }
 }
 
-impl Engine {
-    /// The events of all programs as they happen, each with its program. A reader that falls behind is cut off, since
-    /// there is no one log to read again: it follows single programs instead, or starts over.
-    pub fn all_events(&self) -> mpsc::Receiver<(OpenProgram, Event)> {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        let mut live = self.0.feed.subscribe();
-        let engine = self.clone();
-        self.spawn(async move {
-            loop {
-                let next = tokio::select! {
-                    next = live.recv() => next,
-                    () = sender.closed() => return,
-                };
-                let Ok((program, event)) = next else { return };
-                let open = match engine.find(&Selector::Id(program)).await {
-                    Ok(open) => open,
-                    // Deleted since: nobody can read it any more.
-                    Err(_) => continue,
-                };
-                if sender.send((open, event)).await.is_err() {
+/// Someone who is told of events.
+struct Reader {
+    engine: Engine,
+    sender: mpsc::Sender<Told>,
+    /// How far in the log of each program.
+    seen: HashMap<Uuid, u64>,
+    /// Whether the deletion of a program is the last event.
+    ends_with_program: bool,
+}
+
+/// The reader has gone away or was told the last event, or a log cannot be read.
+struct Ended;
+
+impl Reader {
+    async fn follow(mut self, open: OpenProgram, mut live: broadcast::Receiver<Told>) {
+        // Catches up with what was committed before this point; later events are in the channel by now.
+        while self.catch_up(&open).await.is_ok() && self.listen(&mut live).await.is_ok() {}
+    }
+
+    async fn follow_all(mut self, mut live: broadcast::Receiver<Told>) {
+        while self.listen(&mut live).await.is_ok() {
+            for open in self.engine.all_opened() {
+                if self.catch_up(&open).await.is_err() {
                     return;
                 }
             }
-        });
-        receiver
+        }
     }
-}
 
-async fn follow(
-    engine: &Engine,
-    timeline: &Timeline,
-    mut live: broadcast::Receiver<Event>,
-    mut seen: u64,
-    reader: &mpsc::Sender<Event>,
-) -> Result<(), Error> {
-    loop {
-        // Catch up with what was committed before this point; later events are in the channel by now.
+    /// Passes events on until it is too far behind for that.
+    async fn listen(&mut self, live: &mut broadcast::Receiver<Told>) -> Result<(), Ended> {
+        loop {
+            let told = tokio::select! {
+                told = live.recv() => told,
+                () = self.sender.closed() => return Err(Ended),
+            };
+            match told {
+                Ok((open, event)) => self.pass(open, event).await?,
+                Err(broadcast::error::RecvError::Lagged(_)) => return Ok(()),
+                Err(broadcast::error::RecvError::Closed) => return Err(Ended),
+            }
+        }
+    }
+
+    async fn pass(&mut self, open: OpenProgram, event: Event) -> Result<(), Ended> {
+        let seen = self.seen.entry(open.timeline.id()).or_insert(open.timeline.opened_at());
+        if matches!(&event, Event::Entry(entry) if entry.number <= *seen) {
+            return Ok(());
+        }
+        *seen = event.position().max(*seen);
+        let last = self.ends_with_program && matches!(event, Event::Program { change: Change::Removed, .. });
+        self.sender.send((open, event)).await.map_err(|_| Ended)?;
+        if last { Err(Ended) } else { Ok(()) }
+    }
+
+    /// Passes on what the log of a program has beyond what was seen; a gap for what is too much.
+    async fn catch_up(&mut self, open: &OpenProgram) -> Result<(), Ended> {
+        let timeline = &open.timeline;
         let last = timeline.head().last;
+        let mut seen = self.seen.get(&timeline.id()).copied().unwrap_or(timeline.opened_at());
         if last.saturating_sub(seen) > READ_AGAIN {
             let to = last - READ_AGAIN;
-            if reader.send(Event::Gap { from: seen + 1, to }).await.is_err() {
-                return Ok(());
-            }
+            self.pass(open.clone(), Event::Gap { from: seen + 1, to }).await?;
             seen = to;
         }
         while seen < last {
-            for entry in engine.entries_of(timeline.key(), seen, CHUNK).await? {
-                seen = entry.number;
-                if reader.send(Event::Entry(entry)).await.is_err() {
-                    return Ok(());
+            let entries = match self.engine.entries_of(timeline.key(), seen, CHUNK).await {
+                Ok(entries) => entries,
+                Err(error) => {
+                    tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
+                    return Err(Ended);
                 }
-            }
-        }
-        loop {
-            let event = tokio::select! {
-                event = live.recv() => event,
-                () = reader.closed() => return Ok(()),
             };
-            match event {
-                Ok(Event::Entry(entry)) if entry.number <= seen => {}
-                Ok(event) => {
-                    seen = seen.max(event.position());
-                    let ended = matches!(event, Event::Program { change: Change::Removed, .. });
-                    if reader.send(event).await.is_err() || ended {
-                        return Ok(());
-                    }
-                }
-                Err(broadcast::error::RecvError::Lagged(_)) => break,
-                Err(broadcast::error::RecvError::Closed) => return Ok(()),
+            for entry in entries {
+                seen = entry.number;
+                self.pass(open.clone(), Event::Entry(entry)).await?;
             }
         }
+        Ok(())
     }
 }

@@ -34,7 +34,7 @@ pub use doctor::{Ailment, Checkup, Symptom};
 pub use edits::{Applied, Collision, Conflict, Outcome, Proposal, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
-pub use events::{Change, Event};
+pub use events::{Change, Event, Told};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
 pub use simulate::{

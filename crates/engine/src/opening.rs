@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, RwLock};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use lmlang_history::Provenance;
+use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::State;
-use lmlang_ir::RefAllocator;
+use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{ProgramKey, Tail};
 use lmlang_verify::Checked;
 use uuid::Uuid;
@@ -25,53 +28,76 @@ const CHUNK: u64 = 512;
 /// Snapshots listed at a time.
 const SNAPSHOTS: u64 = 8;
 
-/// A state that was built again.
-pub(crate) struct Rebuilt {
-    /// The snapshot that it was built from.
-    base: Option<Arc<State>>,
-    /// The newest state, with what goes along with it.
-    state: State,
+/// What goes along with the content from entry to entry.
+struct Along {
+    line: Line,
+    provenance: Provenance,
+    next_ref: u64,
+}
+
+impl Along {
+    fn follow(&mut self, entry: &Entry) -> Result<(), LineError> {
+        self.next_ref = self.next_ref.max(entry.next_ref);
+        self.provenance.follow(entry);
+        self.line.push(entry.step())
+    }
+}
+
+/// Content that is built again from a log.
+struct Replay {
+    id: Uuid,
+    /// The newest entry that was taken.
+    number: u64,
     checked: Option<Checked>,
-    /// The newest revisions of the content, oldest first.
-    pub(crate) revisions: VecDeque<Arc<Revision>>,
-    /// How many of those are kept.
+    /// The newest revisions of the content, oldest first, and how many of them are kept.
+    revisions: VecDeque<Arc<Revision>>,
     keep: usize,
-    /// Entries after the snapshot, and bytes of their edits.
+    /// Left aside where only the content is asked for.
+    along: Option<Along>,
+    /// Entries that were taken, and bytes of their edits.
     entries: u64,
     bytes: u64,
 }
 
-impl Rebuilt {
-    fn take(&mut self, id: Uuid, entry: Arc<Entry>) -> Result<(), Error> {
-        let damaged = |reason: &str| damaged(id, entry.number, reason);
+impl Replay {
+    fn take(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+        let damaged = |reason: &str| damaged(self.id, entry.number, reason);
+        self.number = entry.number;
         self.entries += 1;
-        self.state.number = entry.number;
-        self.state.next_ref = self.state.next_ref.max(entry.next_ref);
-        self.state.provenance.follow(&entry);
-        self.state.line.push(entry.step()).map_err(|error| damaged(&error.to_string()))?;
+        if let Some(along) = &mut self.along {
+            along.follow(&entry).map_err(|error| damaged(&error.to_string()))?;
+        }
         if !changes_content(entry.kind) {
             return Ok(());
         }
-        let program = &mut self.state.program;
-        lmlang_history::apply_all(program, &entry.edits).map_err(|error| damaged(&error.to_string()))?;
+        let before = self.checked.take();
+        let mut program = before.as_ref().map_or_else(Program::new, |before| before.program().clone());
+        lmlang_history::apply_all(&mut program, &entry.edits).map_err(|error| damaged(&error.to_string()))?;
         if program.root_hash() != entry.root_hash {
             return Err(damaged("the content does not have the recorded hash"));
         }
-        let checked = match self.checked.take() {
-            None => Checked::full(program.clone(), threads()),
-            Some(before) => before.update(program.clone()),
+        let checked = match before {
+            None => Checked::full(program, threads()),
+            Some(before) => before.update(program),
         };
-        self.push(entry, checked);
+        self.push(Arc::new(Revision { entry, checked }));
         Ok(())
     }
 
-    fn push(&mut self, entry: Arc<Entry>, checked: Checked) {
-        self.checked = Some(checked.clone());
-        self.revisions.push_back(Arc::new(Revision { entry, checked }));
+    fn push(&mut self, revision: Arc<Revision>) {
+        self.checked = Some(revision.checked.clone());
+        self.number = self.number.max(revision.entry.number);
+        self.revisions.push_back(revision);
         if self.revisions.len() > self.keep {
             self.revisions.pop_front();
         }
     }
+}
+
+/// A snapshot with the revision that it is of.
+struct Base {
+    state: State,
+    revision: Arc<Revision>,
 }
 
 impl Engine {
@@ -79,57 +105,72 @@ impl Engine {
     pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
         let newest = self.store().newest_entry(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
-        let rebuilt = self.rebuild(key, id, newest, self.limits().revisions_in_memory).await?;
-        let Rebuilt { base, state, revisions, entries, bytes, .. } = rebuilt;
+        let mut replay = blank(id, self.limits().revisions_in_memory);
+        let base = self.base(key, id, 1..=newest).await?.map(|Base { state, revision }| {
+            replay.push(revision);
+            Arc::new(state)
+        });
+        let state = base.as_deref().cloned().unwrap_or_else(State::before_all);
+        let State { line, provenance, next_ref, .. } = state;
+        replay.along = Some(Along { line, provenance, next_ref });
+        let Replay { along, revisions, entries, bytes, .. } = self.replay(key, replay, newest).await?;
         let mut checkpoints = Checkpoints::default();
         for row in self.store().marks(key).await? {
             checkpoints.follow(&records::from_row(self, row).await?);
         }
-        let revision = revisions.back().cloned().ok_or_else(|| damaged(id, newest, "no content"))?;
-        let State { line, provenance, next_ref, .. } = state;
+        let (Some(revision), Some(along)) = (revisions.back().cloned(), along) else {
+            return Err(damaged(id, newest, "no content"));
+        };
+        let Along { line, provenance, next_ref } = along;
         let head = Head { revision, last: newest, line, checkpoints, provenance };
         let refs = RefAllocator::starting_at(next_ref);
         let snapshots = Snapshots::continued(base, entries, bytes);
-        let timeline = Timeline::start(self, key, id, head, revisions, refs, snapshots);
-        Ok(OpenProgram { info: Arc::new(RwLock::new(Arc::clone(info))), timeline })
+        let timeline = Timeline::start(self, Arc::clone(info), head, revisions, refs, snapshots);
+        Ok(OpenProgram { timeline })
     }
 
-    /// Builds the state after an entry again, and keeps some revisions before it.
-    pub(crate) async fn rebuild(
-        &self,
-        key: ProgramKey,
-        id: Uuid,
-        to: u64,
-        keep: usize,
-    ) -> Result<Rebuilt, Error> {
-        let mut rebuilt = self.base(key, id, to, keep).await?;
-        while rebuilt.state.number < to {
-            let after = rebuilt.state.number;
+    /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.
+    pub(crate) async fn rebuild(&self, open: &OpenProgram, to: u64) -> Result<Option<Arc<Revision>>, Error> {
+        let (key, id) = (open.timeline.key(), open.timeline.id());
+        let mut replay = blank(id, 1);
+        let near = open.timeline.older_before(to);
+        let first = near.as_ref().map_or(1, |near| near.entry.number + 1);
+        let base = self.base(key, id, first..=to).await?.map(|base| base.revision);
+        if let Some(revision) = base.or(near) {
+            replay.push(revision);
+        }
+        Ok(self.replay(key, replay, to).await?.revisions.pop_back())
+    }
+
+    /// Takes the entries up to one.
+    async fn replay(&self, key: ProgramKey, mut replay: Replay, to: u64) -> Result<Replay, Error> {
+        while replay.number < to {
+            let after = replay.number;
             let mut entries = Vec::new();
             for row in self.store().tail(Tail { program: key, after }, CHUNK.min(to - after)).await? {
-                rebuilt.bytes += row.edits.len() as u64;
+                replay.bytes += row.edits.len() as u64;
                 entries.push(Arc::new(records::from_row(self, row).await?));
             }
             if entries.is_empty() {
-                return Err(damaged(id, after + 1, "the entry is missing"));
+                return Err(damaged(replay.id, after + 1, "the entry is missing"));
             }
             // Applying and checking take long: not on the runtime's threads.
             let work = move || {
-                entries.into_iter().try_for_each(|entry| rebuilt.take(id, entry))?;
-                Ok::<Rebuilt, Error>(rebuilt)
+                entries.into_iter().try_for_each(|entry| replay.take(entry))?;
+                Ok::<Replay, Error>(replay)
             };
-            rebuilt = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)??;
+            replay = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)??;
         }
-        Ok(rebuilt)
+        Ok(replay)
     }
 
-    /// The newest snapshot at or before an entry that can be read; the state before the first entry without one.
-    async fn base(&self, key: ProgramKey, id: Uuid, to: u64, keep: usize) -> Result<Rebuilt, Error> {
-        let mut at_most = Some(to);
-        while let Some(newest) = at_most {
-            let snapshots = self.store().snapshots(key, newest, SNAPSHOTS).await?;
-            at_most = snapshots.last().and_then(|oldest| oldest.seq.checked_sub(1));
-            for snapshot in &snapshots {
+    /// The newest snapshot of an entry in a range that can be read.
+    async fn base(&self, key: ProgramKey, id: Uuid, of: RangeInclusive<u64>) -> Result<Option<Base>, Error> {
+        let mut at_most = *of.end();
+        loop {
+            let snapshots = self.store().snapshots(key, at_most, SNAPSHOTS).await?;
+            let Some(oldest) = snapshots.last().map(|snapshot| snapshot.seq) else { return Ok(None) };
+            for snapshot in snapshots.iter().take_while(|snapshot| snapshot.seq >= *of.start()) {
                 let state = match self.read_snapshot(id, snapshot).await {
                     Ok(state) => state,
                     Err(error @ Error::Damaged { .. }) => {
@@ -141,33 +182,24 @@ impl Engine {
                 let row = self.store().entry(key, snapshot.seq).await?;
                 let row = row.ok_or_else(|| damaged(id, snapshot.seq, "the entry is missing"))?;
                 let entry = Arc::new(records::from_row(self, row).await?);
-                let mut rebuilt = Rebuilt {
-                    base: Some(Arc::new(state.clone())),
-                    state,
-                    checked: None,
-                    revisions: VecDeque::new(),
-                    keep,
-                    entries: 0,
-                    bytes: 0,
-                };
                 let work = move || {
-                    let checked = Checked::full(rebuilt.state.program.clone(), threads());
-                    rebuilt.push(entry, checked);
-                    rebuilt
+                    let checked = Checked::full(state.program.clone(), threads());
+                    Base { state, revision: Arc::new(Revision { entry, checked }) }
                 };
-                return tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed);
+                return tokio::task::spawn_blocking(work).await.map(Some).map_err(|_| Error::Closed);
             }
+            if oldest <= *of.start() {
+                return Ok(None);
+            }
+            at_most = oldest - 1;
         }
-        Ok(Rebuilt {
-            base: None,
-            state: State::before_all(),
-            checked: None,
-            revisions: VecDeque::new(),
-            keep,
-            entries: 0,
-            bytes: 0,
-        })
     }
+}
+
+/// A replay from before the first entry.
+fn blank(id: Uuid, keep: usize) -> Replay {
+    let revisions = VecDeque::new();
+    Replay { id, number: 0, checked: None, revisions, keep, along: None, entries: 0, bytes: 0 }
 }
 
 /// The error of a log that does not say what it should.

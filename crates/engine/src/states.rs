@@ -84,8 +84,7 @@ impl Engine {
         if let Some(revision) = open.timeline.older(number) {
             return Ok(Some(revision));
         }
-        let mut rebuilt = self.rebuild(open.timeline.key(), open.timeline.id(), number, 1).await?;
-        let Some(revision) = rebuilt.revisions.pop_back() else { return Ok(None) };
+        let Some(revision) = self.rebuild(open, number).await? else { return Ok(None) };
         open.timeline.keep(Arc::clone(&revision));
         Ok(Some(revision))
     }

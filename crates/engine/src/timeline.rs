@@ -23,10 +23,11 @@ use lmlang_verify::Checked;
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use uuid::Uuid;
 
+use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
-use crate::engine::Engine;
+use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::events::Event;
+use crate::events::{Event, Told};
 use crate::request::Call;
 use crate::snapshots::Snapshots;
 
@@ -72,8 +73,6 @@ impl Head {
 pub(crate) struct Writer {
     /// The state after the newest submitted entry.
     pub(crate) head: Head,
-    /// Where new refs come from.
-    pub(crate) refs: RefAllocator,
     /// Keys of entries made since the program was opened; older ones are known to the log's index.
     pub(crate) keys: HashMap<Vec<u8>, u64>,
 }
@@ -123,19 +122,24 @@ const OLDER: usize = 16;
 /// An open program.
 #[derive(Debug)]
 pub struct Timeline {
-    key: ProgramKey,
-    id: Uuid,
+    info: RwLock<Arc<ProgramInfo>>,
+    /// The number of the newest entry when it was opened.
+    opened_at: u64,
     committer: Committer,
     pub(crate) writer: Mutex<Writer>,
+    /// Where new refs come from. Only the holder of the writer's lock sets it.
+    refs: std::sync::Mutex<RefAllocator>,
+    /// Revisions that are submitted and not stored yet, oldest first.
+    tentative: std::sync::Mutex<VecDeque<Arc<Revision>>>,
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
     /// When the next snapshot is due.
     pub(crate) snapshots: Snapshots,
     queue: mpsc::UnboundedSender<Queued>,
-    events: broadcast::Sender<Event>,
-    /// Where the events of all programs go, with the program's id.
-    feed: broadcast::Sender<(Uuid, Event)>,
+    events: broadcast::Sender<Told>,
+    /// Where the events of all programs go.
+    feed: broadcast::Sender<Told>,
 }
 
 /// Waits until what was submitted is stored.
@@ -153,8 +157,7 @@ impl Timeline {
     /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped.
     pub(crate) fn start(
         engine: &Engine,
-        key: ProgramKey,
-        id: Uuid,
+        info: Arc<ProgramInfo>,
         head: Head,
         window: VecDeque<Arc<Revision>>,
         refs: RefAllocator,
@@ -164,10 +167,12 @@ impl Timeline {
         let (queue, queued) = mpsc::unbounded_channel();
         let (events, _) = broadcast::channel(limits.events_in_memory);
         let timeline = Arc::new(Timeline {
-            key,
-            id,
+            info: RwLock::new(info),
+            opened_at: head.last,
             committer: engine.store().committer().clone(),
-            writer: Mutex::new(Writer { head: head.clone(), refs, keys: HashMap::new() }),
+            writer: Mutex::new(Writer { head: head.clone(), keys: HashMap::new() }),
+            refs: std::sync::Mutex::new(refs),
+            tentative: std::sync::Mutex::default(),
             committed: RwLock::new(Committed { head, window, capacity: limits.revisions_in_memory }),
             older: std::sync::Mutex::default(),
             snapshots,
@@ -179,14 +184,28 @@ impl Timeline {
         timeline
     }
 
+    /// The program's row in the catalogue.
+    pub fn info(&self) -> Arc<ProgramInfo> {
+        Arc::clone(&self.info.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_info(&self, info: ProgramInfo) {
+        *self.info.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(info);
+    }
+
     /// The program's key in the store.
     pub fn key(&self) -> ProgramKey {
-        self.key
+        self.info().key
     }
 
     /// The program's id.
     pub fn id(&self) -> Uuid {
-        self.id
+        self.info().id
+    }
+
+    /// The number of the newest entry when it was opened.
+    pub(crate) fn opened_at(&self) -> u64 {
+        self.opened_at
     }
 
     /// The newest committed state.
@@ -201,10 +220,28 @@ impl Timeline {
         found.ok().and_then(|index| committed.window.get(index)).map(Arc::clone)
     }
 
+    /// A revision that the writer builds on and nobody else sees yet, by number.
+    pub(crate) fn tentative(&self, number: u64) -> Option<Arc<Revision>> {
+        let tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
+        tentative.iter().find(|revision| revision.entry.number == number).map(Arc::clone)
+    }
+
+    /// The counter that the next refs come from.
+    pub(crate) fn refs(&self) -> RefAllocator {
+        self.refs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// An older state, if somebody asked for it lately.
     pub(crate) fn older(&self, number: u64) -> Option<Arc<Revision>> {
         let older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
         older.iter().find(|revision| revision.entry.number == number).map(Arc::clone)
+    }
+
+    /// The newest state before an entry that is kept because somebody asked for it lately.
+    pub(crate) fn older_before(&self, number: u64) -> Option<Arc<Revision>> {
+        let older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = older.iter().filter(|revision| revision.entry.number < number);
+        before.max_by_key(|revision| revision.entry.number).map(Arc::clone)
     }
 
     /// Keeps an older state for a while.
@@ -217,17 +254,17 @@ impl Timeline {
     }
 
     /// Events from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 
-    /// Tells live subscribers of something that is not in the log.
-    pub(crate) fn tell(&self, event: Event) {
+    /// Tells live subscribers; see [`OpenProgram::tell`].
+    pub(crate) fn tell(&self, told: Told) {
         // An error means that nobody listens.
         if self.feed.receiver_count() > 0 {
-            self.feed.send((self.id, event.clone())).ok();
+            self.feed.send(told.clone()).ok();
         }
-        self.events.send(event).ok();
+        self.events.send(told).ok();
     }
 
     /// Submits the entry that leads from the writer's head to a new one, and moves the writer on.
@@ -235,6 +272,7 @@ impl Timeline {
         &self,
         writer: &mut Writer,
         head: Head,
+        refs: RefAllocator,
         stored: lmlang_store::Entry,
         event: Event,
     ) -> Pending {
@@ -242,8 +280,12 @@ impl Timeline {
             writer.keys.insert(idempotency.key.clone(), stored.seq);
         }
         let ticket =
-            self.committer.submit(Append { program: self.key, entries: vec![stored], heads: Vec::new() });
+            self.committer.submit(Append { program: self.key(), entries: vec![stored], heads: Vec::new() });
         writer.head = head.clone();
+        *self.refs.lock().unwrap_or_else(PoisonError::into_inner) = refs;
+        let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
+        tentative.push_back(Arc::clone(&head.revision));
+        drop(tentative);
         let (answer, pending) = oneshot::channel();
         self.enqueue(Queued::Entry { head: Box::new(head), ticket, event, answer });
         Pending(pending)
@@ -270,8 +312,9 @@ impl Timeline {
         let surplus = (committed.window.len() > committed.capacity).then(|| committed.window.pop_front());
         let before = std::mem::replace(&mut committed.head, head);
         drop(committed);
+        let stored = self.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         // Dropped after the lock: freeing the last handle of an old state takes time.
-        drop((surplus, before));
+        drop((surplus, before, stored));
     }
 }
 
@@ -286,7 +329,7 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
             Queued::Entry { head, ticket, event, answer } => match ticket.await {
                 Ok(()) => {
                     timeline.advance(*head);
-                    timeline.tell(event);
+                    OpenProgram { timeline: Arc::clone(&timeline) }.tell(event);
                     answer.send(Ok(())).ok();
                 }
                 Err(error) => {
@@ -297,7 +340,7 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
                             Refused::Failed(Error::NameTaken { what: "branch", name })
                         }
                         CommitError::NoProgram => {
-                            Refused::Failed(Error::not_found("program", timeline.id.to_string()))
+                            Refused::Failed(Error::not_found("program", timeline.id().to_string()))
                         }
                         CommitError::Storage(fault) => Refused::Failed(Error::Storage(fault)),
                     };
@@ -323,12 +366,13 @@ async fn roll_back(
             Queued::Entry { ticket, answer, .. } => {
                 // The store refuses what does not continue its log.
                 if ticket.await.is_ok() {
-                    tracing::error!(program = %timeline.id, "an entry was stored after one that it builds on had failed");
+                    tracing::error!(program = %timeline.id(), "an entry was stored after one that it builds on had failed");
                 }
                 again.push(answer);
             }
         }
     }
+    timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).clear();
     writer.head = timeline.head();
     let last = writer.head.last;
     writer.keys.retain(|_, seq| *seq <= last);

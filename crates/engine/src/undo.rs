@@ -58,7 +58,7 @@ impl Engine {
     pub async fn travel(&self, open: &OpenProgram, travel: &Travel, call: &Call) -> Result<Arrival, Error> {
         if travel.dry_run {
             let head = open.timeline.head();
-            let refs = open.timeline.writer.lock().await.refs.clone();
+            let refs = open.timeline.refs();
             return Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((entry, target)) => {
@@ -122,7 +122,11 @@ impl Engine {
             },
         };
         let missing = || Error::not_found("revision", format!("r{number}"));
-        let target = self.state(open, number).await?.ok_or_else(missing)?;
+        // The line may go through revisions that are not stored yet.
+        let target = match open.timeline.tentative(number) {
+            Some(target) => target,
+            None => self.state(open, number).await?.ok_or_else(missing)?,
+        };
         let (from, to) = (head.revision.checked.program(), target.checked.program());
         if kind == RevisionKind::Restore && from.root_hash() == to.root_hash() {
             return Ok(Err(Arrival::Nothing("the content is that of the checkpoint already".to_owned())));

@@ -94,7 +94,7 @@ impl Engine {
             return stored.stored().await.and(Err(Refused::KeyTaken(number)));
         }
         // Whatever the verdict is, it is about a state that may not be stored yet.
-        match plan(writer.head.clone(), writer.refs.clone()).await {
+        match plan(writer.head.clone(), timeline.refs()).await {
             Err(error) => {
                 let stored = timeline.barrier();
                 drop(writer);
@@ -112,11 +112,10 @@ impl Engine {
                     Some((checked, refs)) => {
                         (Arc::new(Revision { entry: Arc::clone(&entry), checked }), refs)
                     }
-                    None => (Arc::clone(&writer.head.revision), writer.refs.clone()),
+                    None => (Arc::clone(&writer.head.revision), timeline.refs()),
                 };
                 let head = writer.head.after(&entry, Arc::clone(&revision)).map_err(Refused::Failed)?;
-                writer.refs = refs;
-                let pending = timeline.submit(&mut writer, head, row, Event::Entry(entry));
+                let pending = timeline.submit(&mut writer, head, refs, row, Event::Entry(entry));
                 drop(writer);
                 pending.stored().await?;
                 self.snapshot_if_due(open, bytes);

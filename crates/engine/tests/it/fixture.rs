@@ -100,7 +100,8 @@ impl Fixture {
 
 async fn open(dir: &TempDir, policy: SnapshotPolicy) -> Engine {
     let store = Store::open(Options::file(dir.path().join("lmlang.db"))).await.unwrap();
-    Engine::new(store, Limits::default(), policy)
+    // Few events in memory, so that a test can fall behind.
+    Engine::new(store, Limits { events_in_memory: 8, ..Limits::default() }, policy)
 }
 
 pub(crate) fn call() -> Call {

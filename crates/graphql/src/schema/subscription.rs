@@ -7,7 +7,6 @@ use async_graphql::{
     Context, ID, InputObject, Interface, Object, Result, SimpleObject, Subscription as Root,
 };
 use chrono::{DateTime, Utc};
-use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Batching, Engine, Event};
 use lmlang_history::log::Entry;
@@ -344,19 +343,18 @@ impl Subscription {
             return Err(not_found("branch", &branch.unwrap_or_default()).into());
         }
         let after = after.as_deref().map(cursor_number).transpose()?;
-        let events: BoxStream<'static, (engine::OpenProgram, Event)> = match (program_id, after) {
+        let events = match (program_id, after) {
             (Some(program_id), after) => {
                 let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
-                let events = ReceiverStream::new(engine.events(Arc::clone(&open.timeline), after));
-                events.map(move |event| (open.clone(), event)).boxed()
+                engine.events(&open, after)
             }
-            (None, None) => ReceiverStream::new(engine.all_events()).boxed(),
+            (None, None) => engine.all_events(),
             (None, Some(_)) => {
                 return Err(ApiError::new(Code::BadRequest, "`after` needs `programId`").into());
             }
         };
         let filter = filter.unwrap_or_default();
-        Ok(events.filter_map(move |(open, event)| {
+        Ok(ReceiverStream::new(events).filter_map(move |(open, event)| {
             let (engine, filter) = (engine.clone(), filter.clone());
             async move { if filter.passes(&event) { shown(&engine, &open, event).await } else { None } }
         }))
@@ -416,9 +414,9 @@ impl Subscription {
         }
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(cursor_number).transpose()?;
-        let events = ReceiverStream::new(engine.events(Arc::clone(&open.timeline), after));
-        Ok(events.filter_map(move |event| {
-            let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
+        let events = ReceiverStream::new(engine.events(&open, after));
+        Ok(events.filter_map(move |(open, event)| {
+            let (engine, scope) = (engine.clone(), scope.clone());
             async move {
                 let Event::Entry(entry) = event else { return None };
                 let (before, after) = states(&engine, &open, &entry).await?;
