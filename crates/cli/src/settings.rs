@@ -80,7 +80,7 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             author: author(),
-            log: "info".to_owned(),
+            log: "info,sea_orm_migration=warn".to_owned(),
             log_format: Logs::Auto,
         }
     }

@@ -208,7 +208,13 @@ impl Engine {
             return Err(Error::IdempotencyMismatch);
         }
         match self.store().program(key).await? {
-            Some(row) => Ok(Creation::Created(self.open(&Arc::new(row.into())).await?)),
+            Some(row) if row.deleted.is_none() => {
+                Ok(Creation::Created(self.open(&Arc::new(row.into())).await?))
+            }
+            Some(row) => {
+                let given = row.id.to_string();
+                Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true })
+            }
             None => Err(Error::not_found("program", key.to_string())),
         }
     }

@@ -4,8 +4,8 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`] and
-//! [`simulate`] for what subscribers get, [`catalog`] for the programs themselves.
+//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
+//! [`simulate`] and [`stream`] for what subscribers get, [`catalog`] for the programs themselves.
 
 pub mod catalog;
 pub mod checkpoints;
@@ -23,6 +23,7 @@ pub mod request;
 pub mod simulate;
 mod snapshots;
 mod states;
+pub mod stream;
 pub mod timeline;
 pub mod undo;
 mod writing;
@@ -37,8 +38,7 @@ pub use error::Error;
 pub use events::{Change, Event, Told};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
-pub use simulate::{
-    Batch, Batching, Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps,
-};
+pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
+pub use stream::{Batch, Batching};
 pub use timeline::{Head, Revision, Timeline};
 pub use undo::{Arrival, Travel, Way};

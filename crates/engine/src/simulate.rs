@@ -13,7 +13,7 @@ use lmlang_interp::{
     Cache, Control, OpenPort, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use crate::config::Limits;
@@ -49,6 +49,8 @@ pub struct Bounds {
     pub timeout: Option<Duration>,
     /// Bytes of standard output.
     pub output_bytes: Option<u64>,
+    /// Bytes of steps that one stream of the trace shows.
+    pub trace_bytes: Option<u64>,
 }
 
 impl Bounds {
@@ -65,7 +67,12 @@ impl Bounds {
         }
     }
 
-    fn timeout(&self, limits: &Limits) -> Duration {
+    /// How much of a trace one stream shows.
+    pub(crate) fn trace_bytes(&self, limits: &Limits) -> u64 {
+        self.trace_bytes.unwrap_or(u64::MAX).min(limits.max_trace_bytes)
+    }
+
+    pub(crate) fn timeout(&self, limits: &Limits) -> Duration {
         self.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout)
     }
 }
@@ -117,7 +124,7 @@ impl Simulation {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn ended(&self, report: Arc<Report>) {
+    pub(crate) fn ended(&self, report: Arc<Report>) {
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 }
@@ -138,26 +145,6 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// Where the next page starts; `None` at the end.
     pub next: Option<u64>,
-}
-
-/// Part of a trace as it streams.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    /// The steps in order.
-    pub steps: Vec<Step>,
-    /// The number of the step after these.
-    pub cursor: u64,
-    /// How the run ended, in the last batch.
-    pub report: Option<Arc<Report>>,
-}
-
-/// How a trace is cut into batches.
-#[derive(Clone, Copy, Debug)]
-pub struct Batching {
-    /// Steps in one batch at most.
-    pub steps: usize,
-    /// How long a step may wait for others.
-    pub latency: Duration,
 }
 
 /// What simulations share.
@@ -182,10 +169,7 @@ const KEPT: usize = 1_000;
 const SLICE: u64 = 1 << 20;
 
 /// Nodes that one page of a trace may execute: a level with few steps comes back too.
-const PAGE: u64 = 1 << 16;
-
-/// Batches that wait for a slow reader before the run waits.
-const BATCHES: usize = 4;
+pub(crate) const PAGE: u64 = 1 << 16;
 
 impl Simulations {
     pub(crate) fn new(limits: &Limits) -> Simulations {
@@ -197,7 +181,7 @@ impl Simulations {
         }
     }
 
-    fn keep(&self, simulation: &Arc<Simulation>, retention: Duration) {
+    pub(crate) fn keep(&self, simulation: &Arc<Simulation>, retention: Duration) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.by_id.insert(simulation.id, Arc::clone(simulation));
         kept.order.push_back(simulation.id);
@@ -303,37 +287,6 @@ impl Engine {
         }
     }
 
-    /// Runs a function and streams its trace; the last batch says how it ended. Stops when the receiver is dropped.
-    pub async fn stream(
-        &self,
-        open: &OpenProgram,
-        revision: &Arc<Revision>,
-        request: RunRequest,
-        batching: Batching,
-    ) -> Result<(Arc<Simulation>, mpsc::Receiver<Batch>), Error> {
-        let slot = self.slot().await?;
-        let simulation = self.begin(open, revision, request);
-        // Wrong arguments are an error of the request, not the end of a stream.
-        let checked = Arc::clone(&simulation);
-        let engine = self.clone();
-        let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
-        start.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
-        self.0.simulations.keep(&simulation, self.limits().simulation_retention);
-        let batches = self.pump(&simulation, 0, batching, slot);
-        Ok((simulation, batches))
-    }
-
-    /// Streams the trace of a simulation again, from a step on.
-    pub async fn stream_again(
-        &self,
-        simulation: &Arc<Simulation>,
-        from: u64,
-        batching: Batching,
-    ) -> Result<mpsc::Receiver<Batch>, Error> {
-        let slot = self.slot().await?;
-        Ok(self.pump(simulation, from, batching, slot))
-    }
-
     /// Steps of a simulation that has ended, from a number on.
     pub async fn steps(&self, simulation: &Arc<Simulation>, from: u64, count: usize) -> Result<Steps, Error> {
         let slot = self.slot().await?;
@@ -360,7 +313,7 @@ impl Engine {
     }
 
     /// One of few places to run; waits in line, which is bounded.
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, Error> {
+    pub(crate) async fn slot(&self) -> Result<OwnedSemaphorePermit, Error> {
         let simulations = &self.0.simulations;
         if let Ok(slot) = Arc::clone(&simulations.slots).try_acquire_owned() {
             return Ok(slot);
@@ -374,7 +327,12 @@ impl Engine {
         slot
     }
 
-    fn begin(&self, open: &OpenProgram, revision: &Arc<Revision>, request: RunRequest) -> Arc<Simulation> {
+    pub(crate) fn begin(
+        &self,
+        open: &OpenProgram,
+        revision: &Arc<Revision>,
+        request: RunRequest,
+    ) -> Arc<Simulation> {
         Arc::new(Simulation {
             id: self.0.clock.id(),
             open: open.clone(),
@@ -385,13 +343,17 @@ impl Engine {
         })
     }
 
-    fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
+    pub(crate) fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
         let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
         let options = bounds.options(self.limits(), stdin);
         Run::new(&simulation.revision.checked, *function, args, &options, &self.0.simulations.cache)
     }
 
-    fn run_to_end(&self, simulation: &Simulation, stop: &AtomicBool) -> Result<Report, StartError> {
+    pub(crate) fn run_to_end(
+        &self,
+        simulation: &Simulation,
+        stop: &AtomicBool,
+    ) -> Result<Report, StartError> {
         let start = Instant::now();
         let timeout = simulation.request.bounds.timeout(self.limits());
         let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
@@ -401,102 +363,6 @@ impl Engine {
         let result = lmlang_interp::run(checked, *function, args, &options, cache, SLICE, &mut control)?;
         Ok(Report { result, elapsed: start.elapsed() })
     }
-
-    /// Streams a trace from a thread of its own.
-    fn pump(
-        &self,
-        simulation: &Arc<Simulation>,
-        from: u64,
-        batching: Batching,
-        slot: OwnedSemaphorePermit,
-    ) -> mpsc::Receiver<Batch> {
-        let (sender, receiver) = mpsc::channel(BATCHES);
-        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = engine.pump_steps(&simulation, from, batching, &sender) {
-                tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
-            }
-            drop(slot);
-        });
-        receiver
-    }
-
-    fn pump_steps(
-        &self,
-        simulation: &Simulation,
-        from: u64,
-        batching: Batching,
-        reader: &mpsc::Sender<Batch>,
-    ) -> Result<(), StartError> {
-        let start = Instant::now();
-        let timeout = simulation.request.bounds.timeout(self.limits());
-        let known = simulation.report();
-        let run = self.start(simulation)?;
-        let fuel = known.as_ref().map(|report| report.result.fuel_used);
-        let mut cursor = from;
-        let mut spent = 0;
-        let mut ended = Control::Continue;
-        let level = simulation.request.trace;
-        if level != TraceLevel::None
-            && let Some(mut trace) = Trace::of(&run, level, fuel)
-        {
-            let mut steps = Vec::new();
-            let mut oldest = Instant::now();
-            loop {
-                let page = trace.page(cursor, batching.steps - steps.len(), PAGE);
-                if steps.is_empty() {
-                    oldest = Instant::now();
-                }
-                steps.extend(page.steps);
-                cursor = page.next.unwrap_or_else(|| trace.run().steps());
-                let full = steps.len() >= batching.steps || oldest.elapsed() >= batching.latency;
-                if full && !steps.is_empty() {
-                    let batch = Batch { steps: std::mem::take(&mut steps), cursor, report: None };
-                    if reader.blocking_send(batch).is_err() {
-                        ended = Control::Cancel;
-                    }
-                }
-                if self.closing().is_cancelled() || reader.is_closed() {
-                    ended = Control::Cancel;
-                } else if start.elapsed() >= timeout {
-                    ended = Control::TimeOut;
-                }
-                if page.next.is_none() || ended != Control::Continue {
-                    break;
-                }
-            }
-            spent = trace.run().fuel_used();
-            if !steps.is_empty() && reader.blocking_send(Batch { steps, cursor, report: None }).is_err() {
-                ended = Control::Cancel;
-            }
-        }
-        let report = match known {
-            Some(report) => report,
-            None => {
-                let report = Arc::new(match ended {
-                    Control::Continue => self.run_to_end(simulation, &AtomicBool::new(false))?,
-                    Control::Cancel | Control::TimeOut => stopped(run, spent, ended, start),
-                });
-                simulation.ended(Arc::clone(&report));
-                report
-            }
-        };
-        // An error means that the reader has gone.
-        reader.blocking_send(Batch { steps: Vec::new(), cursor, report: Some(report) }).ok();
-        Ok(())
-    }
-}
-
-/// The report of a run that was ended from outside after so much fuel.
-fn stopped(mut run: Run, spent: u64, ended: Control, start: Instant) -> Report {
-    if spent > 0 {
-        run.resume(spent);
-    }
-    match ended {
-        Control::TimeOut => run.time_out(),
-        Control::Cancel | Control::Continue => run.cancel(),
-    }
-    Report { result: run.into_result(), elapsed: start.elapsed() }
 }
 
 /// A place in the line for a slot.

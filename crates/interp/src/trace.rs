@@ -1,6 +1,6 @@
 //! Traces: what a run did, node by node, found out by executing it again.
 
-use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, RegionRef};
+use lmlang_ir::{Const, FuncRef, NodeRef, Opcode as Op, RegionRef, Value};
 
 use crate::code::{Loc, Lowering};
 use crate::outcome::Outcome;
@@ -39,6 +39,29 @@ pub struct Step {
     pub outputs: Vec<Shown>,
     /// What else there is to say.
     pub note: Option<Note>,
+}
+
+impl Step {
+    /// About how many bytes it takes.
+    pub fn size(&self) -> usize {
+        let values =
+            self.inputs.iter().chain(&self.outputs).map(|shown| size_of::<Shown>() + heap_of(&shown.value));
+        size_of::<Step>() + values.sum::<usize>()
+    }
+}
+
+/// About how many bytes a shown value takes beside itself; what is shown is never deep.
+fn heap_of(value: &Value) -> usize {
+    match value {
+        Value::Const(Const::String(text)) => text.len(),
+        Value::Const(Const::Bytes(bytes)) => bytes.len(),
+        Value::Const(_) | Value::Ptr(..) | Value::FuncRef(_) | Value::Enum(_, None) => 0,
+        Value::Enum(_, Some(part)) | Value::Box(_, part) => size_of::<Value>() + heap_of(part),
+        Value::Struct(_, parts)
+        | Value::Array(_, parts)
+        | Value::FixedArray(_, parts)
+        | Value::Closure(_, _, parts) => parts.iter().map(|part| size_of::<Value>() + heap_of(part)).sum(),
+    }
 }
 
 /// A remark on a step.

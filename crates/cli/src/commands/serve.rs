@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         let bound = lmlang_server::bind(config).await?;
         let fresh = !settings.database().exists();
         let engine = open(settings, Missing::Make).await?;
-        if fresh && !args.no_samples {
+        if !args.no_samples && (fresh || samples::are_incomplete(&engine).await?) {
             let loaded = samples::load(&engine).await?;
             say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
         }

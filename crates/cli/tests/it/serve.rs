@@ -101,6 +101,17 @@ fn a_server_loads_samples_holds_its_database_and_stops_in_order() {
 }
 
 #[test]
+fn loading_samples_goes_on_where_it_was_interrupted() {
+    let place = Place::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bank.lm");
+    place.ok(&["import", sample]);
+    let server = Server::start(&place);
+    let programs = server.ask("{ programs(first: 50) { totalCount } }");
+    assert!(programs["data"]["programs"]["totalCount"].as_u64() >= Some(12), "{programs}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn an_edit_over_graphql_is_undone_and_redone_on_the_command_line() {
     let place = Place::new();
     let server = Server::start(&place);

@@ -3,4 +3,5 @@
 mod events;
 mod fixture;
 mod opening;
+mod stream;
 mod writing;

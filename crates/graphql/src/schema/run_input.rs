@@ -62,7 +62,7 @@ pub struct LimitsInput {
     call_depth: Option<i32>,
     /// Wall time.
     timeout_ms: Option<i32>,
-    /// Bytes of recorded trace. A trace is found out by running again, so nothing is recorded that this could bound.
+    /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
     trace_bytes: Option<Count>,
     /// Bytes of standard output.
     output_bytes: Option<Count>,
@@ -161,6 +161,7 @@ impl SimulateInput {
             call_depth: positive("callDepth", limits.call_depth)?,
             timeout: positive("timeoutMs", limits.timeout_ms)?.map(|ms| Duration::from_millis(ms.into())),
             output_bytes: limits.output_bytes.map(|count| count.0),
+            trace_bytes: limits.trace_bytes.map(|count| count.0),
         })
     }
 

@@ -92,7 +92,7 @@ pub struct TraceBatch {
     cursor: Count,
     /// The steps in order.
     steps: Vec<TraceStep>,
-    /// Steps that were left out before these.
+    /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes; in the last batch.
     skipped: Count,
     /// How the run stands.
     status: SimulationStatus,
@@ -548,7 +548,7 @@ fn trace_batch(simulation: &Simulation, batch: engine::Batch) -> Result<TraceBat
         simulation_id: GlobalId::Simulation(simulation.inner().id).to_string().into(),
         cursor: Count(batch.cursor),
         steps: batch.steps.iter().map(|step| trace_step(view, step)).collect(),
-        skipped: Count(0),
+        skipped: Count(batch.skipped),
         status: engine::Status::of(found).into(),
         outcome: found.map(|found| outcome(view, found)).transpose()?,
     })

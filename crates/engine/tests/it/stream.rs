@@ -1,0 +1,106 @@
+//! Streams of traces: bounded by time, bytes and readers.
+
+use std::time::Duration;
+
+use lmlang_engine::{Batching, Bounds, OpenProgram, RunRequest, Status};
+use lmlang_interp::TraceLevel;
+use lmlang_ir::{Const, Ref, Value};
+
+use crate::fixture::{Fixture, OFTEN};
+
+/// Counts down from its argument; for ever from zero.
+const TEXT: &str = "module app
+
+func count(from: i64) -> (i64) {
+  end = loop L (left: i64 = from) -> (i64) {
+    next = sub.i64 left, 1
+    break_if L (eqz.i64 next) (next)
+    continue L (next)
+  }
+  return end
+}
+";
+
+const BATCHING: Batching = Batching { steps: 100, latency: Duration::from_secs(1) };
+
+fn request(open: &OpenProgram, from: i64, bounds: Bounds) -> RunRequest {
+    let program = open.timeline.head().revision.checked.program().clone();
+    let found: Vec<Ref> = program.resolve_path("app::count");
+    RunRequest {
+        function: found[0].try_into().unwrap(),
+        args: vec![Value::Const(Const::I64(from))],
+        bounds,
+        stdin: "".into(),
+        trace: TraceLevel::Nodes,
+    }
+}
+
+/// More fuel than anybody waits for.
+fn for_ever(timeout: Duration) -> Bounds {
+    Bounds { fuel: Some(u64::MAX), timeout: Some(timeout), ..Bounds::default() }
+}
+
+async fn runs(fixture: &Fixture, open: &OpenProgram) -> Status {
+    let revision = open.timeline.head().revision;
+    let run = fixture.engine.simulate(open, &revision, request(open, 10, Bounds::default()));
+    let simulation =
+        tokio::time::timeout(Duration::from_secs(30), run).await.expect("a slot is free").unwrap();
+    Status::of(simulation.report().as_deref().map(|report| &report.result.outcome))
+}
+
+#[tokio::test]
+async fn a_reader_that_does_not_read_uses_up_the_time_of_its_run() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let mut streams = Vec::new();
+    for _ in 0..fixture.engine.limits().parallel_simulations {
+        let request = request(&open, 0, for_ever(Duration::from_millis(20)));
+        streams.push(fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap());
+    }
+    // All slots are taken by streams that nobody reads, and yet another run gets its turn.
+    assert_eq!(runs(&fixture, &open).await, Status::Completed);
+    for (simulation, _) in &streams {
+        let report = simulation.report().unwrap();
+        assert_eq!(Status::of(Some(&report.result.outcome)), Status::LimitReached);
+    }
+}
+
+#[tokio::test]
+async fn a_run_ends_with_its_reader() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    for _ in 0..2 * fixture.engine.limits().parallel_simulations {
+        let request = request(&open, 0, for_ever(Duration::from_secs(60)));
+        let (_, mut batches) = fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
+        assert_eq!(batches.recv().await.unwrap().steps.len(), 100);
+    }
+    assert_eq!(runs(&fixture, &open).await, Status::Completed);
+}
+
+#[tokio::test]
+async fn a_stream_shows_as_much_as_its_bound_of_bytes() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let bounds = Bounds { trace_bytes: Some(100_000), ..Bounds::default() };
+    let started = fixture.engine.stream(&open, &revision, request(&open, 1_000, bounds), BATCHING).await;
+    let (simulation, mut batches) = started.unwrap();
+    let mut steps = Vec::new();
+    let last = loop {
+        let batch = batches.recv().await.unwrap();
+        steps.extend(batch.steps);
+        if batch.report.is_some() {
+            break batch.cursor..batch.cursor + batch.skipped;
+        }
+    };
+    let report = simulation.report().unwrap();
+    assert_eq!(Status::of(Some(&report.result.outcome)), Status::Completed);
+    assert!((50..report.result.steps as usize).contains(&steps.len()), "{}", steps.len());
+    assert!(steps.iter().enumerate().all(|(index, step)| step.seq == index as u64));
+    assert_eq!(last, steps.len() as u64..report.result.steps);
+    // The rest can be had from there on.
+    let mut rest = fixture.engine.stream_again(&simulation, last.start, BATCHING).await.unwrap();
+    assert_eq!(rest.recv().await.unwrap().steps[0].seq, last.start);
+}
