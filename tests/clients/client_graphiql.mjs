@@ -1,4 +1,5 @@
-// GraphiQL in Chromium: a query and a subscription typed by hand, their answers shown, and nothing asked of another host.
+// GraphiQL in Chromium, used as a person would: documents and variables typed by hand, a subscription in a tab of its own.
+// It tells the whole story, shows what comes back, and asks nothing of another host.
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,79 +7,144 @@ import { join } from 'node:path';
 
 import { chromium } from 'playwright-core';
 
-import { post } from './http.mjs';
+import { tell } from './story.mjs';
 
 const server = process.argv[2];
 const QUERY = '{ serverInfo { name version } }';
-const CREATE = `mutation ($input: CreateProgramInput!) {
-  createProgram(input: $input) { program { id eventCursor } }
-}`;
-const MARK = 'mutation ($input: CreateCheckpointInput!) { createCheckpoint(input: $input) { checkpoint { name } } }';
-/** Goes on after the cursor, so that it misses nothing however late the server hears of it. */
-const subscription = ({ id, eventCursor }) =>
-  `subscription { programEvents(programId: "${id}", after: "${eventCursor}") { __typename } }`;
+/** How long anything may take. */
+const timeout = 20_000;
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet] });
-const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-try {
-  const foreign = [];
-  const complaints = [];
-  const check = (url) => {
-    const { protocol, host } = new URL(url);
-    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(server).host) foreign.push(url);
-  };
-  page.on('request', (request) => check(request.url()));
-  page.on('websocket', (socket) => check(socket.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
+const foreign = [];
+const complaints = [];
 
-  await page.goto(new URL('/graphiql', server).href);
-  const editor = page.locator('.graphiql-query-editor .monaco-editor').first();
-  await editor.waitFor();
+/** A page with GraphiQL. */
+class GraphiQL {
+  static async open() {
+    // A context of its own: GraphiQL keeps what was typed, and pages would show each other's.
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    const check = (url) => {
+      const { protocol, host } = new URL(url);
+      if (!['blob:', 'data:'].includes(protocol) && host !== new URL(server).host) foreign.push(url);
+    };
+    page.on('request', (request) => check(request.url()));
+    page.on('websocket', (socket) => check(socket.url()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(new URL('/graphiql', server).href);
+    const graphiql = new GraphiQL(page);
+    await graphiql.document.waitFor();
+    return graphiql;
+  }
 
-  /** Replaces what the editor holds and runs it, as a person would. */
-  const run = async (document) => {
+  constructor(page) {
+    this.page = page;
+    this.document = page.locator('.graphiql-query-editor .monaco-editor').first();
+    this.variables = page.locator('.graphiql-editor-tool .monaco-editor').first();
+  }
+
+  /** Replaces what an editor holds. */
+  async type(editor, text) {
     await editor.click();
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.insertText(document);
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.insertText(text);
     // The editor closes brackets by itself, behind the cursor.
-    await page.keyboard.press('ControlOrMeta+Shift+End');
-    await page.keyboard.press('Delete');
-    await page.keyboard.press('ControlOrMeta+Enter');
-  };
+    await this.page.keyboard.press('ControlOrMeta+Shift+End');
+    await this.page.keyboard.press('Delete');
+  }
+
+  /** Types an operation and runs it. */
+  async start(document, variables) {
+    if (variables !== undefined) {
+      await this.page.getByRole('button', { name: 'Variables', exact: true }).click();
+      await this.type(this.variables, JSON.stringify(variables));
+    }
+    await this.type(this.document, document);
+    await this.page.keyboard.press('ControlOrMeta+Enter');
+  }
+
   /** Waits until the answer shows all the texts. */
-  const shows = async (...texts) => {
-    await page.waitForFunction(
+  async shows(...texts) {
+    await this.page.waitForFunction(
       (texts) => {
         const lines = document.querySelector('.graphiql-response .view-lines');
         const shown = lines?.textContent?.replaceAll('\u00a0', ' ') ?? '';
         return texts.every((text) => shown.includes(text));
       },
       texts,
-      { timeout: 20_000 },
+      { timeout },
     );
-  };
+  }
 
-  await run(QUERY);
-  await shows('"serverInfo"', '"version"');
+  /** Runs an operation and resolves to its result, once the page shows it. */
+  async run(document, variables) {
+    const mine = (response) => {
+      const request = response.request();
+      if (request.method() !== 'POST' || !request.url().endsWith('/graphql')) return false;
+      const asked = request.postDataJSON()?.query ?? '';
+      return asked.replaceAll(/\s/g, '') === document.replaceAll(/\s/g, '');
+    };
+    const answered = this.page.waitForResponse(mine, { timeout });
+    await this.start(document, variables);
+    const result = await (await answered).json();
+    await this.shows(result.data ? Object.keys(result.data)[0] : 'errors');
+    return result;
+  }
 
-  const created = await post(server, CREATE, { input: { name: `graphiql-${process.pid}` } });
-  assert.equal(created.errors, undefined, JSON.stringify(created.errors));
-  const { program } = created.data.createProgram;
-  await run(subscription(program));
-  const marked = await post(server, MARK, { input: { programId: program.id, name: 'seen' } });
-  assert.equal(marked.errors, undefined, JSON.stringify(marked.errors));
-  await shows('"programEvents"', '"CheckpointChanged"');
+  /** Runs a subscription and yields its results as they arrive at the page. */
+  async *follow(document, variables) {
+    const waiting = [];
+    let wake = () => {};
+    this.page.on('websocket', (socket) => {
+      socket.on('framereceived', ({ payload }) => {
+        waiting.push(JSON.parse(payload));
+        wake();
+      });
+    });
+    await this.start(document, variables);
+    for (;;) {
+      while (waiting.length === 0) {
+        const late = new Promise((_, reject) => setTimeout(reject, timeout, new Error('no event arrives')).unref());
+        await Promise.race([new Promise((resolve) => (wake = resolve)), late]);
+      }
+      const { type, payload } = waiting.shift();
+      if (type === 'next') yield payload;
+      if (type === 'complete') return;
+      assert.notEqual(type, 'error', JSON.stringify(payload));
+    }
+  }
+}
+
+const graphiql = await GraphiQL.open();
+try {
+  await graphiql.start(QUERY);
+  await graphiql.shows('"serverInfo"', '"version"');
+
+  await tell({
+    run: (document, variables) => graphiql.run(document, variables),
+    async *follow(document, variables) {
+      const tab = await GraphiQL.open();
+      try {
+        for await (const result of tab.follow(document, variables)) {
+          await tab.shows(Object.keys(result.data)[0]);
+          yield result;
+        }
+      } finally {
+        await tab.page.context().close();
+      }
+    },
+  });
 
   assert.deepEqual(foreign, [], 'no request leaves the origin');
   assert.deepEqual(complaints, [], 'the page has no errors');
 } finally {
   const picture = join(mkdtempSync(join(tmpdir(), 'lmlang-graphiql-')), 'graphiql.png');
-  await page.screenshot({ path: picture });
+  await graphiql.page.screenshot({ path: picture });
   console.log(`picture: ${picture}`);
   await browser.close();
 }

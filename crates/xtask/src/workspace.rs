@@ -16,7 +16,9 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn find() -> Result<Workspace> {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // Asked for when it runs: checkouts that share a target folder share the binary.
+        let here = std::env::var_os("CARGO_MANIFEST_DIR").context("start xtask with `cargo xtask`")?;
+        let here = Path::new(&here);
         let root = here.ancestors().nth(2).context("xtask lives two folders deep")?;
         Ok(Workspace { root: root.to_owned() })
     }
