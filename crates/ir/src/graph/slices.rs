@@ -43,7 +43,7 @@ pub fn slice(program: &Program, node: NodeRef, way: Slice, max_nodes: usize) -> 
     let mut steps = vec![(node, start)];
     let mut seen = HashSet::from([(node, start)]);
     let mut missed: HashSet<NodeRef> = HashSet::new();
-    found.take([(of, node)]);
+    found.take(of, node);
     let mut at = 0;
     while let Some((node, because)) = steps.get(at).copied() {
         let others = match way {
@@ -51,7 +51,7 @@ pub fn slice(program: &Program, node: NodeRef, way: Slice, max_nodes: usize) -> 
             Slice::Forward => dependents(body, node, because, max_nodes),
         };
         for (other, because) in others {
-            if !found.take([(of, other)]) {
+            if !found.take(of, other) {
                 missed.insert(node);
                 break;
             }
@@ -61,7 +61,8 @@ pub fn slice(program: &Program, node: NodeRef, way: Slice, max_nodes: usize) -> 
         }
         at += 1;
     }
-    found.finish(&[], |_, _, node| missed.contains(&node))
+    let frontier = found.nodes().iter().map(|(_, node)| *node).filter(|node| missed.contains(node)).collect();
+    found.finish(&[], frontier)
 }
 
 fn owner_of(body: &Body, region: RegionRef) -> Option<NodeRef> {

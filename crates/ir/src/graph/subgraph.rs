@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::FixedState;
+
 use crate::function::Body;
 use crate::graph::edges::{Edge, EdgeKind, control_in, control_out, data_in, data_out, uses};
 use crate::node::Source;
@@ -68,30 +70,27 @@ pub struct Subgraph {
 pub(super) struct Found<'a> {
     program: &'a Program,
     nodes: Vec<(FuncRef, NodeRef)>,
-    seen: HashSet<NodeRef>,
+    seen: HashSet<NodeRef, FixedState>,
     limit: usize,
     truncated: bool,
 }
 
 impl<'a> Found<'a> {
     pub(super) fn new(program: &'a Program, limit: usize) -> Found<'a> {
-        Found { program, nodes: Vec::new(), seen: HashSet::new(), limit, truncated: false }
+        Found { program, nodes: Vec::new(), seen: HashSet::default(), limit, truncated: false }
     }
 
-    /// Takes nodes until the limit; `false` when there was one too many.
-    pub(super) fn take(&mut self, nodes: impl IntoIterator<Item = (FuncRef, NodeRef)>) -> bool {
-        for (of, node) in nodes {
-            if self.seen.contains(&node) {
-                continue;
+    /// Takes a node until the limit; `false` when it was one too many.
+    pub(super) fn take(&mut self, of: FuncRef, node: NodeRef) -> bool {
+        if self.nodes.len() < self.limit {
+            if self.seen.insert(node) {
+                self.nodes.push((of, node));
             }
-            if self.nodes.len() >= self.limit {
-                self.truncated = true;
-                return false;
-            }
-            self.seen.insert(node);
-            self.nodes.push((of, node));
+            return true;
         }
-        true
+        let known = self.seen.contains(&node);
+        self.truncated |= !known;
+        known
     }
 
     pub(super) fn body(&self, of: FuncRef) -> Option<&'a Body> {
@@ -102,8 +101,9 @@ impl<'a> Found<'a> {
     fn edges(&self, kinds: &[EdgeKind]) -> Vec<Edge> {
         let wanted = |kind: EdgeKind| kinds.is_empty() || kinds.contains(&kind);
         let mut edges = Vec::new();
+        let mut bodies = Bodies::new(self.program);
         for (of, node) in &self.nodes {
-            let Some(body) = self.body(*of) else { continue };
+            let Some(body) = bodies.get(*of) else { continue };
             if wanted(EdgeKind::Data) {
                 let known = |edge: &Edge| edge.from.is_none_or(|from| self.seen.contains(&from));
                 edges.extend(data_in(body, *node).filter(known));
@@ -116,15 +116,38 @@ impl<'a> Found<'a> {
         edges
     }
 
-    pub(super) fn finish(
-        self,
-        kinds: &[EdgeKind],
-        open: impl Fn(&Found<'a>, FuncRef, NodeRef) -> bool,
-    ) -> Subgraph {
-        let frontier = self.nodes.iter().filter(|(of, node)| open(&self, *of, *node));
-        let frontier = frontier.map(|(_, node)| *node).collect();
+    /// The answer, with the nodes that lead out of it.
+    pub(super) fn finish(self, kinds: &[EdgeKind], frontier: Vec<NodeRef>) -> Subgraph {
         let edges = self.edges(kinds);
         Subgraph { nodes: self.nodes, edges, frontier, truncated: self.truncated }
+    }
+
+    /// The nodes found, the nearest first.
+    pub(super) fn nodes(&self) -> &[(FuncRef, NodeRef)] {
+        &self.nodes
+    }
+}
+
+/// Bodies of functions; neighbours are mostly in the same one.
+struct Bodies<'a> {
+    program: &'a Program,
+    last: Option<(FuncRef, &'a Body)>,
+}
+
+impl<'a> Bodies<'a> {
+    fn new(program: &'a Program) -> Bodies<'a> {
+        Bodies { program, last: None }
+    }
+
+    fn get(&mut self, of: FuncRef) -> Option<&'a Body> {
+        match self.last {
+            Some((last, body)) if last == of => Some(body),
+            Some(_) | None => {
+                let body = self.program.function(of)?.body();
+                self.last = Some((of, body));
+                Some(body)
+            }
+        }
     }
 }
 
@@ -133,24 +156,27 @@ type Nodes<'a> = Box<dyn Iterator<Item = (FuncRef, NodeRef)> + 'a>;
 /// What lies around some entities, within a number of hops.
 pub fn neighbourhood(program: &Program, asked: Neighbourhood<'_>) -> Subgraph {
     let mut found = Found::new(program, asked.max_nodes);
-    let mut going = true;
-    for center in asked.center {
-        going = going && found.take(center_nodes(program, *center));
-    }
-    let mut start = 0;
+    let mut going = asked
+        .center
+        .iter()
+        .all(|center| center_nodes(program, *center).all(|(of, node)| found.take(of, node)));
+    let mut bodies = Bodies::new(program);
+    // All neighbours of the nodes before this one are among what was found.
+    let mut done = 0;
     for _ in 0..asked.hops.min(MAX_HOPS) {
         let end = found.nodes.len();
-        for at in start..end {
-            let (of, node) = found.nodes[at];
-            going = going && found.take(neighbours(program, of, node, &asked));
+        while going && done < end {
+            let (of, node) = found.nodes[done];
+            going = each_neighbour(&mut bodies, of, node, &asked, &mut |of, other| found.take(of, other));
+            done += usize::from(going);
         }
-        start = end;
     }
-    // Only nodes whose neighbours were not all asked for can lead out.
-    let open = |found: &Found<'_>, of, node| {
-        neighbours(program, of, node, &asked).any(|(_, other)| !found.seen.contains(&other))
+    let mut leads_out = |of, node| {
+        !each_neighbour(&mut bodies, of, node, &asked, &mut |_, other| found.seen.contains(&other))
     };
-    found.finish(asked.kinds, open)
+    let frontier = found.nodes[done..].iter().filter(|(of, node)| leads_out(*of, *node));
+    let frontier = frontier.map(|(_, node)| *node).collect();
+    found.finish(asked.kinds, frontier)
 }
 
 fn center_nodes(program: &Program, of: Ref) -> Nodes<'_> {
@@ -185,26 +211,26 @@ fn center_nodes(program: &Program, of: Ref) -> Nodes<'_> {
     }
 }
 
-/// The nodes that edges of the wanted kinds join to a node, lazily.
-fn neighbours<'a>(program: &'a Program, of: FuncRef, node: NodeRef, asked: &Neighbourhood<'_>) -> Nodes<'a> {
-    let Some(function) = program.function(of) else { return Box::new(std::iter::empty()) };
-    let body = function.body();
+/// Visits the nodes that edges of the wanted kinds join to a node, until the visitor has enough; tells whether it had
+/// not.
+fn each_neighbour(
+    bodies: &mut Bodies<'_>,
+    of: FuncRef,
+    node: NodeRef,
+    asked: &Neighbourhood<'_>,
+    visit: &mut impl FnMut(FuncRef, NodeRef) -> bool,
+) -> bool {
+    let Some(body) = bodies.get(of) else { return true };
     let wanted = |kind: EdgeKind| asked.kinds.is_empty() || asked.kinds.contains(&kind);
     let (goes_in, goes_out) = (asked.direction.goes_in(), asked.direction.goes_out());
     let (data, control) = (wanted(EdgeKind::Data), wanted(EdgeKind::Control));
-    let when = |yes: bool, edges: Box<dyn Iterator<Item = Option<NodeRef>> + 'a>| {
-        edges.take(if yes { usize::MAX } else { 0 })
-    };
-    let found = when(data && goes_in, Box::new(data_in(body, node).map(|edge| edge.from)))
-        .chain(when(data && goes_out, Box::new(data_out(body, node).map(|edge| edge.to))))
-        .chain(when(control && goes_in, Box::new(control_in(body, node).map(|edge| edge.from))))
-        .chain(when(control && goes_out, Box::new(control_out(body, node).map(|edge| edge.to))));
-    let here = found.flatten().map(move |other| (of, other));
-    if asked.cross_calls && data {
-        Box::new(here.chain(across(program, of, node, goes_in, goes_out)))
-    } else {
-        Box::new(here)
-    }
+    let mut here = |other: Option<NodeRef>| other.is_none_or(|other| visit(of, other));
+    (!(data && goes_in) || data_in(body, node).all(|edge| here(edge.from)))
+        && (!(data && goes_out) || data_out(body, node).all(|edge| here(edge.to)))
+        && (!(control && goes_in) || control_in(body, node).all(|edge| here(edge.from)))
+        && (!(control && goes_out) || control_out(body, node).all(|edge| here(edge.to)))
+        && (!(asked.cross_calls && data)
+            || across(bodies.program, of, node, goes_in, goes_out).all(|(of, other)| visit(of, other)))
 }
 
 /// The other ends of a call: from the call to the callee's end and the uses of its parameters, and the way back.
