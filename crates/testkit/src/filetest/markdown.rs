@@ -293,6 +293,10 @@ fn without_refs(text: &str) -> String {
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             '#' if !quoted => {
+                // The ref of a region has no name before it.
+                if out.ends_with(' ') {
+                    out.pop();
+                }
                 while chars.next_if(char::is_ascii_alphanumeric).is_some() {}
                 continue;
             }
@@ -320,6 +324,7 @@ mod unit {
 
     #[test]
     fn refs_go_but_texts_stay() {
+        assert_eq!(without_refs("func f#f1 () -> () #g2 {"), "func f () -> () {");
         assert_eq!(without_refs("x#n12 = print#n3 \"#n4\\\"#n5\""), "x = print \"#n4\\\"#n5\"");
     }
 }
