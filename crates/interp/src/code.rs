@@ -365,9 +365,14 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct NodeSlots {
     pub(crate) node: NodeRef,
+    pub(crate) region: RegionRef,
+    pub(crate) op: lmlang_ir::Opcode,
     pub(crate) inputs: Box<[(Loc, Type)]>,
     pub(crate) outputs: Box<[(Loc, Type)]>,
 }
+
+/// No node starts at a word.
+pub(crate) const NO_START: u32 = u32::MAX;
 
 /// A decoded function: independent of any run.
 #[derive(Debug)]
@@ -388,8 +393,9 @@ pub(crate) struct Code {
     pub(crate) switches: Box<[SwitchTable]>,
     pub(crate) stops: Box<[StopSite]>,
     pub(crate) contracts: Box<[ContractRef]>,
-    /// Word → position in `slots`, sorted by word.
-    pub(crate) marks: Box<[(u32, u32)]>,
+    /// For each word the position in `slots` of the node that starts there, or [`NO_START`]; nothing where steps are not
+    /// told apart.
+    pub(crate) starts: Box<[u32]>,
     pub(crate) slots: Box<[NodeSlots]>,
     /// Where values live, for inspection, with their types.
     pub(crate) locs: std::collections::HashMap<Source, (Loc, Type)>,

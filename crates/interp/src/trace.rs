@@ -2,7 +2,9 @@
 
 use lmlang_ir::{Const, FuncRef, NodeRef, Opcode as Op, RegionRef, Value};
 
-use crate::code::{Loc, Lowering};
+use std::sync::Arc;
+
+use crate::code::{Code, Loc, Lowering, NO_START};
 use crate::outcome::Outcome;
 use crate::run::{Progress, Run};
 use crate::value::{Budget, Shown, show};
@@ -94,11 +96,14 @@ pub struct Trace {
     open: Option<Pending>,
 }
 
+/// A step whose outputs are not known yet.
 #[derive(Debug)]
 struct Pending {
     step: Step,
     depth: usize,
-    outputs: Vec<(Loc, lmlang_ir::Type)>,
+    /// Where its node is among the slots of its code.
+    code: Arc<Code>,
+    slots: usize,
 }
 
 impl Trace {
@@ -128,26 +133,38 @@ impl Trace {
     /// `most` bounds the nodes that are executed for it, so that a level with few steps comes back too; the page then
     /// says where to go on.
     pub fn page(&mut self, from: u64, count: usize, most: u64) -> TracePage {
-        if from < self.run.steps() {
+        let at = self.position();
+        if from < at {
             let limits = self.run.options().limits;
             match self.run.again(Lowering::Plain, limits) {
                 Some(again) => self.run = again,
                 None => return TracePage::default(),
             }
-            self.open = None;
         }
-        self.skip(from);
+        if from != at {
+            self.open = None;
+            self.skip(from);
+        }
         let mut page = TracePage::default();
         let end = from.saturating_add(most);
         while page.steps.len() < count && self.run.steps() < end {
-            match self.next() {
-                Some(step) if self.wants(step.node, step.function) => page.steps.push(step),
-                Some(_) => {}
-                None => return page,
+            match self.next(end) {
+                Some(step) => page.steps.push(step),
+                None if self.is_over() => return page,
+                None => break,
             }
         }
-        page.next = self.run.outcome().is_none().then(|| self.run.steps());
+        page.next = (!self.is_over()).then(|| self.position());
         page
+    }
+
+    /// The number of the next step.
+    fn position(&self) -> u64 {
+        self.open.as_ref().map_or_else(|| self.run.steps(), |open| open.step.seq)
+    }
+
+    fn is_over(&self) -> bool {
+        self.open.is_none() && self.run.outcome().is_some()
     }
 
     /// Executes without looking, up to a step.
@@ -172,10 +189,7 @@ impl Trace {
         }
     }
 
-    fn wants(&self, node: NodeRef, function: FuncRef) -> bool {
-        let program = self.run.checked().program();
-        let op = program.function(function).and_then(|f| f.body().node(node)).map(|node| node.op().code());
-        let Some(op) = op else { return false };
+    fn wants(&self, op: Op) -> bool {
         let calls = matches!(op, Op::Call | Op::CallIndirect | Op::ClosureCall | Op::Return);
         let regions = matches!(
             op,
@@ -199,65 +213,63 @@ impl Trace {
         }
     }
 
-    /// The next step: executes up to the start of the node after it.
-    fn next(&mut self) -> Option<Step> {
-        loop {
-            if let Some(started) = self.started() {
-                let done = self.open.replace(started);
-                let done = done.map(|pending| self.close(pending));
+    /// The next step: executes up to the start of the node after it. `None` when the run is over, or at a step without
+    /// one that is wanted before.
+    fn next(&mut self, end: u64) -> Option<Step> {
+        while self.run.outcome().is_none() {
+            if let Some((code, slots)) = self.started() {
+                let wanted = self.wants(code.slots[slots].op);
+                let pending = if wanted { self.begin(code, slots) } else { None };
+                let done = std::mem::replace(&mut self.open, pending).map(|pending| self.close(pending));
                 self.run.instruction();
                 if done.is_some() {
                     return done;
                 }
-            } else if self.run.outcome().is_some() {
-                let mut pending = self.open.take()?;
-                let returned = matches!(self.run.outcome(), Some(Outcome::Returned { .. }));
-                let unfinished = match self.run.outcome() {
-                    Some(Outcome::LimitReached { place, .. } | Outcome::Cancelled { place }) => {
-                        place.at().and_then(|at| at.node) != Some(pending.step.node)
-                    }
-                    Some(_) | None => false,
-                };
-                if !returned {
-                    pending.outputs.clear();
-                    if !unfinished {
-                        pending.step.note = Some(Note::Stopped);
-                    }
+                if self.run.steps() >= end {
+                    return None;
                 }
-                return Some(self.close(pending));
             } else {
                 self.run.instruction();
             }
         }
+        let mut pending = self.open.take()?;
+        let unfinished = match self.run.outcome() {
+            Some(Outcome::LimitReached { place, .. } | Outcome::Cancelled { place }) => {
+                place.at().and_then(|at| at.node) != Some(pending.step.node)
+            }
+            Some(_) | None => false,
+        };
+        if matches!(self.run.outcome(), Some(Outcome::Returned { .. })) {
+            return Some(self.close(pending));
+        }
+        if !unfinished {
+            pending.step.note = Some(Note::Stopped);
+        }
+        Some(pending.step)
     }
 
-    /// The node that starts at the next instruction.
-    fn started(&self) -> Option<Pending> {
-        if self.run.outcome().is_some() {
-            return None;
-        }
+    /// The node that starts at the next instruction, by its code and where it is among the slots.
+    fn started(&self) -> Option<(Arc<Code>, usize)> {
         let (code, at) = self.run.code()?;
-        let found = code.marks.binary_search_by_key(&(at as u32), |mark| mark.0).ok()?;
-        let slots = &code.slots[code.marks[found].1 as usize];
+        let slots = *code.starts.get(at)?;
+        (slots != NO_START).then(|| (Arc::clone(code), slots as usize))
+    }
+
+    fn begin(&self, code: Arc<Code>, slots: usize) -> Option<Pending> {
+        let found = &code.slots[slots];
         let function = self.run.name(self.run.machine.func)?;
-        let region = self.run.checked().program().function(function)?.body().node(slots.node)?.region();
-        let inputs = slots.inputs.iter().filter_map(|(loc, ty)| self.show(*loc, ty)).collect();
         let depth = self.run.machine.frames.len();
-        let note = (self.run.machine.contract_depth != 0).then_some(Note::InContract);
-        Some(Pending {
-            step: Step {
-                seq: self.run.steps(),
-                frame: depth.saturating_sub(1) as u32,
-                function,
-                region,
-                node: slots.node,
-                inputs,
-                outputs: Vec::new(),
-                note,
-            },
-            depth,
-            outputs: slots.outputs.to_vec(),
-        })
+        let step = Step {
+            seq: self.run.steps(),
+            frame: depth.saturating_sub(1) as u32,
+            function,
+            region: found.region,
+            node: found.node,
+            inputs: found.inputs.iter().filter_map(|(loc, ty)| self.show(*loc, ty)).collect(),
+            outputs: Vec::new(),
+            note: (self.run.machine.contract_depth != 0).then_some(Note::InContract),
+        };
+        Some(Pending { step, depth, code, slots })
     }
 
     fn show(&self, loc: Loc, ty: &lmlang_ir::Type) -> Option<Shown> {
@@ -266,11 +278,12 @@ impl Trace {
     }
 
     /// Completes a step with what it made; a call that has not returned has made nothing.
-    fn close(&self, mut pending: Pending) -> Step {
-        if pending.depth == self.run.machine.frames.len() {
-            pending.step.outputs =
-                pending.outputs.iter().filter_map(|(loc, ty)| self.show(*loc, ty)).collect();
+    fn close(&self, pending: Pending) -> Step {
+        let Pending { mut step, depth, code, slots } = pending;
+        if depth == self.run.machine.frames.len() {
+            let outputs = code.slots[slots].outputs.iter();
+            step.outputs = outputs.filter_map(|(loc, ty)| self.show(*loc, ty)).collect();
         }
-        pending.step
+        step
     }
 }

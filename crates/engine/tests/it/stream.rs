@@ -104,3 +104,27 @@ async fn a_stream_shows_as_much_as_its_bound_of_bytes() {
     let mut rest = fixture.engine.stream_again(&simulation, last.start, BATCHING).await.unwrap();
     assert_eq!(rest.recv().await.unwrap().steps[0].seq, last.start);
 }
+
+#[tokio::test]
+async fn a_stream_goes_on_after_any_cursor() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let one = Batching { steps: 1, latency: Duration::from_secs(1) };
+    let started = fixture.engine.stream(&open, &revision, request(&open, 3, Bounds::default()), one).await;
+    let (simulation, mut batches) = started.unwrap();
+    let mut all = Vec::new();
+    let mut cursors = Vec::new();
+    while let Some(batch) = batches.recv().await {
+        all.extend(batch.steps);
+        cursors.push((batch.cursor, all.len()));
+    }
+    for (cursor, seen) in cursors {
+        let mut batches = fixture.engine.stream_again(&simulation, cursor, BATCHING).await.unwrap();
+        let mut rest = Vec::new();
+        while let Some(batch) = batches.recv().await {
+            rest.extend(batch.steps);
+        }
+        assert_eq!(rest, all[seen..], "from {cursor} on");
+    }
+}

@@ -22,7 +22,7 @@ use lmlang_ir::{
 use lmlang_verify::{Checked, Verified};
 
 use crate::code::{
-    Code, HeapOp, Loc, Lowering, NodeSlots, Opcode, Patch, StopSite, SwitchTable, TAKE, Target,
+    Code, HeapOp, Loc, Lowering, NO_START, NodeSlots, Opcode, Patch, StopSite, SwitchTable, TAKE, Target,
 };
 use crate::heap::Obj;
 use crate::value::{Class, class};
@@ -528,8 +528,11 @@ impl Lower<'_> {
         }
         let mut patches = self.patches;
         patches.iter_mut().for_each(|patch| patch.at = done.moved[patch.at as usize]);
-        let mut marks = self.marks;
-        marks.iter_mut().for_each(|mark| mark.0 = done.moved[mark.0 as usize]);
+        let words = if self.marks.is_empty() { 0 } else { done.words.len() };
+        let mut starts = vec![NO_START; words];
+        for (word, slots) in self.marks {
+            starts[done.moved[word as usize] as usize] = slots;
+        }
         let mut nodes = self.nodes;
         if nodes.is_empty() {
             done.owner.fill(u32::MAX);
@@ -550,7 +553,7 @@ impl Lower<'_> {
             switches: self.switches.into(),
             stops: self.stops.into(),
             contracts: self.contracts.into(),
-            marks: marks.into(),
+            starts: starts.into(),
             slots: self.slots.into(),
             locs: self.locs,
             depends: depends(self.function),

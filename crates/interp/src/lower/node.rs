@@ -54,7 +54,8 @@ impl Lower<'_> {
         let inputs = node.inputs().iter().flatten();
         let inputs = inputs.filter_map(|source| self.locs.get(&source).cloned()).collect();
         self.marks.push((self.emit.words.len() as u32, self.slots.len() as u32));
-        self.slots.push(NodeSlots { node: of, inputs, outputs: Box::default() });
+        let (region, op) = (node.region(), node.op().code());
+        self.slots.push(NodeSlots { node: of, region, op, inputs, outputs: Box::default() });
     }
 
     /// Checks that every input has a source of the right type; what has not stops the run.
