@@ -10,7 +10,7 @@
 //! ; run: f() with stdin="a\n", fuel=1000 prints "a" exceeds fuel
 //! ```
 
-use lmlang_interp::{Cache, Control, Limits, Options, Outcome, RunResult, run};
+use lmlang_interp::{Cache, Control, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, run};
 use lmlang_ir::text::{parse_value, print_value};
 use lmlang_ir::{FuncRef, ModuleRef, Program, Type, Value};
 use lmlang_verify::Checked;
@@ -154,7 +154,7 @@ fn list(text: &str, close: char) -> Option<(Vec<String>, &str)> {
     (close == '\0').then_some((parts, ""))
 }
 
-/// Runs a case. The error says what was expected and what was found.
+/// Runs a case, in both lowerings. The error says what was expected and what was found.
 ///
 /// The function is looked up by name in a module, if one is given, else by its path.
 pub fn check(
@@ -175,6 +175,9 @@ pub fn check(
     let options = options(program, &case.settings)?;
     let result = run(checked, of, &arguments, &options, cache, u64::MAX, &mut |_| Control::Continue)
         .map_err(|error| wrong("a run", error.to_string()))?;
+    if result.fuel_used < COSTLY {
+        agree(&result, &unfolded(checked, of, &arguments, &options, cache)?, program)?;
+    }
     if let Some(prints) = &case.prints {
         let prints = text(program, prints)?;
         if result.stdout != prints {
@@ -203,6 +206,33 @@ pub fn check(
         (Some(End::ReachesHole), outcome) => matches!(outcome, Outcome::ReachedHole { .. }),
     };
     if holds { Ok(()) } else { Err((end(case.end.as_ref()), found())) }
+}
+
+/// A run that uses more fuel is not repeated node by node.
+const COSTLY: u64 = 5_000_000;
+
+/// The same run, lowered as traces are read: each node by itself.
+fn unfolded(
+    checked: &Checked,
+    of: FuncRef,
+    arguments: &[Value],
+    options: &Options,
+    cache: &Cache,
+) -> Result<RunResult, (String, String)> {
+    let mut run = Run::with_lowering(checked, of, arguments, options, cache, Lowering::Plain)
+        .map_err(|error| ("a run node by node".to_owned(), error.to_string()))?;
+    while run.resume(u64::MAX) == Progress::Paused {}
+    Ok(run.into_result())
+}
+
+/// However a run is lowered, it ends alike, with the same output, steps and fuel.
+fn agree(folded: &RunResult, unfolded: &RunResult, program: &Program) -> Result<(), (String, String)> {
+    let seen = |result: &RunResult| {
+        let RunResult { stdout, steps, fuel_used, .. } = result;
+        format!("{}, output {stdout:?}, {steps} steps, fuel {fuel_used}", shown(program, result))
+    };
+    let (folded, unfolded) = (seen(folded), seen(unfolded));
+    if folded == unfolded { Ok(()) } else { Err((folded, format!("node by node {unfolded}"))) }
 }
 
 fn end(of: Option<&End>) -> String {
