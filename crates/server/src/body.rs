@@ -1,10 +1,9 @@
 //! Reads the parameters of a GraphQL request from a URL or a body.
 
-use std::error::Error;
-
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
+use futures_util::StreamExt;
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::Params;
 
@@ -24,6 +23,9 @@ fn unreadable(status: StatusCode, message: impl Into<String>) -> Unreadable {
 /// Reads the parameters of a GET request; `variables` and `extensions` are JSON texts there.
 pub(crate) fn from_uri(uri: &Uri) -> Result<Params, Unreadable> {
     let bad = |message: String| unreadable(StatusCode::BAD_REQUEST, message);
+    if !is_utf8(uri.query().unwrap_or_default()) {
+        return Err(bad("the query string is not UTF-8".to_owned()));
+    }
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
         .map_err(|_| bad("the query string is not form-encoded".to_owned()))?;
     let (mut params, mut query) = (Params::default(), None);
@@ -55,16 +57,18 @@ pub(crate) async fn from_body(
         let message = "the content type must be `application/json`, in UTF-8";
         return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        let message = "the body must not be compressed: no content encoding is supported";
+        return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
     let limit = config.body_bytes;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if let Some(announced) = announced.filter(|&announced: &u64| announced > limit as u64) {
+    if let Some(announced) = announced.filter(|&announced: &usize| announced > limit.saturating_mul(DRAINED))
+    {
         return Err(too_large(limit, announced));
     }
-    let read = tokio::time::timeout(config.read_timeout, to_bytes(body, limit)).await;
-    let bytes = match read {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(error)) if is_limit(&error) => return Err(too_large(limit, limit as u64 + 1)),
-        Ok(Err(_)) => return Err(unreadable(StatusCode::BAD_REQUEST, "the body ended early")),
+    let bytes = match tokio::time::timeout(config.read_timeout, read(body, limit)).await {
+        Ok(bytes) => bytes?,
         Err(_) => return Err(unreadable(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
     };
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
@@ -78,16 +82,43 @@ pub(crate) async fn from_body(
     })
 }
 
-fn too_large(limit: usize, actual: u64) -> Unreadable {
+/// How much of a body is taken in, in times of what is allowed, before its sender is cut off: one that is cut off while
+/// it still sends may never see why.
+const DRAINED: usize = 4;
+
+/// Reads a body; what is beyond the limit is counted and dropped.
+async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Unreadable> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut seen) = (Vec::new(), 0usize);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| unreadable(StatusCode::BAD_REQUEST, "the body ended early"))?;
+        seen = seen.saturating_add(chunk.len());
+        if seen <= limit {
+            bytes.extend_from_slice(&chunk);
+        } else if seen > limit.saturating_mul(DRAINED) {
+            break;
+        }
+    }
+    if seen > limit { Err(too_large(limit, seen)) } else { Ok(bytes) }
+}
+
+fn too_large(limit: usize, actual: usize) -> Unreadable {
     Unreadable {
         status: StatusCode::PAYLOAD_TOO_LARGE,
-        error: ApiError::limit("bodyBytes", limit as u64, actual),
+        error: ApiError::limit("bodyBytes", limit as u64, actual as u64),
     }
 }
 
-/// Says whether reading stopped at the limit, and not because the client went away.
-fn is_limit(error: &axum::Error) -> bool {
-    error.source().is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
+/// Says whether what is encoded by `%` is text; decoding would replace what is not.
+fn is_utf8(query: &str) -> bool {
+    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let (mut bytes, mut rest) = (Vec::with_capacity(query.len()), query.as_bytes());
+    while let [first, after @ ..] = rest {
+        let decoded = (*first == b'%').then(|| after.get(..2).and_then(hex)).flatten();
+        bytes.push(decoded.unwrap_or(*first));
+        rest = if decoded.is_some() { &after[2..] } else { after };
+    }
+    std::str::from_utf8(&bytes).is_ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
