@@ -154,9 +154,25 @@ impl From<ApiError> for Error {
     }
 }
 
+/// The beginning of what a client gave, as far as an error repeats it.
+pub(crate) fn cut(given: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut shown: String = given.chars().take(SHOWN).collect();
+    if shown.len() < given.len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_repeated_is_short() {
+        assert_eq!(cut("ä"), "ä");
+        assert_eq!(cut(&"ä".repeat(81)), "ä".repeat(80) + "...");
+    }
 
     #[test]
     fn every_code_parses_back() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::{Object, OutputType, SimpleObject, TypeName};
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 
 /// Where a page stands in its list.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -48,12 +48,18 @@ impl PageRequest {
     pub fn after_number(&self) -> Result<Option<u64>, ApiError> {
         self.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()
     }
+
+    /// The first number that can stand on the page, in a list whose cursors are ascending numbers.
+    pub fn start(&self) -> Result<u64, ApiError> {
+        Ok(self.after_number()?.map_or(0, |number| number.saturating_add(1)))
+    }
 }
 
 /// The error for a cursor that this list did not issue.
 pub fn invalid_cursor(given: &str) -> ApiError {
-    let given: String = given.chars().take(80).collect();
-    ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of this list"))
+    let given = cut(given);
+    let message = format!("`{given}` is not a cursor of this list");
+    ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
 }
 
 /// An item with its cursor.
@@ -114,8 +120,7 @@ impl<T> Connection<T> {
 
     /// A page of a list that is there as a whole; cursors are positions.
     pub fn slice(page: &PageRequest, items: Vec<T>) -> Result<Connection<T>, ApiError> {
-        let (total, start) = (items.len(), page.after_number()?.map_or(0, |at| at.saturating_add(1)));
-        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let (total, start) = (items.len(), usize::try_from(page.start()?).unwrap_or(usize::MAX));
         let rest = items.into_iter().enumerate().skip(start).map(|(at, item)| (at.to_string(), item));
         Ok(Connection::collect(page, total, rest))
     }

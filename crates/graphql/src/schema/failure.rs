@@ -2,14 +2,17 @@
 
 use lmlang_engine::Error;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 
 /// The client's view of an engine error. Messages of the database and of damaged data stay in the log.
 pub(crate) fn fail(error: Error) -> ApiError {
     let message = error.to_string();
     match error {
-        Error::NotFound { what: _, given, candidates, retired } => ApiError::new(Code::NotFound, message)
-            .data(serde_json::json!({ "given": given, "candidates": candidates, "retired": retired })),
+        Error::NotFound { what, given, candidates, retired } => {
+            let given = cut(&given);
+            ApiError::new(Code::NotFound, format!("there is no {what} `{given}`"))
+                .data(serde_json::json!({ "given": given, "candidates": candidates, "retired": retired }))
+        }
         Error::BadRequest { .. } => ApiError::new(Code::BadRequest, message),
         Error::NameTaken { what: _, name } => {
             ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
@@ -17,7 +20,7 @@ pub(crate) fn fail(error: Error) -> ApiError {
         Error::Limit { which, limit, actual } => ApiError::limit(which, limit, actual),
         Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
         Error::CursorInvalid { given } => {
-            ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
+            ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": cut(&given) }))
         }
         Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
         Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use lmlang_history::log::{self, Entry};
 use lmlang_history::revision::MAIN;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
 use crate::schema::diff::{ChangeCounts, EditRecord, record_of};
 use crate::schema::failure::fail;
@@ -190,8 +190,9 @@ pub(crate) async fn history(
 ) -> std::result::Result<Connection<Revision>, ApiError> {
     let touching =
         touching.map(|given| given.parse::<lmlang_ir::Ref>().map_err(|_| not_found("entity", &given)));
+    let newest = view.newest_entry().saturating_add(1);
     let query = lmlang_engine::HistoryQuery {
-        before: page.after_number()?.unwrap_or_else(|| view.newest_entry() + 1),
+        before: page.after_number()?.map_or(newest, |number| number.min(newest)),
         author,
         touching: touching.transpose()?,
         kind: kind.map(Into::into),
@@ -298,7 +299,8 @@ pub(crate) fn checkpoints(
 pub(crate) fn cursor_number(cursor: &str) -> std::result::Result<u64, ApiError> {
     let number = cursor.strip_prefix('r').and_then(|digits| digits.parse().ok());
     number.ok_or_else(|| {
-        let given: String = cursor.chars().take(80).collect();
-        ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of this event source"))
+        let given = cut(cursor);
+        let message = format!("`{given}` is not a cursor of this event source");
+        ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
     })
 }

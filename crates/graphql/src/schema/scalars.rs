@@ -9,15 +9,26 @@ pub struct Count(pub u64);
 /// The largest integer that every JSON reader keeps exactly.
 pub const MAX_COUNT: u64 = (1 << 53) - 1;
 
+impl Count {
+    fn read(value: &Json) -> Option<Count> {
+        match value {
+            Json::Number(number) => number.as_u64().filter(|number| *number <= MAX_COUNT).map(Count),
+            _ => None,
+        }
+    }
+}
+
 /// An integer from 0 to 2^53 - 1, a JSON number: steps, fuel, bytes.
 #[Scalar(name = "Count")]
 impl ScalarType for Count {
     fn parse(value: Json) -> InputValueResult<Self> {
-        let number = match &value {
-            Json::Number(number) => number.as_u64().filter(|number| *number <= MAX_COUNT),
-            _ => None,
-        };
-        number.map(Count).ok_or_else(|| InputValueError::expected_type(value))
+        Count::read(&value).ok_or_else(|| InputValueError::expected_type(value))
+    }
+
+    // Found by validation, it fails the request with its place; found by a field, it would take the field's siblings
+    // along.
+    fn is_valid(value: &Json) -> bool {
+        Count::read(value).is_some()
     }
 
     fn to_value(&self) -> Json {

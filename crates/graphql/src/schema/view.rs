@@ -8,7 +8,7 @@ use lmlang_history::revision::{Base, MAIN, RevisionName};
 use lmlang_ir::{FuncRef, Function, ModuleRef, NodeRef, Place, Program, Ref};
 use lmlang_verify::Findings;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 use crate::schema::failure::fail;
 use crate::schema::ids::{GlobalId, View as Which, ViewId};
 
@@ -179,6 +179,7 @@ impl View {
             [one] => Ok(*one),
             [] => {
                 let candidates = self.near_functions(given);
+                let given = cut(given);
                 let data = serde_json::json!({ "given": given, "candidates": candidates, "retired": false });
                 Err(ApiError::new(Code::NotFound, format!("there is no function `{given}`")).data(data))
             }
@@ -232,7 +233,7 @@ pub(crate) fn threads() -> std::num::NonZeroUsize {
 
 /// The error for something that is not there.
 pub fn not_found(what: &str, given: &str) -> ApiError {
-    let given: String = given.chars().take(80).collect();
+    let given = cut(given);
     let data = serde_json::json!({ "given": given, "candidates": [], "retired": false });
     ApiError::new(Code::NotFound, format!("there is no {what} `{given}`")).data(data)
 }

@@ -1,6 +1,6 @@
 //! Turns what came out of an operation into what a client may see.
 
-use async_graphql::{PathSegment, Response, ServerError, Value};
+use async_graphql::{PathSegment, Pos, Response, ServerError, Value};
 use serde::Serialize;
 use serde_json::json;
 
@@ -43,9 +43,18 @@ impl Answer {
     /// An [`Code::Internal`] error is logged here and its message is not shown.
     #[must_use]
     pub fn refuse(error: ApiError, id: &RequestId) -> Self {
+        Answer::refused(error, None, id)
+    }
+
+    /// The same, for an error at one place of the document.
+    pub(super) fn refuse_at(error: ApiError, place: Pos, id: &RequestId) -> Self {
+        Answer::refused(error, Some(place), id)
+    }
+
+    fn refused(error: ApiError, place: Option<Pos>, id: &RequestId) -> Self {
         let code = error.code;
         let extensions = error.extensions();
-        let mut shown = ServerError::new(error.message, None);
+        let mut shown = ServerError::new(error.message, place);
         shown.extensions = Some(extensions);
         seal(&mut shown, code, id);
         let response = Box::new(Response::from_errors(vec![shown]));
@@ -58,6 +67,12 @@ impl Answer {
         let refused = response.data == Value::Null
             && !response.errors.is_empty()
             && response.errors.iter().all(|error| error.path.is_empty());
+        // Validation tells some findings more than once.
+        response.errors.dedup_by(|later, earlier| {
+            later.message == earlier.message
+                && later.locations == earlier.locations
+                && later.path == earlier.path
+        });
         let most = usize::try_from(masking.most).unwrap_or(usize::MAX);
         let more = response.errors.len().saturating_sub(most);
         response.errors.truncate(most);
@@ -135,6 +150,9 @@ impl Masking<'_> {
     }
 }
 
+/// Bytes of an error's message; what is longer repeats a long request.
+const MESSAGE: usize = 600;
+
 /// Completes the extensions of an error; what is internal goes to the log instead of the client.
 fn seal(error: &mut ServerError, code: Code, id: &RequestId) {
     if code == Code::Internal {
@@ -146,6 +164,11 @@ fn seal(error: &mut ServerError, code: Code, id: &RequestId) {
         );
         error.message = "internal error".to_owned();
         error.extensions = None;
+    }
+    if error.message.len() > MESSAGE {
+        let end = (0..=MESSAGE).rev().find(|at| error.message.is_char_boundary(*at)).unwrap_or(0);
+        error.message.truncate(end);
+        error.message.push_str("...");
     }
     let extensions = error.extensions.get_or_insert_default();
     extensions.set("code", code.as_str());

@@ -10,18 +10,21 @@ use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
 };
 use async_graphql::parser::{Positioned, parse_query};
-use async_graphql::{ObjectType, Request, Response, Schema, ServerError, SubscriptionType, Value, Variables};
+use async_graphql::{
+    ObjectType, Pos, Request, Response, Schema, ServerError, SubscriptionType, Value, Variables,
+};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::answer::{Answer, Masking, Outcome};
 use super::documents::Documents;
 use super::limits::Limits;
 use super::shape::Shape;
-use super::{precheck, tokens};
-use crate::error::{ApiError, Code};
+use super::{integers, omitted, precheck, tokens};
+use crate::error::{ApiError, Code, cut};
 
 /// Names one request in logs and in the errors that its client sees.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -163,6 +166,7 @@ impl Executor {
         self.check(params, &id).map_err(|refusal| {
             let answer = match refusal {
                 Refusal::Error(error) => Answer::refuse(error, &id),
+                Refusal::At(error, place) => Answer::refuse_at(error, place, &id),
                 Refusal::Syntax(error) => self.finish(Response::from_errors(vec![syntax(error)]), &id),
             };
             count("unknown", answer.outcome());
@@ -185,14 +189,18 @@ impl Executor {
         };
         let operation = select(&document, params.operation_name.as_deref())?;
         precheck::check(&document, &operation.node, &params.variables, shape, limits)?;
+        refuse_missing_variables(operation, &params.variables)?;
+        integers::check(&document, &operation.node, &params.variables, shape)?;
         let kind = match operation.node.ty {
             OperationType::Query => OperationKind::Query,
             OperationType::Mutation => OperationKind::Mutation,
             OperationType::Subscription => OperationKind::Subscription,
         };
+        let mut document = ExecutableDocument::clone(&document);
+        omitted::take_out(&mut document, &params.variables);
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request.operation_name = params.operation_name;
-        request.set_parsed_query(ExecutableDocument::clone(&document));
+        request.set_parsed_query(document);
         Ok(Prepared { request, kind, id: id.clone() })
     }
 
@@ -268,12 +276,19 @@ impl Executor {
 /// Why an operation does not run.
 enum Refusal {
     Error(ApiError),
+    At(ApiError, Pos),
     Syntax(async_graphql::parser::Error),
 }
 
 impl From<ApiError> for Refusal {
     fn from(error: ApiError) -> Self {
         Refusal::Error(error)
+    }
+}
+
+impl From<integers::Placed> for Refusal {
+    fn from((error, place): integers::Placed) -> Self {
+        Refusal::At(error, place)
     }
 }
 
@@ -297,7 +312,12 @@ fn select<'a>(
     document: &'a ExecutableDocument,
     name: Option<&str>,
 ) -> Result<&'a Positioned<OperationDefinition>, ApiError> {
-    let named = |wanted: &str| ApiError::new(Code::BadRequest, format!("no operation is named `{wanted}`"));
+    let names = || document.operations.iter().filter_map(|(name, _)| name).map(ToString::to_string);
+    let named = |wanted: &str| {
+        let wanted = cut(wanted);
+        let data = json!({ "path": "operationName", "known": sorted(names()) });
+        ApiError::new(Code::BadRequest, format!("no operation is named `{wanted}`")).data(data)
+    };
     match (&document.operations, name) {
         (DocumentOperations::Single(operation), None) => Ok(operation),
         (DocumentOperations::Single(_), Some(name)) => Err(named(name)),
@@ -311,10 +331,37 @@ fn select<'a>(
                 _ => Err(ApiError::new(
                     Code::BadRequest,
                     "the document has several operations and `operationName` is not given",
-                )),
+                )
+                .data(json!({ "path": "operationName", "known": sorted(names()) }))),
             }
         }
     }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+/// Refuses an operation that is not given a variable that it cannot do without; the library would run it and fail at
+/// the field, without the variable's name.
+fn refuse_missing_variables(
+    operation: &Positioned<OperationDefinition>,
+    variables: &Variables,
+) -> Result<(), Refusal> {
+    for definition in &operation.node.variable_definitions {
+        let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
+        let given = variables.get(name).is_some_and(|value| *value != Value::Null);
+        if ty.nullable || given || (definition.node.default_value.is_some() && !variables.contains_key(name))
+        {
+            continue;
+        }
+        let error =
+            ApiError::new(Code::BadRequest, format!("variable `${name}` of type `{ty}` is not given"));
+        return Err(Refusal::At(error.data(json!({ "path": name.as_str() })), definition.pos));
+    }
+    Ok(())
 }
 
 /// The key by which the JSON library knows text to be copied into the output unchecked.

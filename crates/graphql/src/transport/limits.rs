@@ -38,6 +38,8 @@ pub struct Limits {
     pub deadline: Duration,
     /// Queries and mutations that run at a time.
     pub in_flight: u64,
+    /// Limits of whoever carries requests, which are only listed here.
+    pub carrier: Map<String, Value>,
 }
 
 impl Default for Limits {
@@ -55,6 +57,7 @@ impl Default for Limits {
             errors: 50,
             deadline: Duration::from_secs(30),
             in_flight: 512,
+            carrier: Map::new(),
         }
     }
 }
@@ -78,7 +81,7 @@ impl Limits {
             "operationsInFlight": self.in_flight,
         });
         match named {
-            Value::Object(named) => named,
+            Value::Object(named) => self.carrier.clone().into_iter().chain(named).collect(),
             other => unreachable!("an object literal is an object, not {other}"),
         }
     }

@@ -1,13 +1,15 @@
 //! From a request's parameters to an answer, the same on every transport.
 //!
 //! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
-//! do the bounding in time linear in the document, [`shape`] is what they know of the schema, and [`answer`] turns what
-//! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
+//! do the bounding in time linear in the document, [`integers`] and [`omitted`] do what the library leaves undone,
+//! [`shape`] is what they know of the schema, and [`answer`] turns what came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
 mod answer;
 mod documents;
 mod executor;
+mod integers;
 mod limits;
+mod omitted;
 mod precheck;
 mod shape;
 mod tokens;

@@ -21,6 +21,7 @@ pub(super) struct Shape {
     subscription: Option<Name>,
     fields: HashMap<Name, HashMap<Name, Field>>,
     known: HashMap<Name, Vec<String>>,
+    inputs: HashMap<Name, HashMap<Name, Type>>,
 }
 
 /// One output field.
@@ -30,6 +31,8 @@ pub(super) struct Field {
     pub(super) of: Name,
     /// By how much the field multiplies what is below it.
     pub(super) factor: Factor,
+    /// The types of its arguments.
+    pub(super) arguments: HashMap<Name, Type>,
 }
 
 /// How often what is below a field can be answered.
@@ -75,7 +78,9 @@ impl Shape {
             }
             TypeKind::InputObject(input) => {
                 let fields = input.fields.iter().map(|field| field.node.name.node.to_string());
-                self.known.insert(name, fields.collect());
+                self.known.insert(name.clone(), fields.collect());
+                let types = input.fields.into_iter().map(|field| (field.node.name.node, field.node.ty.node));
+                self.inputs.insert(name, types.collect());
             }
             TypeKind::Scalar | TypeKind::Union(_) => {}
         }
@@ -86,7 +91,9 @@ impl Shape {
         let fields = fields.into_iter().map(|field| {
             let factor = factor(&field.node, connection);
             let of = bottom(&field.node.ty.node).clone();
-            (field.node.name.node, Field { of, factor })
+            let arguments =
+                field.node.arguments.into_iter().map(|one| (one.node.name.node, one.node.ty.node)).collect();
+            (field.node.name.node, Field { of, factor, arguments })
         });
         let fields = fields.collect();
         self.fields.insert(owner, fields);
@@ -104,6 +111,11 @@ impl Shape {
     /// Finds a field; none for introspection, and for what validation will refuse.
     pub(super) fn field(&self, owner: &Name, field: &Name) -> Option<&Field> {
         self.fields.get(owner)?.get(field)
+    }
+
+    /// Finds the types of an input object's fields.
+    pub(super) fn input(&self, type_name: &Name) -> Option<&HashMap<Name, Type>> {
+        self.inputs.get(type_name)
     }
 
     /// Lists the values of an enum, or the fields of an input object.

@@ -66,6 +66,9 @@ impl Query {
     async fn paint(&self, paint: Paint) -> i32 {
         paint.coats.unwrap_or(i32::from(paint.colour == Colour::Green))
     }
+    async fn scores(&self, of: Vec<i32>) -> usize {
+        of.len()
+    }
     async fn echo(&self, value: Json<Value>) -> Json<Value> {
         value
     }
@@ -196,6 +199,46 @@ async fn input_that_does_not_fit_says_where_and_what_is_known() {
     check(query, json!({"p": {"colour": "RED", "coats": "x"}}), json!({"path": "paint.coats"})).await;
 }
 
+/// The library would find these at the field, and its siblings would be lost with it.
+#[tokio::test]
+async fn input_that_does_not_fit_is_found_before_anything_runs() {
+    async fn check(query: &str, variables: Value, message: &str, path: &str) {
+        let data = json!({ "path": path });
+        check_error(Limits::default(), params(query, variables), Code::BadRequest, message, data).await;
+    }
+    let int = |path: &str| format!("Invalid value for argument \"{path}\", expected type \"Int\"");
+    let query = "{ hello paint(paint: {colour: RED, coats: 2147483648}) }";
+    check(query, json!({}), &int("paint.coats"), "paint.coats").await;
+    let query = "{ ...F } fragment F on Query { me { ... { scores(of: [1, -2147483649]) } } }";
+    check(query, json!({}), &int("of.1"), "of.1").await;
+    let query = "query($p: Paint!, $of: [Int!]!) { hello paint(paint: $p) scores(of: $of) }";
+    let variables = json!({"p": {"colour": "RED", "coats": 3_000_000_000_i64}, "of": []});
+    check(query, variables, &int("p.coats"), "p.coats").await;
+    let variables = json!({"p": {"colour": "RED"}, "of": 3_000_000_000_i64});
+    check(query, variables, &int("of"), "of").await;
+    let missing = "variable `$of` of type `[Int!]!` is not given";
+    check(query, json!({"p": {"colour": "RED"}}), missing, "of").await;
+    check(query, json!({"p": {"colour": "RED"}, "of": null}), missing, "of").await;
+    let fits = json!({"p": {"colour": "RED", "coats": -2_147_483_648}, "of": 2_147_483_647});
+    check_data(query, fits, json!({"hello": "world", "paint": -2_147_483_648, "scores": 1})).await;
+}
+
+#[tokio::test]
+async fn a_variable_that_is_not_given_counts_as_missing() {
+    let items = json!({"nodes": [{"name": "a"}]});
+    let query = "query($n: Int) { items(first: $n) { nodes { name } } }";
+    check_data(query, json!({}), json!({ "items": items })).await;
+    let query = "query($n: Int) { me { ...F } } fragment F on Query { items(first: $n) { nodes { name } } }";
+    check_data(query, json!({}), json!({"me": {"items": items}})).await;
+    let query = "query($c: Int) { paint(paint: {colour: GREEN, coats: $c}) }";
+    check_data(query, json!({}), json!({"paint": 1})).await;
+    let query = "query($a: Int, $b: Int = 2) { scores(of: [1, $b]) paint(paint: {colour: RED, coats: $a}) }";
+    check_data(query, json!({"a": 3}), json!({"scores": 2, "paint": 3})).await;
+    let unused = params("query($a: Int) { hello }", json!({}));
+    let message = "Variable \"$a\" is not used";
+    check_error(Limits::default(), unused, Code::BadRequest, message, Value::Null).await;
+}
+
 #[tokio::test]
 async fn bad_requests_are_refused_without_data() {
     async fn check(query: &str, message: &str) {
@@ -204,16 +247,16 @@ async fn bad_requests_are_refused_without_data() {
     }
     check("{ hello", "syntax error: expected selection_set, selection, directive, or arguments").await;
     check("{ nope }", "Unknown field \"nope\" on type \"Query\".").await;
-    check(
-        "query A { hello } query B { hello }",
-        "the document has several operations and `operationName` is not given",
-    )
-    .await;
     check("{ me { ...A } } fragment A on Query { me { ...A } }", "fragment `A` spreads itself").await;
     check("{ hello } fragment A on Query { ...A }", "fragment `A` spreads itself").await;
+    let several = params("query A { hello } query B { hello }", json!({}));
+    let message = "the document has several operations and `operationName` is not given";
+    let data = json!({"path": "operationName", "known": ["A", "B"]});
+    check_error(Limits::default(), several, Code::BadRequest, message, data).await;
     let mut named = params("query A { hello }", json!({}));
     named.operation_name = Some("B".to_owned());
-    check_error(Limits::default(), named, Code::BadRequest, "no operation is named `B`", Value::Null).await;
+    let data = json!({"path": "operationName", "known": ["A"]});
+    check_error(Limits::default(), named, Code::BadRequest, "no operation is named `B`", data).await;
     let raw = params(
         "query($v: JSON!) { echo(value: $v) }",
         json!({"v": [{"$serde_json::private::RawValue": "1, \"injected\": 2"}]}),
