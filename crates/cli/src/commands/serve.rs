@@ -40,6 +40,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     };
     block_on(async {
         // The address first: a second server ends before it touches anything.
+        let limits = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
         let bound = lmlang_server::bind(config).await?;
         let fresh = !settings.database().exists();
         let engine = open(settings, Missing::Make).await?;
@@ -47,12 +48,18 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let loaded = samples::load(&engine).await?;
             say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
         }
-        serve(bound, engine, settings, output).await
+        serve(bound, limits, engine, settings, output).await
     })
 }
 
-async fn serve(bound: Bound, engine: Engine, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let executor = schema::build(engine.clone(), transport::Limits::default());
+async fn serve(
+    bound: Bound,
+    limits: transport::Limits,
+    engine: Engine,
+    settings: &Settings,
+    output: Output,
+) -> Result<Exit, Error> {
+    let executor = schema::build(engine.clone(), limits);
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
     announce(bound.address(), settings, output)?;

@@ -46,6 +46,7 @@ impl From<lmlang_ir::EffectBound> for EffectBound {
 fn port(name: &str, given: i32) -> Result<u16, ApiError> {
     u16::try_from(given).map_err(|_| {
         ApiError::new(Code::BadRequest, format!("`{name}` must be between 0 and 65535, found {given}"))
+            .data(serde_json::json!({ "path": name }))
     })
 }
 
@@ -89,8 +90,20 @@ fn add_function(given: input::AddFunction) -> domain::AddFunction {
     }
 }
 
+/// The edits that a client asks for; an argument that no edit can have is told with its place.
+pub(crate) fn requests(edits: Vec<EditInput>) -> Result<Vec<domain::EditRequest>, ApiError> {
+    let placed = |(index, edit)| {
+        request(edit).map_err(|error| {
+            let argument = error.data.as_ref().and_then(|data| data["path"].as_str()).unwrap_or_default();
+            let path = format!("input.edits.{index}.{argument}");
+            error.data(serde_json::json!({ "path": path }))
+        })
+    };
+    edits.into_iter().enumerate().map(placed).collect()
+}
+
 /// The edit that a client asks for; what this version does not do is known by name.
-pub(crate) fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
+fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
     use domain::EditRequest as To;
     Ok(match edit {
         EditInput::AddText(given) => To::AddText(domain::AddText { module: given.module, text: given.text }),
@@ -156,8 +169,8 @@ pub(crate) fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> 
         EditInput::AddEdge(given) => To::AddEdge(domain::AddEdge {
             from: given.from,
             to: given.to,
-            source_port: port("sourcePort", given.source_port)?,
-            target_port: port("targetPort", given.target_port)?,
+            source_port: port("addEdge.sourcePort", given.source_port)?,
+            target_port: port("addEdge.targetPort", given.target_port)?,
             replace: given.replace,
         }),
         EditInput::AddControlEdge(given) => To::AddControlEdge(domain::AddControlEdge {
@@ -165,7 +178,7 @@ pub(crate) fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> 
             to: given.to,
             branch_index: given
                 .branch_index
-                .map(|index| port("branchIndex", index))
+                .map(|index| port("addControlEdge.branchIndex", index))
                 .transpose()?
                 .map(u32::from),
         }),

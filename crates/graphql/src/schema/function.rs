@@ -139,7 +139,7 @@ impl Function {
     ) -> Option<Result<Connection<Region>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
             let body = self.function.body();
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let total = body.counts().regions as usize;
             let regions =
                 body.regions_from(from).map(|(of, _)| (of.number().to_string(), Region::new(self, of)));
@@ -155,7 +155,7 @@ impl Function {
     ) -> Option<Result<Connection<ComputeNode>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
             let body = self.function.body();
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let total = body.counts().nodes as usize;
             let nodes =
                 body.nodes_from(from).map(|(of, _)| (of.number().to_string(), ComputeNode::new(self, of)));
@@ -197,7 +197,7 @@ impl Function {
                 .filter_map(|(number, _)| FuncRef::try_from(self.view.program().ref_of(number)?).ok())
                 .collect();
             callees.dedup();
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let total = callees.len();
             let rest = callees.into_iter().filter(|of| of.number() >= from);
             let items =
@@ -283,7 +283,7 @@ pub(crate) fn users(
     of: Ref,
     page: &PageRequest,
 ) -> std::result::Result<Connection<Function>, ApiError> {
-    let from = page.after_number()?.map_or(0, |number| number + 1);
+    let from = page.start()?;
     let counted = view.clone();
     let total =
         move || counted.program().users_of(of).filter(|(user, _)| FuncRef::try_from(*user).is_ok()).count();

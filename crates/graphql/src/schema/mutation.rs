@@ -223,6 +223,9 @@ impl Mutation {
         context: &Context<'_>,
         input: UpdateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
+        if let Err(error) = note(input.doc.as_deref()) {
+            return nullable(Err(error));
+        }
         let engine = context.data_unchecked::<Engine>();
         let selector = selector(&input.program_id);
         let updated = engine.update_program(&selector, input.name.as_deref(), input.doc.as_deref()).await;
@@ -303,18 +306,31 @@ pub(crate) fn actor(context: &Context<'_>) -> Actor {
     context.data_opt::<Actor>().cloned().unwrap_or_else(unknown)
 }
 
+/// Bytes of what a caller notes beside a change: a message, a name, a key, the doc of a program.
+pub(crate) const NOTE_BYTES: usize = 64 << 10;
+
+/// Refuses a long note: it would be stored, and read again with every list that shows it.
+fn note(given: Option<&str>) -> Result<(), ApiError> {
+    match given.map_or(0, str::len) {
+        actual if actual > NOTE_BYTES => Err(ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64)),
+        _ => Ok(()),
+    }
+}
+
 /// The call of a mutation; `input` in its canonical form tells a retry from another request under the same key.
 fn call(
     context: &Context<'_>,
     message: Option<String>,
     key: Option<&str>,
     input: &impl std::fmt::Debug,
-) -> Call {
+) -> Result<Call, ApiError> {
+    note(message.as_deref())?;
+    note(key)?;
     let call = Call { message, ..Call::by(actor(context)) };
-    match key {
+    Ok(match key {
         Some(key) => call.keyed(Some(key), format!("{input:?}").as_bytes()),
         None => call,
-    }
+    })
 }
 
 impl CreateProgramPayload {
@@ -348,7 +364,8 @@ async fn create_program(
             return Err(unsupported(what));
         }
     }
-    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    note(input.doc.as_deref())?;
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let request =
         NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), text: input.text };
     match engine.create_program(request, &call).await.map_err(fail)? {
@@ -375,14 +392,15 @@ async fn propose_edit(
     input: ProposeEditInput,
 ) -> Result<ProposeEditPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
+    note(input.on_behalf_of.as_deref())?;
     call.on_behalf_of = input.on_behalf_of;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let proposal = Proposal {
         program: selector(&input.program_id),
         branch: input.branch,
         base: input.base_revision,
-        edits: input.edits.into_iter().map(edit_request::request).collect::<Result<_, _>>()?,
+        edits: edit_request::requests(input.edits)?,
         dry_run: input.dry_run,
         require_complete: input.require_complete,
         verify_all: input.verify == Some(VerifyScope::Full),
@@ -401,7 +419,7 @@ async fn undo(
         return Err(unsupported("undo by author"));
     }
     let engine = context.data_unchecked::<Engine>();
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let distance = match &input.to {
         Some(to) => Distance::To(engine.revision(&open, Some(to)).await.map_err(fail)?.entry.number),
@@ -420,7 +438,7 @@ async fn create_checkpoint(
     input: CreateCheckpointInput,
 ) -> Result<CheckpointPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input);
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let made =
         engine.create_checkpoint(&open, &input.name, input.at.as_deref(), &call).await.map_err(fail)?;
@@ -433,7 +451,7 @@ async fn restore_checkpoint(
 ) -> Result<RevisionPayload, ApiError> {
     main_only(&input.branch)?;
     let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let way = Way::Restore(input.name);
     let travel = Travel { way, expected_head: input.expected_head, dry_run: input.dry_run };
@@ -446,7 +464,7 @@ async fn delete_checkpoint(
     input: DeleteCheckpointInput,
 ) -> Result<DeletePayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input);
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     engine.delete_checkpoint(&open, &input.name, &call).await.map_err(fail)?;
     Ok(DeletePayload { deleted: true })

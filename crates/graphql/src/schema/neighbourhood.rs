@@ -16,7 +16,7 @@ use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
 
 /// The most nodes in one answer.
-const MOST: usize = 5_000;
+pub(crate) const MOST: usize = 5_000;
 
 /// Which way to follow edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -146,10 +146,11 @@ pub(crate) fn neighbourhood(
     view: &View,
     input: NeighborhoodInput,
 ) -> std::result::Result<Subgraph, ApiError> {
-    let hops = u8::try_from(input.hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
-    let hops = hops.ok_or_else(|| {
-        ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), u64::try_from(input.hops).unwrap_or(0))
+    let hops = u64::try_from(input.hops).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`hops` must not be negative, found {}", input.hops))
     })?;
+    let few = u8::try_from(hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
+    let hops = few.ok_or_else(|| ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), hops))?;
     let center =
         input.center.iter().map(|given| entity(view, given)).collect::<std::result::Result<Vec<_>, _>>()?;
     let kinds: Vec<graph::EdgeKind> = input.kinds.unwrap_or_default().into_iter().map(Into::into).collect();

@@ -147,7 +147,7 @@ impl Program {
         after: Option<String>,
     ) -> Option<Result<Connection<Module>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let modules = self.0.program().modules().filter(|(of, _)| of.number() >= from);
             let items =
                 modules.filter_map(|(of, _)| Some((of.number().to_string(), Module::new(&self.0, of).ok()?)));
@@ -162,7 +162,7 @@ impl Program {
         after: Option<String>,
     ) -> Option<Result<Connection<TypeDef>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let types = self.0.program().types_from(from);
             let items =
                 types.filter_map(|(of, _)| Some((of.number().to_string(), TypeDef::new(&self.0, of).ok()?)));
@@ -185,7 +185,7 @@ impl Program {
                 search: search.map(|search| search.to_lowercase()),
                 complete,
             };
-            let from = page.after_number()?.map_or(0, |number| number + 1);
+            let from = page.start()?;
             let (counted, counting) = (self.0.clone(), filter.clone());
             let all = filter.is_empty();
             let total = move || match all {

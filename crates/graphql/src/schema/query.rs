@@ -3,9 +3,10 @@
 use async_graphql::{Context, ID, Interface, Object, Result, SimpleObject};
 use lmlang_engine::Engine;
 use lmlang_ir::Place;
+use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, Edge, PageRequest};
+use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest};
 use crate::schema::diagnostics::CodePage;
 use crate::schema::failure::fail;
 use crate::schema::function::{Contract, Function, Var};
@@ -19,6 +20,7 @@ use crate::schema::revision::Revision;
 use crate::schema::simulation::Simulation;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
+use crate::schema::{mutation, neighbourhood, subscription};
 use crate::transport::Limits;
 
 /// Any object with a global id.
@@ -64,6 +66,9 @@ pub struct ServerInfo {
     diagnostics_url: Option<String>,
 }
 
+/// The most ids of one question.
+const MOST_IDS: usize = 500;
+
 /// What can be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query;
@@ -78,9 +83,8 @@ impl Query {
 
     /// Several objects by their global ids, in that order; null for one that is not there.
     async fn nodes(&self, context: &Context<'_>, ids: Vec<ID>) -> Option<Result<Vec<Option<Node>>>> {
-        const MOST: usize = 500;
-        if ids.len() > MOST {
-            return nullable(Err(ApiError::limit("nodes", MOST as u64, ids.len() as u64)));
+        if ids.len() > MOST_IDS {
+            return nullable(Err(ApiError::limit("nodes", MOST_IDS as u64, ids.len() as u64)));
         }
         let mut found = Vec::with_capacity(ids.len());
         for id in &ids {
@@ -98,7 +102,16 @@ impl Query {
         let engine = context.data_unchecked::<Engine>();
         let mut limits = context.data_unchecked::<Limits>().named();
         limits.extend(engine.limits().named());
-        limits.insert("pageSize".into(), crate::schema::connection::MAX_PAGE.into());
+        for (name, limit) in [
+            ("pageSize", MAX_PAGE),
+            ("nodes", MOST_IDS),
+            ("hops", MAX_HOPS.into()),
+            ("maxNodes", neighbourhood::MOST),
+            ("maxEvents", subscription::MOST_EVENTS),
+            ("noteBytes", mutation::NOTE_BYTES),
+        ] {
+            limits.insert(name.into(), limit.into());
+        }
         Some(ServerInfo {
             name: "lmlang",
             version: env!("CARGO_PKG_VERSION"),

@@ -528,13 +528,15 @@ async fn shown(engine: &Engine, open: &engine::OpenProgram, event: Event) -> Opt
     })
 }
 
+/// The most steps of one batch.
+pub(crate) const MOST_EVENTS: usize = 10_000;
+
 fn batching(given: Option<BatchInput>) -> std::result::Result<Batching, ApiError> {
-    const MOST: usize = 10_000;
     let given = given.unwrap_or(BatchInput { max_events: 256, max_latency_ms: 50 });
     let steps = usize::try_from(given.max_events).ok().filter(|steps| *steps > 0);
     let steps = steps.ok_or_else(|| ApiError::new(Code::BadRequest, "`maxEvents` must be positive"))?;
-    if steps > MOST {
-        return Err(ApiError::limit("maxEvents", MOST as u64, steps as u64));
+    if steps > MOST_EVENTS {
+        return Err(ApiError::limit("maxEvents", MOST_EVENTS as u64, steps as u64));
     }
     let latency = u64::try_from(given.max_latency_ms)
         .map_err(|_| ApiError::new(Code::BadRequest, "`maxLatencyMs` must not be negative"))?;
