@@ -1,7 +1,9 @@
-//! The server over real sockets, with a small schema of its own.
+//! The server over real sockets: with a small schema of its own, and with the real one.
 
 mod http;
 mod lifecycle;
+mod real;
+mod scenarios;
 mod schema;
 mod server;
 mod sse;

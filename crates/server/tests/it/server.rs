@@ -34,6 +34,11 @@ pub(crate) async fn start() -> Server {
 pub(crate) async fn start_with(config: Config, hooks: Hooks) -> Server {
     let levers = Levers::new();
     let executor = Executor::new(schema(levers.clone()), Limits::default());
+    serving(executor, levers, config, hooks).await
+}
+
+/// Serves the operations of an executor.
+pub(crate) async fn serving(executor: Executor, levers: Levers, config: Config, hooks: Hooks) -> Server {
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), ..config };
     let bound = bind(config).await.expect("a free port is there");
     let address = bound.address();
@@ -78,9 +83,14 @@ impl Server {
             format!("content-length: {}\r\n", body.len())
         };
         let request = format!("{line} HTTP/1.1\r\n{host}{length}connection: close\r\n{headers}\r\n{body}");
+        self.send_raw(request.as_bytes()).await
+    }
+
+    /// Sends bytes on a connection of its own, which the server closes after its answer.
+    pub(crate) async fn send_raw(&self, request: &[u8]) -> Reply {
         soon(async {
             let mut stream = TcpStream::connect(self.address).await.expect("the server accepts");
-            stream.write_all(request.as_bytes()).await.expect("the request is sent");
+            stream.write_all(request).await.expect("the request is sent");
             let mut bytes = Vec::new();
             stream.read_to_end(&mut bytes).await.expect("the answer is read");
             let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("the answer has a head");

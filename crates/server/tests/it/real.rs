@@ -1,0 +1,50 @@
+//! A server over a real engine with an empty database of its own.
+
+use lmlang_engine::{Engine, Limits, SnapshotPolicy};
+use lmlang_graphql::{schema, transport};
+use lmlang_server::{Config, Hooks};
+use lmlang_store::{Options, Store};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::schema::Levers;
+use crate::server::{Reply, Server, serving};
+
+pub(crate) struct Real {
+    pub(crate) server: Server,
+    pub(crate) engine: Engine,
+    _folder: TempDir,
+}
+
+/// Starts a server with the usual limits.
+pub(crate) async fn start_real() -> Real {
+    start_real_with(Limits::default()).await
+}
+
+pub(crate) async fn start_real_with(limits: Limits) -> Real {
+    let folder = TempDir::new().expect("a folder can be made");
+    let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.expect("the store opens");
+    let engine = Engine::new(store, limits, SnapshotPolicy::default());
+    let config = Config::default();
+    let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
+    let executor = schema::build(engine.clone(), operations);
+    let server = serving(executor, Levers::new(), config, Hooks::default()).await;
+    Real { server, engine, _folder: folder }
+}
+
+impl Real {
+    /// Posts a document with variables.
+    pub(crate) async fn post(&self, query: &str, variables: &Value) -> Reply {
+        let body = json!({ "query": query, "variables": variables }).to_string();
+        let headers =
+            "content-type: application/json\r\naccept: application/graphql-response+json\r\n".to_owned();
+        self.server.send("POST /graphql", &headers, &body).await
+    }
+
+    /// The data of a document that has no errors.
+    pub(crate) async fn data(&self, query: &str, variables: Value) -> Value {
+        let mut answer = self.post(query, &variables).await.json();
+        assert_eq!(answer.get("errors"), None, "{query}");
+        answer["data"].take()
+    }
+}
