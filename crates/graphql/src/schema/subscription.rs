@@ -419,6 +419,10 @@ impl Subscription {
             let (engine, scope) = (engine.clone(), scope.clone());
             async move {
                 let Event::Entry(entry) = event else { return None };
+                // A checkpoint changes no content.
+                if !(entry.kind.makes_state() || entry.kind.takes_target_state()) {
+                    return None;
+                }
                 let (before, after) = states(&engine, &open, &entry).await?;
                 let mut delta = after.findings().since(before.findings());
                 if let Some(scope) = scope {
