@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, Json, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, Json, Object, Result, SimpleObject};
 use lmlang_history as history;
 use lmlang_ir::{FuncRef, text};
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::revision::Revision;
 use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// What became of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -148,18 +149,19 @@ impl ProgramDiff {
     }
 
     /// The difference of the text forms of what differs, as a unified diff; cut off after `maxBytes`.
-    async fn text(&self, #[graphql(default = 200_000)] max_bytes: i32) -> Option<String> {
-        let mut printed = String::new();
-        for change in &self.diff.functions {
-            printed.push_str(&self.function_text(change.function));
-        }
-        let limit = usize::try_from(max_bytes).unwrap_or(0);
-        if printed.len() > limit {
-            let end = (0..=limit).rev().find(|at| printed.is_char_boundary(*at)).unwrap_or(0);
-            printed.truncate(end);
-            printed.push_str("\n... cut off: ask for single functions\n");
-        }
-        Some(printed)
+    async fn text(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = 200_000)] max_bytes: i32,
+    ) -> Option<Result<String>> {
+        let limit = match usize::try_from(max_bytes) {
+            Ok(limit) => limit,
+            Err(_) => {
+                let message = format!("`maxBytes` must not be negative, found {max_bytes}");
+                return nullable(Err(ApiError::new(Code::BadRequest, message)));
+            }
+        };
+        nullable(budget::text(context, || self.text_within(limit)))
     }
 
     /// The edits that turn `from` into `to`.
@@ -177,6 +179,22 @@ impl ProgramDiff {
 }
 
 impl ProgramDiff {
+    fn text_within(&self, limit: usize) -> String {
+        let mut printed = String::new();
+        for change in &self.diff.functions {
+            if printed.len() > limit {
+                break;
+            }
+            printed.push_str(&self.function_text(change.function));
+        }
+        if printed.len() > limit {
+            let end = (0..=limit).rev().find(|at| printed.is_char_boundary(*at)).unwrap_or(0);
+            printed.truncate(end);
+            printed.push_str("\n... cut off: ask for single functions\n");
+        }
+        printed
+    }
+
     fn function_text(&self, of: FuncRef) -> String {
         let print = |view: &View| match view.program().function(of) {
             Some(_) => text::print_function(view.program(), of, text::Detail::Full),
@@ -252,7 +270,7 @@ impl FunctionDiff {
     }
 
     /// The difference of its text forms, as a unified diff.
-    async fn text(&self) -> String {
-        self.diff.function_text(self.change.function)
+    async fn text(&self, context: &Context<'_>) -> Result<String> {
+        Ok(budget::text(context, || self.diff.function_text(self.change.function))?)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{ID, Object, Result};
+use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
 
 use crate::error::ApiError;
@@ -18,6 +18,7 @@ use crate::schema::region::Region;
 use crate::schema::run_input::SimulateInput;
 use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::view::{View, not_found, nullable};
+use crate::transport::budget;
 
 /// A function at one revision.
 #[derive(Clone)]
@@ -232,8 +233,13 @@ impl Function {
     }
 
     /// Its text form.
-    async fn text(&self, #[graphql(default_with = "Detail::Full")] detail: Detail) -> Option<String> {
-        Some(text::print_function(self.view.program(), self.of, detail.into()))
+    async fn text(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default_with = "Detail::Full")] detail: Detail,
+    ) -> Option<Result<String>> {
+        let print = || text::print_function(self.view.program(), self.of, detail.into());
+        nullable(budget::text(context, print))
     }
 
     /// What the verifier finds in it.
@@ -428,8 +434,10 @@ impl Contract {
     }
 
     /// Its text form.
-    async fn text(&self) -> String {
-        text::print_contract(self.function.view.program(), self.function.of, self.of, text::Detail::Full)
+    async fn text(&self, context: &Context<'_>) -> Result<String> {
+        let program = self.function.view.program();
+        let print = || text::print_contract(program, self.function.of, self.of, text::Detail::Full);
+        Ok(budget::text(context, print)?)
     }
 
     /// The region that computes its answer.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, InputObject, Object, Result, SimpleObject};
 use lmlang_ir::graph::{self, impact as affected, subgraph};
 use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
 
@@ -14,6 +14,7 @@ use crate::schema::node::ComputeNode;
 use crate::schema::program::Detail;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
+use crate::transport::budget;
 
 /// The most nodes in one answer.
 pub(crate) const MOST: usize = 5_000;
@@ -94,7 +95,7 @@ impl Subgraph {
     }
 
     /// The nodes as text, a line each, by function.
-    async fn text(&self) -> String {
+    async fn text(&self, context: &Context<'_>) -> Result<String> {
         let mut lines = String::new();
         let mut around = None;
         for (function, node) in &self.found.nodes {
@@ -102,12 +103,13 @@ impl Subgraph {
                 around = Some(*function);
                 lines.push_str(&format!("{function} {}\n", self.view.program().path((*function).into())));
             }
-            let printed = text::print_node(self.view.program(), *node, self.detail.into());
+            let print = || text::print_node(self.view.program(), *node, self.detail.into());
+            let printed = budget::text(context, print)?;
             lines.push_str("  ");
             lines.push_str(printed.lines().next().unwrap_or_default());
             lines.push('\n');
         }
-        lines
+        Ok(lines)
     }
 
     /// How many nodes there are.

@@ -1,6 +1,6 @@
 //! Nodes of the program graph, with their ports.
 
-use async_graphql::{ID, Object, Result, SimpleObject, Union};
+use async_graphql::{Context, ID, Object, Result, SimpleObject, Union};
 use lmlang_ir::ops::{Expected, Ports, signature};
 use lmlang_ir::{NodeRef, Source, text};
 
@@ -13,6 +13,7 @@ use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::{Region, RegionParam};
 use crate::schema::view::{not_found, nullable};
+use crate::transport::budget;
 
 /// A node of a function.
 #[derive(Clone)]
@@ -159,8 +160,13 @@ impl ComputeNode {
     }
 
     /// Its text form, with the regions that it owns.
-    async fn text(&self, #[graphql(default_with = "Detail::Full")] detail: Detail) -> Option<String> {
-        Some(text::print_node(self.function.view.program(), self.of, detail.into()))
+    async fn text(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default_with = "Detail::Full")] detail: Detail,
+    ) -> Option<Result<String>> {
+        let print = || text::print_node(self.function.view.program(), self.of, detail.into());
+        nullable(budget::text(context, print))
     }
 
     /// What the verifier finds at it.

@@ -1,6 +1,6 @@
 //! Programs at one revision.
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_ir::{FuncRef, ModuleRef, text};
 
 use crate::error::{ApiError, Code};
@@ -19,6 +19,7 @@ use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::types::TypeDef;
 use crate::schema::verification::{self, VerifyReport, VerifyScope};
 use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// How much a text says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -276,11 +277,13 @@ impl Program {
     /// Its text form, or that of one module. Above `maxBytes` an error that names the modules to ask for.
     async fn text(
         &self,
+        context: &Context<'_>,
         module: Option<String>,
         #[graphql(default_with = "Detail::Full")] detail: Detail,
         #[graphql(default = 1_000_000)] max_bytes: i32,
     ) -> Option<Result<String>> {
-        nullable(self.text_within(module.as_deref(), detail, max_bytes))
+        let printed = self.text_within(module.as_deref(), detail, max_bytes);
+        nullable(printed.and_then(|printed| budget::text(context, || printed)))
     }
 
     /// What the verifier says: of everything, or of what a change can have touched.

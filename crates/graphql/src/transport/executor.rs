@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::answer::{Answer, Masking, Outcome};
+use super::budget::Budget;
 use super::documents::Documents;
 use super::limits::Limits;
 use super::shape::Shape;
@@ -200,6 +201,9 @@ impl Executor {
         omitted::take_out(&mut document, &params.variables);
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request.operation_name = params.operation_name;
+        if kind != OperationKind::Subscription {
+            request = request.data(Budget::new(limits.text_of_answer));
+        }
         request.set_parsed_query(document);
         Ok(Prepared { request, kind, id: id.clone() })
     }

@@ -34,6 +34,8 @@ pub struct Limits {
     pub variables: u64,
     /// Errors that one answer lists; the rest is counted.
     pub errors: u64,
+    /// Bytes of programs' text that one answer holds.
+    pub text_of_answer: u64,
     /// How long a query or mutation may take.
     pub deadline: Duration,
     /// Queries and mutations that run at a time.
@@ -55,6 +57,7 @@ impl Default for Limits {
             directives: 10,
             variables: 100,
             errors: 50,
+            text_of_answer: 64 << 20,
             deadline: Duration::from_secs(30),
             in_flight: 512,
             carrier: Map::new(),
@@ -77,6 +80,7 @@ impl Limits {
             "directives": self.directives,
             "variables": self.variables,
             "errors": self.errors,
+            "textOfAnswer": self.text_of_answer,
             "deadlineMs": u64::try_from(self.deadline.as_millis()).unwrap_or(u64::MAX),
             "operationsInFlight": self.in_flight,
         });

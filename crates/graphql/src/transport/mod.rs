@@ -5,6 +5,7 @@
 //! [`shape`] is what they know of the schema, and [`answer`] turns what came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
 mod answer;
+pub(crate) mod budget;
 mod documents;
 mod executor;
 mod integers;
