@@ -1,0 +1,10 @@
+//! The schema over a real engine, without a network.
+
+mod absent;
+mod deletion;
+mod failing;
+mod hub;
+mod nullable;
+mod sdl;
+mod shapes;
+mod world;

@@ -1,0 +1,145 @@
+//! A program with one of everything, and how to ask about it.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use lmlang_engine::{Engine, Limits, SnapshotPolicy};
+use lmlang_graphql::schema;
+use lmlang_graphql::transport::{self, Executor, Params, RequestId};
+use lmlang_store::{Options, Store};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Nothing that a test waits for takes this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A module in another, a type of each kind, contracts, variables, regions, calls, docs and holes.
+const TEXT: &str = r#"
+; What is looked at.
+module world
+
+; A point.
+pub type Point = struct {
+  ; To the right.
+  x: i64,
+  y: i64
+}
+
+type Shape = enum { dot, at(Point) }
+
+; Adds up, in a loop.
+pub func total (n: i64) -> (i64) {
+  require "n is not negative" = ge_s.i64 n, 0
+  var sum: i64
+  loop L (i: i64 = 0) {
+    break_if L (gt_s.i64 i, n)
+    var.set sum, (add.i64 (var.get sum), i)
+    continue L (add.i64 i, 1)
+  }
+  return (var.get sum)
+}
+
+pub func far (p: Point) -> (i64) {
+  sum = call total(struct.get Point.x p)
+  return sum
+}
+
+func open (n: i64) -> (i64) {
+  return (add.i64 n, _)
+}
+
+module world::inner
+
+func nothing () -> () pure {
+  return
+}
+"#;
+
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) executor: Executor,
+    _folder: TempDir,
+}
+
+impl World {
+    /// An engine with an empty database.
+    pub(crate) async fn empty() -> World {
+        let folder = TempDir::new().expect("a folder can be made");
+        let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await;
+        let engine =
+            Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
+        let executor = schema::build(engine.clone(), transport::Limits::default());
+        World { engine, executor, _folder: folder }
+    }
+
+    /// One with the program `world`, which has two revisions and a checkpoint `start`.
+    pub(crate) async fn new() -> World {
+        let world = World::empty().await;
+        world.create("world", TEXT).await;
+        let edit = r#"mutation {
+            createCheckpoint(input: {programId: "world", name: "start"}) { checkpoint { name } }
+            proposeEdit(input: {programId: "world", edits: [
+                {addText: {module: "world", text: "func added () -> () pure { return }"}}
+            ]}) { outcome { __typename } }
+        }"#;
+        let done = world.data(edit, json!({})).await;
+        assert_eq!(done["proposeEdit"]["outcome"]["__typename"], "EditApplied");
+        world
+    }
+
+    /// The same engine under other limits of operations.
+    pub(crate) fn under(&self, limits: transport::Limits) -> Executor {
+        schema::build(self.engine.clone(), limits)
+    }
+
+    pub(crate) async fn create(&self, name: &str, text: &str) {
+        let query = "mutation($name: String!, $text: String) {
+            createProgram(input: {name: $name, text: $text}) { program { id } errors { message line } }
+        }";
+        let made = self.data(query, json!({"name": name, "text": text})).await;
+        assert_eq!(made["createProgram"]["errors"], json!([]), "{text}");
+    }
+
+    /// The answer to a query or mutation.
+    pub(crate) async fn ask(&self, query: &str, variables: Value) -> Value {
+        ask(&self.executor, query, variables).await
+    }
+
+    /// The data of an answer without errors.
+    pub(crate) async fn data(&self, query: &str, variables: Value) -> Value {
+        let mut answer = self.ask(query, variables).await;
+        assert_eq!(answer.get("errors"), None, "{query}");
+        answer["data"].take()
+    }
+
+    /// The events of a subscription.
+    pub(crate) fn stream(&self, query: &str, variables: Value) -> BoxStream<'static, Value> {
+        let prepared = self.executor.prepare(params(query, variables), id()).expect("the document is fine");
+        let events = self.executor.stream(prepared);
+        events.map(|answer| serde_json::to_value(&answer).expect("answers are JSON")).boxed()
+    }
+}
+
+/// The answer of an executor to a query or mutation.
+pub(crate) async fn ask(executor: &Executor, query: &str, variables: Value) -> Value {
+    let answer = match executor.prepare(params(query, variables), id()) {
+        Ok(prepared) => executor.execute(prepared).await,
+        Err(answer) => answer,
+    };
+    serde_json::to_value(&answer).expect("answers are JSON")
+}
+
+fn params(query: &str, variables: Value) -> Params {
+    let params = json!({ "query": query, "variables": variables });
+    serde_json::from_value(params).expect("parameters are well-formed")
+}
+
+fn id() -> RequestId {
+    RequestId("test".into())
+}
+
+/// Waits for what happens soon.
+pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(PATIENCE, future).await.expect("it happens soon")
+}
