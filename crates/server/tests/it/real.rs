@@ -47,4 +47,13 @@ impl Real {
         assert_eq!(answer.get("errors"), None, "{query}");
         answer["data"].take()
     }
+
+    /// Makes a program from a text.
+    pub(crate) async fn program(&self, name: &str, text: &str) {
+        let query = "mutation($name: String!, $text: String!) {
+            createProgram(input: {name: $name, text: $text}) { program { id } errors { message line } }
+        }";
+        let made = self.data(query, json!({"name": name, "text": text})).await;
+        assert_eq!(made["createProgram"]["errors"], json!([]), "{text}");
+    }
 }

@@ -6,13 +6,13 @@ use crate::server::{Server, soon, start};
 const EVENTS: &str = "text/event-stream";
 
 /// An event stream that is being read.
-struct Events {
+pub(crate) struct Events {
     stream: TcpStream,
-    seen: String,
+    pub(crate) seen: String,
 }
 
 impl Events {
-    async fn open(server: &Server, query: &str) -> Events {
+    pub(crate) async fn open(server: &Server, query: &str) -> Events {
         let body = serde_json::json!({ "query": query }).to_string();
         let request = format!(
             "POST /graphql HTTP/1.1\r\nhost: {}\r\naccept: {EVENTS}\r\ncontent-type: application/json\r\n\
@@ -26,7 +26,7 @@ impl Events {
     }
 
     /// Reads until `text` came; false when the stream ended before.
-    async fn until(&mut self, text: &str) -> bool {
+    pub(crate) async fn until(&mut self, text: &str) -> bool {
         let mut buffer = [0; 4096];
         while !self.seen.contains(text) {
             match soon(self.stream.read(&mut buffer)).await {

@@ -41,7 +41,7 @@ pub(crate) async fn introduced(server: &Server) -> Socket {
 }
 
 impl Socket {
-    async fn send(&mut self, message: Value) {
+    pub(crate) async fn send(&mut self, message: Value) {
         self.send_text(&message.to_string()).await;
     }
 
@@ -49,12 +49,12 @@ impl Socket {
         self.0.send(Message::text(text)).await.expect("the message is sent");
     }
 
-    async fn subscribe(&mut self, id: &str, query: &str) {
+    pub(crate) async fn subscribe(&mut self, id: &str, query: &str) {
         self.send(json!({"type": "subscribe", "id": id, "payload": {"query": query}})).await;
     }
 
     /// Returns the next message, or the code with which the server closed.
-    async fn next(&mut self) -> Result<Value, u16> {
+    pub(crate) async fn next(&mut self) -> Result<Value, u16> {
         loop {
             match soon(self.0.next()).await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).expect("it is JSON")),

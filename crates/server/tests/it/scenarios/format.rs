@@ -121,7 +121,10 @@ pub(crate) fn unfold(text: &str) -> Result<Vec<u8>, String> {
     while let Some(start) = rest.find('<') {
         let (before, from) = rest.split_at(start);
         out.extend_from_slice(before.as_bytes());
-        let end = from.find('>').unwrap_or(from.len() - 1);
+        let Some(end) = from.find('>') else {
+            rest = from;
+            break;
+        };
         match abbreviation(&from[1..end])? {
             Some(bytes) => {
                 out.extend(bytes);
