@@ -4,7 +4,6 @@
 //! request: its trace is found out again by running it again, as far as somebody looks. A run holds one of few slots
 //! from its first step to its last batch, whoever waits for it, and ends with its bounds or with its reader.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +18,7 @@ use uuid::Uuid;
 use crate::config::Limits;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
+use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::timeline::Revision;
 
 /// What is run, and within what bounds.
@@ -116,6 +116,7 @@ pub struct Simulation {
     pub request: RunRequest,
     started: Instant,
     result: Mutex<Option<Arc<Report>>>,
+    bytes: AtomicUsize,
 }
 
 impl Simulation {
@@ -124,7 +125,18 @@ impl Simulation {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Bytes that it holds, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How long ago it began.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     pub(crate) fn ended(&self, report: Arc<Report>) {
+        self.bytes.fetch_add(result_bytes(&report.result), Ordering::Relaxed);
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 }
@@ -156,15 +168,6 @@ pub(crate) struct Simulations {
     kept: Mutex<Kept>,
 }
 
-#[derive(Debug, Default)]
-struct Kept {
-    by_id: HashMap<Uuid, Arc<Simulation>>,
-    order: VecDeque<Uuid>,
-}
-
-/// Simulations that can be looked at again.
-const KEPT: usize = 1_000;
-
 /// Fuel of one slice: a few milliseconds, after which time and caller are looked at.
 const SLICE: u64 = 1 << 20;
 
@@ -182,22 +185,11 @@ impl Simulations {
     }
 
     pub(crate) fn keep(&self, simulation: &Arc<Simulation>, retention: Duration) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.by_id.insert(simulation.id, Arc::clone(simulation));
-        kept.order.push_back(simulation.id);
-        while let Some(oldest) = kept.order.front().copied() {
-            let expired = kept.by_id.get(&oldest).is_none_or(|old| old.started.elapsed() > retention);
-            if !expired && kept.order.len() <= KEPT {
-                break;
-            }
-            kept.order.pop_front();
-            kept.by_id.remove(&oldest);
-        }
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).keep(simulation, retention);
     }
 
     fn get(&self, id: Uuid, retention: Duration) -> Option<Arc<Simulation>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.by_id.get(&id).filter(|simulation| simulation.started.elapsed() <= retention).cloned()
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(id, retention)
     }
 }
 
@@ -229,7 +221,7 @@ impl Engine {
         let abandoned = Abandoned::default();
         let (engine, running, stop) = (self.clone(), Arc::clone(&simulation), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
-            let report = engine.run_to_end(&running, &stop);
+            let report = engine.run_to_end(&running, &|| stop.load(Ordering::Relaxed));
             drop(slot);
             report
         });
@@ -255,7 +247,7 @@ impl Engine {
             let NodesRequest { function, nodes, inputs, bounds, stdin, steps } = request;
             let (options, timeout) =
                 (bounds.options(engine.limits(), &stdin), bounds.timeout(engine.limits()));
-            let mut control = |_: &Run| engine.control(&stop, start, timeout);
+            let mut control = |_: &Run| engine.control(stop.load(Ordering::Relaxed), start, timeout);
             let (checked, cache) = (&revision.checked, &engine.0.simulations.cache);
             let found = lmlang_interp::run_nodes(
                 checked,
@@ -277,8 +269,8 @@ impl Engine {
     }
 
     /// Whether a run goes on after a slice.
-    fn control(&self, stop: &AtomicBool, start: Instant, timeout: Duration) -> Control {
-        if stop.load(Ordering::Relaxed) || self.closing().is_cancelled() {
+    fn control(&self, stop: bool, start: Instant, timeout: Duration) -> Control {
+        if stop || self.closing().is_cancelled() {
             Control::Cancel
         } else if start.elapsed() >= timeout {
             Control::TimeOut
@@ -287,19 +279,26 @@ impl Engine {
         }
     }
 
-    /// Steps of a simulation that has ended, from a number on.
+    /// Steps of a simulation that has ended, from a number on. Stops when the caller does not wait any more.
     pub async fn steps(&self, simulation: &Arc<Simulation>, from: u64, count: usize) -> Result<Steps, Error> {
         let slot = self.slot().await?;
-        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        let abandoned = Abandoned::default();
+        let (engine, simulation, stop) = (self.clone(), Arc::clone(simulation), Arc::clone(&abandoned.0));
         let read = tokio::task::spawn_blocking(move || {
+            let gone = || stop.load(Ordering::Relaxed) || engine.closing().is_cancelled();
             let fuel = simulation.report().map(|report| report.result.fuel_used);
             let run = engine.start(&simulation)?;
             let Some(mut trace) = Trace::of(&run, simulation.request.trace, fuel) else {
                 return Ok(Steps::default());
             };
             let mut found = Steps { steps: Vec::new(), next: Some(from) };
+            while trace.run().steps().saturating_add(SLICE) < from && trace.outcome().is_none() && !gone() {
+                let next = trace.run().steps() + SLICE;
+                trace.page(next, 0, 0);
+            }
             while let Some(next) = found.next
                 && found.steps.len() < count
+                && !gone()
             {
                 let page = trace.page(next, count - found.steps.len(), PAGE);
                 found.steps.extend(page.steps);
@@ -309,6 +308,7 @@ impl Engine {
             Ok(found)
         });
         let read: Result<Steps, StartError> = read.await.map_err(|_| Error::Closed)?;
+        drop(abandoned);
         read.map_err(|error| Error::bad_request(error.to_string()))
     }
 
@@ -337,6 +337,7 @@ impl Engine {
             id: self.0.clock.id(),
             open: open.clone(),
             revision: Arc::clone(revision),
+            bytes: AtomicUsize::new(request_bytes(&request)),
             request,
             started: Instant::now(),
             result: Mutex::new(None),
@@ -352,13 +353,13 @@ impl Engine {
     pub(crate) fn run_to_end(
         &self,
         simulation: &Simulation,
-        stop: &AtomicBool,
+        stop: &dyn Fn() -> bool,
     ) -> Result<Report, StartError> {
         let start = Instant::now();
         let timeout = simulation.request.bounds.timeout(self.limits());
         let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
         let options = bounds.options(self.limits(), stdin);
-        let mut control = |_: &Run| self.control(stop, start, timeout);
+        let mut control = |_: &Run| self.control(stop(), start, timeout);
         let (checked, cache) = (&simulation.revision.checked, &self.0.simulations.cache);
         let result = lmlang_interp::run(checked, *function, args, &options, cache, SLICE, &mut control)?;
         Ok(Report { result, elapsed: start.elapsed() })

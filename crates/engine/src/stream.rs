@@ -1,7 +1,6 @@
 //! Streams of a trace: a run that sends its steps in batches while somebody reads.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use lmlang_interp::{Control, Run, StartError, Step, Trace, TraceLevel};
@@ -117,7 +116,7 @@ impl Engine {
             Some(report) => report,
             None => {
                 let report = Arc::new(match shown.ended {
-                    Control::Continue => self.run_to_end(simulation, &AtomicBool::new(false))?,
+                    Control::Continue => self.run_to_end(simulation, &|| reader.sender.is_closed())?,
                     Control::Cancel | Control::TimeOut => stopped(run, spent, shown.ended, start),
                 });
                 simulation.ended(Arc::clone(&report));

@@ -382,7 +382,7 @@ async fn create_program(
                 let found = checked.findings().iter().filter(|(_, found)| found.class() <= Class::Stale);
                 errors.extend(found.map(|(_, found)| EditError::in_program(checked.program(), found)));
             }
-            Ok(CreateProgramPayload { program: None, errors, warnings: Vec::new() })
+            Ok(CreateProgramPayload { program: None, errors: EditError::first(errors), warnings: Vec::new() })
         }
     }
 }

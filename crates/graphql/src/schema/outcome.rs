@@ -188,6 +188,8 @@ impl EditRejected {
             about.extend(warnings.into_iter().map(|found| Diagnostic::new(&view, found)));
         }
         shown.sort_by_key(|error| error.edit_index);
+        let suppressed = suppressed + shown.len().saturating_sub(MOST_ERRORS);
+        shown.truncate(MOST_ERRORS);
         EditRejected {
             errors: shown,
             warnings: about,
@@ -195,6 +197,9 @@ impl EditRejected {
         }
     }
 }
+
+/// The most errors of one change set or text that an answer lists.
+const MOST_ERRORS: usize = 1_000;
 
 /// An error of an edit, or of what came of it.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -257,6 +262,17 @@ impl EditError {
             details: None,
             candidates: error.candidates.clone(),
         }
+    }
+
+    /// The first errors of many, with a remark about the rest.
+    pub(crate) fn first(mut errors: Vec<EditError>) -> Vec<EditError> {
+        let more = errors.len().saturating_sub(MOST_ERRORS);
+        errors.truncate(MOST_ERRORS);
+        if more > 0 {
+            let (code, message) = ("MORE_ERRORS".to_owned(), format!("{more} more errors are not listed"));
+            errors.push(EditError { code, message, ..EditError::default() });
+        }
+        errors
     }
 
     /// An error of a text.

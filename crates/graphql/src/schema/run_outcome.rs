@@ -147,6 +147,21 @@ pub struct NodeValue {
     value: ValueText,
 }
 
+impl Outcome {
+    /// Bytes of the values that it shows; those of the other outcomes are short.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        match self {
+            Outcome::Returned(returned) => returned.values.iter().map(ValueText::bytes).sum(),
+            Outcome::Trapped(_)
+            | Outcome::ContractViolated(_)
+            | Outcome::LimitReached(_)
+            | Outcome::ReachedHole(_)
+            | Outcome::NotVerified(_)
+            | Outcome::Cancelled(_) => 0,
+        }
+    }
+}
+
 fn location(view: &View, at: &interp::Location) -> FrameLocation {
     FrameLocation {
         frame: at.frame as i32,

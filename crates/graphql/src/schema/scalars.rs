@@ -57,6 +57,16 @@ impl ScalarType for ValueText {
     }
 }
 
+impl ValueText {
+    /// Bytes of the text.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.0 {
+            Json::String(text) => text.len() as u64,
+            _ => 0,
+        }
+    }
+}
+
 impl From<String> for ValueText {
     fn from(text: String) -> ValueText {
         ValueText(Json::String(text))

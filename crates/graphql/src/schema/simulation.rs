@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_engine::{self as engine, Engine, Status};
 use lmlang_interp as interp;
 use lmlang_ir::ops::{Expected, signature};
@@ -19,6 +19,7 @@ use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::{View, not_found, nullable};
+use crate::transport::budget;
 
 /// How a simulation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -180,8 +181,11 @@ impl SimulationResult {
 #[Object]
 impl SimulationResult {
     /// How it ended.
-    async fn outcome(&self) -> Result<Outcome> {
-        Ok(outcome(&self.view, &self.report.result.outcome)?)
+    async fn outcome(&self, context: &Context<'_>) -> Result<Outcome> {
+        budget::open(context)?;
+        let shown = outcome(&self.view, &self.report.result.outcome)?;
+        budget::count(context, shown.text_bytes())?;
+        Ok(shown)
     }
 
     /// Executed nodes.
@@ -200,8 +204,9 @@ impl SimulationResult {
     }
 
     /// What was printed.
-    async fn stdout(&self) -> &str {
-        &self.report.result.stdout
+    async fn stdout(&self, context: &Context<'_>) -> Result<&str> {
+        budget::count(context, self.report.result.stdout.len() as u64)?;
+        Ok(&self.report.result.stdout)
     }
 
     /// How long it ran, in milliseconds.

@@ -31,11 +31,20 @@ impl Budget {
     }
 }
 
+/// Says whether an answer may hold more text.
+pub(crate) fn open(context: &Context<'_>) -> Result<(), ApiError> {
+    count(context, 0)
+}
+
+/// Counts text that an answer holds.
+pub(crate) fn count(context: &Context<'_>, bytes: u64) -> Result<(), ApiError> {
+    context.data_opt::<Budget>().map_or(Ok(()), |budget| budget.spend(bytes))
+}
+
 /// Prints a text, unless the answer holds too much already.
 pub(crate) fn text(context: &Context<'_>, print: impl FnOnce() -> String) -> Result<String, ApiError> {
-    let Some(budget) = context.data_opt::<Budget>() else { return Ok(print()) };
-    budget.spend(0)?;
+    open(context)?;
     let printed = print();
-    budget.spend(printed.len() as u64)?;
+    count(context, printed.len() as u64)?;
     Ok(printed)
 }

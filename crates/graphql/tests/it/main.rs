@@ -7,4 +7,5 @@ mod hub;
 mod nullable;
 mod sdl;
 mod shapes;
+mod volume;
 mod world;

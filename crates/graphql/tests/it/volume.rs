@@ -1,0 +1,94 @@
+//! What one answer holds: texts, results and errors are bounded over all of it.
+
+use std::fmt::Write;
+
+use lmlang_graphql::transport::Limits;
+use serde_json::{Value, json};
+
+use crate::world::{World, ask};
+
+/// Blocks in blocks; each is printed with what is inside.
+fn nested(blocks: usize) -> String {
+    let (open, close) = ("block {\n".repeat(blocks), "yield\n}\n".repeat(blocks));
+    format!("module m\nfunc f () -> () pure {{\n{open}{close}return\n}}\n")
+}
+
+/// A function that returns many numbers, and one that prints them.
+const MANY: &str = "module n
+func many (count: i32) -> (array<i8>) {
+  grown = loop L (i: i32 = 0, a: array<i8> = (array.new<i8>)) -> (array<i8>) {
+    break_if L (ge_s.i32 i, count), a
+    continue L (add.i32 i, 1), (array.push<i8> a, 1)
+  }
+  return grown
+}
+func said (count: i32) -> () {
+  loop L (i: i32 = 0) {
+    break_if L (ge_s.i32 i, count)
+    print \"said \"
+    continue L (add.i32 i, 1)
+  }
+  return
+}
+";
+
+fn codes(answer: &Value) -> Vec<&str> {
+    let errors = answer["errors"].as_array().into_iter().flatten();
+    errors.map(|error| error["extensions"]["data"]["which"].as_str().unwrap_or("another error")).collect()
+}
+
+#[tokio::test]
+async fn texts_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    world.create("p", &nested(300)).await;
+    let limit = 1_000_000;
+    let executor = world.under(Limits { text_of_answer: limit, ..Limits::default() });
+    let query = r#"{ program(name: "p") { function(name: "m::f") { name nodes(first: 700) { nodes { ref text } } } } }"#;
+    let answer = ask(&executor, query, json!({})).await;
+    let nodes = answer["data"]["program"]["function"]["nodes"]["nodes"].as_array().expect("a page is there");
+    assert_eq!(nodes.len(), 601);
+    let printed: usize = nodes.iter().filter_map(|node| node["text"].as_str()).map(str::len).sum();
+    assert!(printed > 0 && printed as u64 <= limit, "{printed} bytes of text");
+    assert!(nodes.iter().all(|node| node["ref"].is_string()));
+    assert!(
+        codes(&answer).iter().filter(|which| **which == "textOfAnswer").count() >= 50,
+        "{:?}",
+        codes(&answer)
+    );
+    // The next answer begins anew.
+    let answer = ask(&executor, r#"{ program(name: "p") { text } }"#, json!({})).await;
+    assert_eq!(answer.get("errors"), None);
+}
+
+#[tokio::test]
+async fn results_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    world.create("p", MANY).await;
+    let executor = world.under(Limits { text_of_answer: 10_000, ..Limits::default() });
+    let query = r#"{ program(name: "p") {
+        many: function(name: "n::many") { name small: simulate(input: {args: [10]}) { steps outcome { __typename } }
+            large: simulate(input: {args: [5000]}) { steps outcome { ... on Returned { values } } } }
+        said: function(name: "n::said") { name large: simulate(input: {args: [5000]}) { stdout } }
+    } }"#;
+    let answer = ask(&executor, query, json!({})).await;
+    assert_eq!(codes(&answer), ["textOfAnswer", "textOfAnswer"], "{answer}");
+    let program = &answer["data"]["program"];
+    assert_eq!((&program["many"]["large"], &program["said"]["large"]), (&Value::Null, &Value::Null));
+    assert_eq!(program["many"]["small"]["outcome"]["__typename"], "Returned");
+    assert_eq!(program["said"]["name"], "said");
+}
+
+#[tokio::test]
+async fn the_errors_of_a_program_are_counted() {
+    let world = World::empty().await;
+    let mut text = "module m\n".to_owned();
+    for at in 0..1_500 {
+        writeln!(text, "func given{at} (n: i32) -> (i64) {{ return n }}").expect("a string takes everything");
+    }
+    let query = "mutation($text: String!) { createProgram(input: {name: \"p\", text: $text}) { errors { code message } } }";
+    let made = world.data(query, json!({ "text": text })).await;
+    let errors = made["createProgram"]["errors"].as_array().expect("there are errors");
+    assert_eq!((errors.len(), &errors[0]["code"]), (1_001, &json!("TYPE_MISMATCH")));
+    assert_eq!(errors[1_000]["code"], "MORE_ERRORS");
+    assert_eq!(errors[1_000]["message"], "500 more errors are not listed");
+}
