@@ -326,6 +326,10 @@ fn call(
 ) -> Result<Call, ApiError> {
     note(message.as_deref())?;
     note(key)?;
+    if key.is_some_and(str::is_empty) {
+        // One that every careless client has.
+        return Err(ApiError::new(Code::BadRequest, "`idempotencyKey` must not be empty"));
+    }
     let call = Call { message, ..Call::by(actor(context)) };
     Ok(match key {
         Some(key) => call.keyed(Some(key), format!("{input:?}").as_bytes()),

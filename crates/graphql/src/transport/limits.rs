@@ -57,7 +57,7 @@ impl Default for Limits {
             directives: 10,
             variables: 100,
             errors: 50,
-            text_of_answer: 64 << 20,
+            text_of_answer: 16 << 20,
             deadline: Duration::from_secs(30),
             in_flight: 512,
             carrier: Map::new(),
