@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
     ("testkit", &["ir", "verify", "interp", "history"]),
+    ("bench", &["engine", "store", "history", "interp", "verify", "ir", "testkit", "migrations"]),
     ("xtask", &[]),
 ];
 

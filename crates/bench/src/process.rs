@@ -1,0 +1,114 @@
+//! Servers as processes of their own, and the processor time that they use.
+
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A running server, which ends with this value.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Starts a program and reads lines from it until one holds an address, as `http://127.0.0.1:4000`.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start, or ends without telling an address.
+    pub fn start(command: &mut Command) -> io::Result<Server> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let printed = child.stdout.take().ok_or_else(|| io::Error::other("its output is piped"))?;
+        for line in BufReader::new(printed).lines() {
+            if let Some(address) = address(&line?) {
+                return Ok(Server { child, address });
+            }
+        }
+        child.wait()?;
+        Err(io::Error::other("a server ended without telling its address"))
+    }
+
+    /// Processor time that it has used, in user and system mode; `None` where the system does not tell.
+    #[must_use]
+    pub fn cpu(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        ticks(&stat).map(|ticks| Duration::from_secs_f64(ticks as f64 / TICKS))
+    }
+
+    /// The most memory that it has had, in bytes; `None` where the system does not tell.
+    #[must_use]
+    pub fn most_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+    }
+
+    /// Asks it to stop and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be asked.
+    pub fn stop(mut self) -> io::Result<()> {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
+        self.child.wait().map(drop)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has stopped has no process to end any more.
+        self.child.kill().and_then(|()| self.child.wait()).ok();
+    }
+}
+
+/// The binary `lmlang` that was built with the same profile as this program.
+///
+/// # Errors
+///
+/// When it is not there.
+pub fn lmlang() -> io::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let found = own.ancestors().nth(2).map(|folder| folder.join("lmlang")).filter(|path| path.exists());
+    found.ok_or_else(|| io::Error::other("`lmlang` is not built; `cargo xtask bench` builds it"))
+}
+
+/// Processor time that this process has used, with the threads that have ended.
+#[must_use]
+pub fn own_cpu() -> Duration {
+    let told = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(told.tv_sec.unsigned_abs(), u32::try_from(told.tv_nsec).unwrap_or_default())
+}
+
+/// Ticks of a second in the files of processes; Linux has no other value.
+const TICKS: f64 = 100.0;
+
+/// User and system time of a line of `stat`. The name of the program before them can hold anything.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(11).map(str::parse::<u64>);
+    Some(times.next()?.ok()? + times.next()?.ok()?)
+}
+
+/// The first address in a line.
+fn address(line: &str) -> Option<SocketAddr> {
+    let (_, rest) = line.split_once("http://")?;
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ':')).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_times_are_found() {
+        assert_eq!(address(r#"  "graphql": "http://127.0.0.1:80/graphql","#), "127.0.0.1:80".parse().ok());
+        assert_eq!(address("nothing"), None);
+        assert_eq!(ticks("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 40 2 0 0"), Some(42));
+        assert_eq!(ticks("7 (a) S 1"), None);
+    }
+}
