@@ -1,0 +1,169 @@
+//! The trace tier beside wasmi on the same kernels: engines interleaved, answers compared first.
+//!
+//! Ours counts fuel and bounds memory and depth, wasmi here none of it. A run keeps no trace: it is deterministic, and
+//! what somebody wants to see of it is executed again. So two things are measured beside the plain run: looking at a
+//! page of a hundred steps in the middle of it afterwards, and the whole price of a full value trace, which is the run
+//! and then every step of it once, with the values that each node read and made, in pages as a subscription takes them.
+//!
+//! `cargo xtask bench interp`
+
+use std::hint::black_box;
+use std::io;
+use std::num::NonZeroUsize;
+
+use lmlang_bench::process::own_cpu;
+use lmlang_bench::report::{Measured, Report, Target};
+use lmlang_bench::rounds::{ROUNDS, Spread, orders};
+use lmlang_interp::{Cache, Limits, Options, Outcome, Progress, Run, Trace, TraceLevel};
+use lmlang_ir::text::parse_program;
+use lmlang_ir::{Const, FuncRef, RefAllocator, Value};
+use lmlang_verify::Checked;
+
+const KERNELS: [(&str, i64); 6] = [
+    ("fib", 27),
+    ("sum", 3_000_000),
+    ("collatz", 30_000),
+    ("sieve", 1_000_000),
+    ("mandel", 160),
+    ("body", 300_000),
+];
+/// Steps of a page of the whole trace, and of a page in the middle.
+const PAGE: usize = 1_000;
+const LOOK: usize = 100;
+
+/// What takes a turn on each kernel.
+const WAYS: [&str; 4] = ["wasmi", "run", "run and a page of its trace", "run and all of its trace"];
+
+struct Ours {
+    checked: Checked,
+    cache: Cache,
+    options: Options,
+}
+
+impl Ours {
+    fn run(&self, function: FuncRef, argument: i64) -> Run {
+        let args = [Value::Const(Const::I64(argument))];
+        let mut run =
+            Run::new(&self.checked, function, &args, &self.options, &self.cache).expect("it starts");
+        while run.resume(10_000_000) == Progress::Paused {}
+        run
+    }
+
+    /// Runs a kernel, looks at as many steps as are wanted, and returns its answer and its length.
+    fn answer(&self, function: FuncRef, argument: i64, way: usize) -> (i64, u64) {
+        let run = self.run(function, argument);
+        if way > 1 {
+            let mut trace = Trace::of(&run, TraceLevel::Nodes, None).expect("it started before");
+            if way == 2 {
+                let page = trace.page(run.steps() / 2, LOOK, u64::MAX);
+                assert_eq!(black_box(page).steps.len(), LOOK, "there is that much in the middle");
+            } else {
+                let (mut next, mut seen) = (Some(0), 0);
+                while let Some(from) = next {
+                    let page = trace.page(from, PAGE, u64::MAX);
+                    seen += page.steps.len() as u64;
+                    next = black_box(page).next;
+                }
+                assert_eq!(seen, run.steps(), "every node is a step");
+                assert_eq!(trace.outcome(), run.outcome(), "the trace ends as the run did");
+            }
+        }
+        let result = run.into_result();
+        match result.outcome {
+            Outcome::Returned { values } => match values[..] {
+                [Value::Const(Const::I64(value))] => (value, result.steps),
+                _ => panic!("a kernel returns one number"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The geometric mean of the ratios of all kernels, round by round.
+fn geometric(ratios: &[Vec<f64>]) -> Spread {
+    let rounds = ratios.iter().map(Vec::len).min().unwrap_or_default();
+    let mean = |round: usize| {
+        let product: f64 = ratios.iter().map(|kernel| kernel[round]).product();
+        product.powf(1.0 / ratios.len() as f64)
+    };
+    Spread::of(&(0..rounds).map(mean).collect::<Vec<_>>())
+}
+
+fn main() -> io::Result<()> {
+    let mut config = wasmi::Config::default();
+    config.consume_fuel(false);
+    let engine = wasmi::Engine::new(&config);
+    let module = wasmi::Module::new(&engine, include_str!("kernels.wat")).expect("the module is valid");
+    let mut store = wasmi::Store::new(&engine, ());
+    let linker = wasmi::Linker::new(&engine);
+    let instance = linker.instantiate_and_start(&mut store, &module).expect("it instantiates");
+
+    let program =
+        parse_program(include_str!("kernels.lm"), &mut RefAllocator::starting_at(1)).expect("it parses");
+    let find = |name: &str| {
+        program.functions().find(|(_, f)| &*f.head().name == name).expect("a kernel of that name").0
+    };
+    let functions: Vec<FuncRef> = KERNELS.iter().map(|(name, _)| find(name)).collect();
+    let limits = Limits { fuel: 1 << 40, ..Limits::default() };
+    let ours = Ours {
+        checked: Checked::full(program.clone(), NonZeroUsize::MIN),
+        cache: Cache::new(),
+        options: Options { limits, ..Options::default() },
+    };
+
+    // Milliseconds by kernel and way, and nodes that a kernel executes.
+    let mut found = vec![[const { Vec::new() }; WAYS.len()]; KERNELS.len()];
+    let mut nodes = [0; KERNELS.len()];
+    for (round, order) in orders(KERNELS.len() * WAYS.len(), ROUNDS + 1, 7).into_iter().enumerate() {
+        let mut answers = [None; KERNELS.len()];
+        for turn in order {
+            let (kernel, way) = (turn / WAYS.len(), turn % WAYS.len());
+            let (name, argument) = KERNELS[kernel];
+            let start = own_cpu();
+            let answer = if way == 0 {
+                let theirs = instance.get_typed_func::<i64, i64>(&store, name).expect("it is exported");
+                theirs.call(&mut store, argument).expect("it runs")
+            } else {
+                let (answer, steps) = ours.answer(functions[kernel], argument, way);
+                nodes[kernel] = steps;
+                answer
+            };
+            let millis = (own_cpu() - start).as_secs_f64() * 1e3;
+            assert_eq!(*answers[kernel].get_or_insert(answer), answer, "{name}");
+            // The first round warms up.
+            if round > 0 {
+                found[kernel][way].push(millis);
+            }
+        }
+    }
+
+    let mut report = Report::of("interp");
+    let ratios = |way: usize, beside: usize| -> Vec<Vec<f64>> {
+        let of = |kernel: &[Vec<f64>; WAYS.len()]| {
+            kernel[way].iter().zip(&kernel[beside]).map(|(one, other)| one / other).collect()
+        };
+        found.iter().map(of).collect()
+    };
+    let plain = ratios(1, 0);
+    for (at, (name, _)) in KERNELS.iter().enumerate() {
+        let nanos = found[at][1].iter().map(|millis| millis * 1e6 / nodes[at] as f64).collect::<Vec<_>>();
+        let measured = Measured::new(format!("run: {name}"), "ns CPU a node", Spread::of(&nanos));
+        report.add(measured.beside("wasmi", Spread::of(&plain[at])).target(Target::AtMost(2.5)));
+    }
+    let traced = ratios(3, 0);
+    for (at, (name, _)) in KERNELS.iter().enumerate() {
+        let nanos = found[at][3].iter().map(|millis| millis * 1e6 / nodes[at] as f64).collect::<Vec<_>>();
+        let measured = Measured::new(format!("{}: {name}", WAYS[3]), "ns CPU a node", Spread::of(&nanos));
+        report.add(measured.beside("wasmi", Spread::of(&traced[at])));
+    }
+    for (way, beside, target) in [(1, 0, Some(1.5)), (2, 1, None), (3, 1, Some(1.3)), (3, 0, Some(1.75))] {
+        let mean = geometric(&ratios(way, beside));
+        let measured = Measured::new(format!("{}: geometric mean", WAYS[way]), "times", mean);
+        let measured = measured.beside(WAYS[beside], mean);
+        report.add(match target {
+            Some(most) => measured.target(Target::AtMost(most)),
+            None => measured,
+        });
+    }
+    report.publish()
+}
