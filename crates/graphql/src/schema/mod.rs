@@ -33,7 +33,7 @@ pub mod types;
 pub mod verification;
 pub mod view;
 
-use async_graphql::{SDLExportOptions, Schema, SchemaBuilder};
+use async_graphql::{SDLExportOptions, Schema, SchemaBuilder, ValidationMode};
 use lmlang_engine::Engine;
 
 use crate::transport::{Executor, Limits};
@@ -46,8 +46,9 @@ fn builder() -> SchemaBuilder<query::Query, mutation::Mutation, subscription::Su
 
 /// The executor of the schema over an engine.
 pub fn build(engine: Engine, limits: Limits) -> Executor {
-    let schema: Root = builder().data(engine).data(limits.clone()).finish();
-    Executor::new(schema, limits)
+    let schema: Root = builder().data(engine.clone()).data(limits.clone()).finish();
+    let lenient = builder().validation_mode(ValidationMode::Fast).data(engine).data(limits.clone()).finish();
+    Executor::with_lenient(schema, lenient, limits)
 }
 
 /// The schema as text, sorted; needs no engine.

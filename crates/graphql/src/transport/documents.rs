@@ -1,7 +1,8 @@
 //! Remembers parsed documents, because a client sends the same ones again and parsing is half the cost of a small
-//! operation.
+//! operation; and which of them are valid, because finding that out is most of the other half.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::parser::types::ExecutableDocument;
@@ -11,20 +12,43 @@ const GENERATION: usize = 128 << 10;
 /// A longer document is not remembered.
 const LONGEST: usize = 8 << 10;
 
+/// A document that has been parsed.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) document: ExecutableDocument,
+    valid: AtomicBool,
+}
+
+impl Known {
+    pub(super) fn new(document: ExecutableDocument) -> Known {
+        Known { document, valid: AtomicBool::new(false) }
+    }
+
+    /// Whether it has passed validation; the values of variables are another matter.
+    pub(super) fn is_valid(&self) -> bool {
+        self.valid.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that it has.
+    pub(super) fn set_valid(&self) {
+        self.valid.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Documents by their text, in two generations: what was not asked for while one filled up is forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Documents(Mutex<Generations>);
 
 #[derive(Debug, Default)]
 struct Generations {
-    young: HashMap<Box<str>, Arc<ExecutableDocument>>,
-    old: HashMap<Box<str>, Arc<ExecutableDocument>>,
+    young: HashMap<Box<str>, Arc<Known>>,
+    old: HashMap<Box<str>, Arc<Known>>,
     young_bytes: usize,
 }
 
 impl Documents {
     /// Finds a document.
-    pub(super) fn get(&self, text: &str) -> Option<Arc<ExecutableDocument>> {
+    pub(super) fn get(&self, text: &str) -> Option<Arc<Known>> {
         let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(document) = generations.young.get(text) {
             return Some(Arc::clone(document));
@@ -35,7 +59,7 @@ impl Documents {
     }
 
     /// Remembers a document, for a while.
-    pub(super) fn insert(&self, text: &str, document: &Arc<ExecutableDocument>) {
+    pub(super) fn insert(&self, text: &str, document: &Arc<Known>) {
         if text.len() <= LONGEST {
             let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             generations.insert(text.into(), Arc::clone(document));
@@ -44,7 +68,7 @@ impl Documents {
 }
 
 impl Generations {
-    fn insert(&mut self, text: Box<str>, document: Arc<ExecutableDocument>) {
+    fn insert(&mut self, text: Box<str>, document: Arc<Known>) {
         if self.young_bytes + text.len() > GENERATION {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
@@ -69,7 +93,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_stays_and_the_rest_is_bounded() {
         let documents = Documents::default();
-        let document = Arc::new(parse_query("{ a }").unwrap());
+        let document = Arc::new(Known::new(parse_query("{ a }").unwrap()));
         for number in 0..1000 {
             documents.insert(&text(number), &document);
             assert!(documents.get(&text(0)).is_some(), "{number}");
@@ -83,7 +107,7 @@ mod tests {
     fn a_long_document_is_not_remembered() {
         let documents = Documents::default();
         let long = " ".repeat(LONGEST + 1);
-        documents.insert(&long, &Arc::new(parse_query("{ a }").unwrap()));
+        documents.insert(&long, &Arc::new(Known::new(parse_query("{ a }").unwrap())));
         assert!(documents.get(&long).is_none());
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 
 use super::answer::{Answer, Masking, Outcome};
 use super::budget::Budget;
-use super::documents::Documents;
+use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
 use super::{integers, omitted, precheck, tokens};
@@ -90,6 +90,9 @@ pub struct Prepared {
     request: Request,
     kind: OperationKind,
     id: RequestId,
+    known: Arc<Known>,
+    /// Whether it is sure that validation finds nothing.
+    valid: bool,
 }
 
 impl fmt::Debug for Prepared {
@@ -112,6 +115,8 @@ type Subscribe = dyn Fn(Request) -> BoxStream<'static, Response> + Send + Sync;
 struct Inner {
     execute: Box<Execute>,
     subscribe: Box<Subscribe>,
+    /// Runs what needs no validation.
+    execute_valid: Option<Box<Execute>>,
     shape: Shape,
     limits: Limits,
     documents: Documents,
@@ -137,14 +142,34 @@ impl Executor {
         M: ObjectType + 'static,
         S: SubscriptionType + 'static,
     {
+        Executor::over(schema, None, limits)
+    }
+
+    /// Makes the executor of a schema that exists twice: `lenient` is the same, but for its mode of validation.
+    ///
+    /// It runs documents that the other has found valid, as long as their variables surely fit.
+    #[must_use]
+    pub fn with_lenient<Q, M, S>(schema: Schema<Q, M, S>, lenient: Schema<Q, M, S>, limits: Limits) -> Self
+    where
+        Q: ObjectType + 'static,
+        M: ObjectType + 'static,
+        S: SubscriptionType + 'static,
+    {
+        Executor::over(schema, Some(executes(lenient)), limits)
+    }
+
+    fn over<Q, M, S>(schema: Schema<Q, M, S>, execute_valid: Option<Box<Execute>>, limits: Limits) -> Self
+    where
+        Q: ObjectType + 'static,
+        M: ObjectType + 'static,
+        S: SubscriptionType + 'static,
+    {
         let shape = Shape::read(&schema.sdl());
         let slots = usize::try_from(limits.in_flight).unwrap_or(Semaphore::MAX_PERMITS);
         let for_streams = schema.clone();
         Executor(Arc::new(Inner {
-            execute: Box::new(move |request| {
-                let schema = schema.clone();
-                async move { schema.execute(request).await }.boxed()
-            }),
+            execute: executes(schema),
+            execute_valid,
             subscribe: Box::new(move |request| for_streams.execute_stream(request)),
             shape,
             limits,
@@ -178,43 +203,50 @@ impl Executor {
     fn check(&self, params: Params, id: &RequestId) -> Result<Prepared, Refusal> {
         let Inner { shape, limits, documents, .. } = &*self.0;
         refuse_raw_values(&params.variables)?;
-        let document = match documents.get(&params.query) {
-            Some(document) => document,
+        let known = match documents.get(&params.query) {
+            Some(known) => known,
             None => {
                 tokens::check(&params.query, limits)?;
-                let document = Arc::new(parse_query(&params.query)?);
+                let document = parse_query(&params.query)?;
                 precheck::check_definitions(&document, limits)?;
-                documents.insert(&params.query, &document);
-                document
+                let known = Arc::new(Known::new(document));
+                documents.insert(&params.query, &known);
+                known
             }
         };
-        let operation = select(&document, params.operation_name.as_deref())?;
-        precheck::check(&document, &operation.node, &params.variables, shape, limits)?;
-        refuse_missing_variables(operation, &params.variables)?;
-        integers::check(&document, &operation.node, &params.variables, shape)?;
+        let document = &known.document;
+        let operation = select(document, params.operation_name.as_deref())?;
+        precheck::check(document, &operation.node, &params.variables, shape, limits)?;
+        let valid = known.is_valid() && shape.inputs.surely_fit(&operation.node, &params.variables);
+        if !valid {
+            refuse_missing_variables(operation, &params.variables)?;
+            integers::check(document, &operation.node, &params.variables, shape)?;
+        }
         let kind = match operation.node.ty {
             OperationType::Query => OperationKind::Query,
             OperationType::Mutation => OperationKind::Mutation,
             OperationType::Subscription => OperationKind::Subscription,
         };
-        let mut document = ExecutableDocument::clone(&document);
-        omitted::take_out(&mut document, &params.variables);
+        let mut document = ExecutableDocument::clone(document);
+        if !valid {
+            omitted::take_out(&mut document, &params.variables);
+        }
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request.operation_name = params.operation_name;
         if kind != OperationKind::Subscription {
             request = request.data(Budget::new(limits.text_of_answer));
         }
         request.set_parsed_query(document);
-        Ok(Prepared { request, kind, id: id.clone() })
+        Ok(Prepared { request, kind, id: id.clone(), known, valid })
     }
 
     /// Runs a query or a mutation.
     ///
     /// A subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
-        let Prepared { request, kind, id } = prepared;
+        let Prepared { request, kind, id, known, valid } = prepared;
         let started = Instant::now();
-        let answer = match self.run(request, kind).await {
+        let answer = match self.run(request, kind, &known, valid).await {
             Ok(response) => self.finish(response, &id),
             Err(error) => Answer::refuse(error, &id),
         };
@@ -222,8 +254,14 @@ impl Executor {
         answer
     }
 
-    async fn run(&self, request: Request, kind: OperationKind) -> Result<Response, ApiError> {
-        let Inner { execute, limits, slots, .. } = &*self.0;
+    async fn run(
+        &self,
+        request: Request,
+        kind: OperationKind,
+        known: &Known,
+        valid: bool,
+    ) -> Result<Response, ApiError> {
+        let Inner { execute, execute_valid, limits, slots, .. } = &*self.0;
         if kind == OperationKind::Subscription {
             return Err(ApiError::new(
                 Code::BadRequest,
@@ -236,9 +274,16 @@ impl Executor {
                 format!("the server runs {} operations already", limits.in_flight),
             ));
         };
+        let execute = execute_valid.as_ref().filter(|_| valid).unwrap_or(execute);
         let running = AssertUnwindSafe(execute(request)).catch_unwind();
         match tokio::time::timeout(limits.deadline, running).await {
-            Ok(Ok(response)) => Ok(response),
+            Ok(Ok(response)) => {
+                // An answer without errors has passed validation.
+                if !valid && response.errors.is_empty() {
+                    known.set_valid();
+                }
+                Ok(response)
+            }
             Ok(Err(panic)) => Err(panicked(&panic)),
             Err(_) => Err(ApiError::new(
                 Code::Timeout,
@@ -256,7 +301,7 @@ impl Executor {
         if prepared.kind != OperationKind::Subscription {
             return stream::once(async move { executor.execute(prepared).await }).boxed();
         }
-        let Prepared { request, kind, id } = prepared;
+        let Prepared { request, kind, id, .. } = prepared;
         let answers = AssertUnwindSafe((self.0.subscribe)(request)).catch_unwind();
         answers
             .map(move |response| {
@@ -275,6 +320,19 @@ impl Executor {
         let masking = Masking { shape: &self.0.shape, id, most: self.0.limits.errors };
         Answer::of(response, masking)
     }
+}
+
+/// How a schema runs queries and mutations.
+fn executes<Q, M, S>(schema: Schema<Q, M, S>) -> Box<Execute>
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
+    Box::new(move |request| {
+        let schema = schema.clone();
+        async move { schema.execute(request).await }.boxed()
+    })
 }
 
 /// Why an operation does not run.

@@ -85,7 +85,7 @@ fn fits(shape: &Shape, ty: &Type, value: &Value, path: &str) -> Result<(), ApiEr
             }
         }
         (BaseType::Named(name), Value::Object(given)) => {
-            let Some(input) = shape.input(name) else { return Ok(()) };
+            let Some(input) = shape.inputs.fields(name) else { return Ok(()) };
             for (field, value) in given {
                 if let Some(ty) = input.get(field) {
                     fits(shape, ty, value, &format!("{path}.{field}"))?;

@@ -2,7 +2,8 @@
 //!
 //! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
 //! do the bounding in time linear in the document, [`integers`] and [`omitted`] do what the library leaves undone,
-//! [`shape`] is what they know of the schema, and [`answer`] turns what came out into what a client may see. Nothing in here knows HTTP or WebSockets.
+//! [`shape`] is what they know of the schema, [`values`] tells who need not be validated again, and [`answer`] turns what
+//! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
 mod answer;
 pub(crate) mod budget;
@@ -14,6 +15,7 @@ mod omitted;
 mod precheck;
 mod shape;
 mod tokens;
+mod values;
 
 #[cfg(test)]
 mod tests;

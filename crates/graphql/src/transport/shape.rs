@@ -8,6 +8,8 @@ use async_graphql::parser::types::{
 use async_graphql::parser::{self, Positioned};
 use async_graphql::{Name, Value};
 
+use super::values::Inputs;
+
 /// Page size assumed for a `first` without a default.
 const DEFAULT_PAGE: u64 = 50;
 /// Length assumed for a list without `first`.
@@ -21,7 +23,8 @@ pub(super) struct Shape {
     subscription: Option<Name>,
     fields: HashMap<Name, HashMap<Name, Field>>,
     known: HashMap<Name, Vec<String>>,
-    inputs: HashMap<Name, HashMap<Name, Type>>,
+    /// The types of inputs.
+    pub(super) inputs: Inputs,
 }
 
 /// One output field.
@@ -60,6 +63,7 @@ impl Shape {
                     shape.subscription = schema.node.subscription.map(|name| name.node);
                 }
                 TypeSystemDefinition::Type(definition) => {
+                    shape.inputs.add(&definition.node);
                     shape.add(definition.node.name.node, definition.node.kind);
                 }
                 TypeSystemDefinition::Directive(_) => {}
@@ -78,9 +82,7 @@ impl Shape {
             }
             TypeKind::InputObject(input) => {
                 let fields = input.fields.iter().map(|field| field.node.name.node.to_string());
-                self.known.insert(name.clone(), fields.collect());
-                let types = input.fields.into_iter().map(|field| (field.node.name.node, field.node.ty.node));
-                self.inputs.insert(name, types.collect());
+                self.known.insert(name, fields.collect());
             }
             TypeKind::Scalar | TypeKind::Union(_) => {}
         }
@@ -111,11 +113,6 @@ impl Shape {
     /// Finds a field; none for introspection, and for what validation will refuse.
     pub(super) fn field(&self, owner: &Name, field: &Name) -> Option<&Field> {
         self.fields.get(owner)?.get(field)
-    }
-
-    /// Finds the types of an input object's fields.
-    pub(super) fn input(&self, type_name: &Name) -> Option<&HashMap<Name, Type>> {
-        self.inputs.get(type_name)
     }
 
     /// Lists the values of an enum, or the fields of an input object.

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use async_graphql::{Enum, InputObject, Json, Object, Result, Schema, SimpleObject, Subscription};
+use async_graphql::{
+    Context, Enum, InputObject, Json, Object, Result, Schema, SimpleObject, Subscription, ValidationMode,
+};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 
@@ -76,8 +78,8 @@ impl Query {
 
 #[Object]
 impl Mutation {
-    async fn add(&self, to: i32) -> i32 {
-        to + 1
+    async fn add(&self, context: &Context<'_>, to: i32) -> i32 {
+        to + context.data_opt::<i32>().unwrap_or(&1)
     }
 }
 
@@ -155,6 +157,22 @@ async fn operations_of_every_kind_run() {
     let (answers, _) =
         answers(&executor(Limits::default()), params("subscription { count(to: 2) }", json!({}))).await;
     assert_eq!(answers, [json!({"data": {"count": 0}}), json!({"data": {"count": 1}})]);
+}
+
+#[tokio::test]
+async fn a_valid_document_is_validated_again_only_for_doubtful_variables() {
+    let lenient =
+        Schema::build(Query, Mutation, Events).validation_mode(ValidationMode::Fast).data(100).finish();
+    let executor = Executor::with_lenient(Schema::new(Query, Mutation, Events), lenient, Limits::default());
+    let document = "mutation($to: Int!) { add(to: $to) }";
+    let ask = async |to: Value| answers(&executor, params(document, json!({ "to": to }))).await;
+    let refused = ask(json!("two")).await;
+    assert_eq!(refused.1, Outcome::Refused(Code::BadRequest));
+    assert_eq!(ask(json!(2)).await.0, [json!({"data": {"add": 3}})]);
+    // The other schema says so by another sum.
+    assert_eq!(ask(json!(2)).await.0, [json!({"data": {"add": 102}})]);
+    assert_eq!(ask(json!("two")).await, refused, "as when the document was new");
+    assert_eq!(ask(Value::Null).await.1, Outcome::Refused(Code::BadRequest));
 }
 
 #[tokio::test]
