@@ -99,10 +99,10 @@ struct Memory {
 }
 
 async fn measure(folder: &Path) -> Result<Report, Failure> {
+    let never = SnapshotPolicy { entries: u64::MAX, bytes: u64::MAX, ..SnapshotPolicy::default() };
     let engines = [
-        // Half of what a number holds: the last one is added to it.
-        engine(&folder.join("bare.db"), u64::MAX / 2).await?,
-        engine(&folder.join("usual.db"), SnapshotPolicy::default().entries).await?,
+        engine(&folder.join("bare.db"), never).await?,
+        engine(&folder.join("usual.db"), SnapshotPolicy::default()).await?,
     ];
     let mut subjects = Vec::new();
     for shape in SHAPES {
@@ -125,10 +125,10 @@ async fn measure(folder: &Path) -> Result<Report, Failure> {
     Ok(report(&subjects))
 }
 
-async fn engine(database: &Path, entries: u64) -> Result<Engine, Failure> {
+async fn engine(database: &Path, snapshots: SnapshotPolicy) -> Result<Engine, Failure> {
     let store = Store::open(Options::file(database)).await?;
     let limits = Limits { text_bytes: 64 << 20, ..Limits::default() };
-    Ok(Engine::new(store, limits, SnapshotPolicy { entries }))
+    Ok(Engine::new(store, limits, snapshots))
 }
 
 fn call() -> Call {
