@@ -367,35 +367,39 @@ impl<T: PartialEq> Trie<T> {
     /// two share their history.
     pub fn changes<'a>(&'a self, other: &'a Trie<T>) -> Vec<Change<'a, T>> {
         let mut found = Vec::new();
-        diff(&self.root, &other.root, &mut found);
+        diff(&self.root, &other.root, &mut |change| {
+            found.push(change);
+            true
+        });
         found
     }
 }
 
-fn diff<'a, T: PartialEq>(a: &'a Child<T>, b: &'a Child<T>, found: &mut Vec<Change<'a, T>>) {
+/// Visits what differs, in order of the keys, until the visitor has enough; tells whether it had not.
+fn diff<'a, T: PartialEq>(
+    a: &'a Child<T>,
+    b: &'a Child<T>,
+    visit: &mut impl FnMut(Change<'a, T>) -> bool,
+) -> bool {
     if a.same(b) || matches!((a.known_hash(), b.known_hash()), (Some(x), Some(y)) if x == y) {
-        return;
+        return true;
     }
     match (a, b) {
         (Child::Inner(x), Child::Inner(y)) if x.shift == y.shift && x.prefix == y.prefix => {
-            for (kid_a, kid_b) in x.kids.iter().zip(&y.kids) {
-                diff(kid_a, kid_b, found);
-            }
+            x.kids.iter().zip(&y.kids).all(|(kid_a, kid_b)| diff(kid_a, kid_b, visit))
         }
         // One side covers a part of the other: the parts that it does not cover stand alone.
         (Child::Inner(x), _) if spans(x, b) => {
             let slot = x.slot(b.sample_key());
-            for (index, kid) in x.kids.iter().enumerate() {
-                diff(kid, if index == slot { b } else { &Child::Empty }, found);
-            }
+            let beside = |index| if index == slot { b } else { &Child::Empty };
+            x.kids.iter().enumerate().all(|(index, kid)| diff(kid, beside(index), visit))
         }
         (_, Child::Inner(y)) if spans(y, a) => {
             let slot = y.slot(a.sample_key());
-            for (index, kid) in y.kids.iter().enumerate() {
-                diff(if index == slot { a } else { &Child::Empty }, kid, found);
-            }
+            let beside = |index| if index == slot { a } else { &Child::Empty };
+            y.kids.iter().enumerate().all(|(index, kid)| diff(beside(index), kid, visit))
         }
-        (Child::Empty | Child::Leaf(_) | Child::Inner(_), _) => merge_entries(a, b, found),
+        (Child::Empty | Child::Leaf(_) | Child::Inner(_), _) => merge_entries(a, b, visit),
     }
 }
 
@@ -408,18 +412,22 @@ fn spans<T>(inner: &Inner<T>, child: &Child<T>) -> bool {
     }
 }
 
-fn merge_entries<'a, T: PartialEq>(a: &'a Child<T>, b: &'a Child<T>, found: &mut Vec<Change<'a, T>>) {
+fn merge_entries<'a, T: PartialEq>(
+    a: &'a Child<T>,
+    b: &'a Child<T>,
+    visit: &mut impl FnMut(Change<'a, T>) -> bool,
+) -> bool {
     let (mut left, mut right) = (entries(a).peekable(), entries(b).peekable());
     loop {
         let key = match (left.peek(), right.peek()) {
-            (None, None) => return,
+            (None, None) => return true,
             (Some((key, _)), None) | (None, Some((key, _))) => *key,
             (Some((x, _)), Some((y, _))) => Ord::min(*x, *y),
         };
         let before = left.next_if(|(k, _)| *k == key).map(|(_, item)| item);
         let after = right.next_if(|(k, _)| *k == key).map(|(_, item)| item);
-        if before != after {
-            found.push((key, before, after));
+        if before != after && !visit((key, before, after)) {
+            return false;
         }
     }
 }
@@ -496,7 +504,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
 
 impl<T: PartialEq> PartialEq for Trie<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.changes(other).is_empty()
+        diff(&self.root, &other.root, &mut |_| false)
     }
 }
 

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lmlang_ir::{Body, ContractRef, Function, Node, NodeContent, NodeRef, Ref, RegionRef, Source, VarRef};
+use lmlang_ir::trie::Change;
+use lmlang_ir::{
+    Body, Contract, ContractRef, Function, Node, NodeContent, NodeRef, Ref, Region, RegionRef, Source,
+    VarRef, Variable,
+};
 
 use super::places::{Displaced, in_order};
 use crate::edit::FunctionEdit;
@@ -30,52 +34,70 @@ pub(super) fn parts(function: &Function) -> impl Iterator<Item = u64> + '_ {
     regions.chain(listed(function).map(|part| part.number))
 }
 
-/// The numbers of what is in the second body and not in the first.
-pub(super) fn new_parts(a: &Body, b: &Body) -> Vec<u64> {
-    fn new<T>(changes: Vec<(u64, Option<&T>, Option<&T>)>) -> impl Iterator<Item = u64> {
-        changes.into_iter().filter_map(|(number, before, _)| before.is_none().then_some(number))
+/// In what the maps of two bodies differ: found out once, looked at from several sides.
+pub(super) struct BodyChanges<'a> {
+    a: &'a Body,
+    b: &'a Body,
+    nodes: Vec<Change<'a, Node>>,
+    regions: Vec<Change<'a, Region>>,
+    variables: Vec<Change<'a, Variable>>,
+    contracts: Vec<Change<'a, Contract>>,
+}
+
+impl<'a> BodyChanges<'a> {
+    pub(super) fn between(a: &'a Body, b: &'a Body) -> BodyChanges<'a> {
+        BodyChanges {
+            a,
+            b,
+            nodes: a.changed_nodes(b),
+            regions: a.changed_regions(b),
+            variables: a.changed_variables(b),
+            contracts: a.changed_contracts(b),
+        }
     }
-    new(a.changed_nodes(b))
-        .chain(new(a.changed_regions(b)))
-        .chain(new(a.changed_variables(b)))
-        .chain(new(a.changed_contracts(b)))
-        .collect()
-}
 
-/// Tells whether a region has another owner in the second body, which no edit says.
-pub(super) fn rehung(a: &Body, b: &Body) -> bool {
-    let other_root = matches!((a.root(), b.root()), (Some(x), Some(y)) if x != y);
-    let changes = a.changed_regions(b);
-    let mut pairs = changes.iter().filter_map(|(_, before, after)| Some(((*before)?, (*after)?)));
-    other_root || pairs.any(|(before, after)| before.owner != after.owner)
-}
+    /// The numbers of what is in the second body and not in the first.
+    pub(super) fn new_parts(&self) -> impl Iterator<Item = u64> + '_ {
+        fn new<'c, T>(changes: &'c [Change<'_, T>]) -> impl Iterator<Item = u64> + 'c {
+            changes.iter().filter_map(|(number, before, _)| before.is_none().then_some(*number))
+        }
+        new(&self.nodes).chain(new(&self.regions)).chain(new(&self.variables)).chain(new(&self.contracts))
+    }
 
-/// The edits that turn the first body into the second.
-pub(super) fn diff(a: &Body, b: &Body) -> BodyDiff {
-    let mut diff = BodyDiff::default();
-    let mut last = Vec::new();
-    diff.variables(a, b, &mut last);
-    diff.contracts(a, b, &mut last);
-    let mut moved = diff.place(a, b);
-    diff.survivors(a, b, &mut moved);
-    diff.modified.extend(moved.into_iter().map(Ref::from));
-    diff.removals(a, b);
-    diff.edits.extend(last.into_iter().rev());
-    diff
+    /// Tells whether a region has another owner in the second body, which no edit says.
+    pub(super) fn rehung(&self) -> bool {
+        let other_root = matches!((self.a.root(), self.b.root()), (Some(x), Some(y)) if x != y);
+        let mut pairs = self.regions.iter().filter_map(|(_, before, after)| Some(((*before)?, (*after)?)));
+        other_root || pairs.any(|(before, after)| before.owner != after.owner)
+    }
+
+    /// The edits that turn the first body into the second.
+    pub(super) fn diff(&self) -> BodyDiff {
+        let mut diff = BodyDiff::default();
+        let mut last = Vec::new();
+        diff.variables(self, &mut last);
+        diff.contracts(self, &mut last);
+        let mut moved = diff.place(self);
+        diff.survivors(self, &mut moved);
+        diff.modified.extend(moved.into_iter().map(Ref::from));
+        diff.removals(self);
+        diff.edits.extend(last.into_iter().rev());
+        diff
+    }
 }
 
 impl BodyDiff {
-    fn variables(&mut self, a: &Body, b: &Body, last: &mut Vec<FunctionEdit>) {
-        for (number, before, after) in a.changed_variables(b) {
-            let Some(variable) = VarRef::new(number) else { continue };
+    fn variables(&mut self, changes: &BodyChanges<'_>, last: &mut Vec<FunctionEdit>) {
+        for (number, before, after) in &changes.variables {
+            let Some(variable) = VarRef::new(*number) else { continue };
             match (before, after) {
                 (None, Some(content)) => {
                     self.added.push(variable.into());
-                    self.edits.push(FunctionEdit::AddVariable { variable, content: content.clone() });
+                    self.edits.push(FunctionEdit::AddVariable { variable, content: (*content).clone() });
                 }
                 (Some(_), Some(content)) => {
                     self.modified.push(variable.into());
-                    self.edits.push(FunctionEdit::SetVariable { variable, content: content.clone() });
+                    self.edits.push(FunctionEdit::SetVariable { variable, content: (*content).clone() });
                 }
                 (_, None) => {
                     self.removed.push(variable.into());
@@ -85,17 +107,17 @@ impl BodyDiff {
         }
     }
 
-    fn contracts(&mut self, a: &Body, b: &Body, last: &mut Vec<FunctionEdit>) {
-        for (number, before, after) in a.changed_contracts(b) {
-            let Some(contract) = ContractRef::new(number) else { continue };
+    fn contracts(&mut self, changes: &BodyChanges<'_>, last: &mut Vec<FunctionEdit>) {
+        for (number, before, after) in &changes.contracts {
+            let Some(contract) = ContractRef::new(*number) else { continue };
             match (before, after) {
                 (None, Some(content)) => {
                     self.added.push(contract.into());
-                    self.edits.push(FunctionEdit::AddContract { contract, content: content.clone() });
+                    self.edits.push(FunctionEdit::AddContract { contract, content: (*content).clone() });
                 }
                 (Some(_), Some(content)) => {
                     self.modified.push(contract.into());
-                    self.edits.push(FunctionEdit::SetContract { contract, content: content.clone() });
+                    self.edits.push(FunctionEdit::SetContract { contract, content: (*content).clone() });
                 }
                 (_, None) => {
                     self.removed.push(contract.into());
@@ -107,18 +129,19 @@ impl BodyDiff {
 
     /// Adds regions and puts nodes into place, outer regions first, so that whatever a node is put into stands where it
     /// will stand, and no node comes to stand inside itself. Returns the nodes that were moved.
-    fn place(&mut self, a: &Body, b: &Body) -> BTreeSet<NodeRef> {
+    fn place(&mut self, changes: &BodyChanges<'_>) -> BTreeSet<NodeRef> {
+        let (a, b) = (changes.a, changes.b);
         let displaced = Displaced::between(a, b);
         let mut new_regions = HashSet::new();
-        for (number, before, after) in a.changed_regions(b) {
-            let Some(region) = RegionRef::new(number) else { continue };
+        for (number, before, after) in &changes.regions {
+            let Some(region) = RegionRef::new(*number) else { continue };
             match (before, after) {
                 (None, _) => {
                     new_regions.insert(region);
                 }
                 (Some(_), Some(content)) => {
                     self.modified.push(region.into());
-                    self.edits.push(FunctionEdit::SetRegion { region, content: content.clone() });
+                    self.edits.push(FunctionEdit::SetRegion { region, content: (*content).clone() });
                 }
                 (Some(_), None) => {}
             }
@@ -164,9 +187,9 @@ impl BodyDiff {
     }
 
     /// Changes what is in both.
-    fn survivors(&mut self, a: &Body, b: &Body, modified: &mut BTreeSet<NodeRef>) {
-        for (number, before, after) in a.changed_nodes(b) {
-            let (Some(node), Some(before), Some(after)) = (NodeRef::new(number), before, after) else {
+    fn survivors(&mut self, changes: &BodyChanges<'_>, modified: &mut BTreeSet<NodeRef>) {
+        for (number, before, after) in &changes.nodes {
+            let (Some(node), Some(before), Some(after)) = (NodeRef::new(*number), *before, *after) else {
                 continue;
             };
             if only_inputs_differ(before, after) {
@@ -187,17 +210,18 @@ impl BodyDiff {
     }
 
     /// Removes nodes and regions from the inside out, the last nodes first.
-    fn removals(&mut self, a: &Body, b: &Body) {
+    fn removals(&mut self, changes: &BodyChanges<'_>) {
+        let a = changes.a;
         let mut depths = Depths::of(a);
         let mut nodes: Vec<(usize, RegionRef, NodeRef)> = Vec::new();
-        for (number, before, after) in a.changed_nodes(b) {
-            if let (Some(node), Some(before), None) = (NodeRef::new(number), before, after) {
+        for (number, before, after) in &changes.nodes {
+            if let (Some(node), Some(before), None) = (NodeRef::new(*number), before, after) {
                 nodes.push((depths.depth(before.region()), before.region(), node));
             }
         }
         let mut regions: Vec<(usize, RegionRef)> = Vec::new();
-        for (number, before, after) in a.changed_regions(b) {
-            if let (Some(region), Some(_), None) = (RegionRef::new(number), before, after) {
+        for (number, before, after) in &changes.regions {
+            if let (Some(region), Some(_), None) = (RegionRef::new(*number), before, after) {
                 regions.push((depths.depth(region), region));
             }
         }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use lmlang_ir::{FuncRef, Function, FunctionHead, ModuleRef, Place, Program, Ref, TypeDef, TypeRef, VarRef};
 
 use crate::edit::{Edit, FunctionEdit};
-use body::BodyDiff;
+use body::{BodyChanges, BodyDiff};
 
 /// How two revisions differ.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,17 +105,44 @@ impl Diff {
 ///
 /// `apply_all(a, &diff(a, b).edits)` makes `a` equal to `b`, refs and order included.
 pub fn diff(a: &Program, b: &Program) -> Diff {
-    let clashes = Clashes::find(a, b);
+    let changed = changed_functions(a, b);
+    let clashes = Clashes::find(a, b, &changed);
     let mut parts = Parts::default();
     clashes.remove(a, &mut parts.edits);
     modules(a, b, &mut parts);
     types(a, b, &clashes, &mut parts);
     storage(a, b, &clashes, &mut parts);
-    functions(a, b, &clashes, &mut parts);
+    functions(changed, &clashes, &mut parts);
     let Parts { mut edits, inner, removals, functions, others } = parts;
     edits.extend(inner);
     edits.extend(removals.into_iter().rev());
     Diff { edits, functions, others }
+}
+
+/// A function that differs.
+type Changed<'a> = (FuncRef, FunctionSides<'a>);
+
+/// What there is of a function on the two sides.
+enum FunctionSides<'a> {
+    Added(&'a Arc<Function>),
+    Both { before: &'a Arc<Function>, after: &'a Arc<Function>, body: BodyChanges<'a> },
+    Removed(&'a Arc<Function>),
+}
+
+fn changed_functions<'a>(a: &'a Program, b: &'a Program) -> Vec<Changed<'a>> {
+    let sides = |before: Option<&'a Arc<Function>>, after: Option<&'a Arc<Function>>| match (before, after) {
+        (None, Some(after)) => Some(FunctionSides::Added(after)),
+        (Some(before), Some(after)) => {
+            let body = BodyChanges::between(before.body(), after.body());
+            Some(FunctionSides::Both { before, after, body })
+        }
+        (Some(before), None) => Some(FunctionSides::Removed(before)),
+        (None, None) => None,
+    };
+    let changes = a.changed_functions(b).into_iter();
+    changes
+        .filter_map(|(number, before, after)| Some((FuncRef::new(number)?, sides(before, after)?)))
+        .collect()
 }
 
 /// How much two revisions differ, without a word on how.
@@ -143,23 +170,21 @@ struct Clashes {
 }
 
 impl Clashes {
-    fn find(a: &Program, b: &Program) -> Clashes {
+    fn find(a: &Program, b: &Program, functions: &[Changed<'_>]) -> Clashes {
         let mut clashes = Clashes::default();
-        for (number, before, after) in a.changed_functions(b) {
-            match (before, after) {
-                (None, Some(after)) => {
-                    clashes.check(a, number);
+        for (function, changed) in functions {
+            match changed {
+                FunctionSides::Added(after) => {
+                    clashes.check(a, function.number());
                     body::parts(after).for_each(|part| clashes.check(a, part));
                 }
-                (Some(before), Some(after)) => {
-                    body::new_parts(before.body(), after.body())
-                        .into_iter()
-                        .for_each(|part| clashes.check(a, part));
-                    if body::rehung(before.body(), after.body()) {
-                        clashes.functions.extend(FuncRef::new(number));
+                FunctionSides::Both { body, .. } => {
+                    body.new_parts().for_each(|part| clashes.check(a, part));
+                    if body.rehung() {
+                        clashes.functions.insert(*function);
                     }
                 }
-                (_, None) => {}
+                FunctionSides::Removed(_) => {}
             }
         }
         for (number, before, after) in a.changed_types(b) {
@@ -323,18 +348,13 @@ fn storage(a: &Program, b: &Program, clashes: &Clashes, parts: &mut Parts) {
     }
 }
 
-fn functions(a: &Program, b: &Program, clashes: &Clashes, parts: &mut Parts) {
-    for (number, before, after) in a.changed_functions(b) {
-        let Some(function) = FuncRef::new(number) else { continue };
+fn functions(changed: Vec<Changed<'_>>, clashes: &Clashes, parts: &mut Parts) {
+    for (function, sides) in changed {
         let gone = clashes.functions.contains(&function);
-        let whole = |function: &Function| {
-            std::iter::once(FuncRef::new(number).map(Ref::from))
-                .flatten()
-                .chain(body::listed(function))
-                .collect()
-        };
-        parts.functions.push(match (before, after) {
-            (None, Some(content)) => {
+        let whole =
+            |content: &Function| std::iter::once(function.into()).chain(body::listed(content)).collect();
+        parts.functions.push(match sides {
+            FunctionSides::Added(content) => {
                 parts.edits.push(Edit::AddFunction { function, content: Arc::clone(content) });
                 let added = whole(content);
                 FunctionChange {
@@ -345,9 +365,8 @@ fn functions(a: &Program, b: &Program, clashes: &Clashes, parts: &mut Parts) {
                     modified: vec![],
                 }
             }
-            (Some(before), Some(after)) => {
-                let BodyDiff { edits, added, removed, mut modified } =
-                    body::diff(before.body(), after.body());
+            FunctionSides::Both { before, after, body } => {
+                let BodyDiff { edits, added, removed, mut modified } = body.diff();
                 let head = before.head() != after.head();
                 if head {
                     modified.insert(0, function.into());
@@ -364,12 +383,11 @@ fn functions(a: &Program, b: &Program, clashes: &Clashes, parts: &mut Parts) {
                 }
                 FunctionChange { function, change, added, removed, modified }
             }
-            (before, None) => {
-                let content = before.map(|before| before.content_hash());
-                if let (Some(content), false) = (content, gone) {
-                    parts.removals.push(Edit::RemoveFunction { function, content });
+            FunctionSides::Removed(before) => {
+                if !gone {
+                    parts.removals.push(Edit::RemoveFunction { function, content: before.content_hash() });
                 }
-                let removed = before.map_or_else(Vec::new, |before| whole(before));
+                let removed = whole(before);
                 FunctionChange {
                     function,
                     change: ChangeKind::Removed,
