@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lmlang_interp::{Outcome, RunResult};
-use lmlang_ir::{Const, Value};
+use lmlang_ir::Value;
 use uuid::Uuid;
 
 use crate::simulate::{RunRequest, Simulation};
@@ -48,13 +48,13 @@ impl Kept {
 
 /// Bytes that what is run takes, about.
 pub(crate) fn request_bytes(request: &RunRequest) -> usize {
-    request.stdin.len() + request.args.iter().map(value_bytes).sum::<usize>()
+    request.stdin.len() + values_bytes(&request.args)
 }
 
 /// Bytes that what a run gave takes, about.
 pub(crate) fn result_bytes(result: &RunResult) -> usize {
     let values = match &result.outcome {
-        Outcome::Returned { values } => values.iter().map(value_bytes).sum(),
+        Outcome::Returned { values } => values_bytes(values),
         Outcome::Trapped { .. }
         | Outcome::ContractViolated { .. }
         | Outcome::LimitReached { .. }
@@ -65,17 +65,6 @@ pub(crate) fn result_bytes(result: &RunResult) -> usize {
     values + result.stdout.len()
 }
 
-/// The recursion is as deep as the value, which is bounded where values are made.
-fn value_bytes(value: &Value) -> usize {
-    let inside = match value {
-        Value::Const(Const::String(text)) => text.len(),
-        Value::Const(Const::Bytes(bytes)) => bytes.len(),
-        Value::Const(_) | Value::Enum(_, None) | Value::Ptr(..) | Value::FuncRef(_) => 0,
-        Value::Struct(_, parts)
-        | Value::Array(_, parts)
-        | Value::FixedArray(_, parts)
-        | Value::Closure(_, _, parts) => parts.iter().map(value_bytes).sum(),
-        Value::Enum(_, Some(inner)) | Value::Box(_, inner) => value_bytes(inner),
-    };
-    size_of::<Value>() + inside
+fn values_bytes(values: &[Value]) -> usize {
+    values.iter().map(|value| size_of::<Value>() + value.heap_bytes()).sum()
 }

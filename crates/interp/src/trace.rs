@@ -1,6 +1,6 @@
 //! Traces: what a run did, node by node, found out by executing it again.
 
-use lmlang_ir::{Const, FuncRef, NodeRef, Opcode as Op, RegionRef, Value};
+use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, RegionRef};
 
 use std::sync::Arc;
 
@@ -47,22 +47,8 @@ impl Step {
     /// About how many bytes it takes.
     pub fn size(&self) -> usize {
         let values =
-            self.inputs.iter().chain(&self.outputs).map(|shown| size_of::<Shown>() + heap_of(&shown.value));
+            self.inputs.iter().chain(&self.outputs).map(|shown| size_of::<Shown>() + shown.value.heap_bytes());
         size_of::<Step>() + values.sum::<usize>()
-    }
-}
-
-/// About how many bytes a shown value takes beside itself; what is shown is never deep.
-fn heap_of(value: &Value) -> usize {
-    match value {
-        Value::Const(Const::String(text)) => text.len(),
-        Value::Const(Const::Bytes(bytes)) => bytes.len(),
-        Value::Const(_) | Value::Ptr(..) | Value::FuncRef(_) | Value::Enum(_, None) => 0,
-        Value::Enum(_, Some(part)) | Value::Box(_, part) => size_of::<Value>() + heap_of(part),
-        Value::Struct(_, parts)
-        | Value::Array(_, parts)
-        | Value::FixedArray(_, parts)
-        | Value::Closure(_, _, parts) => parts.iter().map(|part| size_of::<Value>() + heap_of(part)).sum(),
     }
 }
 

@@ -51,4 +51,20 @@ impl Value {
             _ => None,
         }
     }
+
+    /// About how many bytes it takes outside of itself. The recursion is as deep as the value, which is bounded where
+    /// values are made.
+    pub fn heap_bytes(&self) -> usize {
+        let of_parts = |parts: &[Value]| parts.iter().map(|part| size_of::<Value>() + part.heap_bytes()).sum();
+        match self {
+            Value::Const(Const::String(text)) => text.len(),
+            Value::Const(Const::Bytes(bytes)) => bytes.len(),
+            Value::Const(_) | Value::Enum(_, None) | Value::Ptr(..) | Value::FuncRef(_) => 0,
+            Value::Enum(_, Some(part)) | Value::Box(_, part) => size_of::<Value>() + part.heap_bytes(),
+            Value::Struct(_, parts)
+            | Value::Array(_, parts)
+            | Value::FixedArray(_, parts)
+            | Value::Closure(_, _, parts) => of_parts(parts),
+        }
+    }
 }

@@ -15,7 +15,8 @@ const OF_THE_BINARY: &[&str] = &["durable_edits"];
 
 /// Runs every benchmark, or the one called `name`, in the profile made for measuring.
 ///
-/// Each by its own name: a plain `cargo bench` would also build every library's tests with that profile.
+/// Each by its own name: a plain `cargo bench` would also build every library's tests with that profile. With the
+/// features of the whole workspace, so that all share their units.
 pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> Result<ExitCode> {
     let metadata = workspace.metadata(false)?;
     let all = benches(&metadata)?;
@@ -29,22 +30,15 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> Result<ExitCode>
     for (package, bench) in chosen {
         println!("==> {bench} ({package})");
         if OF_THE_BINARY.contains(&bench.as_str()) {
-            process::run(&mut workspace.cargo(&[
-                "build",
-                "--profile",
-                "bench",
-                "--package",
-                "lmlang-cli",
-                "--bin",
-                "lmlang",
-            ]))?;
+            let build = ["build", "--workspace", "--profile", "bench", "--bin", "lmlang"];
+            process::run(&mut workspace.cargo(&build))?;
         }
         // What an earlier run left says nothing of this one.
         let lines = Path::new(target).join("bench").join(format!("{bench}.jsonl"));
         if lines.exists() {
             fs::remove_file(&lines)?;
         }
-        process::run(&mut workspace.cargo(&["bench", "--package", package, "--bench", bench]))?;
+        process::run(&mut workspace.cargo(&["bench", "--workspace", "--bench", bench]))?;
         if lines.exists() {
             found.push(fs::read_to_string(&lines)?);
         }
