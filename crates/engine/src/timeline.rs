@@ -220,10 +220,20 @@ impl Timeline {
         found.ok().and_then(|index| committed.window.get(index)).map(Arc::clone)
     }
 
-    /// A revision that the writer builds on and nobody else sees yet, by number.
-    pub(crate) fn tentative(&self, number: u64) -> Option<Arc<Revision>> {
+    /// The state that an entry made, if it is in memory: at that entry, at one that is not stored yet, or where an undo,
+    /// redo or restore went back to it.
+    pub(crate) fn made(&self, number: u64) -> Option<Checked> {
+        let is_it = |revision: &&Arc<Revision>| {
+            let entry = &revision.entry;
+            entry.number == number || entry.kind.takes_target_state() && entry.target == Some(number)
+        };
         let tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
-        tentative.iter().find(|revision| revision.entry.number == number).map(Arc::clone)
+        let found = tentative.iter().find(is_it).map(|revision| revision.checked.clone());
+        drop(tentative);
+        found.or_else(|| {
+            let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+            committed.window.iter().rev().find(is_it).map(|revision| revision.checked.clone())
+        })
     }
 
     /// The counter that the next refs come from.

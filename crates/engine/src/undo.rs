@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lmlang_history::line::{Distance, NothingToDo};
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_ir::RefAllocator;
+use lmlang_verify::Checked;
 
 use crate::edits::{Conflict, stale};
 use crate::engine::{Engine, OpenProgram};
@@ -62,8 +63,7 @@ impl Engine {
             return Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((entry, target)) => {
-                    let checked = target.checked.clone();
-                    let after = Arc::new(Revision { entry: Arc::new(entry), checked });
+                    let after = Arc::new(Revision { entry: Arc::new(entry), checked: target });
                     Arrival::Made { committed: false, before: head.revision, after }
                 }
             });
@@ -73,7 +73,7 @@ impl Engine {
                 Err(arrival) => Plan::Leave(arrival),
                 Ok((entry, target)) => Plan::Append {
                     entry: Box::new(entry),
-                    state: Some(Box::new((target.checked.clone(), refs))),
+                    state: Some(Box::new((target, refs))),
                     answer: head.revision,
                 },
             })
@@ -99,7 +99,7 @@ impl Engine {
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
-    ) -> Result<Result<(Entry, Arc<Revision>), Arrival>, Error> {
+    ) -> Result<Result<(Entry, Checked), Arrival>, Error> {
         if let Some(expected) = &travel.expected_head {
             let seen = self.revision(open, Some(expected)).await?.entry.clone();
             if seen.number != head.revision.entry.number {
@@ -122,12 +122,11 @@ impl Engine {
             },
         };
         let missing = || Error::not_found("revision", format!("r{number}"));
-        // The line may go through revisions that are not stored yet.
-        let target = match open.timeline.tentative(number) {
+        let target = match open.timeline.made(number) {
             Some(target) => target,
-            None => self.state(open, number).await?.ok_or_else(missing)?,
+            None => self.state(open, number).await?.ok_or_else(missing)?.checked.clone(),
         };
-        let (from, to) = (head.revision.checked.program(), target.checked.program());
+        let (from, to) = (head.revision.checked.program(), target.program());
         if kind == RevisionKind::Restore && from.root_hash() == to.root_hash() {
             return Ok(Err(Arrival::Nothing("the content is that of the checkpoint already".to_owned())));
         }

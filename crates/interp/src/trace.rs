@@ -46,8 +46,11 @@ pub struct Step {
 impl Step {
     /// About how many bytes it takes.
     pub fn size(&self) -> usize {
-        let values =
-            self.inputs.iter().chain(&self.outputs).map(|shown| size_of::<Shown>() + shown.value.heap_bytes());
+        let values = self
+            .inputs
+            .iter()
+            .chain(&self.outputs)
+            .map(|shown| size_of::<Shown>() + shown.value.heap_bytes());
         size_of::<Step>() + values.sum::<usize>()
     }
 }

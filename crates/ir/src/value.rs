@@ -55,7 +55,8 @@ impl Value {
     /// About how many bytes it takes outside of itself. The recursion is as deep as the value, which is bounded where
     /// values are made.
     pub fn heap_bytes(&self) -> usize {
-        let of_parts = |parts: &[Value]| parts.iter().map(|part| size_of::<Value>() + part.heap_bytes()).sum();
+        let of_parts =
+            |parts: &[Value]| parts.iter().map(|part| size_of::<Value>() + part.heap_bytes()).sum();
         match self {
             Value::Const(Const::String(text)) => text.len(),
             Value::Const(Const::Bytes(bytes)) => bytes.len(),
