@@ -30,6 +30,12 @@ fn contract_params(kind: ContractKind, results: &[Type]) -> Vec<RegionParam> {
     }
 }
 
+/// What is written about an entity. Its lines end as those of the text form, where it stands as comments.
+fn doc(text: Option<&str>) -> Option<Arc<str>> {
+    let text = text.filter(|text| !text.is_empty())?;
+    Some(text.replace("\r\n", "\n").replace('\r', "\n").into())
+}
+
 impl Session<'_> {
     /// Adds a module.
     pub(super) fn add_module(&mut self, edit: &AddModule) -> Done<Ref> {
@@ -40,7 +46,7 @@ impl Session<'_> {
             name: edit.name.as_str().into(),
             parent,
             visibility: edit.visibility,
-            doc: edit.doc.as_deref().map(Arc::from),
+            doc: doc(edit.doc.as_deref()),
             trailer: None,
         };
         self.program.add_module(module, content)?;
@@ -123,7 +129,7 @@ impl Session<'_> {
             captures: self.params("captures", module, &edit.captures)?,
             visibility: edit.visibility,
             effect_bound: edit.effect_bound,
-            doc: edit.doc.as_deref().map(Arc::from),
+            doc: doc(edit.doc.as_deref()),
             ..FunctionHead::new(
                 edit.name.as_str(),
                 module,
@@ -222,7 +228,7 @@ impl Session<'_> {
     /// Sets or clears what is written about an entity.
     pub(super) fn set_doc(&mut self, edit: &SetDoc) -> Done<()> {
         let of = self.entity(&["ref"], &edit.of)?;
-        let doc: Option<Arc<str>> = edit.doc.as_deref().filter(|doc| !doc.is_empty()).map(Arc::from);
+        let doc = doc(edit.doc.as_deref());
         match self.program.place(of) {
             Some(Place::Module(module)) => {
                 if let Some(found) = self.program.module(module).cloned() {

@@ -565,3 +565,16 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn docs_read_back_whatever_ends_their_lines() {
+    let mut refs = RefAllocator::starting_at(1);
+    let program = parse_program(DEMO, &mut refs).unwrap();
+    for text in ["one", "one\r\ntwo", "one\r", "\r\n", "one\n\ntwo\n", " one", ""] {
+        let set = EditRequest::SetDoc(SetDoc { of: "f2".into(), doc: Some(text.into()) });
+        let done = expand(&program, &mut refs.clone(), &[set]).unwrap();
+        let printed = lmlang_ir::text::print_program(&done.program, Detail::Full);
+        let read = parse_program(&printed, &mut RefAllocator::starting_at(1)).unwrap();
+        assert!(read == done.program, "{text:?}: {printed}");
+    }
+}
