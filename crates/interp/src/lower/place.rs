@@ -2,7 +2,8 @@
 //!
 //! A place may hold another value until then (a parameter of a loop, which the next round overwrites): that one's uses
 //! must not come later on the path. Places are given from the outside in, so each region only has to look at what
-//! stands in it behind the node; an arm of an `if` does not mind the other arm.
+//! stands in it behind the node, and, where an exit leaves it on the way, at all that stands behind it; an arm of an
+//! `if` does not mind the other arm.
 
 use std::collections::HashMap;
 
@@ -29,6 +30,8 @@ pub(super) enum Guard {
 pub(super) struct Positions {
     nodes: HashMap<NodeRef, (u32, u32)>,
     regions: HashMap<RegionRef, (u32, u32)>,
+    /// Where exits stand, with what they leave.
+    exits: Vec<(u32, NodeRef)>,
 }
 
 impl Positions {
@@ -64,7 +67,16 @@ impl Positions {
                 Task::Node(node) => {
                     self.nodes.insert(node, (*clock, *clock));
                     tasks.push(Task::NodeEnd(node));
-                    let regions = body.node(node).map_or(&[][..], |node| node.regions());
+                    let content = body.node(node);
+                    match content.map(|content| content.op().attr()) {
+                        Some(Attr::Exit(target)) => self.exits.push((*clock, *target)),
+                        Some(Attr::Switch(targets)) => {
+                            let targets = targets.iter().filter_map(|exit: &Exit| exit.target());
+                            self.exits.extend(targets.map(|target| (*clock, target)));
+                        }
+                        Some(_) | None => {}
+                    }
+                    let regions = content.map_or(&[][..], |content| content.regions());
                     tasks.extend(regions.iter().rev().map(|region| Task::Region(*region)));
                 }
                 Task::NodeEnd(node) => {
@@ -72,6 +84,15 @@ impl Positions {
                 }
             }
         }
+    }
+}
+
+impl Positions {
+    /// Tells whether something between two nodes may leave what is around both.
+    fn may_leave(&self, start: (u32, u32), last: u32) -> bool {
+        let first = self.exits.partition_point(|(at, _)| *at <= start.1);
+        let between = self.exits[first..].iter().take_while(|(at, _)| *at < last);
+        between.into_iter().any(|(_, target)| self.nodes.get(target).is_none_or(|target| target.0 < start.0))
     }
 }
 
@@ -101,7 +122,7 @@ impl Lower<'_> {
             if home != region || self.placed.contains_key(&source) {
                 continue;
             }
-            if self.may_overwrite(node, region, guard) {
+            if self.may_overwrite(node, last, region, guard) {
                 self.placed.insert(source, (loc, guard));
                 held.push(guard);
             } else if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
@@ -206,17 +227,21 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Tells whether what a place holds is not used behind a node in its region.
-    fn may_overwrite(&self, node: NodeRef, region: RegionRef, guard: Guard) -> bool {
+    /// Tells whether what a place holds is not used behind a node: up to the end of its region, and further on where
+    /// something leaves the region before its last node.
+    fn may_overwrite(&self, node: NodeRef, last: NodeRef, region: RegionRef, guard: Guard) -> bool {
         let source = match guard {
             Guard::Free => return true,
             Guard::Closed => return false,
             Guard::Holds(source) => source,
         };
-        let (Some(start), Some(end)) = (self.positions.nodes.get(&node), self.positions.regions.get(&region))
+        let positions = &self.positions;
+        let (Some(start), Some(last), Some(end)) =
+            (positions.nodes.get(&node), positions.nodes.get(&last), positions.regions.get(&region))
         else {
             return false;
         };
+        let leaves = positions.may_leave(*start, last.0);
         let body = self.function.body();
         // In a loop that starts over, what stands before the node comes after it too.
         let held = match source {
@@ -233,7 +258,7 @@ impl Lower<'_> {
         }
         body.uses_of(source.number()).all(|one| {
             let Some(at) = self.positions.nodes.get(&one.node) else { return true };
-            let behind = at.0 > start.1 && at.0 <= end.1;
+            let behind = at.0 > start.1 && (leaves || at.0 <= end.1);
             !behind || body.source_of(one) != Some(source)
         })
     }
