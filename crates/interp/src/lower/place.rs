@@ -122,7 +122,12 @@ impl Lower<'_> {
             if home != region || self.placed.contains_key(&source) {
                 continue;
             }
-            if self.may_overwrite(node, last, region, guard) {
+            let alone = |lower: &Self| {
+                let others =
+                    lower.placed.iter().filter(|(_, (place, _))| *place == loc).map(|(other, _)| *other);
+                others.into_iter().all(|other| lower.may_overwrite(node, last, region, Guard::Holds(other)))
+            };
+            if self.may_overwrite(node, last, region, guard) && alone(self) {
                 self.placed.insert(source, (loc, guard));
                 held.push(guard);
             } else if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
@@ -246,7 +251,8 @@ impl Lower<'_> {
         // In a loop that starts over, what stands before the node comes after it too.
         let held = match source {
             Source::RegionParam(region, _) => Some(region),
-            Source::Node(..) | Source::Param(..) => body.root(),
+            Source::Node(node, _) => body.node(node).map(|node| node.region()),
+            Source::Param(..) => body.root(),
         };
         for outer in body.chain(region) {
             if Some(outer) == held {

@@ -92,7 +92,7 @@ proptest! {
 /// Cases that once failed, by seed.
 #[test]
 fn once_failed() {
-    for seed in [14_526_075_915_625_796_926_u64, 50_129_289_420_369_715] {
+    for seed in [14_526_075_915_625_796_926_u64, 50_129_289_420_369_715, 9_935_032_906_863_592_063] {
         let generated = generate::seeded(seed, &Wild { recursion: seed % 3 == 0, ..Wild::default() });
         let checked = check(generated.program.clone());
         let mut choices = Choices::seeded(seed ^ 1);
