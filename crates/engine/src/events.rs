@@ -151,12 +151,14 @@ impl Reader {
         }
     }
 
-    async fn pass(&mut self, open: OpenProgram, event: Event) -> Result<(), Ended> {
+    async fn pass(&mut self, open: OpenProgram, mut event: Event) -> Result<(), Ended> {
         let seen = self.seen.entry(open.timeline.id()).or_insert(open.timeline.opened_at());
-        if matches!(&event, Event::Entry(entry) if entry.number <= *seen) {
-            return Ok(());
+        match &mut event {
+            Event::Entry(entry) if entry.number <= *seen => return Ok(()),
+            Event::Entry(_) | Event::Gap { .. } => *seen = event.position(),
+            // The head may be ahead of the events: a reader goes on from where it is, or it would miss what lies between.
+            Event::Refused { last, .. } | Event::Program { last, .. } => *last = *seen,
         }
-        *seen = event.position().max(*seen);
         let last = self.ends_with_program && matches!(event, Event::Program { change: Change::Removed, .. });
         self.sender.send((open, event)).await.map_err(|_| Ended)?;
         if last { Err(Ended) } else { Ok(()) }
@@ -188,3 +190,6 @@ impl Reader {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

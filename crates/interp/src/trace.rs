@@ -136,7 +136,7 @@ impl Trace {
         }
         let mut page = TracePage::default();
         let end = from.saturating_add(most);
-        while page.steps.len() < count && self.run.steps() < end {
+        while page.steps.len() < count && self.position() < end {
             match self.next(end) {
                 Some(step) => page.steps.push(step),
                 None if self.is_over() => return page,
@@ -214,7 +214,7 @@ impl Trace {
                 if done.is_some() {
                     return done;
                 }
-                if self.run.steps() >= end {
+                if self.open.is_none() && self.run.steps() >= end {
                     return None;
                 }
             } else {

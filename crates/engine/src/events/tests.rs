@@ -1,0 +1,33 @@
+use std::time::Duration;
+
+use lmlang_history::log::ActorKind;
+use lmlang_store::{Options, Store};
+
+use super::*;
+use crate::{Call, Creation, Limits, NewProgramRequest, Rejected, SnapshotPolicy};
+
+/// A refusal may be told after the head has moved and before the entry is told that moved it.
+#[tokio::test]
+async fn a_refusal_that_overtakes_an_entry_does_not_hide_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.unwrap();
+    let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+    let actor = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None };
+    let call = Call::by(actor.clone());
+    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), text: None };
+    let Creation::Created(open) = engine.create_program(request, &call).await.unwrap() else {
+        panic!("an empty program has no errors");
+    };
+    let mut readers = [engine.events(&open, None), engine.all_events()];
+    let outcome = Arc::new(Outcome::Rejected(Box::<Rejected>::default()));
+    open.tell(Event::Refused { last: 2, actor, outcome, edits: 1 });
+    engine.create_checkpoint(&open, "then", None, &call).await.unwrap();
+    for reader in &mut readers {
+        let mut numbers = Vec::new();
+        for _ in 0..2 {
+            let event = tokio::time::timeout(Duration::from_secs(10), reader.recv()).await;
+            numbers.push(event.expect("both are told").unwrap().1.position());
+        }
+        assert_eq!(numbers, [1, 2]);
+    }
+}
