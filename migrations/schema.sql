@@ -80,10 +80,3 @@ CREATE TABLE "snapshots" (
   "root" blob NOT NULL,
   PRIMARY KEY ("program", "seq")
 );
-
-CREATE TABLE "trace_chunks" (
-  "simulation" uuid_text NOT NULL,
-  "first" integer NOT NULL,
-  "bytes" blob NOT NULL,
-  PRIMARY KEY ("simulation", "first")
-);

@@ -1,4 +1,4 @@
-//! Simulations that are kept for a while, with their traces in chunks.
+//! Simulations that are kept for a while, by what was run: a run repeats itself.
 
 use sea_orm_migration::{prelude::*, schema::*};
 
@@ -12,15 +12,6 @@ enum Simulations {
     Program,
     Created,
     Payload,
-}
-
-/// `first` is the number of the first step in `bytes`.
-#[derive(DeriveIden)]
-enum TraceChunks {
-    Table,
-    Simulation,
-    First,
-    Bytes,
 }
 
 #[async_trait::async_trait]
@@ -43,17 +34,6 @@ impl MigrationTrait for Migration {
                     .name("simulations_created")
                     .table(Simulations::Table)
                     .col(Simulations::Created)
-                    .to_owned(),
-            )
-            .await?;
-        manager
-            .create_table(
-                Table::create()
-                    .table(TraceChunks::Table)
-                    .col(uuid(TraceChunks::Simulation))
-                    .col(big_integer(TraceChunks::First))
-                    .col(blob(TraceChunks::Bytes))
-                    .primary_key(Index::create().col(TraceChunks::Simulation).col(TraceChunks::First))
                     .to_owned(),
             )
             .await

@@ -100,6 +100,11 @@ impl Engine {
         });
     }
 
+    /// Runs a task that the engine waits for when it closes.
+    pub(crate) fn spawn_to_end(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.0.tasks.spawn(task);
+    }
+
     /// Stops simulations and subscriptions, waits for all tasks, lets queued writes finish and gives the database free.
     pub async fn close(&self) {
         self.0.closing.cancel();

@@ -1,11 +1,11 @@
-//! The simulations that can be looked at again: the newest ones, as far as they fit.
+//! The simulations that are in memory: the newest ones, as far as they fit.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use lmlang_interp::{Outcome, RunResult};
 use lmlang_ir::Value;
+use lmlang_store::Timestamp;
 use uuid::Uuid;
 
 use crate::simulate::{RunRequest, Simulation};
@@ -16,33 +16,50 @@ const MOST: usize = 1_000;
 /// Bytes that the kept ones hold at most, beyond the newest: results can be large.
 const BYTES: usize = 256 << 20;
 
-/// Simulations by id, and in the order of their beginnings.
+/// Simulations by id with the bytes that were counted for each, and their ids in the order of keeping.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    by_id: HashMap<Uuid, Arc<Simulation>>,
+    by_id: HashMap<Uuid, (Arc<Simulation>, usize)>,
     order: VecDeque<Uuid>,
+    bytes: usize,
 }
 
 impl Kept {
-    /// Keeps a simulation, and lets go of those that are too old or too many, the oldest first.
-    pub(crate) fn keep(&mut self, simulation: &Arc<Simulation>, retention: Duration) {
-        self.by_id.insert(simulation.id, Arc::clone(simulation));
-        self.order.push_back(simulation.id);
-        let mut bytes: usize = self.by_id.values().map(|kept| kept.bytes()).sum();
-        while let Some(oldest) = self.order.front().copied() {
-            let expired = self.by_id.get(&oldest).is_none_or(|old| old.age() > retention);
-            let fits = self.order.len() <= MOST && bytes <= BYTES;
-            if !expired && (fits || self.order.len() == 1) {
-                break;
-            }
-            self.order.pop_front();
-            bytes -= self.by_id.remove(&oldest).map_or(0, |gone| gone.bytes().min(bytes));
+    /// Keeps a simulation, and lets go of those that are too many or made before `oldest`, the first one first.
+    pub(crate) fn keep(&mut self, simulation: &Arc<Simulation>, oldest: Timestamp) {
+        if self.by_id.insert(simulation.id, (Arc::clone(simulation), 0)).is_none() {
+            self.order.push_back(simulation.id);
+        }
+        self.weigh(simulation.id);
+        while self.first().is_some_and(|first| first.created < oldest) {
+            self.drop_first();
         }
     }
 
-    /// A kept simulation that is not too old.
-    pub(crate) fn get(&self, id: Uuid, retention: Duration) -> Option<Arc<Simulation>> {
-        self.by_id.get(&id).filter(|simulation| simulation.age() <= retention).cloned()
+    /// Counts again what a kept simulation holds.
+    pub(crate) fn weigh(&mut self, id: Uuid) {
+        if let Some((simulation, counted)) = self.by_id.get_mut(&id) {
+            self.bytes -= *counted;
+            *counted = simulation.bytes();
+            self.bytes += *counted;
+        }
+        while self.order.len() > 1 && (self.order.len() > MOST || self.bytes > BYTES) {
+            self.drop_first();
+        }
+    }
+
+    /// A kept simulation.
+    pub(crate) fn get(&self, id: Uuid) -> Option<Arc<Simulation>> {
+        self.by_id.get(&id).map(|(simulation, _)| Arc::clone(simulation))
+    }
+
+    fn first(&self) -> Option<&Simulation> {
+        self.order.front().and_then(|id| self.by_id.get(id)).map(|(simulation, _)| simulation.as_ref())
+    }
+
+    fn drop_first(&mut self) {
+        let first = self.order.pop_front().and_then(|id| self.by_id.remove(&id));
+        self.bytes -= first.map_or(0, |(_, counted)| counted);
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
-//! [`simulate`] and [`stream`] for what subscribers get, [`catalog`] for the programs themselves.
+//! [`simulate`], [`stream`] and `recall` for what subscribers get, [`catalog`] for the programs themselves.
 
 pub mod catalog;
 pub mod checkpoints;
@@ -19,6 +19,7 @@ pub mod events;
 mod kept;
 mod opening;
 pub mod past;
+mod recall;
 mod records;
 pub mod request;
 pub mod simulate;

@@ -4,14 +4,15 @@
 //! request: its trace is found out again by running it again, as far as somebody looks. A run holds one of few slots
 //! from its first step to its last batch, whoever waits for it, and ends with its bounds or with its reader.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_interp::{
     Cache, Control, OpenPort, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
+use lmlang_store::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -114,30 +115,69 @@ pub struct Simulation {
     pub revision: Arc<Revision>,
     /// What is run.
     pub request: RunRequest,
-    started: Instant,
+    /// When it was made; its retention counts from here.
+    pub(crate) created: Timestamp,
     result: Mutex<Option<Arc<Report>>>,
-    bytes: AtomicUsize,
+    /// Streams that run it.
+    streams: AtomicUsize,
 }
 
 impl Simulation {
-    /// How it ended; `None` while it runs.
+    pub(crate) fn new(
+        id: Uuid,
+        open: &OpenProgram,
+        revision: &Arc<Revision>,
+        request: RunRequest,
+        created: Timestamp,
+    ) -> Simulation {
+        Simulation {
+            id,
+            open: open.clone(),
+            revision: Arc::clone(revision),
+            request,
+            created,
+            result: Mutex::new(None),
+            streams: AtomicUsize::new(0),
+        }
+    }
+
+    /// How it ended; `None` before that.
     pub fn report(&self) -> Option<Arc<Report>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes that it holds, about.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        match self.report() {
+            Some(report) => Status::of(&report.result.outcome),
+            None if self.streams.load(Ordering::Relaxed) > 0 => Status::Running,
+            None => Status::Paused,
+        }
     }
 
-    /// How long ago it began.
-    pub(crate) fn age(&self) -> Duration {
-        self.started.elapsed()
+    /// Bytes that it holds, about.
+    pub(crate) fn bytes(&self) -> usize {
+        request_bytes(&self.request) + self.report().map_or(0, |report| result_bytes(&report.result))
     }
 
     pub(crate) fn ended(&self, report: Arc<Report>) {
-        self.bytes.fetch_add(result_bytes(&report.result), Ordering::Relaxed);
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    /// Counts a stream that runs it, until what is returned is dropped.
+    pub(crate) fn streaming(self: &Arc<Self>) -> Streaming {
+        self.streams.fetch_add(1, Ordering::Relaxed);
+        Streaming(Arc::clone(self))
+    }
+}
+
+/// A stream that runs a simulation.
+#[derive(Debug)]
+pub(crate) struct Streaming(Arc<Simulation>);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -166,10 +206,11 @@ pub(crate) struct Simulations {
     slots: Arc<Semaphore>,
     waiting: AtomicUsize,
     kept: Mutex<Kept>,
+    records: AtomicU64,
 }
 
 /// Fuel of one slice: a few milliseconds, after which time and caller are looked at.
-const SLICE: u64 = 1 << 20;
+pub(crate) const SLICE: u64 = 1 << 20;
 
 /// Nodes that one page of a trace may execute: a level with few steps comes back too.
 pub(crate) const PAGE: u64 = 1 << 16;
@@ -181,15 +222,17 @@ impl Simulations {
             slots: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             waiting: AtomicUsize::new(0),
             kept: Mutex::default(),
+            records: AtomicU64::new(0),
         }
     }
 
-    pub(crate) fn keep(&self, simulation: &Arc<Simulation>, retention: Duration) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).keep(simulation, retention);
+    /// Simulations that were recorded before.
+    pub(crate) fn count_record(&self) -> u64 {
+        self.records.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn get(&self, id: Uuid, retention: Duration) -> Option<Arc<Simulation>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(id, retention)
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -204,12 +247,8 @@ impl Drop for Abandoned {
 }
 
 impl Engine {
-    /// A simulation that is running or was run lately.
-    pub fn simulation(&self, id: Uuid) -> Option<Arc<Simulation>> {
-        self.0.simulations.get(id, self.limits().simulation_retention)
-    }
-
-    /// Runs a function to its end. Stops when the caller does not wait any more.
+    /// Runs a function to its end. Stops when the caller does not wait any more; the simulation lives as long as the
+    /// caller holds it.
     pub async fn simulate(
         &self,
         open: &OpenProgram,
@@ -229,7 +268,6 @@ impl Engine {
             run.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
         drop(abandoned);
         simulation.ended(Arc::new(report));
-        self.0.simulations.keep(&simulation, self.limits().simulation_retention);
         Ok(simulation)
     }
 
@@ -333,15 +371,8 @@ impl Engine {
         revision: &Arc<Revision>,
         request: RunRequest,
     ) -> Arc<Simulation> {
-        Arc::new(Simulation {
-            id: self.0.clock.id(),
-            open: open.clone(),
-            revision: Arc::clone(revision),
-            bytes: AtomicUsize::new(request_bytes(&request)),
-            request,
-            started: Instant::now(),
-            result: Mutex::new(None),
-        })
+        let simulation = Simulation::new(self.0.clock.id(), open, revision, request, self.0.clock.now());
+        Arc::new(simulation)
     }
 
     pub(crate) fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
@@ -388,6 +419,8 @@ impl Drop for Waiting<'_> {
 pub enum Status {
     /// It runs.
     Running,
+    /// It has not ended, and nobody reads it: a reader who comes back goes on.
+    Paused,
     /// It returned.
     Completed,
     /// It trapped.
@@ -404,15 +437,23 @@ pub enum Status {
 
 impl Status {
     /// The status after an outcome.
-    pub fn of(outcome: Option<&Outcome>) -> Status {
+    pub fn of(outcome: &Outcome) -> Status {
         match outcome {
-            None => Status::Running,
-            Some(Outcome::Returned { .. }) => Status::Completed,
-            Some(Outcome::Trapped { .. }) => Status::Trapped,
-            Some(Outcome::ContractViolated { .. }) => Status::ContractViolated,
-            Some(Outcome::LimitReached { .. }) => Status::LimitReached,
-            Some(Outcome::ReachedHole { .. } | Outcome::NotVerified { .. }) => Status::ReachedHole,
-            Some(Outcome::Cancelled { .. }) => Status::Cancelled,
+            Outcome::Returned { .. } => Status::Completed,
+            Outcome::Trapped { .. } => Status::Trapped,
+            Outcome::ContractViolated { .. } => Status::ContractViolated,
+            Outcome::LimitReached { .. } => Status::LimitReached,
+            Outcome::ReachedHole { .. } | Outcome::NotVerified { .. } => Status::ReachedHole,
+            Outcome::Cancelled { .. } => Status::Cancelled,
         }
     }
+}
+
+/// The report of a run whose time was over after so much fuel.
+pub(crate) fn timed_out(mut run: Run, spent: u64, elapsed: Duration) -> Report {
+    if spent > 0 {
+        run.resume(spent);
+    }
+    run.time_out();
+    Report { result: run.into_result(), elapsed }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lmlang_interp::{Control, Run, StartError, Step, Trace, TraceLevel};
+use lmlang_interp::{Control, Outcome, StartError, Step, Trace, TraceLevel};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::simulate::{PAGE, Report, RunRequest, Simulation};
+use crate::simulate::{PAGE, Report, RunRequest, Simulation, timed_out};
 use crate::timeline::Revision;
 
 /// Part of a trace as it streams.
@@ -21,7 +21,7 @@ pub struct Batch {
     pub cursor: u64,
     /// Steps from there on that are left out, since the bound of trace bytes was met; in the last batch.
     pub skipped: u64,
-    /// How the run ended, in the last batch.
+    /// How the run ended, in the last batch. A stream without it was cut short: the run goes on for the next reader.
     pub report: Option<Arc<Report>>,
 }
 
@@ -38,8 +38,8 @@ pub struct Batching {
 const BATCHES: usize = 4;
 
 impl Engine {
-    /// Runs a function and streams its trace; the last batch says how it ended. Stops when the receiver is dropped, and
-    /// at the bound of time, whether the run or the reader took it.
+    /// Runs a function and streams its trace; the last batch says how it ended. Pauses when the receiver is dropped, and
+    /// ends at the bound of time, whether the run or the reader took it.
     pub async fn stream(
         &self,
         open: &OpenProgram,
@@ -54,7 +54,9 @@ impl Engine {
         let engine = self.clone();
         let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
         start.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
-        self.0.simulations.keep(&simulation, self.limits().simulation_retention);
+        // Its id is given out: it is stored before anyone sees it.
+        self.record(&simulation).await?;
+        self.0.simulations.kept().keep(&simulation, self.oldest_kept());
         let batches = self.pump(&simulation, 0, batching, slot);
         Ok((simulation, batches))
     }
@@ -84,10 +86,11 @@ impl Engine {
         tokio::task::spawn_blocking(move || {
             let deadline = Instant::now() + simulation.request.bounds.timeout(engine.limits());
             let reader = Reader { sender, runtime, deadline };
+            let streaming = simulation.streaming();
             if let Err(error) = engine.run_for(reader, &simulation, from, batching) {
                 tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
             }
-            drop(slot);
+            drop((streaming, slot));
         });
         receiver
     }
@@ -95,7 +98,7 @@ impl Engine {
     fn run_for(
         &self,
         reader: Reader,
-        simulation: &Simulation,
+        simulation: &Arc<Simulation>,
         from: u64,
         batching: Batching,
     ) -> Result<(), StartError> {
@@ -112,21 +115,36 @@ impl Engine {
             shown = self.show(&reader, simulation, &mut trace, from, batching);
             spent = trace.run().fuel_used();
         }
-        let report = match known {
-            Some(report) => report,
-            None => {
-                let report = Arc::new(match shown.ended {
-                    Control::Continue => self.run_to_end(simulation, &|| reader.sender.is_closed())?,
-                    Control::Cancel | Control::TimeOut => stopped(run, spent, shown.ended, start),
-                });
-                simulation.ended(Arc::clone(&report));
-                report
-            }
+        let report = match (known, shown.ended) {
+            (Some(report), _) => Some(report),
+            (None, Control::Continue) => Some(self.run_to_end(simulation, &|| reader.sender.is_closed())?)
+                .filter(|report| !matches!(report.result.outcome, Outcome::Cancelled { .. }))
+                .map(|report| self.conclude(simulation, report)),
+            (None, Control::TimeOut) => Some(self.conclude(simulation, timed_out(run, spent, start.elapsed()))),
+            // It waits for the next reader.
+            (None, Control::Cancel) => None,
         };
-        let skipped = if shown.cut { report.result.steps.saturating_sub(shown.cursor) } else { 0 };
-        let last = Batch { steps: Vec::new(), cursor: shown.cursor, skipped, report: Some(report) };
-        reader.give_last(last);
+        if let Some(report) = report {
+            let skipped = if shown.cut { report.result.steps.saturating_sub(shown.cursor) } else { 0 };
+            let last = Batch { steps: Vec::new(), cursor: shown.cursor, skipped, report: Some(report) };
+            reader.give_last(last);
+        }
         Ok(())
+    }
+
+    /// Keeps how a simulation ended.
+    fn conclude(&self, simulation: &Arc<Simulation>, report: Report) -> Arc<Report> {
+        let report = Arc::new(report);
+        simulation.ended(Arc::clone(&report));
+        self.0.simulations.kept().weigh(simulation.id);
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        self.spawn_to_end(async move {
+            // Without it, the next reader after a restart runs it to its end again.
+            if let Err(error) = engine.record(&simulation).await {
+                tracing::warn!(simulation = %simulation.id, %error, "the end of a simulation was not stored");
+            }
+        });
+        report
     }
 
     /// Sends the steps of a trace, as long as somebody reads and no bound is met.
@@ -227,16 +245,4 @@ impl Reader {
             tokio::time::timeout(left, sender.send(batch)).await.ok();
         });
     }
-}
-
-/// The report of a run that was ended from outside after so much fuel.
-fn stopped(mut run: Run, spent: u64, ended: Control, start: Instant) -> Report {
-    if spent > 0 {
-        run.resume(spent);
-    }
-    match ended {
-        Control::TimeOut => run.time_out(),
-        Control::Cancel | Control::Continue => run.cancel(),
-    }
-    Report { result: run.into_result(), elapsed: start.elapsed() }
 }

@@ -42,6 +42,6 @@ pub use log::{HistoryFilter, Tail};
 pub use objects::{Object, ObjectHash};
 pub use open::OpenError;
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
-pub use simulations::{Simulation, TraceChunk};
+pub use simulations::Simulation;
 pub use snapshots::Snapshot;
 pub use store::{Options, Store};

@@ -1,4 +1,4 @@
-//! Files that a command of `lmlang` writes, committed and proven current.
+//! Files that our own programs write, committed and proven current.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,11 @@ use crate::process;
 use crate::report::Findings;
 use crate::workspace::Workspace;
 
-/// Each file with the arguments to `lmlang` that print it.
+/// Each file that `lmlang` writes, with the arguments that print it.
 const GENERATED: &[(&str, &[&str])] = &[("schema.graphql", &["schema", "print"])];
+
+/// Written by an example of the migrations, and proven current by their test.
+const DATABASE_SCHEMA: &str = "migrations/schema.sql";
 
 /// Writes every generated file.
 pub(crate) fn write(workspace: &Workspace) -> Result<ExitCode> {
@@ -20,10 +23,13 @@ pub(crate) fn write(workspace: &Workspace) -> Result<ExitCode> {
         fs::write(workspace.path(file), print(&binary, args)?)?;
         println!("wrote {file}");
     }
+    let schema = process::stdout(&mut Command::new(workspace.build_example("schema")?))?;
+    fs::write(workspace.path(DATABASE_SCHEMA), schema)?;
+    println!("wrote {DATABASE_SCHEMA}");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares every generated file with what would be written now.
+/// Compares what `lmlang` writes with what would be written now.
 pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
     let binary = workspace.build_binary()?;
     let mut findings = Findings::default();

@@ -55,9 +55,19 @@ impl Workspace {
     /// With the features of the whole workspace, as the tests are built, so that both share every unit.
     pub(crate) fn build_binary(&self) -> Result<PathBuf> {
         process::run(&mut self.cargo(&["build", "--workspace", "--bin", "lmlang"]))?;
+        Ok(self.built()?.join("lmlang"))
+    }
+
+    /// Builds an example and returns its path; with the same features.
+    pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
+        process::run(&mut self.cargo(&["build", "--workspace", "--example", name]))?;
+        Ok(self.built()?.join("examples").join(name))
+    }
+
+    fn built(&self) -> Result<PathBuf> {
         let metadata = self.metadata(false)?;
         let target = metadata["target_directory"].as_str().context("cargo knows the target directory")?;
-        Ok(Path::new(target).join("debug").join("lmlang"))
+        Ok(Path::new(target).join("debug"))
     }
 
     /// Lists the files that are, or could be, under version control.

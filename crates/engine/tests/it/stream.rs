@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use lmlang_engine::{Batching, Bounds, OpenProgram, RunRequest, Status};
+use lmlang_engine::{Batch, Batching, Bounds, OpenProgram, RunRequest, Status};
 use lmlang_interp::TraceLevel;
 use lmlang_ir::{Const, Ref, Value};
+
+use tokio::sync::mpsc::Receiver;
 
 use crate::fixture::{Fixture, OFTEN};
 
@@ -45,7 +47,16 @@ async fn runs(fixture: &Fixture, open: &OpenProgram) -> Status {
     let run = fixture.engine.simulate(open, &revision, request(open, 10, Bounds::default()));
     let simulation =
         tokio::time::timeout(Duration::from_secs(30), run).await.expect("a slot is free").unwrap();
-    Status::of(simulation.report().as_deref().map(|report| &report.result.outcome))
+    simulation.status()
+}
+
+/// The numbers of the steps that come until the end.
+async fn rest(batches: &mut Receiver<Batch>) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    while let Some(batch) = batches.recv().await {
+        numbers.extend(batch.steps.iter().map(|step| step.seq));
+    }
+    numbers
 }
 
 #[tokio::test]
@@ -61,8 +72,7 @@ async fn a_reader_that_does_not_read_uses_up_the_time_of_its_run() {
     // All slots are taken by streams that nobody reads, and yet another run gets its turn.
     assert_eq!(runs(&fixture, &open).await, Status::Completed);
     for (simulation, _) in &streams {
-        let report = simulation.report().unwrap();
-        assert_eq!(Status::of(Some(&report.result.outcome)), Status::LimitReached);
+        assert_eq!(simulation.status(), Status::LimitReached);
     }
 }
 
@@ -96,7 +106,7 @@ async fn a_stream_shows_as_much_as_its_bound_of_bytes() {
         }
     };
     let report = simulation.report().unwrap();
-    assert_eq!(Status::of(Some(&report.result.outcome)), Status::Completed);
+    assert_eq!(simulation.status(), Status::Completed);
     assert!((50..report.result.steps as usize).contains(&steps.len()), "{}", steps.len());
     assert!(steps.iter().enumerate().all(|(index, step)| step.seq == index as u64));
     assert_eq!(last, steps.len() as u64..report.result.steps);
@@ -126,5 +136,64 @@ async fn a_stream_goes_on_after_any_cursor() {
             rest.extend(batch.steps);
         }
         assert_eq!(rest, all[seen..], "from {cursor} on");
+    }
+}
+
+#[tokio::test]
+async fn a_run_goes_on_for_a_reader_who_comes_back() {
+    let mut fixture = Fixture::new(OFTEN).await;
+    for restart in [false, true] {
+        let open = fixture.create(if restart { "again" } else { "shop" }, TEXT).await;
+        let revision = open.timeline.head().revision;
+        let request = request(&open, 1_000, Bounds::default());
+        let (simulation, mut batches) =
+            fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
+        let id = simulation.id;
+        let cursor = batches.recv().await.unwrap().cursor;
+        drop(batches);
+        // The slot is free when the run has noticed.
+        assert_eq!(runs(&fixture, &open).await, Status::Completed);
+        assert_eq!(simulation.status(), Status::Paused);
+        if restart {
+            fixture = fixture.reopened(&[]).await;
+        }
+        let simulation = fixture.engine.simulation(id).await.unwrap().unwrap();
+        assert_eq!(simulation.status(), Status::Paused);
+        let mut batches = fixture.engine.stream_again(&simulation, cursor, BATCHING).await.unwrap();
+        let steps = rest(&mut batches).await;
+        let report = simulation.report().unwrap();
+        assert_eq!(simulation.status(), Status::Completed);
+        assert!(steps.into_iter().eq(cursor..report.result.steps));
+    }
+}
+
+#[tokio::test]
+async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let mut ended = Vec::new();
+    for request in [request(&open, 10, Bounds::default()), request(&open, 0, for_ever(Duration::from_millis(1)))] {
+        let started = fixture.engine.stream(&open, &revision, request, BATCHING).await;
+        let (simulation, mut batches) = started.unwrap();
+        let steps = rest(&mut batches).await;
+        ended.push((simulation.id, simulation.status(), simulation.report().unwrap(), steps));
+    }
+    assert_eq!([ended[0].1, ended[1].1], [Status::Completed, Status::LimitReached]);
+    let fixture = fixture.reopened(&[]).await;
+    for (id, status, report, steps) in &ended {
+        let simulation = fixture.engine.simulation(*id).await.unwrap().unwrap();
+        assert_eq!(simulation.status(), *status);
+        let found = simulation.report().unwrap();
+        assert_eq!((&found.result.stdout, found.elapsed), (&report.result.stdout, report.elapsed));
+        if *status == Status::Completed {
+            assert_eq!(found.result, report.result);
+            let mut batches = fixture.engine.stream_again(&simulation, 0, BATCHING).await.unwrap();
+            assert_eq!(rest(&mut batches).await, *steps);
+        }
+    }
+    let fixture = fixture.reopened(&["UPDATE simulations SET created = created - 3600000000"]).await;
+    for (id, ..) in &ended {
+        assert!(fixture.engine.simulation(*id).await.unwrap().is_none());
     }
 }

@@ -28,7 +28,7 @@ pub enum SimulationStatus {
     Ready,
     /// It runs.
     Running,
-    /// It is held.
+    /// It is held; one that was streamed goes on when `simulation(id:, after:)` is subscribed to.
     Paused,
     /// It returned.
     Completed,
@@ -50,6 +50,7 @@ impl From<Status> for SimulationStatus {
     fn from(status: Status) -> SimulationStatus {
         match status {
             Status::Running => SimulationStatus::Running,
+            Status::Paused => SimulationStatus::Paused,
             Status::Completed => SimulationStatus::Completed,
             Status::Trapped => SimulationStatus::Trapped,
             Status::ContractViolated => SimulationStatus::ContractViolated,
@@ -339,7 +340,8 @@ pub struct Simulation {
 impl Simulation {
     /// The simulation with an id.
     pub async fn find(engine: &Engine, id: Uuid) -> std::result::Result<Simulation, ApiError> {
-        let simulation = engine.simulation(id).ok_or_else(|| not_found("simulation", &id.to_string()))?;
+        let found = engine.simulation(id).await.map_err(fail)?;
+        let simulation = found.ok_or_else(|| not_found("simulation", &id.to_string()))?;
         Ok(Simulation::new(engine, simulation))
     }
 
@@ -364,7 +366,7 @@ impl Simulation {
     }
 }
 
-/// A simulation that is running or was run lately; kept for as long as `serverInfo` says.
+/// A simulation that was streamed lately; kept for as long as `serverInfo` says, across restarts too.
 #[Object]
 impl Simulation {
     /// Global id.
@@ -384,8 +386,7 @@ impl Simulation {
 
     /// How it stands.
     async fn status(&self) -> SimulationStatus {
-        let report = self.simulation.report();
-        Status::of(report.as_ref().map(|report| &report.result.outcome)).into()
+        self.simulation.status().into()
     }
 
     /// Nodes that it had executed at its end.

@@ -381,7 +381,8 @@ impl Subscription {
         Ok(ReceiverStream::new(batches).map(move |batch| trace_batch(&simulation, batch)))
     }
 
-    /// Streams the trace of a simulation that was run lately, from a step on, then completes.
+    /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left
+    /// before its end goes on.
     async fn simulation(
         &self,
         context: &Context<'_>,
@@ -555,7 +556,7 @@ fn trace_batch(simulation: &Simulation, batch: engine::Batch) -> Result<TraceBat
         cursor: Count(batch.cursor),
         steps: batch.steps.iter().map(|step| trace_step(view, step)).collect(),
         skipped: Count(batch.skipped),
-        status: engine::Status::of(found).into(),
+        status: found.map_or(SimulationStatus::Running, |found| engine::Status::of(found).into()),
         outcome: found.map(|found| outcome(view, found)).transpose()?,
     })
 }

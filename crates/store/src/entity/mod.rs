@@ -7,4 +7,3 @@ pub(crate) mod objects;
 pub(crate) mod programs;
 pub(crate) mod simulations;
 pub(crate) mod snapshots;
-pub(crate) mod trace_chunks;

@@ -1,0 +1,184 @@
+//! Simulations across restarts: what is stored of one, and how it is brought back.
+//!
+//! A row says what is run, and, once it has ended, how far it went: running it again gives the rest, its trace included.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lmlang_interp::{LimitKind, Outcome, Progress, StartError, TraceLevel};
+use lmlang_ir::{FuncRef, Param, Program, Value, text};
+use lmlang_store::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::catalog::Selector;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::simulate::{Bounds, Report, RunRequest, SLICE, Simulation, timed_out};
+
+/// The version of the form that is written.
+const VERSION: u32 = 1;
+
+/// Rows that are written between two looks for expired ones.
+const LOOK: u64 = 256;
+
+/// The stored form of a simulation.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    version: u32,
+    program: Uuid,
+    revision: u64,
+    function: String,
+    /// Values in the text form, of the types of the parameters.
+    args: Vec<String>,
+    stdin: Arc<str>,
+    #[serde(with = "LevelRecord")]
+    trace: TraceLevel,
+    #[serde(with = "BoundsRecord")]
+    bounds: Bounds,
+    ended: Option<Ended>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Bounds", rename_all = "camelCase")]
+struct BoundsRecord {
+    fuel: Option<u64>,
+    memory_bytes: Option<u64>,
+    call_depth: Option<u32>,
+    timeout: Option<Duration>,
+    output_bytes: Option<u64>,
+    trace_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "TraceLevel", rename_all = "camelCase")]
+enum LevelRecord {
+    None,
+    Calls,
+    Regions,
+    Nodes,
+}
+
+/// How a run ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended {
+    fuel_used: u64,
+    elapsed: Duration,
+    /// Whether the clock ended it: the run itself would go on.
+    by_time: bool,
+}
+
+impl Record {
+    fn of(simulation: &Simulation) -> Record {
+        let program = simulation.revision.checked.program();
+        let RunRequest { function, args, bounds, stdin, trace } = &simulation.request;
+        Record {
+            version: VERSION,
+            program: simulation.open.timeline.id(),
+            revision: simulation.revision.entry.number,
+            function: function.to_string(),
+            args: args.iter().map(|arg| text::print_value(program, arg)).collect(),
+            stdin: Arc::clone(stdin),
+            trace: *trace,
+            bounds: *bounds,
+            ended: simulation.report().map(|report| Ended {
+                fuel_used: report.result.fuel_used,
+                elapsed: report.elapsed,
+                by_time: matches!(
+                    report.result.outcome,
+                    Outcome::LimitReached { limit: LimitKind::Time, .. }
+                ),
+            }),
+        }
+    }
+
+    /// What is run, if the program still knows the words.
+    fn request(&self, program: &Program) -> Option<RunRequest> {
+        let function: FuncRef = self.function.parse().ok()?;
+        let params = &program.function(function)?.head().params;
+        let read = |(param, arg): (&Param, &String)| text::parse_value(program, &param.ty, arg).ok();
+        let args: Option<Vec<Value>> = params.iter().zip(&self.args).map(read).collect();
+        Some(RunRequest {
+            function,
+            args: args?,
+            bounds: self.bounds,
+            stdin: Arc::clone(&self.stdin),
+            trace: self.trace,
+        })
+    }
+}
+
+impl Engine {
+    /// Stores a simulation as it stands.
+    pub(crate) async fn record(&self, simulation: &Simulation) -> Result<(), Error> {
+        let row = lmlang_store::Simulation {
+            id: simulation.id,
+            program: simulation.open.timeline.key(),
+            created: simulation.created,
+            payload: serde_json::to_vec(&Record::of(simulation)).expect("a record has a JSON form"),
+        };
+        self.store().save_simulation(row).await?;
+        if self.0.simulations.count_record() % LOOK == 0 {
+            self.store().expire_simulations(self.oldest_kept()).await?;
+        }
+        Ok(())
+    }
+
+    /// A simulation whose id a caller was given, while it is kept.
+    pub async fn simulation(&self, id: Uuid) -> Result<Option<Arc<Simulation>>, Error> {
+        let oldest = self.oldest_kept();
+        let kept = self.0.simulations.kept().get(id);
+        if kept.is_some() {
+            return Ok(kept.filter(|simulation| simulation.created >= oldest));
+        }
+        let Some(row) = self.store().simulation(id).await? else { return Ok(None) };
+        if row.created < oldest {
+            return Ok(None);
+        }
+        let record = serde_json::from_slice::<Record>(&row.payload).ok();
+        let Some(record) = record.filter(|record| record.version == VERSION) else { return Ok(None) };
+        let open = match self.find(&Selector::Id(record.program)).await {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            open => open?,
+        };
+        let Some(revision) = self.state(&open, record.revision).await? else { return Ok(None) };
+        let Some(request) = record.request(revision.checked.program()) else { return Ok(None) };
+        let simulation = Arc::new(Simulation::new(id, &open, &revision, request, row.created));
+        if let Some(ended) = record.ended {
+            let report = self.repeat(&simulation, ended).await?;
+            simulation.ended(Arc::new(report));
+        }
+        self.0.simulations.kept().keep(&simulation, oldest);
+        Ok(Some(simulation))
+    }
+
+    /// Simulations that were made before are not kept any more.
+    pub(crate) fn oldest_kept(&self) -> Timestamp {
+        let retention = i64::try_from(self.limits().simulation_retention.as_micros()).unwrap_or(i64::MAX);
+        Timestamp(self.0.clock.now().0.saturating_sub(retention))
+    }
+
+    /// Finds out again how a run ended.
+    async fn repeat(&self, simulation: &Arc<Simulation>, ended: Ended) -> Result<Report, Error> {
+        let slot = self.slot().await?;
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        let work = tokio::task::spawn_blocking(move || {
+            let mut run = engine.start(&simulation)?;
+            if ended.by_time {
+                drop(slot);
+                return Ok(timed_out(run, ended.fuel_used, ended.elapsed));
+            }
+            while run.resume(SLICE) == Progress::Paused {
+                if engine.closing().is_cancelled() {
+                    run.cancel();
+                }
+            }
+            drop(slot);
+            Ok(Report { result: run.into_result(), elapsed: ended.elapsed })
+        });
+        let report: Result<Report, StartError> = work.await.map_err(|_| Error::Closed)?;
+        report.map_err(|error| Error::bad_request(error.to_string()))
+    }
+}
