@@ -95,7 +95,7 @@ async fn twice(real: &Real) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn endless_runs_hold_up_nobody_and_end_with_their_client() {
+async fn endless_runs_hold_up_nobody_and_pause_without_their_client() {
     let real = start(PLACES).await;
     let mut socket = introduced(&real.server).await;
     // Twice as many as have a place: the others wait in line.
@@ -129,7 +129,7 @@ async fn endless_runs_hold_up_nobody_and_end_with_their_client() {
     assert_eq!(seen.borrow().len(), PLACES, "more run than have a place");
     reading.abort();
     for id in &running {
-        until_status(&real, id, "CANCELLED").await;
+        until_status(&real, id, "PAUSED").await;
     }
     assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
 }
@@ -167,7 +167,7 @@ async fn an_event_stream_that_closes_ends_its_run() {
     let id = simulation(&mut events).await;
     assert_eq!(status(&real, &id).await, "RUNNING");
     drop(events);
-    until_status(&real, &id, "CANCELLED").await;
+    until_status(&real, &id, "PAUSED").await;
     assert_eq!(soon(twice(&real)).await, json!(["i64:42"]));
 }
 
