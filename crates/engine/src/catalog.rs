@@ -7,7 +7,7 @@ use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::revision::MAIN;
-use lmlang_ir::text::{self, TextError};
+use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{CreateProgramError, FIRST_SEQ, Head as StoredHead, NewProgram, UpdateProgramError};
 use lmlang_verify::Checked;
@@ -85,6 +85,8 @@ pub enum Creation {
         text: Vec<TextError>,
         /// The program with what the verifier found in it, when the text could be read.
         checked: Option<Box<Checked>>,
+        /// Where the entities of that program stand in the text.
+        places: Places,
     },
 }
 
@@ -139,7 +141,7 @@ impl Engine {
             tokio::task::spawn_blocking(move || build(text.as_deref())).await.map_err(|_| Error::Closed)?;
         let (checked, refs) = match built {
             Ok(built) => built,
-            Err((text, checked)) => return Ok(Creation::Rejected { text, checked }),
+            Err((text, checked, places)) => return Ok(Creation::Rejected { text, checked, places }),
         };
         let (id, now) = (self.0.clock.id(), self.0.clock.now());
         let difference = lmlang_history::diff(&Program::new(), checked.program());
@@ -267,29 +269,40 @@ impl Engine {
     }
 }
 
-type Mistakes = (Vec<TextError>, Option<Box<Checked>>);
+type Mistakes = (Vec<TextError>, Option<Box<Checked>>, Places);
 
 fn build(text: Option<&str>) -> Result<(Checked, RefAllocator), Mistakes> {
     let mut refs = RefAllocator::starting_at(1);
     let program = match text {
         None => Program::new(),
-        Some(text) => text::parse_program(text, &mut refs).map_err(|errors| (errors, None))?,
+        Some(text) => {
+            text::parse_program(text, &mut refs).map_err(|errors| (errors, None, Places::default()))?
+        }
     };
     let checked = Checked::full(program, threads());
     let tally = checked.findings().tally();
     // In a new program nothing can have been left behind by a change elsewhere.
     if tally.errors + tally.stale > 0 {
-        return Err((Vec::new(), Some(Box::new(checked))));
+        // The same refs again, now with places.
+        let again = text.map(|text| parse_program_with_places(text, &mut RefAllocator::starting_at(1)));
+        let places = again.and_then(Result::ok).map_or_else(Places::default, |(_, places)| places);
+        return Err((Vec::new(), Some(Box::new(checked)), places));
     }
     Ok((checked, refs))
 }
 
-/// Refuses names that could be taken for something else.
-pub(crate) fn check_name(argument: &str, name: &str, limit: usize) -> Result<(), Error> {
+/// Refuses names of more than `limit` characters.
+pub(crate) fn check_length(name: &str, limit: usize) -> Result<(), Error> {
     let length = name.chars().count();
     if length > limit {
         return Err(Error::Limit { which: "nameLength", limit: limit as u64, actual: length as u64 });
     }
+    Ok(())
+}
+
+/// Refuses names that could be taken for something else.
+pub(crate) fn check_name(argument: &str, name: &str, limit: usize) -> Result<(), Error> {
+    check_length(name, limit)?;
     if name.trim().is_empty() {
         return Err(Error::bad_request(format!("`{argument}` must not be empty")));
     }

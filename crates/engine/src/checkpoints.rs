@@ -7,6 +7,7 @@ use lmlang_history::log::{Actor, Entry, RevisionKind};
 use lmlang_history::revision::{MAIN, check_name};
 use lmlang_ir::RefAllocator;
 
+use crate::catalog::check_length;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -73,6 +74,7 @@ impl Engine {
         at: Option<&str>,
         call: &Call,
     ) -> Result<Arc<Checkpoint>, Error> {
+        check_length(name, self.limits().name_length)?;
         check_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
         if name == MAIN {
             return Err(Error::NameTaken { what: "branch", name: name.to_owned() });

@@ -74,12 +74,23 @@ pub struct Rejected {
     pub after: Option<Checked>,
     /// Errors of the edits themselves.
     pub errors: Vec<EditError>,
-    /// Errors that the verifier finds in the result, with the edit that brought each, where it is known.
-    pub findings: Vec<(Option<usize>, Diagnostic)>,
+    /// Errors that the verifier finds in the result.
+    pub findings: Vec<Finding>,
     /// Warnings about the result.
     pub warnings: Vec<Diagnostic>,
     /// Errors left out because they only follow from another.
     pub suppressed: usize,
+}
+
+/// An error that the verifier finds in what a change set leads to.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The edit that brought it, where it is known.
+    pub edit: Option<usize>,
+    /// Where it is in the text of that edit: line and column, from 1.
+    pub place: Option<(u32, u32)>,
+    /// What was found.
+    pub diagnostic: Diagnostic,
 }
 
 /// A change set on a base that is not the head any more, or that read something which has changed since.
@@ -115,6 +126,9 @@ impl Engine {
         let open = self.find(&proposal.program).await?;
         if proposal.branch != MAIN {
             return Err(Error::not_found("branch", &proposal.branch));
+        }
+        if proposal.edits.is_empty() {
+            return Err(Error::bad_request("`edits` must not be empty"));
         }
         if proposal.dry_run {
             let head = open.timeline.head();
@@ -286,7 +300,12 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
     if errors.is_empty() {
         return Ok(Next { before, checked, refs, edits, counts, created });
     }
-    let findings = errors.into_iter().map(|found| (touched.edit_of(found.at.entity), found)).collect();
+    let finding = |diagnostic: Diagnostic| {
+        let entity = diagnostic.at.entity;
+        let edit = touched.edit_of(entity);
+        Finding { edit, place: edit.and_then(|edit| touched.place_in(edit, entity)), diagnostic }
+    };
+    let findings = errors.into_iter().map(finding).collect();
     Err(Outcome::Rejected(Box::new(Rejected {
         after: Some(checked),
         findings,

@@ -34,7 +34,7 @@ pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selecto
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Limits, SnapshotPolicy};
 pub use doctor::{Ailment, Checkup, Symptom};
-pub use edits::{Applied, Collision, Conflict, Outcome, Proposal, Rejected};
+pub use edits::{Applied, Collision, Conflict, Finding, Outcome, Proposal, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
 pub use events::{Change, Event, Told};

@@ -15,6 +15,8 @@ use crate::timeline::Revision;
 /// Which entries of a log to list, newest first.
 #[derive(Clone, Debug)]
 pub struct HistoryQuery {
+    /// The newest entry that there is for the reader.
+    pub newest: u64,
     /// Only entries with smaller numbers.
     pub before: u64,
     /// Only entries by authors of this name.
@@ -49,7 +51,7 @@ impl Engine {
             None => None,
         };
         let mut filter = HistoryFilter {
-            before: Some(query.before),
+            before: Some(query.before.min(query.newest.saturating_add(1))),
             kinds: query.kind.map(records::to_kind).into_iter().collect(),
             actors,
             ..HistoryFilter::default()
@@ -75,7 +77,14 @@ impl Engine {
         entries.truncate(query.limit);
         let total = match query.touching {
             Some(_) => entries.len() as u64 + u64::from(more),
-            None => self.store().history_len(key, &HistoryFilter { before: None, ..filter }).await?,
+            None => {
+                self.store()
+                    .history_len(
+                        key,
+                        &HistoryFilter { before: Some(query.newest.saturating_add(1)), ..filter },
+                    )
+                    .await?
+            }
         };
         Ok(HistoryPage { entries, more, total })
     }
@@ -95,8 +104,14 @@ impl Engine {
             return Ok(touched);
         }
         // Seen from the past: the newest change that had happened by then.
-        let query =
-            HistoryQuery { before: newest + 1, author: None, touching: Some(of), kind: None, limit: 1 };
+        let query = HistoryQuery {
+            newest,
+            before: newest + 1,
+            author: None,
+            touching: Some(of),
+            kind: None,
+            limit: 1,
+        };
         let last = self.history(open, &query).await?.entries.pop();
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })

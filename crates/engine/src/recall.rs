@@ -120,7 +120,7 @@ impl Engine {
             payload: serde_json::to_vec(&Record::of(simulation)).expect("a record has a JSON form"),
         };
         self.store().save_simulation(row).await?;
-        if self.0.simulations.count_record() % LOOK == 0 {
+        if self.0.simulations.count_record().is_multiple_of(LOOK) {
             self.store().expire_simulations(self.oldest_kept()).await?;
         }
         Ok(())

@@ -120,7 +120,9 @@ impl Engine {
             (None, Control::Continue) => Some(self.run_to_end(simulation, &|| reader.sender.is_closed())?)
                 .filter(|report| !matches!(report.result.outcome, Outcome::Cancelled { .. }))
                 .map(|report| self.conclude(simulation, report)),
-            (None, Control::TimeOut) => Some(self.conclude(simulation, timed_out(run, spent, start.elapsed()))),
+            (None, Control::TimeOut) => {
+                Some(self.conclude(simulation, timed_out(run, spent, start.elapsed())))
+            }
             // It waits for the next reader.
             (None, Control::Cancel) => None,
         };

@@ -59,7 +59,7 @@ pub enum NameError {
     #[error("a name is not empty and has no spaces around it")]
     Blank,
     /// Longer than [`MAX_NAME`].
-    #[error("a name has at most {MAX_NAME} bytes, this one {0}")]
+    #[error("a name has at most {MAX_NAME} characters, this one {0}")]
     Long(usize),
     /// A character with a meaning in revisions and ids, or one that does not print.
     #[error("`{name}` contains {character:?}")]
@@ -144,8 +144,9 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
     if name.trim() != name || name.is_empty() {
         return Err(NameError::Blank);
     }
-    if name.len() > MAX_NAME {
-        return Err(NameError::Long(name.len()));
+    let length = name.chars().count();
+    if length > MAX_NAME {
+        return Err(NameError::Long(length));
     }
     if let Some(character) = name.chars().find(|c| matches!(c, '~' | '@') || c.is_control()) {
         return Err(NameError::Character { name: shortened(name), character });

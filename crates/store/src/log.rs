@@ -147,15 +147,12 @@ impl Store {
         filter: &HistoryFilter,
         limit: u64,
     ) -> Result<Vec<Entry>, Fault> {
-        let mut query = filtered(program, filter);
-        if let Some(before) = filter.before {
-            query = query.filter(log::Column::Seq.lt(to_row(before)));
-        }
-        let rows = query.order_by_desc(log::Column::Seq).limit(limit).all(&self.reader).await?;
+        let rows =
+            filtered(program, filter).order_by_desc(log::Column::Seq).limit(limit).all(&self.reader).await?;
         decode(rows)
     }
 
-    /// How many entries pass a filter, wherever the page begins.
+    /// How many entries pass a filter.
     ///
     /// # Errors
     ///
@@ -204,6 +201,9 @@ pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
 
 fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> {
     let mut query = of(program);
+    if let Some(before) = filter.before {
+        query = query.filter(log::Column::Seq.lt(to_row(before)));
+    }
     if let Some(branch) = filter.branch {
         query = query.filter(log::Column::Branch.eq(branch.cast_signed()));
     }

@@ -108,7 +108,8 @@ pub(crate) fn kind(kind: RevisionKind) -> &'static str {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let page = with_program(settings, &args.program, |engine, open| async move {
         let query = HistoryQuery {
-            before: open.timeline.head().last + 1,
+            newest: open.timeline.head().last,
+            before: u64::MAX,
             author: args.by.clone(),
             touching: args.touching,
             kind: None,

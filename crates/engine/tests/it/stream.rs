@@ -173,7 +173,9 @@ async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
     let open = fixture.create("shop", TEXT).await;
     let revision = open.timeline.head().revision;
     let mut ended = Vec::new();
-    for request in [request(&open, 10, Bounds::default()), request(&open, 0, for_ever(Duration::from_millis(1)))] {
+    for request in
+        [request(&open, 10, Bounds::default()), request(&open, 0, for_ever(Duration::from_millis(1)))]
+    {
         let started = fixture.engine.stream(&open, &revision, request, BATCHING).await;
         let (simulation, mut batches) = started.unwrap();
         let steps = rest(&mut batches).await;

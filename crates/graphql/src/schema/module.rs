@@ -8,7 +8,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::Function;
 use crate::schema::provenance::Provenance;
-use crate::schema::view::{View, not_found, nullable};
+use crate::schema::view::{View, nullable};
 
 /// A module at one revision.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl Listed for Module {
 impl Module {
     /// The module with a ref, in a view.
     pub fn new(view: &View, of: ModuleRef) -> std::result::Result<Module, ApiError> {
-        let record = view.program().module(of).ok_or_else(|| not_found("module", &of.to_string()))?;
+        let record = view.program().module(of).ok_or_else(|| view.missing("module", of.into()))?;
         Ok(Module { view: view.clone(), of, record: record.clone() })
     }
 }

@@ -379,12 +379,14 @@ async fn create_program(
             let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
             Ok(CreateProgramPayload { program: Some(Program(view)), errors: Vec::new(), warnings })
         }
-        Creation::Rejected { text, checked } => {
+        Creation::Rejected { text, checked, places } => {
             let mut errors: Vec<EditError> =
                 text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
             if let Some(checked) = checked {
                 let found = checked.findings().iter().filter(|(_, found)| found.class() <= Class::Stale);
-                errors.extend(found.map(|(_, found)| EditError::in_program(checked.program(), found)));
+                errors.extend(found.map(|(_, found)| {
+                    EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
+                }));
             }
             Ok(CreateProgramPayload { program: None, errors: EditError::first(errors), warnings: Vec::new() })
         }

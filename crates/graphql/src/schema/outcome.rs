@@ -181,7 +181,7 @@ impl EditRejected {
         let mut about = Vec::new();
         if let Some(checked) = after {
             let program = checked.program();
-            shown.extend(findings.iter().map(|(edit, found)| EditError::verified(program, *edit, found)));
+            shown.extend(findings.iter().map(|found| EditError::verified(program, found)));
             let entry = open.timeline.head().revision.entry.clone();
             let refused = Arc::new(engine::Revision { entry, checked });
             let view = View::new(engine, open.clone(), Which::Dry(Uuid::nil()), refused);
@@ -228,9 +228,18 @@ pub struct EditError {
 
 impl EditError {
     /// An error that the verifier found.
-    fn verified(program: &lmlang_ir::Program, edit: Option<usize>, found: &verify::Diagnostic) -> EditError {
-        let edit_index = edit.map(|index| index as i32);
-        EditError { edit_index, path: Vec::new(), ..EditError::in_program(program, found) }
+    fn verified(program: &lmlang_ir::Program, found: &engine::Finding) -> EditError {
+        let edit_index = found.edit.map(|index| index as i32);
+        let shown = EditError::in_program(program, &found.diagnostic).at(found.place);
+        EditError { edit_index, path: Vec::new(), ..shown }
+    }
+
+    /// The error with its line and column.
+    pub(crate) fn at(mut self, place: Option<(u32, u32)>) -> EditError {
+        let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        self.line = place.map(|(line, _)| int(line));
+        self.column = place.map(|(_, column)| int(column));
+        self
     }
 
     /// An error that the verifier found in a program that was not made.

@@ -210,7 +210,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
         }
         GlobalId::Entity(view, of) => {
             let view = View::find(engine, &view.to_string(), None).await?;
-            match view.program().place(of).ok_or_else(missing)? {
+            match view.program().place(of).ok_or_else(|| view.missing("object", of))? {
                 Place::Module(of) => Ok(Node::Module(Module::new(&view, of)?)),
                 Place::Type(of) => Ok(Node::TypeDef(TypeDef::new(&view, of)?)),
                 Place::Function(of) => Ok(Node::Function(Function::new(&view, of)?)),

@@ -190,9 +190,9 @@ pub(crate) async fn history(
 ) -> std::result::Result<Connection<Revision>, ApiError> {
     let touching =
         touching.map(|given| given.parse::<lmlang_ir::Ref>().map_err(|_| not_found("entity", &given)));
-    let newest = view.newest_entry().saturating_add(1);
     let query = lmlang_engine::HistoryQuery {
-        before: page.after_number()?.map_or(newest, |number| number.min(newest)),
+        newest: view.newest_entry(),
+        before: page.after_number()?.unwrap_or(u64::MAX),
         author,
         touching: touching.transpose()?,
         kind: kind.map(Into::into),

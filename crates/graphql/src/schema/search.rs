@@ -183,9 +183,11 @@ async fn changed(
         None => 0,
     };
     let mut nodes = HashSet::new();
-    let mut before = view.newest_entry() + 1;
+    let newest = view.newest_entry();
+    let mut before = newest + 1;
     loop {
         let query = lmlang_engine::HistoryQuery {
+            newest,
             before,
             author: author.map(str::to_owned),
             touching: None,

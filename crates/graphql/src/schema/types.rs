@@ -9,7 +9,7 @@ use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::function::{self, Contract, Function};
 use crate::schema::provenance::Provenance;
-use crate::schema::view::{View, not_found, nullable};
+use crate::schema::view::{View, nullable};
 
 /// A nominal type at one revision.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ pub struct VariantDef {
 impl TypeDef {
     /// The type with a ref, in a view.
     pub fn new(view: &View, of: TypeRef) -> std::result::Result<TypeDef, ApiError> {
-        let def = view.program().type_def(of).ok_or_else(|| not_found("type", &of.to_string()))?;
+        let def = view.program().type_def(of).ok_or_else(|| view.missing("type", of.into()))?;
         Ok(TypeDef { view: view.clone(), of, def: Arc::clone(def) })
     }
 }

@@ -151,12 +151,20 @@ impl View {
     /// The place of the entity with a ref that a caller wrote.
     pub fn place(&self, given: &str) -> Result<Place, ApiError> {
         let of: Ref = given.parse().map_err(|_| not_found("entity", given))?;
-        self.program().place(of).ok_or_else(|| not_found("entity", given))
+        self.program().place(of).ok_or_else(|| self.missing("entity", of))
+    }
+
+    /// The error for an entity that is not there: its number may be that of another kind, or it was removed.
+    pub fn missing(&self, what: &str, of: Ref) -> ApiError {
+        let other = self.program().ref_of(of.number).filter(|other| other.kind != of.kind);
+        let retired = other.is_none() && of.number < self.revision().entry.next_ref;
+        let candidates: Vec<String> = other.iter().map(ToString::to_string).collect();
+        absent(what, &of.to_string(), &candidates, retired)
     }
 
     /// The function with a ref.
     pub fn function(&self, of: FuncRef) -> Result<Arc<Function>, ApiError> {
-        self.program().function(of).cloned().ok_or_else(|| not_found("function", &of.to_string()))
+        self.program().function(of).cloned().ok_or_else(|| self.missing("function", of.into()))
     }
 
     /// The function that a caller names by ref or path.
@@ -179,9 +187,7 @@ impl View {
             [one] => Ok(*one),
             [] => {
                 let candidates = self.near_functions(given);
-                let given = cut(given);
-                let data = serde_json::json!({ "given": given, "candidates": candidates, "retired": false });
-                Err(ApiError::new(Code::NotFound, format!("there is no function `{given}`")).data(data))
+                Err(absent("function", given, &candidates, false))
             }
             several => {
                 let paths: Vec<String> = several.iter().map(|of| self.program().path((*of).into())).collect();
@@ -195,11 +201,11 @@ impl View {
     pub fn module_named(&self, given: &str) -> Result<ModuleRef, ApiError> {
         let named =
             || self.program().resolve_path(given).into_iter().find_map(|of| ModuleRef::try_from(of).ok());
-        let found = match given.parse::<ModuleRef>() {
-            Ok(of) => Some(of),
-            Err(_) => named(),
-        };
-        found.filter(|of| self.program().module(*of).is_some()).ok_or_else(|| not_found("module", given))
+        match given.parse::<ModuleRef>() {
+            Ok(of) if self.program().module(of).is_some() => Ok(of),
+            Ok(of) => Err(self.missing("module", of.into())),
+            Err(_) => named().ok_or_else(|| not_found("module", given)),
+        }
     }
 
     /// Names of functions that look like a given one.
@@ -233,8 +239,12 @@ pub(crate) fn threads() -> std::num::NonZeroUsize {
 
 /// The error for something that is not there.
 pub fn not_found(what: &str, given: &str) -> ApiError {
+    absent(what, given, &[], false)
+}
+
+fn absent(what: &str, given: &str, candidates: &[String], retired: bool) -> ApiError {
     let given = cut(given);
-    let data = serde_json::json!({ "given": given, "candidates": [], "retired": false });
+    let data = serde_json::json!({ "given": given, "candidates": candidates, "retired": retired });
     ApiError::new(Code::NotFound, format!("there is no {what} `{given}`")).data(data)
 }
 

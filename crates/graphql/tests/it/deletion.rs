@@ -73,7 +73,7 @@ async fn what_is_deleted_is_not_found_by_any_of_its_ids() {
     }
     let change = "mutation($p: ID!) {
         a: deleteProgram(input: {programId: $p}) { deleted }
-        b: proposeEdit(input: {programId: $p, edits: []}) { outcome { __typename } }
+        b: proposeEdit(input: {programId: $p, edits: [{setDoc: {ref: \"m1\", doc: \"x\"}}]}) { outcome { __typename } }
         c: undo(input: {programId: $p}) { outcome { __typename } }
         d: createCheckpoint(input: {programId: $p, name: \"x\"}) { checkpoint { name } }
         e: updateProgram(input: {programId: $p, name: \"again\"}) { program { id } }

@@ -37,7 +37,11 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Mutation.createProgram", r#"(input: {name: ""})"#, BadRequest),
     ("Mutation.deleteCheckpoint", r#"(input: {programId: "world", name: "x"})"#, NotFound),
     ("Mutation.deleteProgram", r#"(input: {programId: "nobody"})"#, NotFound),
-    ("Mutation.proposeEdit", r#"(input: {programId: "world", baseRevision: "r99", edits: []})"#, NotFound),
+    (
+        "Mutation.proposeEdit",
+        r#"(input: {programId: "world", baseRevision: "r99", edits: [{setDoc: {ref: "m1", doc: "x"}}]})"#,
+        NotFound,
+    ),
     ("Mutation.redo", r#"(input: {programId: "world", branch: "x"})"#, NotFound),
     ("Mutation.restoreCheckpoint", r#"(input: {programId: "world", name: "x"})"#, NotFound),
     ("Mutation.undo", r#"(input: {programId: "world", steps: -1})"#, BadRequest),

@@ -19,6 +19,7 @@ mod texts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use imbl::OrdMap;
+use lmlang_ir::text::Places;
 use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RefAllocator, RefKind};
 
 pub use error::{CodePage, EditError, Refused, StaleRead, code};
@@ -60,6 +61,8 @@ pub struct Touched {
     pub inputs: BTreeSet<(NodeRef, u16)>,
     /// For each entity and node the first edit of the request that changed it.
     edits: BTreeMap<Ref, usize>,
+    /// Where entities stand in the texts of edits.
+    places: Vec<(usize, Places)>,
 }
 
 impl Touched {
@@ -72,6 +75,12 @@ impl Touched {
     /// The first edit of the request that changed an entity, or one of its inputs.
     pub fn edit_of(&self, entity: Ref) -> Option<usize> {
         self.edits.get(&entity).copied()
+    }
+
+    /// Where an entity stands in the text of an edit: line and column, from 1.
+    pub fn place_in(&self, edit: usize, entity: Ref) -> Option<(u32, u32)> {
+        let texts = self.places.iter().filter(|(of, _)| *of == edit);
+        texts.filter_map(|(_, places)| places.get(entity.number)).next()
     }
 
     /// The functions among the entities.
@@ -123,11 +132,19 @@ pub fn expand(
     edits: &[EditRequest],
 ) -> Result<Expanded, Refused> {
     let fresh = refs.watermark();
-    let mut session =
-        Session { program: program.clone(), refs, names: OrdMap::new(), lost: BTreeSet::new(), fresh };
+    let mut session = Session {
+        program: program.clone(),
+        refs,
+        names: OrdMap::new(),
+        lost: BTreeSet::new(),
+        fresh,
+        edit: 0,
+        places: Vec::new(),
+    };
     let (mut refused, mut touched, mut last) = (Refused::default(), Touched::default(), None);
     for (index, edit) in edits.iter().enumerate() {
         let (before, names) = (session.program.clone(), session.names.clone());
+        session.edit = index;
         match session.carry_out(edit) {
             Ok(()) => {
                 let step = diff(&before, &session.program);
@@ -179,7 +196,9 @@ pub fn expand(
     made.extend(named.keys().copied().filter(|of| !listed.contains(of) && new(of)));
     let created = made.into_iter().map(|of| (named.get(&of).map(|name| (*name).clone()), of)).collect();
     let counts = difference.counts();
-    Ok(Expanded { program: session.program, edits: difference.edits, counts, created, touched })
+    let Session { program, places, .. } = session;
+    touched.places = places;
+    Ok(Expanded { program, edits: difference.edits, counts, created, touched })
 }
 
 impl Session<'_> {

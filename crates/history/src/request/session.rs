@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use imbl::OrdMap;
-use lmlang_ir::text::nearest;
+use lmlang_ir::text::{Places, nearest};
 use lmlang_ir::{
     Body, FuncRef, Function, FunctionMut, ModuleRef, NodeRef, Place, Program, Ref, RefAllocator, RefKind,
     RegionRef, StructureError, refs,
@@ -24,6 +24,9 @@ pub(super) struct Session<'a> {
     pub(super) lost: BTreeSet<String>,
     /// The lowest ref that was never handed out before the request.
     pub(super) fresh: u64,
+    /// The edit that is carried out, and where what the edits before brought stands in their texts.
+    pub(super) edit: usize,
+    pub(super) places: Vec<(usize, Places)>,
 }
 
 /// The `$` and the parts of a text like `$x.then`, without them.
@@ -36,6 +39,11 @@ pub(super) fn dollar(text: &str) -> Option<(&str, Option<&str>)> {
 }
 
 impl Session<'_> {
+    /// Remembers where the entities of the current edit's text stand.
+    pub(super) fn placed(&mut self, places: Places) {
+        self.places.push((self.edit, places));
+    }
+
     /// Gives a name to something that was made.
     pub(super) fn bind(&mut self, name_as: Option<&String>, of: impl Into<Ref>) -> Done<()> {
         let Some(name) = name_as else { return Ok(()) };

@@ -39,6 +39,7 @@ impl Session<'_> {
         let given = self.substitute(&["text"], &edit.text)?;
         let added = text::add_text(&mut self.program, self.refs, module, &given)
             .map_err(|errors| texts(&["text"], errors))?;
+        self.placed(added.places);
         for (name, of) in added.entities {
             self.names.entry(name.to_string()).or_insert(of);
         }
@@ -51,6 +52,7 @@ impl Session<'_> {
         let given = self.substitute(&["text"], &edit.text)?;
         let added = text::add_text(&mut self.program, self.refs, Some(module), &given)
             .map_err(|errors| texts(&["text"], errors))?;
+        self.placed(added.places);
         match added.entities.as_slice() {
             [(_, of)] if TypeRef::try_from(*of).is_ok() => {
                 self.bind(edit.name_as.as_ref(), *of)?;
@@ -70,8 +72,9 @@ impl Session<'_> {
         let hash = self.function(&["ref"], function)?.content_hash();
         check_hash(function.into(), edit, hash)?;
         let given = self.substitute(&["text"], &edit.text)?;
-        text::replace_function(&mut self.program, self.refs, function, &given)
+        let places = text::replace_function(&mut self.program, self.refs, function, &given)
             .map_err(|errors| texts(&["text"], errors))?;
+        self.placed(places);
         Ok(function.into())
     }
 
@@ -85,8 +88,9 @@ impl Session<'_> {
         def.hash_into(&mut hasher);
         check_hash(ty.into(), edit, hasher.finish())?;
         let given = self.substitute(&["text"], &edit.text)?;
-        text::replace_type(&mut self.program, self.refs, ty, &given)
+        let places = text::replace_type(&mut self.program, self.refs, ty, &given)
             .map_err(|errors| texts(&["text"], errors))?;
+        self.placed(places);
         Ok(ty.into())
     }
 
@@ -97,8 +101,9 @@ impl Session<'_> {
         let hash = self.function(&["ref"], function)?.content_hash();
         check_hash(function.into(), edit, hash)?;
         let given = self.substitute(&["text"], &edit.text)?;
-        text::replace_contract(&mut self.program, self.refs, contract, &given)
+        let places = text::replace_contract(&mut self.program, self.refs, contract, &given)
             .map_err(|errors| texts(&["text"], errors))?;
+        self.placed(places);
         Ok(contract.into())
     }
 
@@ -119,9 +124,10 @@ impl Session<'_> {
     ) -> Done<()> {
         let given = self.substitute(field, lines)?;
         let at = InsertPlace { function, region, after };
-        let labels = text::insert_text(&mut self.program, self.refs, at, &given, &HashMap::new())
+        let inserted = text::insert_text(&mut self.program, self.refs, at, &given, &HashMap::new())
             .map_err(|errors| texts(field, errors))?;
-        for (label, node) in labels {
+        self.placed(inserted.places);
+        for (label, node) in inserted.labels {
             self.names.insert(label, node.into());
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::refs::{ModuleRef, Ref, RefAllocator};
 use crate::text::cursor::Parser;
 use crate::text::error::{Mistake, TextError, locate};
 use crate::text::lower::{Lowering, Policy};
+use crate::text::places::Places;
 use crate::text::syntax::Tree;
 
 /// What a text added, in the order of the text.
@@ -13,6 +14,8 @@ use crate::text::syntax::Tree;
 pub struct Added {
     /// Modules, types, functions and storage, each with its name.
     pub entities: Vec<(Name, Ref)>,
+    /// Where they and their parts stand.
+    pub places: Places,
 }
 
 /// Reads a whole program. Refs in the text are honoured below 2^40; what has none gets one from the allocator.
@@ -33,12 +36,12 @@ pub fn add_text(
     text: &str,
 ) -> Result<Added, Vec<TextError>> {
     let (tree, mistakes) = parse_items(text);
-    let lowering = Lowering::new(program, refs, &tree, Policy::Refuse);
-    let entities = lower(text, mistakes, program, refs, lowering, |lowering| {
+    let lowering = Lowering::new(program, refs, &tree, Policy::Refuse).with_places();
+    let (entities, places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         lowering.modules(module);
         std::mem::take(&mut lowering.made)
     })?;
-    Ok(Added { entities })
+    Ok(Added { entities, places })
 }
 
 pub(super) fn parse_items(text: &str) -> (Tree, Vec<Mistake>) {
@@ -47,7 +50,8 @@ pub(super) fn parse_items(text: &str) -> (Tree, Vec<Mistake>) {
     (parser.tree, parser.mistakes)
 }
 
-/// Runs a lowering; on success its program and refs take the place of those given.
+/// Runs a lowering; on success its program and refs take the place of those given. The places are empty unless it was
+/// asked for them.
 pub(super) fn lower<'t, T>(
     text: &str,
     mistakes: Vec<Mistake>,
@@ -55,7 +59,7 @@ pub(super) fn lower<'t, T>(
     refs: &mut RefAllocator,
     mut lowering: Lowering<'t>,
     run: impl FnOnce(&mut Lowering<'t>) -> T,
-) -> Result<T, Vec<TextError>> {
+) -> Result<(T, Places), Vec<TextError>> {
     let value = run(&mut lowering);
     let mut all = mistakes;
     all.append(&mut lowering.mistakes);
@@ -64,5 +68,5 @@ pub(super) fn lower<'t, T>(
     }
     *program = lowering.program;
     *refs = lowering.refs;
-    Ok(value)
+    Ok((value, Places::of(text, lowering.places.unwrap_or_default())))
 }

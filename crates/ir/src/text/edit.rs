@@ -22,6 +22,7 @@ use crate::text::lower::{Lowering, Policy};
 use crate::text::lower_body::{Body, Reuse};
 use crate::text::names::{ProgramNames, unknown_ref};
 use crate::text::op::parse_alone;
+use crate::text::places::Places;
 use crate::text::resolve::{Resolved, resolve_op, resolve_type};
 use crate::text::scope::Scope;
 use crate::text::syntax::{
@@ -103,7 +104,7 @@ pub fn replace_function(
     refs: &mut RefAllocator,
     of: FuncRef,
     text: &str,
-) -> Result<(), Vec<TextError>> {
+) -> Result<Places, Vec<TextError>> {
     let Some(old) = program.function(of).cloned() else { return Err(missing(of.into())) };
     let (tree, mut mistakes) = parse_items(text);
     let item = match only_item(&tree, "function", &mut mistakes) {
@@ -114,9 +115,11 @@ pub fn replace_function(
     };
     let mut known: HashMap<u64, RefKind> = parts(&old).map(|part| (part.number, part.kind)).collect();
     known.insert(of.number(), RefKind::Function);
-    let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known));
+    let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
     lowering.reuse = reuse(&old);
-    lower(text, mistakes, program, refs, lowering, |lowering| replace(lowering, of, &old, item))
+    let ((), places) =
+        lower(text, mistakes, program, refs, lowering, |lowering| replace(lowering, of, &old, item))?;
+    Ok(places)
 }
 
 fn not_one(text: &str, label: &Segment, what: &str) -> Vec<TextError> {
@@ -181,7 +184,7 @@ pub fn replace_type(
     refs: &mut RefAllocator,
     of: TypeRef,
     text: &str,
-) -> Result<(), Vec<TextError>> {
+) -> Result<Places, Vec<TextError>> {
     let Some(old) = program.type_def(of).cloned() else { return Err(missing(of.into())) };
     let (tree, mut mistakes) = parse_items(text);
     let item = match only_item(&tree, "type", &mut mistakes) {
@@ -194,12 +197,13 @@ pub fn replace_type(
     let members = fields.chain(old.variants().iter().map(|variant| variant.member.number()));
     let mut known: HashMap<u64, RefKind> = members.map(|number| (number, RefKind::Member)).collect();
     known.insert(of.number(), RefKind::Type);
-    let lowering = Lowering::new(program, refs, &tree, Policy::Match(known));
-    lower(text, mistakes, program, refs, lowering, |lowering| {
+    let lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+    let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         let fits = check_ref(&item.label, of.into());
         lowering.noted(fits);
         lowering.define_type(of, old.module, item, Some(&old));
-    })
+    })?;
+    Ok(places)
 }
 
 /// Replaces a contract by its text: `require "message" = condition`.
@@ -208,7 +212,7 @@ pub fn replace_contract(
     refs: &mut RefAllocator,
     of: ContractRef,
     text: &str,
-) -> Result<(), Vec<TextError>> {
+) -> Result<Places, Vec<TextError>> {
     let found = program.function_of(of.into()).and_then(|function| {
         let found = program.function(function)?;
         Some((function, Arc::clone(found), found.body().contract(of)?.clone()))
@@ -232,12 +236,12 @@ pub fn replace_contract(
     let mut known: HashMap<u64, RefKind> =
         regions_known.chain(nodes.iter().map(|node| (node.number(), RefKind::Node))).collect();
     known.insert(of.number(), RefKind::Contract);
-    let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known.clone()));
+    let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known.clone())).with_places();
     lowering.collect_body(&body);
     lowering.reuse = reuse(&old);
     lowering.reuse.nodes.retain(|_, (node, _)| known.contains_key(&node.number()));
     lowering.reuse.contracts.insert((syntax.kind, Arc::clone(&syntax.message)), (of, contract.region));
-    lower(text, mistakes, program, refs, lowering, |lowering| {
+    let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         let mut body = Body::new(lowering, function, old.head().module);
         body.change(syntax.at, |function| {
             remove_region(function, &regions, &nodes)?;
@@ -245,7 +249,8 @@ pub fn replace_contract(
         });
         body.bind_head();
         body.contract(syntax);
-    })
+    })?;
+    Ok(places)
 }
 
 /// A region with all regions and nodes in it, the outer ones first.
@@ -280,15 +285,23 @@ fn remove_region(
     Ok(())
 }
 
-/// Inserts lines into a region. `bindings` are values that the text calls `$name`. Returns the nodes that have a label, in
-/// the order of the text, each by its first label.
+/// What lines added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inserted {
+    /// The nodes that have a label, in the order of the text, each by its first label.
+    pub labels: Vec<(String, NodeRef)>,
+    /// Where the nodes stand.
+    pub places: Places,
+}
+
+/// Inserts lines into a region. `bindings` are values that the text calls `$name`.
 pub fn insert_text(
     program: &mut Program,
     refs: &mut RefAllocator,
     at: InsertPlace,
     text: &str,
     bindings: &HashMap<String, Source>,
-) -> Result<Vec<(String, NodeRef)>, Vec<TextError>> {
+) -> Result<Inserted, Vec<TextError>> {
     let InsertPlace { function, region, after } = at;
     let Some(found) = program.function(function).cloned() else { return Err(missing(function.into())) };
     if found.body().region(region).is_none() {
@@ -305,9 +318,9 @@ pub fn insert_text(
     if let Some(contract) = syntax.contracts.first() {
         mistakes.push(Mistake::new(code::SYNTAX, contract.at, "contracts stand at the top of a function"));
     }
-    let mut lowering = Lowering::new(program, refs, &tree, Policy::Refuse);
+    let mut lowering = Lowering::new(program, refs, &tree, Policy::Refuse).with_places();
     lowering.collect_body(&syntax);
-    lower(text, mistakes, program, refs, lowering, |lowering| {
+    let (labels, places) = lower(text, mistakes, program, refs, lowering, |lowering| {
         let mut body = Body::new(lowering, function, found.head().module);
         body.scope = Scope::at(function, &found, region, after);
         drop(found);
@@ -321,7 +334,8 @@ pub fn insert_text(
         }
         body.insert(syntax.region, region, after);
         std::mem::take(&mut body.labelled)
-    })
+    })?;
+    Ok(Inserted { labels, places })
 }
 
 /// Reads an operator as one writes it for a new node: entities by name or ref, labels of the nodes around, for a loop

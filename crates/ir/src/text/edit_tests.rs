@@ -130,7 +130,9 @@ fn lines_are_inserted_where_one_says() {
     let at = InsertPlace { function: f(), region: region(24), after: Some(node(26)) };
     let text = "y = add.i64 inner, $twice\nz, rest = call f(y, s)\nbreak_if L c (z)";
     let made = insert_text(&mut program, &mut refs, at, text, &bindings).expect("fits");
-    assert_eq!(made.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["y", "z"]);
+    assert_eq!(made.labels.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["y", "z"]);
+    let places: Vec<_> = made.labels.iter().map(|(_, node)| made.places.get(node.number())).collect();
+    assert_eq!(places, [Some((1, 5)), Some((2, 11))]);
     let printed = print_function(&program, f(), Detail::Summary);
     let inner = printed.find("inner#n26").expect("there");
     let (y, last) = (printed.find("y#n").expect("there"), printed.find("yield#n27").expect("there"));

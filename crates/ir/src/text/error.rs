@@ -76,6 +76,8 @@ pub mod code {
         MISSING_REGION;
         /// A `; run:` line without a function before it.
         MISPLACED_RUN;
+        /// More mistakes follow from here on than are told.
+        TOO_MANY_ERRORS;
         /// Something of the language that is not carried out yet.
         UNSUPPORTED;
         /// All refs of the program are used up.
@@ -83,7 +85,7 @@ pub mod code {
     }
 }
 
-/// At most this many mistakes of one text are told.
+/// At most this many mistakes of one text are told; one more says where the others begin.
 pub(super) const MAX_ERRORS: usize = 100;
 
 /// A mistake whose place is still a byte range.
@@ -128,7 +130,11 @@ impl Mistake {
 /// Turns byte offsets into lines and columns, in order of place.
 pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
     mistakes.sort_by_key(|mistake| mistake.at);
-    mistakes.truncate(MAX_ERRORS);
+    if let Some(more) = mistakes.get(MAX_ERRORS).map(|first| first.at) {
+        mistakes.truncate(MAX_ERRORS);
+        let message = format!("more than {MAX_ERRORS} mistakes: those from here on are not told");
+        mistakes.push(Mistake::new(code::TOO_MANY_ERRORS, more, message));
+    }
     let (mut line, mut line_start, mut seen) = (1u32, 0usize, 0usize);
     mistakes
         .into_iter()

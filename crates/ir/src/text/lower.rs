@@ -207,6 +207,12 @@ impl<'t> Lowering<'t> {
             && !(self.doubled.contains(&of.number) && self.program.ref_of(of.number).is_some())
     }
 
+    /// Has the places of entities remembered.
+    pub(super) fn with_places(mut self) -> Self {
+        self.places = Some(HashMap::new());
+        self
+    }
+
     /// Remembers where an entity stands.
     pub(super) fn placed(&mut self, number: u64, at: u32) -> u64 {
         if let Some(places) = &mut self.places {

@@ -68,7 +68,7 @@ mod words;
 
 pub use api::{Added, add_text, parse_program};
 pub use edit::{
-    InsertPlace, OperatorForm, OperatorScope, insert_text, parse_operator, replace_contract,
+    InsertPlace, Inserted, OperatorForm, OperatorScope, insert_text, parse_operator, replace_contract,
     replace_function, replace_type,
 };
 pub use error::{TextError, code, nearest};

@@ -19,6 +19,22 @@ impl Places {
     pub fn get(&self, number: u64) -> Option<(u32, u32)> {
         self.0.get(&number).copied()
     }
+
+    /// Turns byte offsets into lines and columns, in one pass over the text.
+    pub(super) fn of(text: &str, offsets: HashMap<u64, u32>) -> Places {
+        let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
+        offsets.sort_unstable_by_key(|(_, at)| *at);
+        let mut chars = text.char_indices().peekable();
+        let (mut line, mut column) = (1, 1);
+        let mut places = HashMap::with_capacity(offsets.len());
+        for (number, at) in offsets {
+            while let Some((_, passed)) = chars.next_if(|(offset, _)| *offset < at as usize) {
+                (line, column) = if passed == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            }
+            places.insert(number, (line, column));
+        }
+        Places(places)
+    }
 }
 
 /// Reads a whole program like [`parse_program`](crate::text::parse_program), with the places of its entities.
@@ -28,29 +44,10 @@ pub fn parse_program_with_places(
 ) -> Result<(Program, Places), Vec<TextError>> {
     let mut program = Program::new();
     let (tree, mistakes) = parse_items(text);
-    let mut lowering = Lowering::new(&program, refs, &tree, Policy::Honour);
-    lowering.places = Some(HashMap::new());
-    let offsets = lower(text, mistakes, &mut program, refs, lowering, |lowering| {
-        lowering.modules(None);
-        lowering.places.take().unwrap_or_default()
-    })?;
-    Ok((program, Places(lines(text, offsets))))
-}
-
-/// Turns byte offsets into lines and columns, in one pass over the text.
-fn lines(text: &str, offsets: HashMap<u64, u32>) -> HashMap<u64, (u32, u32)> {
-    let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
-    offsets.sort_unstable_by_key(|(_, at)| *at);
-    let mut chars = text.char_indices().peekable();
-    let (mut line, mut column) = (1, 1);
-    let mut places = HashMap::with_capacity(offsets.len());
-    for (number, at) in offsets {
-        while let Some((_, passed)) = chars.next_if(|(offset, _)| *offset < at as usize) {
-            (line, column) = if passed == '\n' { (line + 1, 1) } else { (line, column + 1) };
-        }
-        places.insert(number, (line, column));
-    }
-    places
+    let lowering = Lowering::new(&program, refs, &tree, Policy::Honour).with_places();
+    let ((), places) =
+        lower(text, mistakes, &mut program, refs, lowering, |lowering| lowering.modules(None))?;
+    Ok((program, places))
 }
 
 #[cfg(test)]

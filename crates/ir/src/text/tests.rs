@@ -340,6 +340,14 @@ fn check_mistakes(text: &str, expect: &[&str]) {
 }
 
 #[test]
+fn a_text_says_where_it_tells_no_more_mistakes() {
+    let text = format!("module m\n\n{}", "func f () -> () {\n  wrong\n}\n".repeat(150));
+    let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap_err();
+    let last = errors.last().unwrap();
+    assert_eq!((errors.len(), last.code, last.line), (101, code::TOO_MANY_ERRORS, 304));
+}
+
+#[test]
 fn all_mistakes_of_a_text_are_told() {
     check_mistakes(
         "module m
