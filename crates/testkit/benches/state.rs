@@ -79,7 +79,7 @@ fn measure(shape: shapes::Shape, nodes: usize) {
     let size = |state: &State| (resident() - start) / state.generated.program.totals().counts.nodes as f64;
     let fresh = size(&state);
     // A small program is edited a few times and then made anew, so that it stays small.
-    let edits = (nodes / 4).min(20_000);
+    let edits = nodes * 2 / 5;
     let mut times = Vec::new();
     while times.len() < 20_000 {
         for _ in 0..edits {
