@@ -21,7 +21,7 @@ pub(crate) const TAKE: u16 = 1 << 15;
 macro_rules! each_opcode {
     ($then:ident) => {
         $then! {
-            Bad system::bad, Link system::link, Halt system::halt, Nop system::nop, Charge system::charge,
+            Bad system::bad, Link system::link, Halt system::halt, Mark system::mark, Nop system::nop, Charge system::charge,
             Jmp system::jmp, Far system::far, Stop system::stop, Switch system::switch, Heap system::heap,
             ContractBegin system::contract_begin, ContractCheck system::contract_check,
             Call calls::call, CallR calls::call_r, CallIndirect calls::call_indirect,

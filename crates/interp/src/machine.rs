@@ -80,8 +80,6 @@ pub(crate) struct Machine {
     pub(crate) rbase: usize,
     pub(crate) pc: usize,
     pub(crate) fuel: i64,
-    /// Whether handlers return after each instruction.
-    pub(crate) trampoline: bool,
     /// Whether the segment that starts at `pc` has been paid for.
     pub(crate) charged: bool,
 }

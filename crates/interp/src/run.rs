@@ -17,6 +17,7 @@ use crate::exec::{self, Cx, Exit, Linked};
 use crate::heap::{self, Obj};
 use crate::machine::{Frame, Limit, Machine, Stop};
 use crate::outcome::{Fault, LimitKind, Outcome, Place};
+use crate::trace::TraceLevel;
 use crate::value::{Budget, Class, Word, class, show, take_in};
 
 /// Bounds of a run.
@@ -155,6 +156,8 @@ pub struct Run {
     left: u64,
     /// Bytes alive on the value heap.
     live: u64,
+    /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
+    marks: TraceLevel,
     outcome: Option<Outcome>,
 }
 
@@ -238,6 +241,7 @@ impl Run {
             calls: VecDeque::new(),
             left: limits.fuel.min(i64::MAX as u64 / 4),
             live: 0,
+            marks: TraceLevel::None,
             outcome: None,
         };
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
@@ -322,7 +326,7 @@ impl Run {
         Run::with_lowering(&self.checked, self.function, &self.args, &options, &self.cache, lowering).ok()
     }
 
-    /// Runs on for about so much fuel.
+    /// Runs on for about so much fuel, or to the next mark.
     ///
     /// Costs its fuel in time; the caller looks at the clock between slices.
     pub fn resume(&mut self, fuel: u64) -> Progress {
@@ -336,8 +340,14 @@ impl Run {
             self.left -= budget - rest;
             budget = rest;
             match exit {
-                Exit::Fuel if budget == self.left => self.last_nodes(),
+                Exit::Fuel if budget == self.left => {
+                    self.last_nodes();
+                    if self.outcome.is_none() {
+                        return Progress::Paused;
+                    }
+                }
                 Exit::Fuel if moved => return Progress::Paused,
+                Exit::Mark => return Progress::Paused,
                 // One operator costs more than the slice.
                 Exit::Fuel => budget = (budget * 2).max(1024).min(self.left),
                 other => self.attend(other),
@@ -379,14 +389,13 @@ impl Run {
     fn with_cx(&mut self, run: impl FnOnce(&mut Cx<'_>) -> Exit) -> Exit {
         heap::set_live(self.live);
         let mut cx = Cx {
-            m: std::mem::take(&mut self.machine),
+            m: &mut self.machine,
             arena: &self.arena,
             stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
             funcs: &self.funcs,
             program: self.checked.program(),
         };
         let exit = run(&mut cx);
-        self.machine = cx.m;
         self.machine.note_memory();
         self.live = heap::live();
         exit
@@ -400,7 +409,7 @@ impl Run {
     /// What handlers cannot do themselves.
     fn attend(&mut self, exit: Exit) {
         match exit {
-            Exit::Step => {}
+            Exit::Step | Exit::Mark => {}
             Exit::Halt => self.halt(),
             Exit::Grow => self.grow(),
             Exit::Link => self.link(),
@@ -413,11 +422,17 @@ impl Run {
         }
     }
 
-    /// Runs the last nodes one by one, up to exactly the limit.
+    /// Runs the last nodes one by one, up to exactly the limit, or to the next mark.
     fn last_nodes(&mut self) {
-        while self.outcome.is_none() {
+        while self.outcome.is_none() && !self.is_marked() {
             self.instruction();
         }
+    }
+
+    /// Tells whether the next instruction is marked.
+    fn is_marked(&self) -> bool {
+        let at = self.machine.window as usize + self.machine.pc;
+        self.arena.get(at).is_some_and(|word| word[0] as u8 == Opcode::Mark as u8)
     }
 
     /// Runs one instruction with its fuel counted exactly.
@@ -432,12 +447,14 @@ impl Run {
         self.machine.fuel = PLENTY;
         self.machine.extra_limit = (self.left - cost) as i64;
         let extra = self.machine.extra;
-        let exit = self.with_cx(exec::step);
+        let exit = self.with_cx(exec::instruction);
         self.machine.charged = false;
         match exit {
             Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
             Exit::Grow | Exit::Link => {}
-            Exit::Step | Exit::Halt | Exit::Stop => self.left -= cost + (self.machine.extra - extra),
+            Exit::Step | Exit::Mark | Exit::Halt | Exit::Stop => {
+                self.left -= cost + (self.machine.extra - extra)
+            }
         }
         self.attend(exit);
     }

@@ -22,6 +22,33 @@ pub enum TraceLevel {
     Nodes,
 }
 
+impl TraceLevel {
+    /// Whether it shows nodes of an operator.
+    pub fn shows(self, op: Op) -> bool {
+        let calls = matches!(op, Op::Call | Op::CallIndirect | Op::ClosureCall | Op::Return);
+        let regions = matches!(
+            op,
+            Op::Block
+                | Op::Loop
+                | Op::If
+                | Op::Match
+                | Op::Yield
+                | Op::Break
+                | Op::Continue
+                | Op::BreakIf
+                | Op::ContinueIf
+                | Op::BrSwitch
+                | Op::Unreachable
+        );
+        match self {
+            TraceLevel::None => false,
+            TraceLevel::Calls => calls,
+            TraceLevel::Regions => calls || regions,
+            TraceLevel::Nodes => true,
+        }
+    }
+}
+
 /// An executed node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
@@ -132,8 +159,10 @@ impl Trace {
         }
         if from != at {
             self.open = None;
+            self.run.mark(TraceLevel::None);
             self.skip(from);
         }
+        self.run.mark(self.level);
         let mut page = TracePage::default();
         let end = from.saturating_add(most);
         while page.steps.len() < count && self.position() < end {
@@ -178,47 +207,28 @@ impl Trace {
         }
     }
 
-    fn wants(&self, op: Op) -> bool {
-        let calls = matches!(op, Op::Call | Op::CallIndirect | Op::ClosureCall | Op::Return);
-        let regions = matches!(
-            op,
-            Op::Block
-                | Op::Loop
-                | Op::If
-                | Op::Match
-                | Op::Yield
-                | Op::Break
-                | Op::Continue
-                | Op::BreakIf
-                | Op::ContinueIf
-                | Op::BrSwitch
-                | Op::Unreachable
-        );
-        match self.level {
-            TraceLevel::None => false,
-            TraceLevel::Calls => calls,
-            TraceLevel::Regions => calls || regions,
-            TraceLevel::Nodes => true,
-        }
-    }
-
     /// The next step: executes up to the start of the node after it. `None` when the run is over, or at a step without
     /// one that is wanted before.
     fn next(&mut self, end: u64) -> Option<Step> {
         while self.run.outcome().is_none() {
-            if let Some((code, slots)) = self.started() {
-                let wanted = self.wants(code.slots[slots].op);
-                let pending = if wanted { self.begin(code, slots) } else { None };
-                let done = std::mem::replace(&mut self.open, pending).map(|pending| self.close(pending));
+            if let Some((code, slots)) = started(&self.run)
+                && (self.open.is_some() || self.level.shows(code.slots[slots].op))
+            {
+                let shown = self.level.shows(code.slots[slots].op);
+                let pending = if shown { begin(&self.run, code, slots) } else { None };
+                let done =
+                    std::mem::replace(&mut self.open, pending).map(|pending| close(&self.run, pending));
                 self.run.instruction();
                 if done.is_some() {
                     return done;
                 }
-                if self.open.is_none() && self.run.steps() >= end {
-                    return None;
-                }
-            } else {
+            } else if self.open.is_some() {
                 self.run.instruction();
+            } else {
+                self.run.resume(end.saturating_sub(self.run.steps()));
+            }
+            if self.open.is_none() && self.run.steps() >= end {
+                return None;
             }
         }
         let mut pending = self.open.take()?;
@@ -229,50 +239,48 @@ impl Trace {
             Some(_) | None => false,
         };
         if matches!(self.run.outcome(), Some(Outcome::Returned { .. })) {
-            return Some(self.close(pending));
+            return Some(close(&self.run, pending));
         }
         if !unfinished {
             pending.step.note = Some(Note::Stopped);
         }
         Some(pending.step)
     }
+}
 
-    /// The node that starts at the next instruction, by its code and where it is among the slots.
-    fn started(&self) -> Option<(Arc<Code>, usize)> {
-        let (code, at) = self.run.code()?;
-        let slots = *code.starts.get(at)?;
-        (slots != NO_START).then(|| (Arc::clone(code), slots as usize))
-    }
+/// The node that starts at the next instruction, by its code and where it is among the slots.
+fn started(run: &Run) -> Option<(&Arc<Code>, usize)> {
+    let (code, at) = run.code()?;
+    let slots = *code.starts.get(at)?;
+    (slots != NO_START).then_some((code, slots as usize))
+}
 
-    fn begin(&self, code: Arc<Code>, slots: usize) -> Option<Pending> {
-        let found = &code.slots[slots];
-        let function = self.run.name(self.run.machine.func)?;
-        let depth = self.run.machine.frames.len();
-        let step = Step {
-            seq: self.run.steps(),
-            frame: depth.saturating_sub(1) as u32,
-            function,
-            region: found.region,
-            node: found.node,
-            inputs: found.inputs.iter().filter_map(|(loc, ty)| self.show(*loc, ty)).collect(),
-            outputs: Vec::new(),
-            note: (self.run.machine.contract_depth != 0).then_some(Note::InContract),
-        };
-        Some(Pending { step, depth, code, slots })
-    }
+fn begin(run: &Run, code: &Arc<Code>, slots: usize) -> Option<Pending> {
+    let found = &code.slots[slots];
+    let depth = run.machine.frames.len();
+    let step = Step {
+        seq: run.steps(),
+        frame: depth.saturating_sub(1) as u32,
+        function: run.name(run.machine.func)?,
+        region: found.region,
+        node: found.node,
+        inputs: found.inputs.iter().filter_map(|(loc, ty)| shown(run, *loc, ty)).collect(),
+        outputs: Vec::new(),
+        note: (run.machine.contract_depth != 0).then_some(Note::InContract),
+    };
+    Some(Pending { step, depth, code: Arc::clone(code), slots })
+}
 
-    fn show(&self, loc: Loc, ty: &lmlang_ir::Type) -> Option<Shown> {
-        let program = self.run.checked().program();
-        show(program, ty, &self.run.read(loc), &|index| self.run.name(index), Budget::STEP)
+/// Completes a step with what it made; a call that has not returned has made nothing.
+fn close(run: &Run, pending: Pending) -> Step {
+    let Pending { mut step, depth, code, slots } = pending;
+    if depth == run.machine.frames.len() {
+        let outputs = code.slots[slots].outputs.iter();
+        step.outputs = outputs.filter_map(|(loc, ty)| shown(run, *loc, ty)).collect();
     }
+    step
+}
 
-    /// Completes a step with what it made; a call that has not returned has made nothing.
-    fn close(&self, pending: Pending) -> Step {
-        let Pending { mut step, depth, code, slots } = pending;
-        if depth == self.run.machine.frames.len() {
-            let outputs = code.slots[slots].outputs.iter();
-            step.outputs = outputs.filter_map(|(loc, ty)| self.show(*loc, ty)).collect();
-        }
-        step
-    }
+fn shown(run: &Run, loc: Loc, ty: &lmlang_ir::Type) -> Option<Shown> {
+    show(run.checked().program(), ty, &run.read(loc), &|index| run.name(index), Budget::STEP)
 }

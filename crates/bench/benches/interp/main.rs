@@ -1,9 +1,10 @@
 //! The trace tier beside wasmi on the same kernels: engines interleaved, answers compared first.
 //!
 //! Ours counts fuel and bounds memory and depth, wasmi here none of it. A run keeps no trace: it is deterministic, and
-//! what somebody wants to see of it is executed again. So two things are measured beside the plain run: looking at a
-//! page of a hundred steps in the middle of it afterwards, and the whole price of a full value trace, which is the run
-//! and then every step of it once, with the values that each node read and made, in pages as a subscription takes them.
+//! what somebody wants to see of it is executed again. Measured beside the plain run are: looking at a
+//! page of a hundred steps in the middle of it afterwards, the trace of calls and regions alone, and the whole price of
+//! a full value trace, which is the run and then every step of it once, with the values that each node read and made,
+//! in pages as a subscription takes them.
 //!
 //! `cargo xtask bench interp`
 
@@ -33,9 +34,16 @@ const PAGE: usize = 1_000;
 const LOOK: usize = 100;
 
 /// What takes a turn on each kernel.
-const WAYS: [&str; 4] = ["wasmi", "run", "run and a page of its trace", "run and all of its trace"];
+const WAYS: [&str; 5] = [
+    "wasmi",
+    "run",
+    "run and a page of its trace",
+    "run and its trace of regions",
+    "run and all of its trace",
+];
 const LOOKED: usize = 2;
-const ALL: usize = 3;
+const REGIONS: usize = 3;
+const ALL: usize = 4;
 
 struct Ours {
     checked: Checked,
@@ -56,7 +64,8 @@ impl Ours {
     fn answer(&self, function: FuncRef, argument: i64, way: usize) -> (i64, u64) {
         let run = self.run(function, argument);
         if way >= LOOKED {
-            let mut trace = Trace::of(&run, TraceLevel::Nodes, None).expect("it started before");
+            let level = if way == REGIONS { TraceLevel::Regions } else { TraceLevel::Nodes };
+            let mut trace = Trace::of(&run, level, None).expect("it started before");
             if way == LOOKED {
                 let page = trace.page(run.steps() / 2, LOOK, u64::MAX);
                 assert_eq!(black_box(page).steps.len(), LOOK, "there is that much in the middle");
@@ -67,7 +76,7 @@ impl Ours {
                     seen += page.steps.len() as u64;
                     next = black_box(page).next;
                 }
-                assert_eq!(seen, run.steps(), "every node is a step");
+                assert!(seen == run.steps() || way == REGIONS, "every node is a step");
                 assert_eq!(trace.outcome(), run.outcome(), "the trace ends as the run did");
             }
         }
@@ -132,7 +141,7 @@ fn main() -> io::Result<()> {
             let (kernel, way) = (turn / WAYS.len(), turn % WAYS.len());
             let (name, [long, short]) = KERNELS[kernel];
             let (argument, (expected, nodes)) =
-                if way == ALL { (short, answers[kernel].1) } else { (long, answers[kernel].0) };
+                if way >= REGIONS { (short, answers[kernel].1) } else { (long, answers[kernel].0) };
             let start = own_cpu();
             let answer = if way == 0 {
                 let theirs = instance.get_typed_func::<i64, i64>(&store, name).expect("it is exported");
@@ -168,7 +177,7 @@ fn main() -> io::Result<()> {
         report.add(measured.beside("wasmi", Spread::of(&traced[at])));
     }
     for (way, beside, target) in
-        [(1, 0, Some(1.5)), (LOOKED, 1, None), (ALL, 1, Some(1.3)), (ALL, 0, Some(1.75))]
+        [(1, 0, Some(1.5)), (LOOKED, 1, None), (REGIONS, 1, None), (ALL, 1, Some(1.3)), (ALL, 0, Some(1.75))]
     {
         let mean = geometric(&ratios(way, beside));
         let measured = Measured::new(format!("{}: geometric mean", WAYS[way]), "times", mean);

@@ -107,9 +107,9 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         | HeapOp::MemoryCopy
         | HeapOp::MemoryFill
         | HeapOp::MemoryInit
-        | HeapOp::DataDrop => memory(&mut cx.m, *op, &mut o)?,
+        | HeapOp::DataDrop => memory(cx.m, *op, &mut o)?,
         HeapOp::TableGet | HeapOp::TableSet | HeapOp::TableSize | HeapOp::TableGrow | HeapOp::TableFill => {
-            table(&mut cx.m, *op, &mut o)?
+            table(cx.m, *op, &mut o)?
         }
         HeapOp::StructNew => {
             let parts = list(cx, &o)?;
@@ -258,7 +258,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
             cx.m.put(o.a, Obj::new(Heap::Closure(function, captures)));
         }
         HeapOp::Print => {
-            let length = text::length(&cx.m, o.a)?;
+            let length = text::length(cx.m, o.a)?;
             cx.m.spend(&mut o, length as u64)?;
             let text = cx.m.operand(o.a);
             let Some(Heap::Text(text)) = text.get() else { return Err(unset()) };
@@ -299,7 +299,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         | HeapOp::StringToBytes
         | HeapOp::StringFromBytes
         | HeapOp::StringFormat
-        | HeapOp::StringParse => text::strings(&mut cx.m, *op, &mut o)?,
+        | HeapOp::StringParse => text::strings(cx.m, *op, &mut o)?,
         HeapOp::BytesNew
         | HeapOp::BytesLen
         | HeapOp::BytesGet
@@ -309,7 +309,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         | HeapOp::BytesSlice
         | HeapOp::BytesEq
         | HeapOp::BytesLoad
-        | HeapOp::BytesStore => text::bytes(&mut cx.m, *op, &mut o)?,
+        | HeapOp::BytesStore => text::bytes(cx.m, *op, &mut o)?,
     }
     cx.m.check_memory()?;
     Ok(o.fuel)

@@ -44,7 +44,7 @@ pub(crate) struct Linked {
 
 /// What handlers share.
 pub(crate) struct Cx<'s> {
-    pub(crate) m: Machine,
+    pub(crate) m: &'s mut Machine,
     pub(crate) arena: &'s [Ins],
     pub(crate) stack: &'s [Cell<u64>],
     pub(crate) funcs: &'s [Linked],
@@ -56,6 +56,8 @@ pub(crate) struct Cx<'s> {
 pub(crate) enum Exit {
     /// One instruction was done.
     Step,
+    /// The next instruction, which has been charged, is marked.
+    Mark,
     /// The outermost function returned.
     Halt,
     /// The fuel does not reach to the end of the segment that starts here; nothing of it was charged.
@@ -157,9 +159,9 @@ fn regs_at(stack: &[Cell<u64>], base: usize) -> &Regs {
 
 /// Runs from where the machine stands until something stops it.
 pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
-    if !THREADED || cx.m.trampoline {
+    if !THREADED {
         loop {
-            match step(cx) {
+            match step::<false>(cx) {
                 Exit::Step => {}
                 other => return other,
             }
@@ -174,8 +176,12 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
 /// profiles of the workspace rule out for this crate.
 const THREADED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// Runs one instruction from where the machine stands.
-pub(crate) fn step(cx: &mut Cx<'_>) -> Exit {
+/// Runs one instruction from where the machine stands, a marked one as what it stands for.
+pub(crate) fn instruction(cx: &mut Cx<'_>) -> Exit {
+    step::<true>(cx)
+}
+
+fn step<const THROUGH: bool>(cx: &mut Cx<'_>) -> Exit {
     let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
     let (pc, mut fuel) = (cx.m.pc, cx.m.fuel);
     let word = code[pc as u16 as usize][0];
@@ -187,7 +193,11 @@ pub(crate) fn step(cx: &mut Cx<'_>) -> Exit {
         fuel -= count;
     }
     cx.m.charged = true;
-    STEP_TABLE[word as u8 as usize](cx, code, pc, regs, fuel)
+    let mut op = word as u8;
+    if THROUGH && op == Opcode::Mark as u8 {
+        op = cx.marked();
+    }
+    STEP_TABLE[op as usize](cx, code, pc, regs, fuel)
 }
 
 impl<'s> Cx<'s> {
@@ -195,6 +205,15 @@ impl<'s> Cx<'s> {
     #[inline(always)]
     fn code(&self) -> Option<&'s Code> {
         self.funcs.get(self.m.func as usize)?.code.as_deref()
+    }
+
+    /// The opcode that a mark at the current position stands for.
+    fn marked(&self) -> u8 {
+        let found = self.funcs.get(self.m.func as usize).and_then(|linked| {
+            let at = (self.m.window as usize + self.m.pc).checked_sub(linked.window as usize)?;
+            linked.code.as_ref()?.words.get(at)
+        });
+        found.map_or(Opcode::Bad as u8, |word| word[0] as u8)
     }
 
     #[inline(always)]

@@ -42,6 +42,20 @@ pub(super) fn halt<'s, const M: u8>(
     Exit::Halt
 }
 
+/// Stands in the run's copy of the code for an instruction that somebody wants to see before it is executed.
+pub(super) fn mark<'s, const M: u8>(
+    cx: &mut Cx<'s>,
+    _: &'s Window,
+    pc: usize,
+    _: &'s Regs,
+    fuel: i64,
+) -> Exit {
+    cx.m.pc = pc;
+    cx.m.fuel = fuel;
+    cx.m.charged = true;
+    Exit::Mark
+}
+
 pub(super) fn nop<'s, const M: u8>(
     cx: &mut Cx<'s>,
     code: &'s Window,

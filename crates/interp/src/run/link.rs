@@ -3,9 +3,10 @@
 use lmlang_ir::{FuncRef, Signature};
 
 use super::{LINK, Run, STACK};
-use crate::code::{Target, WINDOW};
+use crate::code::{NO_START, Opcode, Target, WINDOW};
 use crate::exec::Linked;
 use crate::machine::{Limit, Stop};
+use crate::trace::TraceLevel;
 
 impl Run {
     /// The position of a function in the list.
@@ -37,6 +38,29 @@ impl Run {
             return self.finish(Stop::Limit(Limit::Memory));
         }
         self.stack.resize(self.stack.len() * 2, 0);
+    }
+
+    /// Pauses before the nodes that a level shows from now on; only where nodes are told apart.
+    pub(crate) fn mark(&mut self, level: TraceLevel) {
+        if self.marks == level {
+            return;
+        }
+        self.marks = level;
+        for func in 0..self.funcs.len() {
+            self.mark_function(func);
+        }
+    }
+
+    fn mark_function(&mut self, func: usize) {
+        let linked = &self.funcs[func];
+        let Some(code) = &linked.code else { return };
+        let start = linked.window as usize;
+        for (at, slots) in code.starts.iter().enumerate().filter(|(_, slots)| **slots != NO_START) {
+            let shown = self.marks.shows(code.slots[*slots as usize].op);
+            let op = if shown { Opcode::Mark as u16 } else { code.words[at][0] & 0xff };
+            let word = &mut self.arena[start + at];
+            word[0] = word[0] & 0xff00 | op;
+        }
     }
 
     /// Decodes the function that was entered.
@@ -92,6 +116,9 @@ impl Run {
         linked.frame = code.frame;
         linked.refs = code.refs;
         linked.code = Some(code);
+        if self.marks != TraceLevel::None {
+            self.mark_function(func as usize);
+        }
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lmlang_interp::{
-    Cache, LimitKind, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Trace, TraceLevel,
+    Cache, LimitKind, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, Value};
 use lmlang_testkit::choices::Choices;
@@ -85,6 +85,24 @@ proptest! {
                 | Outcome::Cancelled { place } => place.values.clear(),
             }
             prop_assert_eq!(bare(&fast).0, outcome, "{} traced", function);
+            // A level that shows less shows the same of it, however it is cut into pages.
+            for level in [TraceLevel::Calls, TraceLevel::Regions] {
+                let mut trace = Trace::of(&run, level, None).unwrap();
+                let (mut steps, mut next) = (Vec::new(), Some(0));
+                while let Some(from) = next {
+                    let page = trace.page(from, 1 + slice as usize % 9, fuel);
+                    steps.extend(page.steps);
+                    prop_assert!(page.next.is_none_or(|next| next > from), "{} goes on", function);
+                    next = page.next;
+                }
+                let shown = |step: &&Step| {
+                    let body = generated.program.function(step.function).unwrap().body();
+                    level.shows(body.node(step.node).unwrap().op().code())
+                };
+                let expected: Vec<&Step> = page.steps.iter().filter(shown).collect();
+                prop_assert_eq!(steps.iter().collect::<Vec<_>>(), expected, "{} at {:?}", function, level);
+                prop_assert_eq!(trace.outcome(), traced.as_ref());
+            }
         }
     }
 }
