@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::events::{Change, Event};
 use crate::opening::threads;
 use crate::records;
@@ -99,7 +99,7 @@ impl Engine {
             return Ok(open);
         }
         if let Selector::Name(name) = selector
-            && let Some(open) = self.all_opened().into_iter().find(|open| open.info().name == *name)
+            && let Some(open) = self.opened_as(name)
         {
             return Ok(open);
         }
@@ -137,12 +137,23 @@ impl Engine {
         }
         let text = request.text.clone();
         // Parsing and checking a large text takes long: not on the runtime's threads.
-        let built =
-            tokio::task::spawn_blocking(move || build(text.as_deref())).await.map_err(|_| Error::Closed)?;
+        let built = joined(tokio::task::spawn_blocking(move || build(text.as_deref())).await)?;
         let (checked, refs) = match built {
             Ok(built) => built,
             Err((text, checked, places)) => return Ok(Creation::Rejected { text, checked, places }),
         };
+        let (engine, call) = (self.clone(), call.clone());
+        self.to_end(async move { engine.store_program(request, checked, refs, &call).await }).await
+    }
+
+    /// Stores a program and takes it in.
+    async fn store_program(
+        &self,
+        request: NewProgramRequest,
+        checked: Checked,
+        refs: RefAllocator,
+        call: &Call,
+    ) -> Result<Creation, Error> {
         let (id, now) = (self.0.clock.id(), self.0.clock.now());
         let difference = lmlang_history::diff(&Program::new(), checked.program());
         let entry = Entry {
@@ -169,6 +180,7 @@ impl Engine {
         let bytes = stored.edits.len();
         let program = NewProgram { id, name: request.name.clone(), doc: request.doc.clone(), created: now };
         let main = StoredHead { branch: 0, name: MAIN.into(), seq: FIRST_SEQ, created: now, deleted: None };
+        let _catalog = self.0.catalog.lock().await;
         let key = match self.store().create_program(program, vec![stored], vec![main]).await {
             Ok(key) => key,
             Err(CreateProgramError::NameTaken { name }) => {
@@ -192,8 +204,7 @@ impl Engine {
         let window = VecDeque::from([revision]);
         let snapshots = Snapshots::default();
         let timeline = Timeline::start(self, info, head, window, refs, snapshots);
-        let open = OpenProgram { timeline };
-        self.remember(open.clone());
+        let open = self.remember(OpenProgram { timeline }).await;
         self.snapshot_if_due(&open, bytes);
         open.tell(Event::Program { last: FIRST_SEQ, name: open.info().name.clone(), change: Change::Added });
         Ok(Creation::Created(open))
@@ -232,8 +243,19 @@ impl Engine {
         if let Some(name) = name {
             check_name("name", name, self.limits().name_length)?;
         }
+        let (engine, name, doc) = (self.clone(), name.map(str::to_owned), doc.map(str::to_owned));
+        self.to_end(async move { engine.rename(open, name, doc).await }).await
+    }
+
+    async fn rename(
+        &self,
+        open: OpenProgram,
+        name: Option<String>,
+        doc: Option<String>,
+    ) -> Result<OpenProgram, Error> {
+        let _catalog = self.0.catalog.lock().await;
         let before = open.info();
-        match self.store().update_program(before.key, name, doc).await {
+        match self.store().update_program(before.key, name.as_deref(), doc.as_deref()).await {
             Ok(()) => {}
             Err(UpdateProgramError::NameTaken { name }) => {
                 return Err(Error::NameTaken { what: "program", name });
@@ -244,8 +266,8 @@ impl Engine {
             Err(UpdateProgramError::Storage(fault)) => return Err(fault.into()),
         }
         let after = ProgramInfo {
-            name: name.map_or_else(|| before.name.clone(), str::to_owned),
-            doc: doc.map_or_else(|| before.doc.clone(), str::to_owned),
+            name: name.unwrap_or_else(|| before.name.clone()),
+            doc: doc.unwrap_or_else(|| before.doc.clone()),
             ..(*before).clone()
         };
         let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
@@ -260,12 +282,19 @@ impl Engine {
     /// Answers whether it was there.
     pub async fn delete_program(&self, selector: &Selector) -> Result<bool, Error> {
         let open = self.find(selector).await?;
-        let info = open.info();
-        let deleted = self.store().delete_program(info.key, self.0.clock.now()).await?;
-        self.forget(info.id);
-        let last = open.timeline.head().last;
-        open.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
-        Ok(deleted)
+        let engine = self.clone();
+        let delete = async move {
+            let _catalog = engine.0.catalog.lock().await;
+            let info = open.info();
+            let deleted = engine.store().delete_program(info.key, engine.0.clock.now()).await?;
+            engine.forget(info.id);
+            if deleted {
+                let last = open.timeline.head().last;
+                open.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
+            }
+            Ok(deleted)
+        };
+        self.to_end(delete).await
     }
 }
 

@@ -15,7 +15,7 @@ use lmlang_verify::{Checked, Class, Diagnostic};
 
 use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::events::Event;
 use crate::opening::threads;
 use crate::request::Call;
@@ -130,18 +130,23 @@ impl Engine {
         if proposal.edits.is_empty() {
             return Err(Error::bad_request("`edits` must not be empty"));
         }
+        // Before the writer is held: an old revision may take a while to find.
+        let base = match &proposal.base {
+            Some(base) => Some(self.named(&open, base).await?),
+            None => None,
+        };
         if proposal.dry_run {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.
             let refs = open.timeline.refs();
-            return self.dry_run(open, Arc::new(proposal), head, refs, call).await;
+            return self.dry_run(open, base, Arc::new(proposal), head, refs, call).await;
         }
         let edits = proposal.edits.len();
         let proposal = Arc::new(proposal);
         let plan = |head: Head, refs: RefAllocator| {
-            let (open, proposal) = (open.clone(), Arc::clone(&proposal));
+            let (base, proposal) = (base.clone(), Arc::clone(&proposal));
             async move {
-                Ok(match self.apply(&open, proposal, &head, refs).await? {
+                Ok(match self.apply(base, proposal, &head, refs).await? {
                     Err(refusal) => Plan::Leave(refusal),
                     Ok(next) => {
                         let entry = Box::new(self.edit_entry(&next, &head, call));
@@ -171,12 +176,13 @@ impl Engine {
     async fn dry_run(
         &self,
         open: OpenProgram,
+        base: Option<Arc<Entry>>,
         proposal: Arc<Proposal>,
         head: Head,
         refs: RefAllocator,
         call: &Call,
     ) -> Result<Outcome, Error> {
-        Ok(match self.apply(&open, proposal, &head, refs).await? {
+        Ok(match self.apply(base, proposal, &head, refs).await? {
             Err(refusal) => refusal,
             Ok(next) => {
                 let entry = Arc::new(self.edit_entry(&next, &head, call));
@@ -218,16 +224,15 @@ impl Engine {
     /// Applies a change set to a state, without storing anything. Small ones at once, others off the runtime.
     async fn apply(
         &self,
-        open: &OpenProgram,
+        base: Option<Arc<Entry>>,
         proposal: Arc<Proposal>,
         head: &Head,
         refs: RefAllocator,
     ) -> Result<Result<Next, Outcome>, Error> {
-        if let Some(base) = &proposal.base {
-            let base = self.revision(open, Some(base)).await?;
-            if base.entry.number != head.revision.entry.number {
-                return Ok(Err(Outcome::Conflict(stale(&base.entry, &head.revision.entry))));
-            }
+        if let Some(base) = base
+            && base.number != head.revision.entry.number
+        {
+            return Ok(Err(Outcome::Conflict(stale(&base, &head.revision.entry))));
         }
         let small = proposal.edits.len() <= SMALL_EDITS
             && text_bytes(&proposal.edits) <= SMALL_TEXT
@@ -236,7 +241,7 @@ impl Engine {
         if small {
             return Ok(build(&proposal, before, refs));
         }
-        tokio::task::spawn_blocking(move || build(&proposal, before, refs)).await.map_err(|_| Error::Closed)
+        joined(tokio::task::spawn_blocking(move || build(&proposal, before, refs)).await)
     }
 
     /// Answers a repeated request with what the first one led to.

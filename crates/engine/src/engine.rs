@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_store::Store;
 use tokio::sync::{OnceCell, broadcast};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::events::{Event, Told};
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
@@ -31,6 +32,8 @@ pub(crate) struct Inner {
     pub(crate) simulations: Simulations,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<HashMap<Uuid, Arc<OnceCell<OpenProgram>>>>,
+    /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
+    pub(crate) catalog: tokio::sync::Mutex<()>,
     /// The events of all programs, live.
     pub(crate) feed: broadcast::Sender<Told>,
     tasks: TaskTracker,
@@ -68,6 +71,7 @@ impl Engine {
             snapshots,
             simulations,
             open: RwLock::new(HashMap::new()),
+            catalog: tokio::sync::Mutex::default(),
             feed,
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
@@ -100,9 +104,20 @@ impl Engine {
         });
     }
 
+    /// Carries something out to its end, whether the caller stays or goes; the engine waits for it when it closes.
+    pub(crate) async fn to_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        joined(self.spawn_to_end(work).await)?
+    }
+
     /// Runs a task that the engine waits for when it closes.
-    pub(crate) fn spawn_to_end(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.0.tasks.spawn(task);
+    pub(crate) fn spawn_to_end<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.0.tasks.spawn(task)
     }
 
     /// Stops simulations and subscriptions, waits for all tasks, lets queued writes finish and gives the database free.
@@ -116,19 +131,38 @@ impl Engine {
         }
     }
 
-    /// An open program; opens it when it is not.
+    /// An open program; opens it when it is not. What one caller has begun to open, others find.
     pub async fn open(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
-        let cell = {
-            let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(open.entry(info.id).or_default())
-        };
-        cell.get_or_try_init(|| self.load(info)).await.cloned()
+        let cell = self.cell(info.id);
+        if let Some(open) = cell.get() {
+            return Ok(open.clone());
+        }
+        let (engine, info) = (self.clone(), Arc::clone(info));
+        let opened = self.to_end(async move {
+            let opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
+            if opened.is_err() {
+                engine.forget_unopened(info.id);
+            }
+            opened
+        });
+        opened.await
+    }
+
+    fn cell(&self, id: Uuid) -> Arc<OnceCell<OpenProgram>> {
+        let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(open.entry(id).or_default())
     }
 
     /// A program that is open already.
     pub(crate) fn opened(&self, id: Uuid) -> Option<OpenProgram> {
         let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
         open.get(&id).and_then(|cell| cell.get().cloned())
+    }
+
+    /// A program that is open already, by its name.
+    pub(crate) fn opened_as(&self, name: &str) -> Option<OpenProgram> {
+        let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.values().filter_map(|cell| cell.get()).find(|open| open.info().name == name).cloned()
     }
 
     /// All programs that are open.
@@ -141,8 +175,16 @@ impl Engine {
         self.0.open.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
-    pub(crate) fn remember(&self, program: OpenProgram) {
+    /// Forgets a program that could not be opened.
+    fn forget_unopened(&self, id: Uuid) {
         let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
-        open.insert(program.timeline.id(), Arc::new(OnceCell::new_with(Some(program))));
+        if open.get(&id).is_some_and(|cell| cell.get().is_none()) {
+            open.remove(&id);
+        }
+    }
+
+    /// Takes in a new program, unless somebody has found and opened it already: then that one is the program.
+    pub(crate) async fn remember(&self, program: OpenProgram) -> OpenProgram {
+        self.cell(program.timeline.id()).get_or_init(|| async { program }).await.clone()
     }
 }

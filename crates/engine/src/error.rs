@@ -4,6 +4,7 @@
 
 use lmlang_store::Fault;
 use thiserror::Error;
+use tokio::task::JoinError;
 
 /// Why a request was not carried out.
 #[derive(Clone, Debug, Error)]
@@ -81,6 +82,14 @@ pub enum Error {
     /// The engine is shutting down.
     #[error("the engine is shutting down")]
     Closed,
+}
+
+/// The answer of a task. A panic in it goes on in whoever waits, where it is contained and reported as one.
+pub(crate) fn joined<T>(answer: Result<T, JoinError>) -> Result<T, Error> {
+    answer.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => Error::Closed,
+    })
 }
 
 impl Error {

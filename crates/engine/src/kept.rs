@@ -26,14 +26,19 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Keeps a simulation, and lets go of those that are too many or made before `oldest`, the first one first.
-    pub(crate) fn keep(&mut self, simulation: &Arc<Simulation>, oldest: Timestamp) {
-        if self.by_id.insert(simulation.id, (Arc::clone(simulation), 0)).is_none() {
-            self.order.push_back(simulation.id);
+    ///
+    /// Answers the one that is kept under the id: streams and queries share one.
+    pub(crate) fn keep(&mut self, simulation: &Arc<Simulation>, oldest: Timestamp) -> Arc<Simulation> {
+        if let Some(kept) = self.get(simulation.id) {
+            return kept;
         }
+        self.by_id.insert(simulation.id, (Arc::clone(simulation), 0));
+        self.order.push_back(simulation.id);
         self.weigh(simulation.id);
         while self.first().is_some_and(|first| first.created < oldest) {
             self.drop_first();
         }
+        Arc::clone(simulation)
     }
 
     /// Counts again what a kept simulation holds.

@@ -17,7 +17,8 @@ use uuid::Uuid;
 use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
+use crate::error::{Error, joined};
+use crate::events::Event;
 use crate::records;
 use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
@@ -101,8 +102,19 @@ struct Base {
 }
 
 impl Engine {
-    /// Opens a program.
-    pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
+    /// Opens a program, unless it has been deleted by the time that it is open.
+    pub(crate) async fn load_live(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
+        let open = self.load(info).await?;
+        match self.store().program(info.key).await? {
+            Some(row) if row.deleted.is_none() => Ok(open),
+            Some(_) | None => {
+                let given = info.id.to_string();
+                Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true })
+            }
+        }
+    }
+
+    async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
         let newest = self.store().newest_entry(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
         let mut replay = blank(id, self.limits().revisions_in_memory);
@@ -127,6 +139,35 @@ impl Engine {
         let snapshots = Snapshots::continued(base, entries, bytes);
         let timeline = Timeline::start(self, Arc::clone(info), head, revisions, refs, snapshots);
         Ok(OpenProgram { timeline })
+    }
+
+    /// Takes in what the log has beyond the head: entries that were stored and could not be answered.
+    pub(crate) async fn take_in_tail(&self, open: &OpenProgram) -> Result<(), Error> {
+        let timeline = &open.timeline;
+        let mut writer = timeline.writer.lock().await;
+        let mut head = timeline.head();
+        if writer.head.last != head.last {
+            // Entries are on their way; whether they fit the log is known when they are answered.
+            return Ok(());
+        }
+        loop {
+            let entries = self.entries_of(timeline.key(), head.last, CHUNK).await?;
+            if entries.is_empty() {
+                return Ok(());
+            }
+            for entry in entries {
+                let mut replay = blank(timeline.id(), 1);
+                replay.push(Arc::clone(&head.revision));
+                replay.take(Arc::clone(&entry))?;
+                let revision = replay.revisions.pop_back().unwrap_or_else(|| Arc::clone(&head.revision));
+                head = head.after(&entry, revision)?;
+                let next_ref = timeline.refs().watermark().max(entry.next_ref);
+                timeline.set_refs(RefAllocator::starting_at(next_ref));
+                timeline.advance(head.clone());
+                writer.head = head.clone();
+                open.tell(Event::Entry(entry));
+            }
+        }
     }
 
     /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.
@@ -159,7 +200,7 @@ impl Engine {
                 entries.into_iter().try_for_each(|entry| replay.take(entry))?;
                 Ok::<Replay, Error>(replay)
             };
-            replay = tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)??;
+            replay = joined(tokio::task::spawn_blocking(work).await)??;
         }
         Ok(replay)
     }
@@ -186,7 +227,7 @@ impl Engine {
                     let checked = Checked::full(state.program.clone(), threads());
                     Base { state, revision: Arc::new(Revision { entry, checked }) }
                 };
-                return tokio::task::spawn_blocking(work).await.map(Some).map_err(|_| Error::Closed);
+                return joined(tokio::task::spawn_blocking(work).await).map(Some);
             }
             if oldest <= *of.start() {
                 return Ok(None);

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::catalog::Selector;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::simulate::{Bounds, Report, RunRequest, SLICE, Simulation, timed_out};
 
 /// The version of the form that is written.
@@ -64,7 +64,7 @@ enum LevelRecord {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Ended {
-    fuel_used: u64,
+    steps: u64,
     elapsed: Duration,
     /// Whether the clock ended it: the run itself would go on.
     by_time: bool,
@@ -84,7 +84,7 @@ impl Record {
             trace: *trace,
             bounds: *bounds,
             ended: simulation.report().map(|report| Ended {
-                fuel_used: report.result.fuel_used,
+                steps: report.result.steps,
                 elapsed: report.elapsed,
                 by_time: matches!(
                     report.result.outcome,
@@ -133,6 +133,19 @@ impl Engine {
         if kept.is_some() {
             return Ok(kept.filter(|simulation| simulation.created >= oldest));
         }
+        // A long run is run again once, however many ask for it and however long they wait.
+        let cell = Arc::clone(self.0.simulations.recalls().entry(id).or_default());
+        let engine = self.clone();
+        let recalled = self.to_end(async move {
+            let recalled = cell.get_or_try_init(|| engine.recall(id, oldest)).await.cloned();
+            engine.0.simulations.recalls().remove(&id);
+            recalled
+        });
+        recalled.await
+    }
+
+    /// Brings a simulation back that is stored and not in memory.
+    async fn recall(&self, id: Uuid, oldest: Timestamp) -> Result<Option<Arc<Simulation>>, Error> {
         let Some(row) = self.store().simulation(id).await? else { return Ok(None) };
         if row.created < oldest {
             return Ok(None);
@@ -150,8 +163,7 @@ impl Engine {
             let report = self.repeat(&simulation, ended).await?;
             simulation.ended(Arc::new(report));
         }
-        self.0.simulations.kept().keep(&simulation, oldest);
-        Ok(Some(simulation))
+        Ok(Some(self.0.simulations.kept().keep(&simulation, oldest)))
     }
 
     /// Simulations that were made before are not kept any more.
@@ -165,20 +177,20 @@ impl Engine {
         let slot = self.slot().await?;
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let work = tokio::task::spawn_blocking(move || {
-            let mut run = engine.start(&simulation)?;
+            let refused = |error: StartError| Error::bad_request(error.to_string());
+            let mut run = engine.start(&simulation).map_err(refused)?;
             if ended.by_time {
-                drop(slot);
-                return Ok(timed_out(run, ended.fuel_used, ended.elapsed));
+                let stop = || engine.closing().is_cancelled();
+                return timed_out(run, ended.steps, ended.elapsed, &stop).ok_or(Error::Closed);
             }
             while run.resume(SLICE) == Progress::Paused {
                 if engine.closing().is_cancelled() {
-                    run.cancel();
+                    return Err(Error::Closed);
                 }
             }
             drop(slot);
             Ok(Report { result: run.into_result(), elapsed: ended.elapsed })
         });
-        let report: Result<Report, StartError> = work.await.map_err(|_| Error::Closed)?;
-        report.map_err(|error| Error::bad_request(error.to_string()))
+        joined(work.await)?
     }
 }

@@ -4,6 +4,7 @@
 //! request: its trace is found out again by running it again, as far as somebody looks. A run holds one of few slots
 //! from its first step to its last batch, whoever waits for it, and ends with its bounds or with its reader.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +14,12 @@ use lmlang_interp::{
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::timeline::Revision;
 
@@ -160,8 +161,10 @@ impl Simulation {
         request_bytes(&self.request) + self.report().map_or(0, |report| result_bytes(&report.result))
     }
 
-    pub(crate) fn ended(&self, report: Arc<Report>) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    /// Keeps how it ended, unless it has ended before, and answers how it did.
+    pub(crate) fn ended(&self, report: Arc<Report>) -> Arc<Report> {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(result.get_or_insert(report))
     }
 
     /// Counts a stream that runs it, until what is returned is dropped.
@@ -199,6 +202,8 @@ pub struct Steps {
     pub next: Option<u64>,
 }
 
+type Recalls = HashMap<Uuid, Arc<OnceCell<Option<Arc<Simulation>>>>>;
+
 /// What simulations share.
 #[derive(Debug)]
 pub(crate) struct Simulations {
@@ -206,6 +211,7 @@ pub(crate) struct Simulations {
     slots: Arc<Semaphore>,
     waiting: AtomicUsize,
     kept: Mutex<Kept>,
+    recalls: Mutex<Recalls>,
     records: AtomicU64,
 }
 
@@ -222,6 +228,7 @@ impl Simulations {
             slots: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             waiting: AtomicUsize::new(0),
             kept: Mutex::default(),
+            recalls: Mutex::default(),
             records: AtomicU64::new(0),
         }
     }
@@ -229,6 +236,11 @@ impl Simulations {
     /// Simulations that were recorded before.
     pub(crate) fn count_record(&self) -> u64 {
         self.records.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Those that are being brought back.
+    pub(crate) fn recalls(&self) -> MutexGuard<'_, Recalls> {
+        self.recalls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -264,8 +276,7 @@ impl Engine {
             drop(slot);
             report
         });
-        let report =
-            run.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        let report = joined(run.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
         drop(abandoned);
         simulation.ended(Arc::new(report));
         Ok(simulation)
@@ -301,7 +312,7 @@ impl Engine {
             let report = |result| Report { result, elapsed: start.elapsed() };
             found.map(|found| NodesRun { report: report(found.result), steps: found.steps })
         });
-        let found = run.await.map_err(|_| Error::Closed)?;
+        let found = joined(run.await)?;
         drop(abandoned);
         found.map_err(|error| Error::bad_request(error.to_string()))
     }
@@ -330,10 +341,7 @@ impl Engine {
                 return Ok(Steps::default());
             };
             let mut found = Steps { steps: Vec::new(), next: Some(from) };
-            while trace.run().steps().saturating_add(SLICE) < from && trace.outcome().is_none() && !gone() {
-                let next = trace.run().steps() + SLICE;
-                trace.page(next, 0, 0);
-            }
+            trace.seek(from, &gone);
             while let Some(next) = found.next
                 && found.steps.len() < count
                 && !gone()
@@ -345,7 +353,7 @@ impl Engine {
             drop(slot);
             Ok(found)
         });
-        let read: Result<Steps, StartError> = read.await.map_err(|_| Error::Closed)?;
+        let read: Result<Steps, StartError> = joined(read.await)?;
         drop(abandoned);
         read.map_err(|error| Error::bad_request(error.to_string()))
     }
@@ -449,11 +457,17 @@ impl Status {
     }
 }
 
-/// The report of a run whose time was over after so much fuel.
-pub(crate) fn timed_out(mut run: Run, spent: u64, elapsed: Duration) -> Report {
-    if spent > 0 {
-        run.resume(spent);
+/// The report of a run whose time was over after so many nodes; `None` when it is stopped on the way there.
+pub(crate) fn timed_out(
+    mut run: Run,
+    steps: u64,
+    elapsed: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Option<Report> {
+    run.go_to(steps, stop);
+    if stop() {
+        return None;
     }
     run.time_out();
-    Report { result: run.into_result(), elapsed }
+    Some(Report { result: run.into_result(), elapsed })
 }

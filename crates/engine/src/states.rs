@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use lmlang_history::log::Entry;
-use lmlang_history::revision::{Base, MAIN, RevisionName};
-use lmlang_store::{HistoryFilter, ProgramKey, Tail};
+use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
+use lmlang_store::{ProgramKey, Tail};
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::changes_content;
 use crate::records;
 use crate::timeline::Revision;
-
-/// Entries read from the log at a time.
-const CHUNK: u64 = 512;
 
 impl Engine {
     /// Entries of a program after a number, oldest first.
@@ -32,13 +29,28 @@ impl Engine {
 
     /// The revision that a caller names, or the head.
     pub async fn revision(&self, open: &OpenProgram, at: Option<&str>) -> Result<Arc<Revision>, Error> {
+        let Some(at) = at else { return Ok(open.timeline.head().revision) };
+        let number = self.number_of(open, at).await?;
+        self.state(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+    }
+
+    /// The entry of the revision that a caller names. Builds no state.
+    pub(crate) async fn named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Entry>, Error> {
+        let number = self.number_of(open, at).await?;
+        self.content_entry(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+    }
+
+    async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
         let head = open.timeline.head();
-        let Some(at) = at else { return Ok(head.revision) };
         let unknown = || Error::not_found("revision", at);
         let name: RevisionName = at.parse().map_err(|_| unknown())?;
         let mut number = match &name.base {
             Base::Number(number) => *number,
-            Base::Hash(_) => self.numbered_by_hash(open, &name.base).await?.ok_or_else(unknown)?,
+            Base::Hash(digits) => {
+                let (first, last) = hashes_from(digits);
+                let found = self.store().newest_with_hash(open.timeline.key(), first.0, last.0).await?;
+                found.ok_or_else(unknown)?
+            }
             Base::Named(name) if name == MAIN => head.revision.entry.number,
             Base::Named(name) => head.checkpoints.get(name).ok_or_else(unknown)?.revision,
         };
@@ -46,7 +58,7 @@ impl Engine {
             let entry = self.entry(open, number).await?.ok_or_else(unknown)?;
             number = entry.parents.first().copied().ok_or_else(unknown)?;
         }
-        self.state(open, number).await?.ok_or_else(unknown)
+        Ok(number)
     }
 
     /// The entry with a number.
@@ -63,23 +75,27 @@ impl Engine {
         }
     }
 
+    /// The entry with a number; that of its parent for one that changes no content.
+    async fn content_entry(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Entry>>, Error> {
+        let mut next = Some(number);
+        while let Some(number) = next {
+            let Some(entry) = self.entry(open, number).await? else { return Ok(None) };
+            if changes_content(entry.kind) {
+                return Ok(Some(entry));
+            }
+            next = entry.parents.first().copied();
+        }
+        Ok(None)
+    }
+
     /// The state after the entry with a number; that of its parent for an entry that changes no content.
     ///
     /// Recent ones are in memory, older ones are built again from the snapshot before them.
     pub async fn state(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Revision>>, Error> {
-        let mut number = number;
-        loop {
-            if let Some(revision) = open.timeline.recent(number) {
-                return Ok(Some(revision));
-            }
-            let Some(entry) = self.entry(open, number).await? else { return Ok(None) };
-            if changes_content(entry.kind) {
-                break;
-            }
-            match entry.parents.first() {
-                Some(parent) => number = *parent,
-                None => return Ok(None),
-            }
+        let Some(entry) = self.content_entry(open, number).await? else { return Ok(None) };
+        let number = entry.number;
+        if let Some(revision) = open.timeline.recent(number) {
+            return Ok(Some(revision));
         }
         if let Some(revision) = open.timeline.older(number) {
             return Ok(Some(revision));
@@ -87,24 +103,5 @@ impl Engine {
         let Some(revision) = self.rebuild(open, number).await? else { return Ok(None) };
         open.timeline.keep(Arc::clone(&revision));
         Ok(Some(revision))
-    }
-
-    /// The newest revision whose hash starts with the digits given.
-    async fn numbered_by_hash(&self, open: &OpenProgram, base: &Base) -> Result<Option<u64>, Error> {
-        let mut before = open.timeline.head().last + 1;
-        while before > 1 {
-            let filter = HistoryFilter { before: Some(before), ..HistoryFilter::default() };
-            let rows = self.store().history(open.timeline.key(), &filter, CHUNK).await?;
-            for row in &rows {
-                if base.matches(&lmlang_ir::Hash(row.root_hash)) {
-                    return Ok(Some(row.seq));
-                }
-                before = row.seq;
-            }
-            if rows.is_empty() {
-                break;
-            }
-        }
-        Ok(None)
     }
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use lmlang_interp::{Control, Outcome, StartError, Step, Trace, TraceLevel};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, OpenProgram};
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::simulate::{PAGE, Report, RunRequest, Simulation, timed_out};
 use crate::timeline::Revision;
 
@@ -53,7 +54,7 @@ impl Engine {
         let checked = Arc::clone(&simulation);
         let engine = self.clone();
         let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
-        start.await.map_err(|_| Error::Closed)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        joined(start.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
         // Its id is given out: it is stored before anyone sees it.
         self.record(&simulation).await?;
         self.0.simulations.kept().keep(&simulation, self.oldest_kept());
@@ -85,7 +86,7 @@ impl Engine {
         let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
             let deadline = Instant::now() + simulation.request.bounds.timeout(engine.limits());
-            let reader = Reader { sender, runtime, deadline };
+            let reader = Reader { sender, runtime, deadline, closing: engine.closing().clone() };
             let streaming = simulation.streaming();
             if let Err(error) = engine.run_for(reader, &simulation, from, batching) {
                 tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
@@ -113,7 +114,7 @@ impl Engine {
             && let Some(mut trace) = Trace::of(&run, level, fuel)
         {
             shown = self.show(&reader, simulation, &mut trace, from, batching);
-            spent = trace.run().fuel_used();
+            spent = trace.run().steps();
         }
         let report = match (known, shown.ended) {
             (Some(report), _) => Some(report),
@@ -121,7 +122,8 @@ impl Engine {
                 .filter(|report| !matches!(report.result.outcome, Outcome::Cancelled { .. }))
                 .map(|report| self.conclude(simulation, report)),
             (None, Control::TimeOut) => {
-                Some(self.conclude(simulation, timed_out(run, spent, start.elapsed())))
+                timed_out(run, spent, start.elapsed(), &|| self.closing().is_cancelled())
+                    .map(|report| self.conclude(simulation, report))
             }
             // It waits for the next reader.
             (None, Control::Cancel) => None,
@@ -136,8 +138,7 @@ impl Engine {
 
     /// Keeps how a simulation ended.
     fn conclude(&self, simulation: &Arc<Simulation>, report: Report) -> Arc<Report> {
-        let report = Arc::new(report);
-        simulation.ended(Arc::clone(&report));
+        let report = simulation.ended(Arc::new(report));
         self.0.simulations.kept().weigh(simulation.id);
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         self.spawn_to_end(async move {
@@ -162,7 +163,9 @@ impl Engine {
         let mut shown = Shown { cursor: from, ended: Control::Continue, cut: false };
         let mut steps = Vec::new();
         let mut oldest = Instant::now();
-        loop {
+        trace.seek(from, &|| reader.waits() != Control::Continue);
+        shown.ended = reader.waits();
+        while shown.ended == Control::Continue {
             let page = trace.page(shown.cursor, batching.steps - steps.len(), PAGE);
             if steps.is_empty() {
                 oldest = Instant::now();
@@ -184,13 +187,11 @@ impl Engine {
             } else {
                 shown.ended = reader.waits();
             }
-            if self.closing().is_cancelled() {
-                shown.ended = Control::Cancel;
-            }
-            if last || shown.ended != Control::Continue {
-                return shown;
+            if last {
+                break;
             }
         }
+        shown
     }
 }
 
@@ -209,6 +210,7 @@ struct Reader {
     sender: mpsc::Sender<Batch>,
     runtime: Handle,
     deadline: Instant,
+    closing: CancellationToken,
 }
 
 /// How long the last batch waits for a reader whose time is up.
@@ -217,7 +219,7 @@ const GRACE: Duration = Duration::from_secs(5);
 impl Reader {
     /// Whether the run goes on.
     fn waits(&self) -> Control {
-        if self.sender.is_closed() {
+        if self.sender.is_closed() || self.closing.is_cancelled() {
             Control::Cancel
         } else if Instant::now() >= self.deadline {
             Control::TimeOut

@@ -73,9 +73,12 @@ impl Head {
 pub(crate) struct Writer {
     /// The state after the newest submitted entry.
     pub(crate) head: Head,
-    /// Keys of entries made since the program was opened; older ones are known to the log's index.
+    /// Keys of the newest entries made since the program was opened; older ones are known to the log's index.
     pub(crate) keys: HashMap<Vec<u8>, u64>,
 }
+
+/// Entries whose keys are in memory at least; twice as many at most.
+const KEYS: u64 = 1_024;
 
 impl Writer {
     /// The number of the entry that a call with the same key has made since the program was opened.
@@ -241,6 +244,11 @@ impl Timeline {
         self.refs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Sets the counter; only the holder of the writer's lock does.
+    pub(crate) fn set_refs(&self, refs: RefAllocator) {
+        *self.refs.lock().unwrap_or_else(PoisonError::into_inner) = refs;
+    }
+
     /// An older state, if somebody asked for it lately.
     pub(crate) fn older(&self, number: u64) -> Option<Arc<Revision>> {
         let older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,11 +296,15 @@ impl Timeline {
     ) -> Pending {
         if let Some(idempotency) = &stored.idempotency {
             writer.keys.insert(idempotency.key.clone(), stored.seq);
+            if writer.keys.len() as u64 > 2 * KEYS {
+                let oldest = stored.seq.saturating_sub(KEYS);
+                writer.keys.retain(|_, seq| *seq > oldest);
+            }
         }
         let ticket =
             self.committer.submit(Append { program: self.key(), entries: vec![stored], heads: Vec::new() });
         writer.head = head.clone();
-        *self.refs.lock().unwrap_or_else(PoisonError::into_inner) = refs;
+        self.set_refs(refs);
         let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
         tentative.push_back(Arc::clone(&head.revision));
         drop(tentative);
@@ -313,7 +325,8 @@ impl Timeline {
         self.queue.send(queued).ok();
     }
 
-    fn advance(&self, head: Head) {
+    /// Moves the committed head on.
+    pub(crate) fn advance(&self, head: Head) {
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
         let newer = committed.window.back().is_none_or(|last| last.entry.number < head.revision.entry.number);
         if newer {
@@ -322,9 +335,8 @@ impl Timeline {
         let surplus = (committed.window.len() > committed.capacity).then(|| committed.window.pop_front());
         let before = std::mem::replace(&mut committed.head, head);
         drop(committed);
-        let stored = self.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         // Dropped after the lock: freeing the last handle of an old state takes time.
-        drop((surplus, before, stored));
+        drop((surplus, before));
     }
 }
 
@@ -339,6 +351,7 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
             Queued::Entry { head, ticket, event, answer } => match ticket.await {
                 Ok(()) => {
                     timeline.advance(*head);
+                    drop(timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front());
                     OpenProgram { timeline: Arc::clone(&timeline) }.tell(event);
                     answer.send(Ok(())).ok();
                 }

@@ -57,10 +57,16 @@ pub enum Arrival {
 impl Engine {
     /// Goes back, forward, or to a checkpoint, by appending a revision whose content is the older one's.
     pub async fn travel(&self, open: &OpenProgram, travel: &Travel, call: &Call) -> Result<Arrival, Error> {
+        // Before the writer is held: an old revision may take a while to find.
+        let expected = match &travel.expected_head {
+            Some(expected) => Some(self.named(open, expected).await?),
+            None => None,
+        };
+        let expected = expected.as_ref();
         if travel.dry_run {
             let head = open.timeline.head();
             let refs = open.timeline.refs();
-            return Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
+            return Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((entry, target)) => {
                     let after = Arc::new(Revision { entry: Arc::new(entry), checked: target });
@@ -69,7 +75,7 @@ impl Engine {
             });
         }
         let plan = |head: Head, refs: RefAllocator| async move {
-            Ok(match self.plan_travel(open, travel, &head, &refs, call).await? {
+            Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
                 Err(arrival) => Plan::Leave(arrival),
                 Ok((entry, target)) => Plan::Append {
                     entry: Box::new(entry),
@@ -96,15 +102,15 @@ impl Engine {
         &self,
         open: &OpenProgram,
         travel: &Travel,
+        expected: Option<&Arc<Entry>>,
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
     ) -> Result<Result<(Entry, Checked), Arrival>, Error> {
-        if let Some(expected) = &travel.expected_head {
-            let seen = self.revision(open, Some(expected)).await?.entry.clone();
-            if seen.number != head.revision.entry.number {
-                return Ok(Err(Arrival::Conflict(stale(&seen, &head.revision.entry))));
-            }
+        if let Some(seen) = expected
+            && seen.number != head.revision.entry.number
+        {
+            return Ok(Err(Arrival::Conflict(stale(seen, &head.revision.entry))));
         }
         let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
         let (kind, number) = match &travel.way {

@@ -1,7 +1,8 @@
 //! Appending one entry to a program's log: what every change has in common.
 //!
 //! A change is planned on the tentative head, submitted, and answered when it is durable. What was planned on a head that
-//! could not be stored is planned again. A request whose idempotency key is known is not planned at all.
+//! could not be stored is planned again. What has an idempotency key of an older entry is
+//! answered as that was.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -60,7 +61,8 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             match self.attempt(open, call, &plan).await {
                 Ok(written) => return Ok(written),
-                Err(Refused::Again) => {}
+                // Perhaps the log is longer than is known here: the answer to a commit may have been lost.
+                Err(Refused::Again) => self.take_in_tail(open).await?,
                 Err(Refused::Failed(error)) => return Err(error),
                 Err(Refused::KeyTaken(number)) => {
                     let first = self.entry(open, number).await?;
@@ -93,17 +95,21 @@ impl Engine {
             drop(writer);
             return stored.stored().await.and(Err(Refused::KeyTaken(number)));
         }
+        // A key of an entry that was made before the program was opened is looked up only where nothing is appended: the
+        // log itself refuses an entry with a key that it has.
         // Whatever the verdict is, it is about a state that may not be stored yet.
         match plan(writer.head.clone(), timeline.refs()).await {
             Err(error) => {
                 let stored = timeline.barrier();
                 drop(writer);
-                stored.stored().await.and(Err(Refused::Failed(error)))
+                stored.stored().await?;
+                self.check_key(open, call).await.and(Err(Refused::Failed(error)))
             }
             Ok(Plan::Leave(answer)) => {
                 let stored = timeline.barrier();
                 drop(writer);
-                stored.stored().await.map(|()| Written::Left(answer))
+                stored.stored().await?;
+                self.check_key(open, call).await.map(|()| Written::Left(answer))
             }
             Ok(Plan::Append { entry, state, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
@@ -121,6 +127,16 @@ impl Engine {
                 self.snapshot_if_due(open, bytes);
                 Ok(Written::Stored(answer, revision))
             }
+        }
+    }
+
+    /// Refuses a call whose key stands in the log.
+    async fn check_key(&self, open: &OpenProgram, call: &Call) -> Result<(), Refused> {
+        let Some(idempotency) = &call.idempotency else { return Ok(()) };
+        match self.store().entry_by_key(open.timeline.key(), &idempotency.key).await {
+            Ok(Some(entry)) => Err(Refused::KeyTaken(entry.seq)),
+            Ok(None) => Ok(()),
+            Err(fault) => Err(Refused::Failed(fault.into())),
         }
     }
 

@@ -126,14 +126,18 @@ impl fmt::Display for RevisionName {
     }
 }
 
-impl Base {
-    /// Tells whether a revision's hash starts with the digits given; false for a base that is no hash.
-    pub fn matches(&self, hash: &Hash) -> bool {
-        match self {
-            Base::Hash(digits) => hash.to_string().starts_with(digits.as_str()),
-            Base::Number(_) | Base::Named(_) => false,
+/// The smallest and the largest hash that begin with the hexadecimal digits of a [`Base::Hash`].
+pub fn hashes_from(digits: &str) -> (Hash, Hash) {
+    let bound = |fill: u8| {
+        let mut hash = [fill << 4 | fill; 32];
+        for (index, digit) in digits.bytes().enumerate().take(64) {
+            let value = char::from(digit).to_digit(16).map_or(0, |value| value as u8);
+            let byte = &mut hash[index / 2];
+            *byte = if index % 2 == 0 { value << 4 | fill } else { *byte & 0xf0 | value };
         }
-    }
+        Hash(hash)
+    };
+    (bound(0), bound(0xf))
 }
 
 /// Checks that a branch or checkpoint may have a name.

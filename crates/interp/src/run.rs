@@ -356,6 +356,23 @@ impl Run {
         Progress::Done
     }
 
+    /// Runs on to where so many nodes have been executed, in slices, until `stop` says so.
+    ///
+    /// Whole segments first, which are shorter than 256 nodes; the rest by instructions, each of which may stand for
+    /// several nodes.
+    pub fn go_to(&mut self, steps: u64, stop: &dyn Fn() -> bool) {
+        const SLICE: u64 = 1 << 20;
+        while self.steps() < steps && self.outcome.is_none() && !stop() {
+            let (far, fuel) = (steps - self.steps(), self.fuel_used());
+            if far > 512 {
+                self.resume((far - 256).min(SLICE));
+            }
+            if self.fuel_used() == fuel && self.outcome.is_none() {
+                self.instruction();
+            }
+        }
+    }
+
     /// Ends the run because someone wants so.
     pub fn cancel(&mut self) {
         if self.outcome.is_none() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::code::{Code, Loc, Lowering, NO_START};
 use crate::outcome::Outcome;
-use crate::run::{Progress, Run};
+use crate::run::Run;
 use crate::value::{Budget, Shown, show};
 
 /// How much of a run is shown.
@@ -149,20 +149,7 @@ impl Trace {
     /// `most` bounds the nodes that are executed for it, so that a level with few steps comes back too; the page then
     /// says where to go on.
     pub fn page(&mut self, from: u64, count: usize, most: u64) -> TracePage {
-        let at = self.position();
-        if from < at {
-            let limits = self.run.options().limits;
-            match self.run.again(Lowering::Plain, limits) {
-                Some(again) => self.run = again,
-                None => return TracePage::default(),
-            }
-        }
-        if from != at {
-            self.open = None;
-            self.run.mark(TraceLevel::None);
-            self.skip(from);
-        }
-        self.run.mark(self.level);
+        self.seek(from, &|| false);
         let mut page = TracePage::default();
         let end = from.saturating_add(most);
         while page.steps.len() < count && self.position() < end {
@@ -176,6 +163,24 @@ impl Trace {
         page
     }
 
+    /// Goes to the step with a number, or to the first one after it that the level shows; less far when `stop` says so.
+    pub fn seek(&mut self, from: u64, stop: &dyn Fn() -> bool) {
+        let at = self.position();
+        if from < at {
+            let limits = self.run.options().limits;
+            match self.run.again(Lowering::Plain, limits) {
+                Some(again) => self.run = again,
+                None => return,
+            }
+        }
+        if from != at {
+            self.open = None;
+            self.run.mark(TraceLevel::None);
+            self.run.go_to(from, stop);
+        }
+        self.run.mark(self.level);
+    }
+
     /// The number of the next step.
     fn position(&self) -> u64 {
         self.open.as_ref().map_or_else(|| self.run.steps(), |open| open.step.seq)
@@ -183,28 +188,6 @@ impl Trace {
 
     fn is_over(&self) -> bool {
         self.open.is_none() && self.run.outcome().is_some()
-    }
-
-    /// Executes without looking, up to a step.
-    fn skip(&mut self, to: u64) {
-        loop {
-            let (steps, fuel) = (self.run.steps(), self.run.fuel_used());
-            if steps >= to || self.run.outcome().is_some() {
-                return;
-            }
-            // Whole segments first, which are shorter than this; the rest by instructions.
-            let far = to - steps;
-            if far > 512 {
-                if self.run.resume(far - 256) == Progress::Done {
-                    return;
-                }
-                if self.run.fuel_used() == fuel {
-                    self.run.instruction();
-                }
-            } else {
-                self.run.instruction();
-            }
-        }
     }
 
     /// The next step: executes up to the start of the node after it. `None` when the run is over, or at a step without

@@ -161,6 +161,23 @@ impl Store {
         Ok(filtered(program, filter).count(&self.reader).await?)
     }
 
+    /// The number of the newest entry whose root hash lies between two, both included.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn newest_with_hash(
+        &self,
+        program: ProgramKey,
+        first: [u8; 32],
+        last: [u8; 32],
+    ) -> Result<Option<u64>, Fault> {
+        let query = of(program).filter(log::Column::RootHash.between(first.to_vec(), last.to_vec()));
+        let query = query.order_by_desc(log::Column::Seq).select_only().column(log::Column::Seq);
+        let found: Option<i64> = query.into_tuple().one(&self.reader).await?;
+        Ok(found.map(i64::cast_unsigned))
+    }
+
     /// The entries that make, move or remove checkpoints and branches, oldest first.
     ///
     /// What checkpoints there are is read from these alone: a table of them would be a second truth.

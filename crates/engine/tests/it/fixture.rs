@@ -26,15 +26,20 @@ impl Fixture {
         Fixture { dir, engine, policy }
     }
 
+    /// Changes the database with SQL, beside the engine.
+    pub(crate) async fn execute(&self, sql: &str) {
+        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
+        let connection = sea_orm::Database::connect(url).await.unwrap();
+        connection.execute_unprepared(sql).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
     /// Closes the engine, changes the database with SQL, and opens it again.
     pub(crate) async fn reopened(self, sql: &[&str]) -> Fixture {
         self.engine.close().await;
-        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
-        let connection = sea_orm::Database::connect(url).await.unwrap();
         for statement in sql {
-            connection.execute_unprepared(statement).await.unwrap();
+            self.execute(statement).await;
         }
-        connection.close().await.unwrap();
         let engine = open(&self.dir, self.policy).await;
         Fixture { dir: self.dir, engine, policy: self.policy }
     }

@@ -1,5 +1,6 @@
 //! Streams of traces: bounded by time, bytes and readers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lmlang_engine::{Batch, Batching, Bounds, OpenProgram, RunRequest, Status};
@@ -184,7 +185,11 @@ async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
     assert_eq!([ended[0].1, ended[1].1], [Status::Completed, Status::LimitReached]);
     let fixture = fixture.reopened(&[]).await;
     for (id, status, report, steps) in &ended {
-        let simulation = fixture.engine.simulation(*id).await.unwrap().unwrap();
+        // However many ask at once, it is brought back once.
+        let engine = &fixture.engine;
+        let (simulation, other) = tokio::join!(engine.simulation(*id), engine.simulation(*id));
+        let simulation = simulation.unwrap().unwrap();
+        assert!(Arc::ptr_eq(&simulation, &other.unwrap().unwrap()));
         assert_eq!(simulation.status(), *status);
         let found = simulation.report().unwrap();
         assert_eq!((&found.result.stdout, found.elapsed), (&report.result.stdout, report.elapsed));

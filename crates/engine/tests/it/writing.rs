@@ -1,10 +1,13 @@
 //! Changes that meet each other.
 
-use lmlang_engine::Way;
+use std::time::Duration;
+
+use lmlang_engine::{Call, Error, Event, Outcome, Proposal, Selector, Way};
 use lmlang_history::line::Distance;
+use lmlang_history::request::{EditRequest, ReplaceText};
 use lmlang_ir::text::{Detail, print_program};
 
-use crate::fixture::{Fixture, OFTEN};
+use crate::fixture::{Fixture, OFTEN, call};
 
 fn price(number: u64) -> String {
     format!("func price() -> (i64) {{\n  a = const.i64 {number}\n  return a\n}}\n")
@@ -31,4 +34,79 @@ async fn undo_goes_through_revisions_that_are_not_stored_yet() {
     assert!(text.contains("const.i64 2"), "{text}");
     let findings = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(findings.findings().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+fn keyed(key: &str) -> Call {
+    call().keyed(Some(key), key.as_bytes())
+}
+
+fn proposal(base: &str, number: u64) -> Proposal {
+    let edit = ReplaceText { of: "app::price".to_owned(), text: price(number), if_hash: None };
+    Proposal {
+        program: Selector::Name("shop".to_owned()),
+        branch: "main".to_owned(),
+        base: Some(base.to_owned()),
+        edits: vec![EditRequest::ReplaceFunctionText(edit)],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_request_is_answered_as_the_first_one_after_a_restart_too() {
+    let mut fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    fixture.engine.create_checkpoint(&open, "before", None, &keyed("mark")).await.unwrap();
+    for restart in [false, true] {
+        if restart {
+            fixture = fixture.reopened(&[]).await;
+        }
+        // By itself the repetition would be a conflict, since the head has moved.
+        let outcome = fixture.engine.propose(proposal("r1", 1), &keyed("edit")).await.unwrap();
+        let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((applied.before.entry.number, applied.after.entry.number), (1, 3));
+        let open = fixture.find("shop").await;
+        let made = fixture.engine.create_checkpoint(&open, "before", None, &keyed("mark")).await.unwrap();
+        assert_eq!((&*made.name, made.revision), ("before", 1));
+        let other = fixture.engine.propose(proposal("r1", 1), &call().keyed(Some("edit"), b"other")).await;
+        assert!(matches!(other, Err(Error::IdempotencyMismatch)), "{other:?}");
+        assert_eq!(open.timeline.head().last, 3);
+    }
+}
+
+#[tokio::test]
+async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    fixture.engine.create_checkpoint(&open, "then", None, &call()).await.unwrap();
+    let mut events = fixture.engine.events(&open, None);
+    // Stored, and nobody was told.
+    fixture
+        .execute(
+            "INSERT INTO log SELECT program, seq + 1, randomblob(16), parents, branch, kind, \
+             actor, on_behalf_of, message, time, edits, counts, root_hash, next_ref, target, NULL, NULL, run, step \
+             FROM log WHERE seq = 2",
+        )
+        .await;
+    fixture.replace("shop", "app::price", &price(1)).await;
+    assert_eq!(open.timeline.head().last, 4);
+    for number in [3, 4] {
+        let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap();
+        assert!(matches!(told.1, Event::Entry(entry) if entry.number == number));
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    let mut events = fixture.engine.events(&open, None);
+    let name = Selector::Name("shop".to_owned());
+    // Polled once and dropped.
+    let gone = tokio::time::timeout(Duration::ZERO, fixture.engine.delete_program(&name)).await;
+    assert!(gone.is_err());
+    let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap();
+    assert!(matches!(told.1, Event::Program { .. }));
+    assert!(matches!(fixture.engine.find(&name).await, Err(Error::NotFound { .. })));
 }

@@ -52,8 +52,10 @@ fn names_that_are_refused() {
 }
 
 #[test]
-fn digits_match_the_start_of_a_hash() {
-    let base: Base = "00000000".parse().unwrap();
-    assert!(base.matches(&Hash::ZERO));
-    assert!(!"00000001".parse::<Base>().unwrap().matches(&Hash::ZERO));
+fn digits_stand_for_the_hashes_that_begin_with_them() {
+    let (first, last) = hashes_from("00000001f");
+    assert_eq!(first.to_string(), format!("00000001f{}", "0".repeat(55)));
+    assert_eq!(last.to_string(), format!("00000001f{}", "f".repeat(55)));
+    let whole = "0123456789abcdef".repeat(4);
+    assert_eq!(hashes_from(&whole), (Hash::from_hex(&whole).unwrap(), Hash::from_hex(&whole).unwrap()));
 }
