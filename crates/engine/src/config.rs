@@ -19,16 +19,18 @@ pub struct Limits {
     pub max_memory_bytes: u64,
     /// Calls inside calls of a run at most.
     pub max_call_depth: u32,
-    /// Wall time of a run when the caller names none.
+    /// Time that a run executes when the caller names none.
     pub default_timeout: Duration,
-    /// Wall time of a run at most.
+    /// Time that a run executes at most.
     pub max_timeout: Duration,
     /// Bytes of recorded trace of a run at most.
     pub max_trace_bytes: u64,
     /// Bytes of standard output of a run at most.
     pub max_output_bytes: u64,
-    /// Runs at the same time; those above wait.
+    /// Runs that have begun at the same time; those above wait.
     pub parallel_simulations: usize,
+    /// Runs that execute at the same moment; those that have begun take turns.
+    pub simulation_threads: usize,
     /// Runs that wait; those above are refused.
     pub waiting_simulations: usize,
     /// How long a finished run can be looked at by its id.
@@ -41,7 +43,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 16] {
+    pub fn named(&self) -> [(String, serde_json::Value); 17] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -55,6 +57,7 @@ impl Limits {
             ("timeoutMs", millis(self.max_timeout)),
             ("outputBytes", self.max_output_bytes),
             ("parallelSimulations", self.parallel_simulations as u64),
+            ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
             ("revisionsInMemory", self.revisions_in_memory as u64),
@@ -67,6 +70,8 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
+        // The other half is for everybody else.
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
         Limits {
             edits_per_change_set: 2_000,
             text_bytes: 4 << 20,
@@ -79,7 +84,8 @@ impl Default for Limits {
             max_timeout: Duration::from_secs(60),
             max_trace_bytes: 64 << 20,
             max_output_bytes: 4 << 20,
-            parallel_simulations: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+            parallel_simulations: 8 * threads,
+            simulation_threads: threads,
             waiting_simulations: 64,
             simulation_retention: Duration::from_secs(3_600),
             revisions_in_memory: 256,

@@ -19,6 +19,7 @@ pub mod events;
 mod kept;
 mod opening;
 pub mod past;
+mod places;
 mod recall;
 mod records;
 pub mod request;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_interp::{LimitKind, Outcome, Progress, StartError, TraceLevel};
+use lmlang_interp::{LimitKind, Outcome, StartError, TraceLevel};
 use lmlang_ir::{FuncRef, Param, Program, Value, text};
 use lmlang_store::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::catalog::Selector;
 use crate::engine::Engine;
 use crate::error::{Error, joined};
-use crate::simulate::{Bounds, Report, RunRequest, SLICE, Simulation, timed_out};
+use crate::simulate::{Bounds, Report, RunRequest, Simulation};
 
 /// The version of the form that is written.
 const VERSION: u32 = 1;
@@ -174,21 +174,22 @@ impl Engine {
 
     /// Finds out again how a run ended.
     async fn repeat(&self, simulation: &Arc<Simulation>, ended: Ended) -> Result<Report, Error> {
-        let slot = self.slot().await?;
+        let mut place = self.place().await?;
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let work = tokio::task::spawn_blocking(move || {
             let refused = |error: StartError| Error::bad_request(error.to_string());
             let mut run = engine.start(&simulation).map_err(refused)?;
+            let to = if ended.by_time { ended.steps } else { u64::MAX };
+            run.go_to(to, &mut || {
+                place.take_turn();
+                engine.closing().is_cancelled()
+            });
+            if engine.closing().is_cancelled() {
+                return Err(Error::Closed);
+            }
             if ended.by_time {
-                let stop = || engine.closing().is_cancelled();
-                return timed_out(run, ended.steps, ended.elapsed, &stop).ok_or(Error::Closed);
+                run.time_out();
             }
-            while run.resume(SLICE) == Progress::Paused {
-                if engine.closing().is_cancelled() {
-                    return Err(Error::Closed);
-                }
-            }
-            drop(slot);
             Ok(Report { result: run.into_result(), elapsed: ended.elapsed })
         });
         joined(work.await)?

@@ -1,8 +1,8 @@
 //! Simulations: bounded runs of one revision, on threads of their own.
 //!
 //! A run is a function of the revision, the arguments, standard input and its bounds, so what is kept of one is the
-//! request: its trace is found out again by running it again, as far as somebody looks. A run holds one of few slots
-//! from its first step to its last batch, whoever waits for it, and ends with its bounds or with its reader.
+//! request: its trace is found out again by running it again, as far as somebody looks. A run has a place from its first
+//! step to its last batch, whoever waits for it, and ends with its bounds or with its caller.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,17 +10,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_interp::{
-    Cache, Control, OpenPort, Options, Outcome, Run, RunResult, StartError, Step, Trace, TraceLevel,
+    Cache, Control, OpenPort, Options, Outcome, Progress, Run, RunResult, StartError, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::kept::{Kept, request_bytes, result_bytes};
+use crate::places::{Place, Places, Slices};
 use crate::timeline::Revision;
 
 /// What is run, and within what bounds.
@@ -208,15 +209,11 @@ type Recalls = HashMap<Uuid, Arc<OnceCell<Option<Arc<Simulation>>>>>;
 #[derive(Debug)]
 pub(crate) struct Simulations {
     cache: Cache,
-    slots: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    pub(crate) places: Places,
     kept: Mutex<Kept>,
     recalls: Mutex<Recalls>,
     records: AtomicU64,
 }
-
-/// Fuel of one slice: a few milliseconds, after which time and caller are looked at.
-pub(crate) const SLICE: u64 = 1 << 20;
 
 /// Nodes that one page of a trace may execute: a level with few steps comes back too.
 pub(crate) const PAGE: u64 = 1 << 16;
@@ -225,8 +222,7 @@ impl Simulations {
     pub(crate) fn new(limits: &Limits) -> Simulations {
         Simulations {
             cache: Cache::new(),
-            slots: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
-            waiting: AtomicUsize::new(0),
+            places: Places::new(limits),
             kept: Mutex::default(),
             recalls: Mutex::default(),
             records: AtomicU64::new(0),
@@ -267,14 +263,12 @@ impl Engine {
         revision: &Arc<Revision>,
         request: RunRequest,
     ) -> Result<Arc<Simulation>, Error> {
-        let slot = self.slot().await?;
+        let mut place = self.place().await?;
         let simulation = self.begin(open, revision, request);
         let abandoned = Abandoned::default();
         let (engine, running, stop) = (self.clone(), Arc::clone(&simulation), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
-            let report = engine.run_to_end(&running, &|| stop.load(Ordering::Relaxed));
-            drop(slot);
-            report
+            engine.run_to_end(&running, &mut place, &|| stop.load(Ordering::Relaxed))
         });
         let report = joined(run.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
         drop(abandoned);
@@ -288,15 +282,18 @@ impl Engine {
         revision: &Arc<Revision>,
         request: NodesRequest,
     ) -> Result<NodesRun, Error> {
-        let slot = self.slot().await?;
+        let mut place = self.place().await?;
         let abandoned = Abandoned::default();
         let (engine, revision, stop) = (self.clone(), Arc::clone(revision), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
-            let start = Instant::now();
+            place.take_turn();
             let NodesRequest { function, nodes, inputs, bounds, stdin, steps } = request;
             let (options, timeout) =
                 (bounds.options(engine.limits(), &stdin), bounds.timeout(engine.limits()));
-            let mut control = |_: &Run| engine.control(stop.load(Ordering::Relaxed), start, timeout);
+            let mut control = |_: &Run| {
+                place.take_turn();
+                engine.control(stop.load(Ordering::Relaxed), place.busy(), timeout)
+            };
             let (checked, cache) = (&revision.checked, &engine.0.simulations.cache);
             let found = lmlang_interp::run_nodes(
                 checked,
@@ -308,8 +305,7 @@ impl Engine {
                 steps,
                 &mut control,
             );
-            drop(slot);
-            let report = |result| Report { result, elapsed: start.elapsed() };
+            let report = |result| Report { result, elapsed: place.busy() };
             found.map(|found| NodesRun { report: report(found.result), steps: found.steps })
         });
         let found = joined(run.await)?;
@@ -318,10 +314,10 @@ impl Engine {
     }
 
     /// Whether a run goes on after a slice.
-    fn control(&self, stop: bool, start: Instant, timeout: Duration) -> Control {
+    fn control(&self, stop: bool, busy: Duration, timeout: Duration) -> Control {
         if stop || self.closing().is_cancelled() {
             Control::Cancel
-        } else if start.elapsed() >= timeout {
+        } else if busy >= timeout {
             Control::TimeOut
         } else {
             Control::Continue
@@ -330,7 +326,7 @@ impl Engine {
 
     /// Steps of a simulation that has ended, from a number on. Stops when the caller does not wait any more.
     pub async fn steps(&self, simulation: &Arc<Simulation>, from: u64, count: usize) -> Result<Steps, Error> {
-        let slot = self.slot().await?;
+        let mut place = self.place().await?;
         let abandoned = Abandoned::default();
         let (engine, simulation, stop) = (self.clone(), Arc::clone(simulation), Arc::clone(&abandoned.0));
         let read = tokio::task::spawn_blocking(move || {
@@ -341,36 +337,24 @@ impl Engine {
                 return Ok(Steps::default());
             };
             let mut found = Steps { steps: Vec::new(), next: Some(from) };
-            trace.seek(from, &gone);
+            trace.seek(from, &mut || {
+                place.take_turn();
+                gone()
+            });
             while let Some(next) = found.next
                 && found.steps.len() < count
                 && !gone()
             {
+                place.take_turn();
                 let page = trace.page(next, count - found.steps.len(), PAGE);
                 found.steps.extend(page.steps);
                 found.next = page.next;
             }
-            drop(slot);
             Ok(found)
         });
         let read: Result<Steps, StartError> = joined(read.await)?;
         drop(abandoned);
         read.map_err(|error| Error::bad_request(error.to_string()))
-    }
-
-    /// One of few places to run; waits in line, which is bounded.
-    pub(crate) async fn slot(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let simulations = &self.0.simulations;
-        if let Ok(slot) = Arc::clone(&simulations.slots).try_acquire_owned() {
-            return Ok(slot);
-        }
-        let waiting = Waiting::enter(&simulations.waiting, self.limits().waiting_simulations)?;
-        let slot = tokio::select! {
-            slot = Arc::clone(&simulations.slots).acquire_owned() => slot.map_err(|_| Error::Closed),
-            () = self.closing().cancelled() => Err(Error::Closed),
-        };
-        drop(waiting);
-        slot
     }
 
     pub(crate) fn begin(
@@ -392,33 +376,27 @@ impl Engine {
     pub(crate) fn run_to_end(
         &self,
         simulation: &Simulation,
+        place: &mut Place,
         stop: &dyn Fn() -> bool,
     ) -> Result<Report, StartError> {
-        let start = Instant::now();
+        let before = place.busy();
         let timeout = simulation.request.bounds.timeout(self.limits());
-        let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
-        let options = bounds.options(self.limits(), stdin);
-        let mut control = |_: &Run| self.control(stop(), start, timeout);
-        let (checked, cache) = (&simulation.revision.checked, &self.0.simulations.cache);
-        let result = lmlang_interp::run(checked, *function, args, &options, cache, SLICE, &mut control)?;
-        Ok(Report { result, elapsed: start.elapsed() })
-    }
-}
-
-/// A place in the line for a slot.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn enter(count: &'a AtomicUsize, most: usize) -> Result<Waiting<'a>, Error> {
-        let before = count.fetch_add(1, Ordering::Relaxed);
-        let waiting = Waiting(count);
-        if before >= most { Err(Error::Overloaded { what: "simulations" }) } else { Ok(waiting) }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut run = self.start(simulation)?;
+        let mut slices = Slices::new();
+        loop {
+            place.take_turn();
+            let start = Instant::now();
+            if run.resume(slices.next()) == Progress::Done {
+                break;
+            }
+            slices.took(start.elapsed());
+            match self.control(stop(), place.busy() - before, timeout) {
+                Control::Continue => {}
+                Control::Cancel => run.cancel(),
+                Control::TimeOut => run.time_out(),
+            }
+        }
+        Ok(Report { result: run.into_result(), elapsed: place.busy() - before })
     }
 }
 
@@ -455,19 +433,4 @@ impl Status {
             Outcome::Cancelled { .. } => Status::Cancelled,
         }
     }
-}
-
-/// The report of a run whose time was over after so many nodes; `None` when it is stopped on the way there.
-pub(crate) fn timed_out(
-    mut run: Run,
-    steps: u64,
-    elapsed: Duration,
-    stop: &dyn Fn() -> bool,
-) -> Option<Report> {
-    run.go_to(steps, stop);
-    if stop() {
-        return None;
-    }
-    run.time_out();
-    Some(Report { result: run.into_result(), elapsed })
 }

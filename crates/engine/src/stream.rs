@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lmlang_interp::{Control, Outcome, StartError, Step, Trace, TraceLevel};
+use lmlang_interp::{Outcome, StartError, Step, Trace, TraceLevel};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
-use crate::simulate::{PAGE, Report, RunRequest, Simulation, timed_out};
+use crate::places::Place;
+use crate::simulate::{PAGE, Report, RunRequest, Simulation};
 use crate::timeline::Revision;
 
 /// Part of a trace as it streams.
@@ -20,7 +22,7 @@ pub struct Batch {
     pub steps: Vec<Step>,
     /// The number of the step after these.
     pub cursor: u64,
-    /// Steps from there on that are left out, since the bound of trace bytes was met; in the last batch.
+    /// Steps from there on that are left out, since a bound of trace bytes or time was met; in the last batch.
     pub skipped: u64,
     /// How the run ended, in the last batch. A stream without it was cut short: the run goes on for the next reader.
     pub report: Option<Arc<Report>>,
@@ -39,8 +41,8 @@ pub struct Batching {
 const BATCHES: usize = 4;
 
 impl Engine {
-    /// Runs a function and streams its trace; the last batch says how it ended. Pauses when the receiver is dropped, and
-    /// ends at the bound of time, whether the run or the reader took it.
+    /// Runs a function and streams its trace; the last batch says how it ended. Pauses when the receiver is dropped or
+    /// takes nothing for a while.
     pub async fn stream(
         &self,
         open: &OpenProgram,
@@ -48,7 +50,7 @@ impl Engine {
         request: RunRequest,
         batching: Batching,
     ) -> Result<(Arc<Simulation>, mpsc::Receiver<Batch>), Error> {
-        let slot = self.slot().await?;
+        let place = self.place().await?;
         let simulation = self.begin(open, revision, request);
         // Wrong arguments are an error of the request, not the end of a stream.
         let checked = Arc::clone(&simulation);
@@ -58,7 +60,7 @@ impl Engine {
         // Its id is given out: it is stored before anyone sees it.
         self.record(&simulation).await?;
         self.0.simulations.kept().keep(&simulation, self.oldest_kept());
-        let batches = self.pump(&simulation, 0, batching, slot);
+        let batches = self.pump(&simulation, 0, batching, place);
         Ok((simulation, batches))
     }
 
@@ -69,8 +71,8 @@ impl Engine {
         from: u64,
         batching: Batching,
     ) -> Result<mpsc::Receiver<Batch>, Error> {
-        let slot = self.slot().await?;
-        Ok(self.pump(simulation, from, batching, slot))
+        let place = self.place().await?;
+        Ok(self.pump(simulation, from, batching, place))
     }
 
     /// Streams a trace from a thread of its own.
@@ -79,60 +81,56 @@ impl Engine {
         simulation: &Arc<Simulation>,
         from: u64,
         batching: Batching,
-        slot: OwnedSemaphorePermit,
+        place: Place,
     ) -> mpsc::Receiver<Batch> {
         let (sender, receiver) = mpsc::channel(BATCHES);
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
-            let deadline = Instant::now() + simulation.request.bounds.timeout(engine.limits());
-            let reader = Reader { sender, runtime, deadline, closing: engine.closing().clone() };
+            let reader = Reader { sender, place, runtime, closing: engine.closing().clone() };
             let streaming = simulation.streaming();
             if let Err(error) = engine.run_for(reader, &simulation, from, batching) {
                 tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
             }
-            drop((streaming, slot));
+            drop(streaming);
         });
         receiver
     }
 
     fn run_for(
         &self,
-        reader: Reader,
+        mut reader: Reader,
         simulation: &Arc<Simulation>,
         from: u64,
         batching: Batching,
     ) -> Result<(), StartError> {
-        let start = Instant::now();
         let known = simulation.report();
-        let run = self.start(simulation)?;
         let fuel = known.as_ref().map(|report| report.result.fuel_used);
         let level = simulation.request.trace;
-        let mut shown = Shown { cursor: from, ended: Control::Continue, cut: false };
-        let mut spent = 0;
+        let mut shown = Shown { cursor: from, end: End::All };
         if level != TraceLevel::None
-            && let Some(mut trace) = Trace::of(&run, level, fuel)
+            && let Some(mut trace) = Trace::of(&self.start(simulation)?, level, fuel)
         {
-            shown = self.show(&reader, simulation, &mut trace, from, batching);
-            spent = trace.run().steps();
+            shown = self.show(&mut reader, simulation, &mut trace, from, batching);
         }
-        let report = match (known, shown.ended) {
-            (Some(report), _) => Some(report),
-            (None, Control::Continue) => Some(self.run_to_end(simulation, &|| reader.sender.is_closed())?)
-                .filter(|report| !matches!(report.result.outcome, Outcome::Cancelled { .. }))
-                .map(|report| self.conclude(simulation, report)),
-            (None, Control::TimeOut) => {
-                timed_out(run, spent, start.elapsed(), &|| self.closing().is_cancelled())
-                    .map(|report| self.conclude(simulation, report))
-            }
+        let report = match (known, shown.end) {
             // It waits for the next reader.
-            (None, Control::Cancel) => None,
+            (_, End::Left) => return Ok(()),
+            (Some(report), End::All | End::Bound) => report,
+            (None, End::All | End::Bound) => {
+                let Reader { sender, place, .. } = &mut reader;
+                let report = self.run_to_end(simulation, place, &|| sender.is_closed())?;
+                if matches!(report.result.outcome, Outcome::Cancelled { .. }) {
+                    return Ok(());
+                }
+                self.conclude(simulation, report)
+            }
         };
-        if let Some(report) = report {
-            let skipped = if shown.cut { report.result.steps.saturating_sub(shown.cursor) } else { 0 };
-            let last = Batch { steps: Vec::new(), cursor: shown.cursor, skipped, report: Some(report) };
-            reader.give_last(last);
-        }
+        let skipped = match shown.end {
+            End::Bound => report.result.steps.saturating_sub(shown.cursor),
+            End::All | End::Left => 0,
+        };
+        reader.give_last(Batch { steps: Vec::new(), cursor: shown.cursor, skipped, report: Some(report) });
         Ok(())
     }
 
@@ -150,103 +148,121 @@ impl Engine {
         report
     }
 
-    /// Sends the steps of a trace, as long as somebody reads and no bound is met.
+    /// Sends the steps of a trace, as long as somebody reads and no bound of bytes or time is met.
     fn show(
         &self,
-        reader: &Reader,
+        reader: &mut Reader,
         simulation: &Simulation,
         trace: &mut Trace,
         from: u64,
         batching: Batching,
     ) -> Shown {
-        let mut left = simulation.request.bounds.trace_bytes(self.limits());
-        let mut shown = Shown { cursor: from, ended: Control::Continue, cut: false };
+        let bounds = &simulation.request.bounds;
+        let (mut left, time) = (bounds.trace_bytes(self.limits()), bounds.timeout(self.limits()));
+        let mut shown = Shown { cursor: from, end: End::All };
         let mut steps = Vec::new();
         let mut oldest = Instant::now();
-        trace.seek(from, &|| reader.waits() != Control::Continue);
-        shown.ended = reader.waits();
-        while shown.ended == Control::Continue {
-            let page = trace.page(shown.cursor, batching.steps - steps.len(), PAGE);
-            if steps.is_empty() {
-                oldest = Instant::now();
+        trace.seek(from, &mut || {
+            reader.place.take_turn();
+            reader.has_gone() || reader.place.busy() >= time
+        });
+        loop {
+            reader.place.take_turn();
+            if reader.has_gone() {
+                return Shown { end: End::Left, ..shown };
             }
-            shown.cursor = page.next.unwrap_or_else(|| trace.run().steps());
-            for step in page.steps {
-                let Some(rest) = left.checked_sub(step.size() as u64) else {
-                    (shown.cursor, shown.cut) = (step.seq, true);
-                    break;
-                };
-                left = rest;
-                steps.push(step);
+            if shown.end == End::All && reader.place.busy() >= time {
+                shown.end = End::Bound;
             }
-            let last = page.next.is_none() || shown.cut;
+            let mut last = shown.end == End::Bound;
+            if !last {
+                let page = trace.page(shown.cursor, batching.steps - steps.len(), PAGE);
+                if steps.is_empty() {
+                    oldest = Instant::now();
+                }
+                shown.cursor = page.next.unwrap_or_else(|| trace.run().steps());
+                for step in page.steps {
+                    let Some(rest) = left.checked_sub(step.size() as u64) else {
+                        shown = Shown { cursor: step.seq, end: End::Bound };
+                        break;
+                    };
+                    left = rest;
+                    steps.push(step);
+                }
+                last = page.next.is_none() || shown.end == End::Bound;
+            }
             let full = steps.len() >= batching.steps || oldest.elapsed() >= batching.latency;
             if (full || last) && !steps.is_empty() {
                 let steps = std::mem::take(&mut steps);
-                shown.ended = reader.give(Batch { steps, cursor: shown.cursor, skipped: 0, report: None });
-            } else {
-                shown.ended = reader.waits();
+                if !reader.give(Batch { steps, cursor: shown.cursor, skipped: 0, report: None }) {
+                    return Shown { end: End::Left, ..shown };
+                }
             }
             if last {
-                break;
+                return shown;
             }
         }
-        shown
     }
 }
 
 /// How far a trace was shown.
+#[derive(Clone, Copy, Debug)]
 struct Shown {
     /// The number of the step after those.
     cursor: u64,
-    /// Why it went no further, if not for the bound of bytes.
-    ended: Control,
-    /// Whether that bound was met.
-    cut: bool,
+    /// Why it went no further.
+    end: End,
 }
 
-/// Who reads a stream, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// There is no more.
+    All,
+    /// A bound of bytes or of time was met.
+    Bound,
+    /// The reader has gone, or takes nothing.
+    Left,
+}
+
+/// Who reads a stream, and the place of the run meanwhile.
 struct Reader {
     sender: mpsc::Sender<Batch>,
+    place: Place,
     runtime: Handle,
-    deadline: Instant,
     closing: CancellationToken,
 }
 
-/// How long the last batch waits for a reader whose time is up.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a batch waits for a reader who does not take it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Reader {
-    /// Whether the run goes on.
-    fn waits(&self) -> Control {
-        if self.sender.is_closed() || self.closing.is_cancelled() {
-            Control::Cancel
-        } else if Instant::now() >= self.deadline {
-            Control::TimeOut
-        } else {
-            Control::Continue
-        }
+    fn has_gone(&self) -> bool {
+        self.sender.is_closed() || self.closing.is_cancelled()
     }
 
-    /// Hands a batch over. A reader that does not take it uses up the time of the run.
-    fn give(&self, batch: Batch) -> Control {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        self.runtime.block_on(async {
-            match tokio::time::timeout(left, self.sender.send(batch)).await {
-                Ok(Ok(())) => self.waits(),
-                Ok(Err(_)) => Control::Cancel,
-                Err(_) => Control::TimeOut,
+    /// Hands a batch over; others run while the reader is waited for. Tells whether it was taken.
+    fn give(&mut self, batch: Batch) -> bool {
+        let batch = match self.sender.try_send(batch) {
+            Ok(()) => return true,
+            Err(TrySendError::Closed(_)) => return false,
+            Err(TrySendError::Full(batch)) => batch,
+        };
+        self.place.rest();
+        let Reader { sender, runtime, closing, .. } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                sent = tokio::time::timeout(PATIENCE, sender.send(batch)) => matches!(sent, Ok(Ok(()))),
+                () = closing.cancelled() => false,
             }
         })
     }
 
-    /// Hands the last batch over, unless nobody takes it. The run is over: neither its slot nor its thread waits.
+    /// Hands the last batch over, unless nobody takes it. The run is over: neither its place nor its thread waits.
     fn give_last(self, batch: Batch) {
-        let left = self.deadline.saturating_duration_since(Instant::now()).max(GRACE);
         let Reader { sender, runtime, .. } = self;
         runtime.spawn(async move {
             // An error means that the reader has gone.
-            tokio::time::timeout(left, sender.send(batch)).await.ok();
+            tokio::time::timeout(PATIENCE, sender.send(batch)).await.ok();
         });
     }
 }

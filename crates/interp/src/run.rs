@@ -360,7 +360,7 @@ impl Run {
     ///
     /// Whole segments first, which are shorter than 256 nodes; the rest by instructions, each of which may stand for
     /// several nodes.
-    pub fn go_to(&mut self, steps: u64, stop: &dyn Fn() -> bool) {
+    pub fn go_to(&mut self, steps: u64, stop: &mut dyn FnMut() -> bool) {
         const SLICE: u64 = 1 << 20;
         while self.steps() < steps && self.outcome.is_none() && !stop() {
             let (far, fuel) = (steps - self.steps(), self.fuel_used());

@@ -149,7 +149,7 @@ impl Trace {
     /// `most` bounds the nodes that are executed for it, so that a level with few steps comes back too; the page then
     /// says where to go on.
     pub fn page(&mut self, from: u64, count: usize, most: u64) -> TracePage {
-        self.seek(from, &|| false);
+        self.seek(from, &mut || false);
         let mut page = TracePage::default();
         let end = from.saturating_add(most);
         while page.steps.len() < count && self.position() < end {
@@ -164,7 +164,7 @@ impl Trace {
     }
 
     /// Goes to the step with a number, or to the first one after it that the level shows; less far when `stop` says so.
-    pub fn seek(&mut self, from: u64, stop: &dyn Fn() -> bool) {
+    pub fn seek(&mut self, from: u64, stop: &mut dyn FnMut() -> bool) {
         let at = self.position();
         if from < at {
             let limits = self.run.options().limits;

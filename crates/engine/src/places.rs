@@ -1,0 +1,143 @@
+//! Places and turns: how runs share the processor.
+//!
+//! A run that has begun has one of a bounded number of places, which bounds the memory of all; those above wait in line,
+//! which is bounded too. Of those that have begun, few execute at a moment, and let others have their turn after a short
+//! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::config::Limits;
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// How long a run executes before it lets others.
+const TURN: Duration = Duration::from_millis(10);
+
+/// The places and turns that there are.
+#[derive(Debug)]
+pub(crate) struct Places {
+    places: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl Places {
+    pub(crate) fn new(limits: &Limits) -> Places {
+        Places {
+            places: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
+            turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// The place of a run, and its turn while it executes. Used on a blocking thread.
+#[derive(Debug)]
+pub(crate) struct Place {
+    turns: Arc<Semaphore>,
+    runtime: Handle,
+    turn: Option<(OwnedSemaphorePermit, Instant)>,
+    busy: Duration,
+    /// Given back when the run is over.
+    _place: OwnedSemaphorePermit,
+}
+
+impl Engine {
+    /// A place for a run; waits in line, which is bounded.
+    pub(crate) async fn place(&self) -> Result<Place, Error> {
+        let all = &self.0.simulations.places;
+        let place = match Arc::clone(&all.places).try_acquire_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                let _waiting = Waiting::enter(&all.waiting, self.limits().waiting_simulations)?;
+                tokio::select! {
+                    place = Arc::clone(&all.places).acquire_owned() => place.map_err(|_| Error::Closed)?,
+                    () = self.closing().cancelled() => return Err(Error::Closed),
+                }
+            }
+        };
+        Ok(Place {
+            turns: Arc::clone(&all.turns),
+            runtime: Handle::current(),
+            turn: None,
+            busy: Duration::ZERO,
+            _place: place,
+        })
+    }
+}
+
+impl Place {
+    /// Waits for its turn, unless it has it. A turn that is over goes to whoever has waited longest.
+    pub(crate) fn take_turn(&mut self) {
+        if self.turn.as_ref().is_some_and(|(_, since)| since.elapsed() >= TURN) {
+            self.rest();
+        }
+        if self.turn.is_none() {
+            let turn = self.runtime.block_on(Arc::clone(&self.turns).acquire_owned());
+            self.turn = turn.ok().map(|turn| (turn, Instant::now()));
+        }
+    }
+
+    /// Lets others have their turn: it has something to wait for.
+    pub(crate) fn rest(&mut self) {
+        if let Some((_, since)) = self.turn.take() {
+            self.busy += since.elapsed();
+        }
+    }
+
+    /// How long it has executed.
+    pub(crate) fn busy(&self) -> Duration {
+        self.busy + self.turn.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed())
+    }
+}
+
+/// Someone in the line for a place.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(count: &'a AtomicUsize, most: usize) -> Result<Waiting<'a>, Error> {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(count);
+        if before >= most { Err(Error::Overloaded { what: "simulations" }) } else { Ok(waiting) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How much fuel a slice of a run takes, so that it lasts a few milliseconds: the clock is looked at between slices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slices(u64);
+
+impl Slices {
+    const WANTED: Duration = Duration::from_millis(4);
+
+    /// Begins with little: what an operator costs is not known yet.
+    pub(crate) fn new() -> Slices {
+        Slices(1 << 14)
+    }
+
+    /// The fuel of the next slice.
+    pub(crate) fn next(self) -> u64 {
+        self.0
+    }
+
+    /// Learns from how long a slice took.
+    pub(crate) fn took(&mut self, time: Duration) {
+        self.0 = if time < Slices::WANTED / 2 {
+            (self.0 * 2).min(1 << 24)
+        } else if time > Slices::WANTED {
+            (self.0 / 2).max(1 << 8)
+        } else {
+            self.0
+        };
+    }
+}
