@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::{Error, joined};
+use crate::error::Error;
 use crate::events::{Change, Event};
 use crate::opening::threads;
 use crate::records;
@@ -137,7 +137,7 @@ impl Engine {
         }
         let text = request.text.clone();
         // Parsing and checking a large text takes long: not on the runtime's threads.
-        let built = joined(tokio::task::spawn_blocking(move || build(text.as_deref())).await)?;
+        let built = self.compute(move || build(text.as_deref())).await?;
         let (checked, refs) = match built {
             Ok(built) => built,
             Err((text, checked, places)) => return Ok(Creation::Rejected { text, checked, places }),

@@ -17,7 +17,7 @@ use lmlang_verify::Checked;
 
 use crate::catalog::ProgramInfo;
 use crate::engine::Engine;
-use crate::error::{Error, joined};
+use crate::error::Error;
 use crate::opening::{changes_content, threads};
 use crate::snapshots::references;
 
@@ -171,7 +171,7 @@ impl Engine {
                 (replay, whole)
             };
             let whole;
-            (replay, whole) = joined(tokio::task::spawn_blocking(work).await)?;
+            (replay, whole) = self.compute(work).await?;
             progress(Progress { done: checkup.replayed, of });
             if !whole {
                 break;
@@ -181,7 +181,7 @@ impl Engine {
             replay.verify();
             replay
         };
-        let mut replay = joined(tokio::task::spawn_blocking(work).await)?;
+        let mut replay = self.compute(work).await?;
         self.examine_snapshots(program, &mut replay).await?;
         let ailment = |(entry, symptom)| Ailment { program: program.name.clone(), entry, symptom };
         checkup.content.extend(replay.found.into_iter().map(ailment));

@@ -15,7 +15,7 @@ use lmlang_verify::{Checked, Class, Diagnostic};
 
 use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::{Error, joined};
+use crate::error::Error;
 use crate::events::Event;
 use crate::opening::threads;
 use crate::request::Call;
@@ -115,6 +115,23 @@ pub struct Collision {
     pub message: String,
 }
 
+/// Refusals of more text than this are told without the state that was refused: events wait for slow readers.
+const TOLD_TEXT: usize = 16 << 10;
+
+impl Outcome {
+    /// Counts the findings about a refused state instead of keeping it.
+    fn without_state(&self) -> Outcome {
+        match self {
+            Outcome::Rejected(rejected) => Outcome::Rejected(Box::new(Rejected {
+                errors: rejected.errors.clone(),
+                suppressed: rejected.suppressed + rejected.findings.len(),
+                ..Rejected::default()
+            })),
+            Outcome::Applied(_) | Outcome::Conflict(_) => self.clone(),
+        }
+    }
+}
+
 /// Change sets with fewer edits and less text than these are applied on the caller's thread.
 const SMALL_EDITS: usize = 32;
 const SMALL_TEXT: usize = 4 << 10;
@@ -141,7 +158,7 @@ impl Engine {
             let refs = open.timeline.refs();
             return self.dry_run(open, base, Arc::new(proposal), head, refs, call).await;
         }
-        let edits = proposal.edits.len();
+        let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
         let proposal = Arc::new(proposal);
         let plan = |head: Head, refs: RefAllocator| {
             let (base, proposal) = (base.clone(), Arc::clone(&proposal));
@@ -161,10 +178,11 @@ impl Engine {
                 Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
             }
             Written::Left(outcome) => {
+                let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 open.tell(Event::Refused {
                     last: open.timeline.head().last,
                     actor: call.actor.clone(),
-                    outcome: Arc::new(outcome.clone()),
+                    outcome: Arc::new(told),
                     edits,
                 });
                 Ok(outcome)
@@ -241,7 +259,7 @@ impl Engine {
         if small {
             return Ok(build(&proposal, before, refs));
         }
-        joined(tokio::task::spawn_blocking(move || build(&proposal, before, refs)).await)
+        self.compute(move || build(&proposal, before, refs)).await
     }
 
     /// Answers a repeated request with what the first one led to.

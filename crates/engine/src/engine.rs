@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_store::Store;
-use tokio::sync::{OnceCell, broadcast};
+use tokio::sync::{OnceCell, Semaphore, broadcast};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
 use crate::error::{Error, joined};
 use crate::events::{Event, Told};
+use crate::opening::threads;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 
@@ -32,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) simulations: Simulations,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<HashMap<Uuid, Arc<OnceCell<OpenProgram>>>>,
+    /// One permit for each processor.
+    processors: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
     pub(crate) catalog: tokio::sync::Mutex<()>,
     /// The events of all programs, live.
@@ -71,6 +74,7 @@ impl Engine {
             snapshots,
             simulations,
             open: RwLock::new(HashMap::new()),
+            processors: Arc::new(Semaphore::new(threads().get())),
             catalog: tokio::sync::Mutex::default(),
             feed,
             tasks: TaskTracker::new(),
@@ -102,6 +106,21 @@ impl Engine {
                 () = closing.cancelled() => {}
             }
         });
+    }
+
+    /// Carries out what takes the processor for long, off the runtime's threads. No more at a time than there are
+    /// processors; who goes away before their turn costs nothing.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = Arc::clone(&self.0.processors).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let work = move || {
+            let done = work();
+            drop(permit);
+            done
+        };
+        joined(tokio::task::spawn_blocking(work).await)
     }
 
     /// Carries something out to its end, whether the caller stays or goes; the engine waits for it when it closes.

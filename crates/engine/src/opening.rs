@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::{Error, joined};
+use crate::error::Error;
 use crate::events::Event;
 use crate::records;
 use crate::snapshots::Snapshots;
@@ -200,7 +200,7 @@ impl Engine {
                 entries.into_iter().try_for_each(|entry| replay.take(entry))?;
                 Ok::<Replay, Error>(replay)
             };
-            replay = joined(tokio::task::spawn_blocking(work).await)??;
+            replay = self.compute(work).await??;
         }
         Ok(replay)
     }
@@ -227,7 +227,7 @@ impl Engine {
                     let checked = Checked::full(state.program.clone(), threads());
                     Base { state, revision: Arc::new(Revision { entry, checked }) }
                 };
-                return joined(tokio::task::spawn_blocking(work).await).map(Some);
+                return self.compute(work).await.map(Some);
             }
             if oldest <= *of.start() {
                 return Ok(None);

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::catalog::Selector;
-use crate::engine::Engine;
+use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
+use crate::kept::request_bytes;
 use crate::simulate::{Bounds, Report, RunRequest, Simulation};
 
 /// The version of the form that is written.
@@ -21,6 +22,9 @@ const VERSION: u32 = 1;
 
 /// Rows that are written between two looks for expired ones.
 const LOOK: u64 = 256;
+
+/// Bytes of arguments and standard input that are stored at most.
+const LARGE: usize = 64 << 10;
 
 /// The stored form of a simulation.
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,8 +115,11 @@ impl Record {
 }
 
 impl Engine {
-    /// Stores a simulation as it stands.
+    /// Stores a simulation as it stands; one with large arguments is in memory only.
     pub(crate) async fn record(&self, simulation: &Simulation) -> Result<(), Error> {
+        if request_bytes(&simulation.request) > LARGE {
+            return Ok(());
+        }
         let row = lmlang_store::Simulation {
             id: simulation.id,
             program: simulation.open.timeline.key(),
@@ -131,7 +138,8 @@ impl Engine {
         let oldest = self.oldest_kept();
         let kept = self.0.simulations.kept().get(id);
         if kept.is_some() {
-            return Ok(kept.filter(|simulation| simulation.created >= oldest));
+            let is_there = |program: &OpenProgram| self.opened(program.timeline.id()).is_some();
+            return Ok(kept.filter(|simulation| simulation.created >= oldest && is_there(&simulation.open)));
         }
         // A long run is run again once, however many ask for it and however long they wait.
         let cell = Arc::clone(self.0.simulations.recalls().entry(id).or_default());

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::config::SnapshotPolicy;
 use crate::engine::{Engine, OpenProgram};
-use crate::error::{Error, joined};
+use crate::error::Error;
 use crate::opening::damaged;
 use crate::timeline::Head;
 
@@ -95,7 +95,7 @@ impl Engine {
             let written = write(&state, earlier.as_deref());
             (written.root, packed(written.objects))
         };
-        let (root, objects) = joined(tokio::task::spawn_blocking(encode).await)?;
+        let (root, objects) = self.compute(encode).await?;
         let bytes = objects.iter().map(|object| object.bytes.len() as u64).sum();
         self.store().put_snapshot(Snapshot { program, seq, root }, 0, objects).await?;
         Ok(bytes)
@@ -117,10 +117,10 @@ impl Engine {
                 })?;
                 Ok(reading)
             };
-            reading = joined(tokio::task::spawn_blocking(work).await)?.map_err(unreadable)?;
+            reading = self.compute(work).await?.map_err(unreadable)?;
             if last {
                 let work = move || reading.finish();
-                let state = joined(tokio::task::spawn_blocking(work).await)?;
+                let state = self.compute(work).await?;
                 return state.map_err(unreadable);
             }
         }

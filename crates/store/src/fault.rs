@@ -66,16 +66,19 @@ impl From<DbErr> for Failure {
             sqlx::Error::WorkerCrashed => Self::Unknown(Fault::ConnectionLost),
             sqlx::Error::PoolClosed => Self::Fault(Fault::Closed),
             sqlx::Error::PoolTimedOut => Self::Fault(Fault::Busy),
-            sqlx::Error::Database(database) => match primary_code(database.as_ref()) {
-                // https://sqlite.org/rescode.html
-                Some(5 | 6) => Self::Fault(Fault::Busy),
-                Some(8) => Self::Fault(Fault::ReadOnly),
-                Some(10 | 14) => Self::Unknown(Fault::Device(cause)),
-                Some(11 | 26) => Self::Fault(Fault::Damaged(cause)),
-                Some(13) => Self::Fault(Fault::DiskFull),
-                Some(19) => Self::Clash,
-                Some(_) | None => Self::Fault(Fault::Refused(Arc::new(error))),
-            },
+            sqlx::Error::Database(database) => {
+                match code(database.as_ref()).map(|code| (code & 0xff, code)) {
+                    // https://sqlite.org/rescode.html
+                    Some((5 | 6, _)) => Self::Fault(Fault::Busy),
+                    Some((8, _)) => Self::Fault(Fault::ReadOnly),
+                    Some((10 | 14, _)) => Self::Unknown(Fault::Device(cause)),
+                    Some((11 | 26, _)) => Self::Fault(Fault::Damaged(cause)),
+                    Some((13, _)) => Self::Fault(Fault::DiskFull),
+                    // Only what must be unique is told apart by asking who has it.
+                    Some((19, 1555 | 2067)) => Self::Clash,
+                    Some(_) | None => Self::Fault(Fault::Refused(Arc::new(error))),
+                }
+            }
             // Someone else's enum: what is left are mistakes in a statement or its values.
             _ => Self::Fault(Fault::Refused(Arc::new(error))),
         }
@@ -126,7 +129,7 @@ fn cause(error: &DbErr) -> Option<Arc<sqlx::Error>> {
     }
 }
 
-/// SQLite reports extended result codes; their low byte is the primary one.
-fn primary_code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
-    error.code().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff)
+/// The extended result code of SQLite; its low byte is the primary one.
+fn code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
+    error.code().and_then(|code| code.parse().ok())
 }

@@ -101,7 +101,7 @@ impl Store {
     /// A fault on closing the connections that read; everything acknowledged is safe in any case.
     pub async fn close(&self) -> Result<(), Fault> {
         // First the readers: the last connection folds the write-ahead log into the file.
-        self.reader.close_by_ref().await?;
+        let readers = self.reader.close_by_ref().await;
         self.committer.close();
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writing) = writing
@@ -109,7 +109,7 @@ impl Store {
         {
             tracing::error!(%error, "the committer ended by a panic");
         }
-        Ok(())
+        Ok(readers?)
     }
 }
 
