@@ -60,15 +60,12 @@ impl Engine {
         let mut entries = Vec::new();
         let chunk = if query.touching.is_some() { CHUNK } else { query.limit as u64 + 1 };
         loop {
-            let rows = self.store().history(key, &filter, chunk).await?;
-            let last = (rows.len() as u64) < chunk;
-            for row in rows {
-                filter.before = Some(row.seq);
-                let entry = records::from_row(self, row).await?;
-                if query.touching.is_none_or(|of| touches(&entry, of)) {
-                    entries.push(Arc::new(entry));
-                }
-            }
+            let numbers = self.store().history(key, &filter, chunk).await?;
+            let last = (numbers.len() as u64) < chunk;
+            filter.before = numbers.last().copied().or(filter.before);
+            let found = self.numbered(open, &numbers).await?;
+            entries
+                .extend(found.into_iter().filter(|entry| query.touching.is_none_or(|of| touches(entry, of))));
             if last || entries.len() > query.limit {
                 break;
             }
@@ -87,6 +84,24 @@ impl Engine {
             }
         };
         Ok(HistoryPage { entries, more, total })
+    }
+
+    /// The entries with some numbers, newest first. Recent ones are in memory: reading the edits of one takes long.
+    async fn numbered(&self, open: &OpenProgram, numbers: &[u64]) -> Result<Vec<Arc<Entry>>, Error> {
+        let (mut entries, mut others) = (Vec::with_capacity(numbers.len()), Vec::new());
+        for number in numbers {
+            match open.timeline.recent(*number) {
+                Some(revision) => entries.push(Arc::clone(&revision.entry)),
+                None => others.push(*number),
+            }
+        }
+        for some in others.chunks(CHUNK as usize) {
+            for row in self.store().entries_numbered(open.timeline.key(), some).await? {
+                entries.push(Arc::new(records::from_row(self, row).await?));
+            }
+        }
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.number));
+        Ok(entries)
     }
 
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.

@@ -136,7 +136,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Entries that pass a filter, newest first, at most `limit`.
+    /// The numbers of entries that pass a filter, newest first, at most `limit`.
     ///
     /// # Errors
     ///
@@ -146,10 +146,22 @@ impl Store {
         program: ProgramKey,
         filter: &HistoryFilter,
         limit: u64,
-    ) -> Result<Vec<Entry>, Fault> {
-        let rows =
-            filtered(program, filter).order_by_desc(log::Column::Seq).limit(limit).all(&self.reader).await?;
-        decode(rows)
+    ) -> Result<Vec<u64>, Fault> {
+        let query = filtered(program, filter).order_by_desc(log::Column::Seq).limit(limit);
+        let numbers: Vec<i64> =
+            query.select_only().column(log::Column::Seq).into_tuple().all(&self.reader).await?;
+        Ok(numbers.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// The entries with some numbers, newest first.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entries_numbered(&self, program: ProgramKey, numbers: &[u64]) -> Result<Vec<Entry>, Fault> {
+        let numbers = numbers.iter().map(|number| to_row(*number));
+        let rows = of(program).filter(log::Column::Seq.is_in(numbers)).order_by_desc(log::Column::Seq);
+        decode(rows.all(&self.reader).await?)
     }
 
     /// How many entries pass a filter.
