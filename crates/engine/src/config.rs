@@ -35,6 +35,10 @@ pub struct Limits {
     pub waiting_simulations: usize,
     /// How long a finished run can be looked at by its id.
     pub simulation_retention: Duration,
+    /// Programs that are open at the same time, beyond those in use.
+    pub open_programs: usize,
+    /// Bytes that the contents of open programs take, about, beyond those in use.
+    pub open_program_bytes: u64,
     /// Revisions of an open program that are held in memory.
     pub revisions_in_memory: usize,
     /// Events that a slow subscriber may be behind before it is told of a gap.
@@ -43,7 +47,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 17] {
+    pub fn named(&self) -> [(String, serde_json::Value); 19] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -60,6 +64,8 @@ impl Limits {
             ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
+            ("openPrograms", self.open_programs as u64),
+            ("openProgramBytes", self.open_program_bytes),
             ("revisionsInMemory", self.revisions_in_memory as u64),
             ("eventsInMemory", self.events_in_memory as u64),
             ("traceBytes", self.max_trace_bytes),
@@ -88,6 +94,8 @@ impl Default for Limits {
             simulation_threads: threads,
             waiting_simulations: 64,
             simulation_retention: Duration::from_secs(3_600),
+            open_programs: 1_000,
+            open_program_bytes: 2 << 30,
             revisions_in_memory: 256,
             events_in_memory: 1_024,
         }

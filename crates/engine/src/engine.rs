@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_store::Store;
@@ -32,7 +33,8 @@ pub(crate) struct Inner {
     pub(crate) snapshots: SnapshotPolicy,
     pub(crate) simulations: Simulations,
     /// Programs that are open or being opened: two callers never open one twice.
-    open: RwLock<HashMap<Uuid, Arc<OnceCell<OpenProgram>>>>,
+    open: RwLock<Opened>,
+    uses: AtomicU64,
     /// One permit for each processor.
     processors: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
@@ -42,6 +44,8 @@ pub(crate) struct Inner {
     tasks: TaskTracker,
     closing: CancellationToken,
 }
+
+pub(crate) type Opened = HashMap<Uuid, Arc<OnceCell<OpenProgram>>>;
 
 /// An open program. A clone is a handle to the same one.
 #[derive(Clone, Debug)]
@@ -73,7 +77,8 @@ impl Engine {
             limits,
             snapshots,
             simulations,
-            open: RwLock::new(HashMap::new()),
+            open: RwLock::default(),
+            uses: AtomicU64::new(1),
             processors: Arc::new(Semaphore::new(threads().get())),
             catalog: tokio::sync::Mutex::default(),
             feed,
@@ -154,17 +159,29 @@ impl Engine {
     pub async fn open(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let cell = self.cell(info.id);
         if let Some(open) = cell.get() {
-            return Ok(open.clone());
+            return Ok(self.used(open.clone()));
         }
         let (engine, info) = (self.clone(), Arc::clone(info));
         let opened = self.to_end(async move {
             let opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
-            if opened.is_err() {
-                engine.forget_unopened(info.id);
+            match &opened {
+                Ok(_) => engine.let_go(),
+                Err(_) => engine.forget_unopened(info.id),
             }
-            opened
+            opened.map(|open| engine.used(open))
         });
         opened.await
+    }
+
+    /// Notes that a program is used.
+    fn used(&self, open: OpenProgram) -> OpenProgram {
+        open.timeline.use_at(self.0.uses.fetch_add(1, Ordering::Relaxed));
+        open
+    }
+
+    /// Works on the programs that are open, while nobody opens or finds one.
+    pub(crate) fn with_open<T>(&self, work: impl FnOnce(&mut Opened) -> T) -> T {
+        work(&mut self.0.open.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn cell(&self, id: Uuid) -> Arc<OnceCell<OpenProgram>> {
@@ -175,13 +192,17 @@ impl Engine {
     /// A program that is open already.
     pub(crate) fn opened(&self, id: Uuid) -> Option<OpenProgram> {
         let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.get(&id).and_then(|cell| cell.get().cloned())
+        open.get(&id).and_then(|cell| cell.get().cloned()).map(|open| self.used(open))
     }
 
     /// A program that is open already, by its name.
     pub(crate) fn opened_as(&self, name: &str) -> Option<OpenProgram> {
         let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.values().filter_map(|cell| cell.get()).find(|open| open.info().name == name).cloned()
+        open.values()
+            .filter_map(|cell| cell.get())
+            .find(|open| open.info().name == name)
+            .cloned()
+            .map(|open| self.used(open))
     }
 
     /// All programs that are open.
@@ -204,6 +225,8 @@ impl Engine {
 
     /// Takes in a new program, unless somebody has found and opened it already: then that one is the program.
     pub(crate) async fn remember(&self, program: OpenProgram) -> OpenProgram {
-        self.cell(program.timeline.id()).get_or_init(|| async { program }).await.clone()
+        let open = self.cell(program.timeline.id()).get_or_init(|| async { program }).await.clone();
+        self.let_go();
+        self.used(open)
     }
 }

@@ -16,6 +16,7 @@ pub mod edits;
 mod engine;
 mod error;
 pub mod events;
+mod eviction;
 mod kept;
 mod opening;
 pub mod past;

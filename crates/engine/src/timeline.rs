@@ -12,6 +12,7 @@
 //! When an entry fails, what was built on it is told to try again on the committed head.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_history::Provenance;
@@ -141,6 +142,7 @@ pub struct Timeline {
     pub(crate) snapshots: Snapshots,
     queue: mpsc::UnboundedSender<Queued>,
     events: broadcast::Sender<Told>,
+    used: AtomicU64,
     /// Where the events of all programs go.
     feed: broadcast::Sender<Told>,
 }
@@ -181,10 +183,26 @@ impl Timeline {
             snapshots,
             queue,
             events,
+            used: AtomicU64::new(0),
             feed: engine.0.feed.clone(),
         });
         tokio::spawn(publish(Arc::downgrade(&timeline), queued));
         timeline
+    }
+
+    /// Whether nothing is being written, and nothing is on its way to the database.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.writer.try_lock().is_ok()
+            && self.tentative.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// When it was last used, by the count of uses of all programs.
+    pub(crate) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn use_at(&self, count: u64) {
+        self.used.store(count, Ordering::Relaxed);
     }
 
     /// The program's row in the catalogue.

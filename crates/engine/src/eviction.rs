@@ -1,0 +1,64 @@
+//! Which open programs are let go: those that nobody uses, the least recently used first, when there are too many.
+//!
+//! What is let go is opened again from its snapshot when somebody asks. While the events of all programs are read, all
+//! stay: a reader that falls behind looks through the logs of those that are open.
+
+use std::sync::Arc;
+
+use crate::engine::{Engine, OpenProgram};
+
+/// Bytes of memory that a node takes, about, with its share of everything else.
+const NODE: u64 = 300;
+
+/// Bytes that an open program takes beside its nodes, about.
+const PROGRAM: u64 = 64 << 10;
+
+impl Engine {
+    /// Lets programs go until the others are within the limits, or all others are in use.
+    pub(crate) fn let_go(&self) {
+        if self.0.feed.receiver_count() > 0 {
+            return;
+        }
+        let gone = self.with_open(|open| {
+            let limits = self.limits();
+            let weights: Vec<u64> = open.values().filter_map(|cell| cell.get()).map(weight).collect();
+            let (mut count, mut bytes) = (weights.len(), weights.iter().sum::<u64>());
+            if count <= limits.open_programs && bytes <= limits.open_program_bytes {
+                return Vec::new();
+            }
+            // Who holds the cell is about to use what is in it.
+            let mut idle: Vec<_> = open
+                .values()
+                .filter(|cell| Arc::strong_count(cell) == 1)
+                .filter_map(|cell| cell.get())
+                .filter(|open| Arc::strong_count(&open.timeline) == 1 && open.timeline.is_at_rest())
+                .map(|open| (open.timeline.used(), open.timeline.id(), weight(open)))
+                .collect();
+            idle.sort_unstable();
+            let mut gone = Vec::new();
+            for (_, id, weight) in idle {
+                if count <= limits.open_programs && bytes <= limits.open_program_bytes {
+                    break;
+                }
+                gone.extend(open.remove(&id));
+                (count, bytes) = (count - 1, bytes - weight);
+            }
+            gone
+        });
+        if !gone.is_empty() {
+            tracing::debug!(programs = gone.len(), "open programs are let go");
+            // Freeing a large one takes long.
+            drop(
+                self.spawn_to_end(async move { drop(tokio::task::spawn_blocking(move || drop(gone)).await) }),
+            );
+        }
+    }
+}
+
+fn weight(open: &OpenProgram) -> u64 {
+    let nodes = open.timeline.head().revision.checked.program().totals().counts.nodes;
+    PROGRAM + nodes * NODE
+}
+
+#[cfg(test)]
+mod tests;
