@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::edits::Outcome;
 use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
 
 /// Something that happened to a program.
 #[derive(Clone, Debug)]
@@ -85,18 +86,24 @@ impl Engine {
     ///
     /// Old ones come from the log, new ones as they happen; a reader that falls behind reads the log again, so a slow
     /// one costs bounded memory and misses nothing but refusals.
-    pub fn events(&self, open: &OpenProgram, after: Option<u64>) -> mpsc::Receiver<Told> {
+    ///
+    /// A place that the log has not come to is no cursor of it. The last item is an error when the log cannot be read.
+    pub fn events(&self, open: &OpenProgram, after: Option<u64>) -> Result<Events, Error> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let live = open.timeline.listen();
-        let after = after.unwrap_or_else(|| open.timeline.head().last);
+        let last = open.timeline.head().last;
+        let after = after.unwrap_or(last);
+        if after > last {
+            return Err(Error::CursorInvalid { given: format!("r{after}") });
+        }
         let seen = HashMap::from([(open.timeline.id(), after)]);
         let reader = Reader { engine: self.clone(), sender, seen, ends_with_program: true };
         self.spawn(reader.follow(open.clone(), live));
-        receiver
+        Ok(receiver)
     }
 
     /// The events of all programs from now on, without an end; a reader that falls behind reads the logs again.
-    pub fn all_events(&self) -> mpsc::Receiver<Told> {
+    pub fn all_events(&self) -> Events {
         let (sender, receiver) = mpsc::channel(WAITING);
         let live = self.0.feed.subscribe();
         let seen =
@@ -107,10 +114,13 @@ impl Engine {
     }
 }
 
+/// Events as a reader gets them.
+pub type Events = mpsc::Receiver<Result<Told, Error>>;
+
 /// Someone who is told of events.
 struct Reader {
     engine: Engine,
-    sender: mpsc::Sender<Told>,
+    sender: mpsc::Sender<Result<Told, Error>>,
     /// How far in the log of each program.
     seen: HashMap<Uuid, u64>,
     /// Whether the deletion of a program is the last event.
@@ -160,7 +170,7 @@ impl Reader {
             Event::Refused { last, .. } | Event::Program { last, .. } => *last = *seen,
         }
         let last = self.ends_with_program && matches!(event, Event::Program { change: Change::Removed, .. });
-        self.sender.send((open, event)).await.map_err(|_| Ended)?;
+        self.sender.send(Ok((open, event))).await.map_err(|_| Ended)?;
         if last { Err(Ended) } else { Ok(()) }
     }
 
@@ -179,6 +189,7 @@ impl Reader {
                 Ok(entries) => entries,
                 Err(error) => {
                     tracing::error!(program = %timeline.id(), %error, "events of a program could not be read");
+                    self.sender.send(Err(error)).await.ok();
                     return Err(Ended);
                 }
             };

@@ -39,7 +39,7 @@ pub use doctor::{Ailment, Checkup, Symptom};
 pub use edits::{Applied, Collision, Conflict, Finding, Outcome, Proposal, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
-pub use events::{Change, Event, Told};
+pub use events::{Change, Event, Events, Told};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};

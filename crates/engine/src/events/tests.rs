@@ -18,7 +18,7 @@ async fn a_refusal_that_overtakes_an_entry_does_not_hide_it() {
     let Creation::Created(open) = engine.create_program(request, &call).await.unwrap() else {
         panic!("an empty program has no errors");
     };
-    let mut readers = [engine.events(&open, None), engine.all_events()];
+    let mut readers = [engine.events(&open, None).unwrap(), engine.all_events()];
     let outcome = Arc::new(Outcome::Rejected(Box::<Rejected>::default()));
     open.tell(Event::Refused { last: 2, actor, outcome, edits: 1 });
     engine.create_checkpoint(&open, "then", None, &call).await.unwrap();
@@ -26,7 +26,7 @@ async fn a_refusal_that_overtakes_an_entry_does_not_hide_it() {
         let mut numbers = Vec::new();
         for _ in 0..2 {
             let event = tokio::time::timeout(Duration::from_secs(10), reader.recv()).await;
-            numbers.push(event.expect("both are told").unwrap().1.position());
+            numbers.push(event.expect("both are told").unwrap().unwrap().1.position());
         }
         assert_eq!(numbers, [1, 2]);
     }

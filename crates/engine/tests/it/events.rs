@@ -1,7 +1,6 @@
 //! What readers of events are told, and what they are not kept from.
 
-use lmlang_engine::{Change, Engine, Event, Selector, Told};
-use tokio::sync::mpsc::Receiver;
+use lmlang_engine::{Change, Engine, Error, Event, Events, Selector, Told};
 
 use crate::fixture::{Fixture, OFTEN};
 
@@ -24,9 +23,9 @@ fn name(told: Told) -> String {
     }
 }
 
-async fn next(events: &mut Receiver<Told>) -> String {
+async fn next(events: &mut Events) -> String {
     let next = tokio::time::timeout(std::time::Duration::from_secs(30), events.recv()).await;
-    next.expect("an event comes").map_or_else(|| "end".to_owned(), name)
+    next.expect("an event comes").map_or_else(|| "end".to_owned(), |told| name(told.unwrap()))
 }
 
 async fn delete(engine: &Engine, name: &str) {
@@ -63,7 +62,7 @@ async fn a_reader_goes_on_after_its_cursor() {
     for number in 1..=MANY {
         fixture.replace("shop", "app::price", &price(number)).await;
     }
-    let mut events = fixture.engine.events(&open, Some(40));
+    let mut events = fixture.engine.events(&open, Some(40)).unwrap();
     for number in 41..=MANY + 1 {
         assert_eq!(next(&mut events).await, format!("shop r{number}"));
     }
@@ -76,8 +75,8 @@ async fn a_deletion_is_told_and_leaves_other_programs_alone() {
     let fixture = Fixture::new(OFTEN).await;
     let (shop, bank) = (fixture.create("shop", TEXT).await, fixture.create("bank", TEXT).await);
     let mut all = fixture.engine.all_events();
-    let mut of_shop = fixture.engine.events(&shop, None);
-    let mut of_bank = fixture.engine.events(&bank, None);
+    let mut of_shop = fixture.engine.events(&shop, None).unwrap();
+    let mut of_bank = fixture.engine.events(&bank, None).unwrap();
     delete(&fixture.engine, "shop").await;
     fixture.replace("bank", "app::price", &price(1)).await;
     assert_eq!(next(&mut all).await, "shop removed");
@@ -89,4 +88,13 @@ async fn a_deletion_is_told_and_leaves_other_programs_alone() {
     let again = fixture.create("shop", TEXT).await;
     assert_ne!(again.info().id, shop.info().id);
     assert_eq!(next(&mut all).await, "shop added");
+}
+
+#[tokio::test]
+async fn a_place_that_the_log_has_not_come_to_is_no_cursor() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    assert!(fixture.engine.events(&open, Some(1)).is_ok());
+    let refused = fixture.engine.events(&open, Some(2));
+    assert!(matches!(refused, Err(Error::CursorInvalid { given }) if given == "r2"));
 }

@@ -82,7 +82,7 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
     fixture.engine.create_checkpoint(&open, "then", None, &call()).await.unwrap();
-    let mut events = fixture.engine.events(&open, None);
+    let mut events = fixture.engine.events(&open, None).unwrap();
     // Stored, and nobody was told.
     fixture
         .execute(
@@ -94,7 +94,8 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
     fixture.replace("shop", "app::price", &price(1)).await;
     assert_eq!(open.timeline.head().last, 4);
     for number in [3, 4] {
-        let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap();
+        let told =
+            tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
         assert!(matches!(told.1, Event::Entry(entry) if entry.number == number));
     }
 }
@@ -103,14 +104,14 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
 async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
-    let mut events = fixture.engine.events(&open, None);
+    let mut events = fixture.engine.events(&open, None).unwrap();
     let name = Selector::Name("shop".to_owned());
     let mut delete = Box::pin(fixture.engine.delete_program(&name));
     // Polled once and dropped.
     let begun = std::future::poll_fn(|context| Poll::Ready(delete.as_mut().poll(context).is_pending())).await;
     drop(delete);
     assert!(begun);
-    let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
     assert!(matches!(told.1, Event::Program { .. }));
     assert!(matches!(fixture.engine.find(&name).await, Err(Error::NotFound { .. })));
 }

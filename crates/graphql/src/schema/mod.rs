@@ -14,6 +14,7 @@ pub mod function;
 pub mod ids;
 pub mod module;
 pub mod mutation;
+pub(crate) mod named;
 pub mod neighbourhood;
 pub mod node;
 pub mod ops;

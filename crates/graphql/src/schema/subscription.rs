@@ -19,6 +19,7 @@ use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::failure::fail;
 use crate::schema::ids::{GlobalId, View as Which};
 use crate::schema::mutation::selector;
+use crate::schema::named::Named;
 use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::{Revision, RevisionKind, cursor, cursor_number, moment};
@@ -31,7 +32,7 @@ use crate::schema::view::{View, not_found};
 /// Which events are wanted: those that pass all the parts that are given.
 #[derive(Clone, Debug, Default, InputObject)]
 pub struct EventFilter {
-    /// Revisions that change one of these functions, by ref.
+    /// Revisions that change one of these functions, by ref or path; needs `programId`.
     functions: Option<Vec<String>>,
     /// By one of these authors.
     authors: Option<Vec<String>>,
@@ -337,27 +338,40 @@ impl Subscription {
         branch: Option<String>,
         after: Option<String>,
         filter: Option<EventFilter>,
-    ) -> Result<impl Stream<Item = ProgramEvent>> {
+    ) -> Result<impl Stream<Item = Result<ProgramEvent>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         if branch.as_ref().is_some_and(|branch| branch != lmlang_history::revision::MAIN) {
             return Err(not_found("branch", &branch.unwrap_or_default()).into());
         }
         let after = after.as_deref().map(cursor_number).transpose()?;
-        let events = match (program_id, after) {
-            (Some(program_id), after) => {
+        let mut filter = filter.unwrap_or_default();
+        let events = match program_id {
+            Some(program_id) => {
                 let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
-                engine.events(&open, after)
+                let view = View::head(&engine, open);
+                if let Some(functions) = &mut filter.functions {
+                    let named = Named::all(&view, functions)?;
+                    *functions = named.functions.iter().map(ToString::to_string).collect();
+                }
+                engine.events(view.open(), after).map_err(fail)?
             }
-            (None, None) => engine.all_events(),
-            (None, Some(_)) => {
-                return Err(ApiError::new(Code::BadRequest, "`after` needs `programId`").into());
+            None if after.is_none() && filter.functions.is_none() => engine.all_events(),
+            None => {
+                let message = "`after` and `functions` need `programId`";
+                return Err(ApiError::new(Code::BadRequest, message).into());
             }
         };
-        let filter = filter.unwrap_or_default();
-        Ok(ReceiverStream::new(events).filter_map(move |(open, event)| {
+        let events = ReceiverStream::new(events).filter_map(move |told| {
             let (engine, filter) = (engine.clone(), filter.clone());
-            async move { if filter.passes(&event) { shown(&engine, &open, event).await } else { None } }
-        }))
+            async move {
+                match told.map_err(fail) {
+                    Ok((open, event)) if filter.passes(&event) => Some(shown(&engine, &open, event).await),
+                    Ok(_) => None,
+                    Err(error) => Some(Err(error)),
+                }
+            }
+        });
+        Ok(up_to_error(events))
     }
 
     /// Runs a function while subscribed and streams its trace, then completes.
@@ -408,38 +422,65 @@ impl Subscription {
         #[graphql(default_with = "\"main\".to_owned()")] branch: String,
         after: Option<String>,
         scope: Option<Vec<String>>,
-    ) -> Result<impl Stream<Item = DiagnosticsDelta>> {
+    ) -> Result<impl Stream<Item = Result<DiagnosticsDelta>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         if branch != lmlang_history::revision::MAIN {
             return Err(not_found("branch", &branch).into());
         }
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(cursor_number).transpose()?;
-        let events = ReceiverStream::new(engine.events(&open, after));
-        Ok(events.filter_map(move |(open, event)| {
+        let view = View::head(&engine, open);
+        let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
+        let events = ReceiverStream::new(engine.events(view.open(), after).map_err(fail)?);
+        let deltas = events.filter_map(move |told| {
             let (engine, scope) = (engine.clone(), scope.clone());
             async move {
-                let Event::Entry(entry) = event else { return None };
-                // A checkpoint changes no content.
-                if !(entry.kind.makes_state() || entry.kind.takes_target_state()) {
-                    return None;
+                match told.map_err(fail) {
+                    Ok((open, event)) => delta(&engine, &open, event, scope.as_ref()).await.transpose(),
+                    Err(error) => Some(Err(error)),
                 }
-                let (before, after) = states(&engine, &open, &entry).await?;
-                let mut delta = after.findings().since(before.findings());
-                if let Some(scope) = scope {
-                    let inside = |found: &lmlang_verify::Diagnostic| {
-                        let function = found.at.function.map(|of| of.to_string());
-                        function.is_some_and(|function| scope.contains(&function))
-                            || scope.contains(&found.at.entity.to_string())
-                    };
-                    delta.added.retain(inside);
-                    delta.resolved.retain(inside);
-                }
-                let complete = after.findings().tally().is_complete();
-                Some(DiagnosticsDelta { view: after, delta: Arc::new(delta), complete })
             }
-        }))
+        });
+        Ok(up_to_error(deltas))
     }
+}
+
+/// What an event changes about the findings; `None` for one that changes no content.
+async fn delta(
+    engine: &Engine,
+    open: &engine::OpenProgram,
+    event: Event,
+    scope: Option<&Named>,
+) -> std::result::Result<Option<DiagnosticsDelta>, ApiError> {
+    let entry = match event {
+        Event::Entry(entry) if entry.kind.makes_state() || entry.kind.takes_target_state() => entry,
+        Event::Entry(_) | Event::Refused { .. } | Event::Program { .. } => return Ok(None),
+        Event::Gap { from, to } => {
+            let message = format!("r{from} to r{to} are left out: read `diagnostics` of the program anew");
+            return Err(ApiError::new(Code::CursorInvalid, message));
+        }
+    };
+    let (before, after) = states(engine, open, &entry).await?;
+    let mut delta = after.findings().since(before.findings());
+    if let Some(scope) = scope {
+        delta.added.retain(|found| scope.holds(&after, found));
+        delta.resolved.retain(|found| scope.holds(&before, found));
+    }
+    let complete = after.findings().tally().is_complete();
+    Ok(Some(DiagnosticsDelta { view: after, delta: Arc::new(delta), complete }))
+}
+
+/// Ends a stream after its first error: whoever resumes goes on from before it.
+fn up_to_error<T>(
+    items: impl Stream<Item = std::result::Result<T, ApiError>>,
+) -> impl Stream<Item = Result<T>> {
+    let mut failed = false;
+    let items = items.take_while(move |item| {
+        let goes_on = !failed;
+        failed |= item.is_err();
+        std::future::ready(goes_on)
+    });
+    items.map(|item| item.map_err(Into::into))
 }
 
 impl EventFilter {
@@ -466,22 +507,31 @@ impl EventFilter {
     }
 }
 
-/// The states before and after an entry; `None` when they cannot be read any more.
-async fn states(engine: &Engine, open: &engine::OpenProgram, entry: &Arc<Entry>) -> Option<(View, View)> {
-    let state = async |number| {
-        let revision = engine.state(open, number).await.ok().flatten()?;
-        Some(View::new(engine, open.clone(), Which::Pinned(number), revision))
+/// The states before and after an entry.
+async fn states(
+    engine: &Engine,
+    open: &engine::OpenProgram,
+    entry: &Arc<Entry>,
+) -> std::result::Result<(View, View), ApiError> {
+    let state = async |number: u64| {
+        let revision = engine.state(open, number).await.map_err(fail)?;
+        let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
+        Ok::<_, ApiError>(View::new(engine, open.clone(), Which::Pinned(number), revision))
     };
     let after = state(entry.number).await?;
     let before = match entry.parents.first() {
         Some(parent) => state(*parent).await?,
         None => after.clone(),
     };
-    Some((before, after))
+    Ok((before, after))
 }
 
 /// An event as clients see it.
-async fn shown(engine: &Engine, open: &engine::OpenProgram, event: Event) -> Option<ProgramEvent> {
+async fn shown(
+    engine: &Engine,
+    open: &engine::OpenProgram,
+    event: Event,
+) -> std::result::Result<ProgramEvent, ApiError> {
     use lmlang_history::log::RevisionKind as Kind;
     let told = |number, at, actor: Option<&lmlang_history::log::Actor>| Told {
         cursor: cursor(number),
@@ -489,7 +539,7 @@ async fn shown(engine: &Engine, open: &engine::OpenProgram, event: Event) -> Opt
         program_id: open.timeline.id().into(),
         actor: actor.map(Actor::from),
     };
-    Some(match event {
+    Ok(match event {
         Event::Entry(entry) => {
             let told = told(entry.number, moment(entry.time), Some(&entry.actor));
             let change = if entry.target.is_some() { ChangeKind::Added } else { ChangeKind::Removed };

@@ -7,5 +7,6 @@ mod hub;
 mod nullable;
 mod sdl;
 mod shapes;
+mod subscriptions;
 mod volume;
 mod world;

@@ -1,0 +1,57 @@
+//! What subscriptions are asked for: cursors, and what they are to look at.
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+
+use crate::world::{World, soon};
+
+async fn first(world: &World, query: &str) -> Value {
+    soon(world.stream(query, json!({})).next()).await.expect("it answers")
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_refused() {
+    let world = World::new().await;
+    for (field, code) in [
+        (r#"programEvents(programId: "world", after: "r99") { cursor }"#, "CURSOR_INVALID"),
+        (r#"programEvents(programId: "world", after: "x") { cursor }"#, "CURSOR_INVALID"),
+        (r#"programEvents(programId: "world", filter: {functions: ["zz"]}) { cursor }"#, "NOT_FOUND"),
+        (r#"programEvents(filter: {functions: ["world::far"]}) { cursor }"#, "BAD_REQUEST"),
+        (r#"programEvents(after: "r1") { cursor }"#, "BAD_REQUEST"),
+        (r#"diagnostics(programId: "world", after: "r99") { cursor }"#, "CURSOR_INVALID"),
+        (r#"diagnostics(programId: "world", scope: ["zz"]) { cursor }"#, "NOT_FOUND"),
+        (r#"diagnostics(programId: "world", scope: ["f99999"]) { cursor }"#, "NOT_FOUND"),
+    ] {
+        let answer = first(&world, &format!("subscription {{ {field} }}")).await;
+        assert_eq!(answer["errors"][0]["extensions"]["code"], code, "{field}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn functions_and_modules_are_named_by_ref_or_path() {
+    let world = World::new().await;
+    let edit = r#"mutation { proposeEdit(input: {programId: "world", edits: [
+        {addText: {module: "world", text: "func half () -> (i64) {\n  return _\n}"}}
+    ]}) { outcome { __typename } } }"#;
+    world.data(edit, json!({})).await;
+    let query = r#"{ program(name: "world") { m: modules { nodes { ref } } f: function(name: "world::half") { ref } } }"#;
+    let found = world.data(query, json!({})).await;
+    let (module, function) = (&found["program"]["m"]["nodes"][0]["ref"], &found["program"]["f"]["ref"]);
+    for (scope, added) in [
+        (json!(["world::half"]), 1),
+        (json!([function]), 1),
+        (json!(["world"]), 1),
+        (json!([module]), 1),
+        (json!(["world::far"]), 0),
+        (json!(["world::inner"]), 0),
+    ] {
+        let query = r#"subscription($scope: [String!]) {
+            diagnostics(programId: "world", after: "r3", scope: $scope) { cursor added { code } }
+        }"#;
+        let event = soon(world.stream(query, json!({ "scope": scope })).next()).await.expect("it answers");
+        let found = &event["data"]["diagnostics"]["added"];
+        assert_eq!(found.as_array().map(Vec::len), Some(added), "{scope}: {event}");
+    }
+    let query = r#"subscription { programEvents(programId: "world", after: "r1", filter: {functions: ["world::half"]}) { cursor } }"#;
+    assert_eq!(first(&world, query).await["data"]["programEvents"]["cursor"], "r4");
+}
