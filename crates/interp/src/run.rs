@@ -1,9 +1,9 @@
 //! Runs: slices, limits, linking, and how they end.
 
 mod ending;
+mod fuel;
 mod link;
 
-use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::cache::Cache;
 use crate::code::{Code, Ins, Lowering, Opcode, WINDOW};
-use crate::exec::{self, Cx, Exit, Linked};
+use crate::exec::Linked;
 use crate::heap::{self, Obj};
 use crate::machine::{Frame, Limit, Machine, Stop};
 use crate::outcome::{Fault, LimitKind, Outcome, Place};
@@ -127,9 +127,6 @@ const FIRST: usize = 2;
 const STACK: usize = 1 << 14;
 /// Words of code at the start, beyond the window of padding.
 const ARENA: usize = 1 << 13;
-
-/// Fuel that is given to single instructions, whose fuel is counted outside.
-const PLENTY: i64 = 1 << 40;
 
 /// A run of a function.
 ///
@@ -326,53 +323,6 @@ impl Run {
         Run::with_lowering(&self.checked, self.function, &self.args, &options, &self.cache, lowering).ok()
     }
 
-    /// Runs on for about so much fuel, or to the next mark.
-    ///
-    /// Costs its fuel in time; the caller looks at the clock between slices.
-    pub fn resume(&mut self, fuel: u64) -> Progress {
-        let mut budget = fuel.clamp(1, i64::MAX as u64 / 4).min(self.left);
-        let mut moved = false;
-        while self.outcome.is_none() {
-            self.machine.fuel = budget as i64;
-            let exit = self.slice();
-            let rest = self.machine.fuel as u64;
-            moved |= rest < budget;
-            self.left -= budget - rest;
-            budget = rest;
-            match exit {
-                Exit::Fuel if budget == self.left => {
-                    self.last_nodes();
-                    if self.outcome.is_none() {
-                        return Progress::Paused;
-                    }
-                }
-                Exit::Fuel if moved => return Progress::Paused,
-                Exit::Mark => return Progress::Paused,
-                // One operator costs more than the slice.
-                Exit::Fuel => budget = (budget * 2).max(1024).min(self.left),
-                other => self.attend(other),
-            }
-        }
-        Progress::Done
-    }
-
-    /// Runs on to where so many nodes have been executed, in slices, until `stop` says so.
-    ///
-    /// Whole segments first, which are shorter than 256 nodes; the rest by instructions, each of which may stand for
-    /// several nodes.
-    pub fn go_to(&mut self, steps: u64, stop: &mut dyn FnMut() -> bool) {
-        const SLICE: u64 = 1 << 20;
-        while self.steps() < steps && self.outcome.is_none() && !stop() {
-            let (far, fuel) = (steps - self.steps(), self.fuel_used());
-            if far > 512 {
-                self.resume((far - 256).min(SLICE));
-            }
-            if self.fuel_used() == fuel && self.outcome.is_none() {
-                self.instruction();
-            }
-        }
-    }
-
     /// Ends the run because someone wants so.
     pub fn cancel(&mut self) {
         if self.outcome.is_none() {
@@ -400,109 +350,6 @@ impl Run {
             stdout: std::mem::take(&mut self.machine.stdout),
             outcome: self.outcome.take().unwrap_or(Outcome::Cancelled { place: Place::default() }),
         }
-    }
-
-    /// Hands the machine to the handlers.
-    fn with_cx(&mut self, run: impl FnOnce(&mut Cx<'_>) -> Exit) -> Exit {
-        heap::set_live(self.live);
-        let mut cx = Cx {
-            m: &mut self.machine,
-            arena: &self.arena,
-            stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
-            funcs: &self.funcs,
-            program: self.checked.program(),
-        };
-        let exit = run(&mut cx);
-        self.machine.note_memory();
-        self.live = heap::live();
-        exit
-    }
-
-    fn slice(&mut self) -> Exit {
-        self.machine.extra_limit = i64::MAX;
-        self.with_cx(exec::run)
-    }
-
-    /// What handlers cannot do themselves.
-    fn attend(&mut self, exit: Exit) {
-        match exit {
-            Exit::Step | Exit::Mark => {}
-            Exit::Halt => self.halt(),
-            Exit::Grow => self.grow(),
-            Exit::Link => self.link(),
-            Exit::Stop => {
-                let why = self.machine.stop.take().unwrap_or(Stop::Broken);
-                self.finish(why);
-            }
-            // Only the loops that count fuel know what to do.
-            Exit::Fuel => self.finish(Stop::Limit(Limit::Fuel)),
-        }
-    }
-
-    /// Runs the last nodes one by one, up to exactly the limit, or to the next mark.
-    fn last_nodes(&mut self) {
-        while self.outcome.is_none() && !self.is_marked() {
-            self.instruction();
-        }
-    }
-
-    /// Tells whether the next instruction is marked.
-    fn is_marked(&self) -> bool {
-        let at = self.machine.window as usize + self.machine.pc;
-        self.arena.get(at).is_some_and(|word| word[0] as u8 == Opcode::Mark as u8)
-    }
-
-    /// Runs one instruction with its fuel counted exactly.
-    ///
-    /// Leaves nothing charged ahead, so that slices and single instructions can follow each other.
-    pub(crate) fn instruction(&mut self) {
-        self.discharge();
-        let cost = self.cost();
-        if self.left < cost {
-            return self.run_dry();
-        }
-        self.machine.fuel = PLENTY;
-        self.machine.extra_limit = (self.left - cost) as i64;
-        let extra = self.machine.extra;
-        let exit = self.with_cx(exec::instruction);
-        self.machine.charged = false;
-        match exit {
-            Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
-            Exit::Grow | Exit::Link => {}
-            Exit::Step | Exit::Mark | Exit::Halt | Exit::Stop => {
-                self.left -= cost + (self.machine.extra - extra)
-            }
-        }
-        self.attend(exit);
-    }
-
-    /// Ends the run at the fuel limit. What is left does not pay for the next instruction; folded code may account for
-    /// several nodes there, some of which could be paid for, and are: their values are recomputable.
-    fn run_dry(&mut self) {
-        self.left = 0;
-        self.finish(Stop::Limit(Limit::Fuel));
-    }
-
-    /// Takes back what has been charged for the rest of a segment.
-    fn discharge(&mut self) {
-        self.left += self.ahead();
-        self.machine.charged = false;
-    }
-
-    /// Nodes that the next instruction accounts for.
-    fn cost(&self) -> u64 {
-        self.code().map_or(0, |(code, at)| u64::from(code.cost.get(at).copied().unwrap_or(0)))
-    }
-
-    /// Nodes that have been charged and not been executed.
-    fn ahead(&self) -> u64 {
-        if !self.machine.charged {
-            return 0;
-        }
-        let at = self.machine.window as usize + self.machine.pc;
-        let charged = self.arena.get(at).map_or(0, |word| u64::from(word[0] >> 8));
-        // What stopped the run counts as executed.
-        if self.outcome.is_some() { charged - self.cost().min(charged) } else { charged }
     }
 
     /// The code that the machine is in, and the position in it.

@@ -16,29 +16,19 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::error::{ApiError, Code};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::diff::{ChangeKind, ProgramDiff};
+use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
 use crate::schema::ids::{GlobalId, View as Which};
 use crate::schema::mutation::selector;
 use crate::schema::named::Named;
 use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::provenance::Actor;
-use crate::schema::revision::{Revision, RevisionKind, cursor, cursor_number, moment};
+use crate::schema::revision::{Revision, cursor, cursor_number, moment};
 use crate::schema::run_input::SimulateInput;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
 use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
 use crate::schema::view::{View, not_found};
-
-/// Which events are wanted: those that pass all the parts that are given.
-#[derive(Clone, Debug, Default, InputObject)]
-pub struct EventFilter {
-    /// Revisions that change one of these functions, by ref or path; needs `programId`.
-    functions: Option<Vec<String>>,
-    /// By one of these authors.
-    authors: Option<Vec<String>>,
-    /// Revisions of one of these kinds.
-    kinds: Option<Vec<RevisionKind>>,
-}
 
 /// How a trace is cut into batches.
 #[derive(Clone, Debug, InputObject)]
@@ -481,30 +471,6 @@ fn up_to_error<T>(
         std::future::ready(goes_on)
     });
     items.map(|item| item.map_err(Into::into))
-}
-
-impl EventFilter {
-    fn passes(&self, event: &Event) -> bool {
-        let (actor, entry) = match event {
-            Event::Entry(entry) => (Some(&entry.actor), Some(entry)),
-            Event::Refused { actor, .. } => (Some(actor), None),
-            Event::Program { .. } => (None, None),
-            Event::Gap { .. } => return true,
-        };
-        let by_author = |authors: &Vec<String>| actor.is_some_and(|actor| authors.contains(&actor.name));
-        let of_kind = |kinds: &Vec<RevisionKind>| {
-            entry.is_some_and(|entry| kinds.contains(&RevisionKind::from(entry.kind)))
-        };
-        let in_function = |functions: &Vec<String>| {
-            entry.is_some_and(|entry| {
-                let touched = entry.edits.iter().filter_map(lmlang_history::Edit::function);
-                touched.into_iter().any(|function| functions.contains(&function.to_string()))
-            })
-        };
-        self.authors.as_ref().is_none_or(by_author)
-            && self.kinds.as_ref().is_none_or(of_kind)
-            && self.functions.as_ref().is_none_or(in_function)
-    }
 }
 
 /// The states before and after an entry.
