@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     /// Check files: read them and find all that is wrong.
     Check(check::Args),
-    /// Write files in the canonical form.
+    /// Lay files out: indentation, blanks, blank lines.
     Fmt(fmt::Args),
     /// Run a function of a file.
     Run(run::Args),

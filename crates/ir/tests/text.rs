@@ -68,6 +68,29 @@ proptest! {
         }
     }
 
+    /// Blanks that were lost or added come back, and nothing else changes.
+    #[test]
+    fn a_printed_text_is_laid_out(
+        generated in programs(Options::default()),
+        widths in prop::collection::vec(0usize..5, 1..20),
+    ) {
+        for detail in [Detail::Summary, Detail::Standard, Detail::Full] {
+            let printed = print_program(&generated.program, detail);
+            let formatted = text::format_text(&printed).expect("it parses");
+            prop_assert!(formatted == printed, "{}\n{printed}", difference(&printed, &formatted));
+            let mut ragged = String::new();
+            for (line, width) in printed.lines().zip(widths.iter().cycle()) {
+                let plain = !line.contains(['"', ';']);
+                ragged.push_str(&" ".repeat(*width));
+                ragged.push_str(&if plain { line.trim().replace(' ', "  ") } else { line.trim_start().to_owned() });
+                ragged.push_str(if line.is_empty() { "\n\n" } else { "\n" });
+            }
+            let formatted = text::format_text(&ragged).expect("it parses");
+            prop_assert!(formatted == printed, "{}\n{printed}", difference(&printed, &formatted));
+            prop_assert_eq!(parse(&formatted).root_hash(), parse(&printed).root_hash());
+        }
+    }
+
     #[test]
     fn values_read_back(generated in programs(Options::small()), mut choices in choices(60)) {
         let program = &generated.program;

@@ -1,13 +1,12 @@
-//! `lmlang fmt`: files in the canonical form.
+//! `lmlang fmt`: files laid out, or in the canonical form.
 //!
-//! The canonical form prints the ref of every entity. A file that gives none, as people write them, is written without
-//! them too, as long as it means the same: what needs a ref to be told apart keeps all of them.
+//! Laying out changes blanks and blank lines only: what a file says, it says in the same words. The canonical form, with the
+//! ref of every entity, is what `export` writes too.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use lmlang_ir::text::{Detail, TextError, parse_program, print_program};
-use lmlang_ir::{Program, Ref, RefAllocator};
+use lmlang_ir::RefAllocator;
+use lmlang_ir::text::{Detail, TextError, format_text, parse_program, print_program};
 use serde_json::json;
 
 use crate::diagnostics::{Problem, show};
@@ -25,7 +24,7 @@ pub(crate) struct Args {
     /// Write nothing; list the files that would change and fail if there are any.
     #[arg(long)]
     check: bool,
-    /// Write the ref of every entity.
+    /// Write the canonical form, with the ref of every entity.
     #[arg(long)]
     refs: bool,
 }
@@ -67,120 +66,11 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     })
 }
 
-/// The canonical form of a text.
+/// The text, laid out; with refs the canonical form of its program.
 fn format(text: &str, refs: bool) -> Result<String, Vec<TextError>> {
-    let program = parse(text)?;
-    let canonical = print_program(&program, Detail::Full);
-    if refs || without_tags(text) != text {
-        return Ok(canonical);
+    if !refs {
+        return format_text(text);
     }
-    let bare = without_tags(&canonical);
-    let same = parse(&bare).is_ok_and(|again| shape(&again) == shape(&program));
-    Ok(if same { bare } else { canonical })
-}
-
-fn parse(text: &str) -> Result<Program, Vec<TextError>> {
-    parse_program(text, &mut RefAllocator::starting_at(1))
-}
-
-/// The canonical form with refs by order of appearance: alike for programs that differ in their refs only.
-fn shape(program: &Program) -> String {
-    let mut numbers = HashMap::new();
-    let mut shape = String::new();
-    pieces(&print_program(program, Detail::Full), |piece| match piece {
-        Piece::Text(text) => shape.push_str(text),
-        Piece::Ref(of) | Piece::Tag(of) => {
-            let next = numbers.len();
-            shape.push_str(&format!("#{}", numbers.entry(of).or_insert(next)));
-        }
-    });
-    shape
-}
-
-/// The text without the refs that follow names.
-fn without_tags(text: &str) -> String {
-    let mut bare = String::with_capacity(text.len());
-    pieces(text, |piece| match piece {
-        Piece::Text(text) => bare.push_str(text),
-        Piece::Ref(of) => bare.push_str(&of.to_string()),
-        Piece::Tag(_) => {}
-    });
-    bare
-}
-
-/// A part of a text.
-enum Piece<'t> {
-    /// A ref in place of a name.
-    Ref(Ref),
-    /// A ref after a name, with its `#`.
-    Tag(Ref),
-    /// Anything else.
-    Text(&'t str),
-}
-
-/// Takes a text apart. What looks like a ref in a comment or in quotes is none.
-fn pieces<'t>(text: &'t str, mut each: impl FnMut(Piece<'t>)) {
-    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            ';' => rest.find('\n').unwrap_or(rest.len()),
-            '"' => quoted(rest),
-            '#' => {
-                let end = rest[1..].find(|c| !word(c)).map_or(rest.len(), |end| end + 1);
-                if let Ok(of) = rest[1..end].parse() {
-                    each(Piece::Tag(of));
-                    rest = &rest[end..];
-                    continue;
-                }
-                end
-            }
-            c if word(c) => {
-                let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-                if let Ok(of) = rest[..end].parse() {
-                    each(Piece::Ref(of));
-                    rest = &rest[end..];
-                    continue;
-                }
-                end
-            }
-            c => c.len_utf8(),
-        };
-        each(Piece::Text(&rest[..length]));
-        rest = &rest[length..];
-    }
-}
-
-/// The length of what stands in quotes at the beginning of a text.
-fn quoted(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '"' if !escaped => return at + 1,
-            '\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    text.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refs_are_left_out_where_the_file_has_none() {
-        let text = "module m\npub func f (a:i32)->(i32) {\nx = add.i32 a, 1\n; n5#n6\nprint \"#n7 #n8\"\nreturn x\n}\n";
-        let formatted = format(text, false).unwrap();
-        assert_eq!(format(&formatted, false).unwrap(), formatted, "formatting twice changes nothing");
-        assert_eq!(without_tags(&formatted), formatted);
-        let full = format(text, true).unwrap();
-        assert!(full.contains("f#f"), "{full}");
-        assert_eq!(format(&full, false).unwrap(), full, "a file with refs keeps them");
-    }
-
-    #[test]
-    fn comments_and_quotes_have_no_refs() {
-        assert_eq!(without_tags("a#n1 \"b#n2\\\"#n3\" n4 ; c#n5\nd#f6"), "a \"b#n2\\\"#n3\" n4 ; c#n5\nd");
-    }
+    let program = parse_program(text, &mut RefAllocator::starting_at(1))?;
+    Ok(print_program(&program, Detail::Full))
 }

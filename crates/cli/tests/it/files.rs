@@ -50,20 +50,34 @@ fn traces_are_lines_of_json() {
 }
 
 #[test]
-fn fmt_is_stable_and_keeps_the_meaning() {
-    let place = Place::with_example("fib.lm");
-    place.ok(&["fmt", "fib.lm"]);
-    let once = place.read("fib.lm");
-    assert!(!once.contains("#n"), "a file without refs stays without");
-    place.ok(&["fmt", "--check", "fib.lm"]);
-    assert_eq!(place.ok(&["run", "fib.lm", "fib", "20"]), "i64:6765\n");
-    place.ok(&["fmt", "--refs", "fib.lm"]);
-    assert!(place.read("fib.lm").contains("fib#f"));
-    let done = place.run(&["fmt", "--check", "--refs", "fib.lm"]);
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
+fn fmt_changes_the_layout_and_nothing_else() {
+    let place = Place::new();
+    place.write(
+        "m.lm",
+        "module m\nfunc f(a:i32)->(i32){\nx = div_s.i32(mul.i32(a, 0x10), 3) ; about x\n\n\nreturn x }\n",
+    );
+    assert_eq!(place.run(&["fmt", "--check", "m.lm"]).code, Some(1));
+    place.ok(&["fmt", "m.lm"]);
+    let laid_out = "module m\nfunc f (a: i32) -> (i32) {\n  x = div_s.i32(mul.i32(a, 0x10), 3) ; about x\n\n  return x }\n";
+    assert_eq!(place.read("m.lm"), laid_out);
+    place.ok(&["fmt", "--check", "m.lm"]);
+    place.ok(&["fmt", "--refs", "m.lm"]);
+    assert!(place.read("m.lm").contains("func f#f"));
+    for args in [&["fmt", "--check", "--refs", "m.lm"][..], &["fmt", "--check", "m.lm"]] {
+        let done = place.run(args);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
+    }
     place.write("wrong.lm", WRONG);
     assert_eq!(place.run(&["fmt", "wrong.lm"]).code, Some(6));
     assert_eq!(place.read("wrong.lm"), WRONG);
+}
+
+#[test]
+fn examples_are_laid_out() {
+    let files = std::fs::read_dir(crate::tool::root().join("examples")).expect("there are examples");
+    let files: Vec<_> = files.map(|file| file.expect("readable").path().into_os_string()).collect();
+    let done = Place::new().command().args(["fmt", "--check"]).args(files).output().expect("the binary runs");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(0), &b""[..]));
 }
 
 #[test]

@@ -35,7 +35,7 @@
 //! **Order of reading.** `lexer`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
 //! `statements`, `items`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
 //! `lower`, `lower_body`, `lower_regions`, with the entry points in `api` and `edit`; the printer in `layout`, `naming`,
-//! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`. Parser, lowering and printer work through
+//! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
 //! lists of what is left to do: nesting costs no stack, and time is linear in the text.
 
 mod api;
@@ -43,6 +43,7 @@ mod body_names;
 mod cursor;
 mod edit;
 mod error;
+mod format;
 mod heads;
 mod items;
 mod layout;
@@ -72,6 +73,7 @@ pub use edit::{
     replace_function, replace_type,
 };
 pub use error::{TextError, code, nearest};
+pub use format::format_text;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, parse_program_with_places};
 pub use print::{

@@ -22,7 +22,7 @@ use crate::text::words::{is_bare, write_name};
 use crate::types::Type;
 
 /// Indentation stops growing here: deep programs would otherwise be mostly blanks.
-const MAX_INDENT: usize = 16;
+pub(super) const MAX_INDENT: usize = 16;
 
 /// Prints parts of one function.
 pub(super) struct BodyPrinter<'p, 'o> {
