@@ -341,10 +341,11 @@ impl Session<'_> {
         let mut open = self.open(function)?;
         open.add_contract(contract, record)?;
         open.add_region(region, Region::new(RegionOwner::Contract(contract), RegionRole::Contract, params))?;
-        let text = edit.text.trim();
-        let lines = text.lines().any(|line| line.split_whitespace().next() == Some("yield"));
-        let lines = if lines { text.to_owned() } else { format!("yield ({text})") };
-        self.insert_lines(&["text"], function, region, None, &lines)?;
+        if edit.text.lines().any(|line| line.split_whitespace().next() == Some("yield")) {
+            self.insert_lines(&["text"], function, region, None, &edit.text)?;
+        } else {
+            self.insert_condition(&["text"], function, region, &edit.text)?;
+        }
         self.bind(edit.name_as.as_ref(), contract)?;
         Ok(contract.into())
     }

@@ -382,6 +382,39 @@ fn mistakes() {
 }
 
 #[test]
+fn a_condition_is_read_where_it_stands() {
+    let condition = |text: &str| {
+        EditRequest::AddContract(AddContract {
+            name_as: None,
+            of: "f".into(),
+            kind: ConditionKind::Require,
+            message: text.into(),
+            text: text.into(),
+        })
+    };
+    check(
+        "conditions",
+        &[
+            condition("zz x, 100"),
+            condition("  lt_s.i32 a, y"),
+            condition("lt_s.i32 a,"),
+            condition("(lt_s.i32 a, 1) b"),
+            condition("\n lt_s.i32(a,\n c)"),
+            condition(""),
+        ],
+    );
+    check(
+        "conditions_of_all_kinds",
+        &[
+            condition("true"),
+            condition(" lt_s.i32 a,\n 100 ; at most"),
+            condition("(lt_s.i32 a, 100)"),
+            condition("x = lt_s.i32 a, b\nyield x"),
+        ],
+    );
+}
+
+#[test]
 fn what_is_gone_is_said_to_be() {
     let mut refs = RefAllocator::starting_at(1);
     let program = parse_program(DEMO, &mut refs).unwrap();

@@ -132,6 +132,22 @@ impl Session<'_> {
         }
         Ok(())
     }
+
+    /// Inserts a condition that a region yields.
+    pub(super) fn insert_condition(
+        &mut self,
+        field: &[&str],
+        function: FuncRef,
+        region: RegionRef,
+        condition: &str,
+    ) -> Done<()> {
+        let given = self.substitute(field, condition)?;
+        let at = InsertPlace { function, region, after: None };
+        let inserted = text::insert_condition(&mut self.program, self.refs, at, &given)
+            .map_err(|errors| texts(field, errors))?;
+        self.placed(inserted.places);
+        Ok(())
+    }
 }
 
 /// Fails when an entity is not as the caller read it.

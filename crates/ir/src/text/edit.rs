@@ -26,7 +26,7 @@ use crate::text::places::Places;
 use crate::text::resolve::{Resolved, resolve_op, resolve_type};
 use crate::text::scope::Scope;
 use crate::text::syntax::{
-    AttrSyntax, CaseSyntax, FunctionItem, Head, Item, ParamSyntax, Segment, Tree, TypeItem,
+    AttrSyntax, BodySyntax, CaseSyntax, FunctionItem, Head, Item, ParamSyntax, Segment, Tree, TypeItem,
 };
 use crate::types::Type;
 
@@ -302,6 +302,27 @@ pub fn insert_text(
     text: &str,
     bindings: &HashMap<String, Source>,
 ) -> Result<Inserted, Vec<TextError>> {
+    insert(program, refs, at, text, bindings, |parser| parser.lines())
+}
+
+/// Inserts a condition into a region, which yields it: `ge_s.i64 n, 0`.
+pub fn insert_condition(
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    at: InsertPlace,
+    text: &str,
+) -> Result<Inserted, Vec<TextError>> {
+    insert(program, refs, at, text, &HashMap::new(), |parser| parser.lone_condition())
+}
+
+fn insert(
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    at: InsertPlace,
+    text: &str,
+    bindings: &HashMap<String, Source>,
+    parse: impl FnOnce(&mut Parser<'_>) -> BodySyntax,
+) -> Result<Inserted, Vec<TextError>> {
     let InsertPlace { function, region, after } = at;
     let Some(found) = program.function(function).cloned() else { return Err(missing(function.into())) };
     if found.body().region(region).is_none() {
@@ -313,7 +334,7 @@ pub fn insert_text(
         return Err(missing(after.into()));
     }
     let mut parser = Parser::new(text);
-    let syntax = parser.lines();
+    let syntax = parse(&mut parser);
     let (tree, mut mistakes) = (parser.tree, parser.mistakes);
     if let Some(contract) = syntax.contracts.first() {
         mistakes.push(Mistake::new(code::SYNTAX, contract.at, "contracts stand at the top of a function"));

@@ -50,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// Whether something that is an operand begins here.
-    fn operand_ahead(&self) -> bool {
+    pub(super) fn operand_ahead(&self) -> bool {
         !self.line_ends() && self.begins_operand()
     }
 

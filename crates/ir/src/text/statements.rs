@@ -63,6 +63,22 @@ impl Parser<'_> {
         self.blocks(region, Owner::Text)
     }
 
+    /// A condition that is the whole text, as what a region yields.
+    pub(super) fn lone_condition(&mut self) -> BodySyntax {
+        let region = self.new_region(RoleSyntax::Body, None, None);
+        let body = BodySyntax { region, vars: Vec::new(), contracts: Vec::new() };
+        let at = self.peek().start;
+        // There is one thing to read: line ends mean nothing.
+        self.parens = 1;
+        match self.condition() {
+            Ok(operands) if self.peek().kind == Kind::End => self.yield_of(region, operands, at),
+            // Noted; the statement would only say it again.
+            Ok(_) => drop(self.unexpected("the end of the text")),
+            Err(Skip) => {}
+        }
+        body
+    }
+
     /// A contract that is the whole text.
     pub(super) fn lone_contract(&mut self) -> Parsed<BodySyntax> {
         let region = self.new_region(RoleSyntax::Body, None, None);
@@ -245,17 +261,8 @@ impl Parser<'_> {
         let region = self.new_region(RoleSyntax::Body, region_tag, params);
         let contract = |doc| ContractSyntax { kind, tag, message, region, doc, at };
         if self.eat(b'=') {
-            let operands = match self.operator_ahead() {
-                Some(_) => {
-                    let head = self.head()?;
-                    let operands = self.operands()?;
-                    vec![self.new_expr(Expr::Application { head, operands })]
-                }
-                None => self.operand("a condition")?,
-            };
-            let head = Head { code: Opcode::Yield, attr: AttrSyntax::None, tag: None, at };
-            let label = Label { name: None, tag: None, at };
-            self.new_stmt(region, Stmt { doc: None, label, head, operands, regions: Vec::new() });
+            let operands = self.condition()?;
+            self.yield_of(region, operands, at);
             let doc = join_docs(doc, self.take_line_comment());
             body.contracts.push(contract(doc));
             return self.end_line();
@@ -267,6 +274,29 @@ impl Parser<'_> {
         body.contracts.push(contract(doc));
         stack.push(Open::Region(region, Owner::Contract));
         Ok(())
+    }
+
+    /// An operator with its operands, or one operand.
+    fn condition(&mut self) -> Parsed<Vec<ExprId>> {
+        if self.operator_ahead().is_some() {
+            let head = self.head()?;
+            let operands = self.operands()?;
+            return Ok(vec![self.new_expr(Expr::Application { head, operands })]);
+        }
+        let from = self.at;
+        let operand = self.operand("a condition")?;
+        if self.tokens[from].kind == Kind::Ident && self.operand_ahead() {
+            // A word with operands is meant as an operator.
+            self.at = from;
+            return Err(self.no_operator());
+        }
+        Ok(operand)
+    }
+
+    fn yield_of(&mut self, region: RegionId, operands: Vec<ExprId>, at: u32) {
+        let head = Head { code: Opcode::Yield, attr: AttrSyntax::None, tag: None, at };
+        let label = Label { name: None, tag: None, at };
+        self.new_stmt(region, Stmt { doc: None, label, head, operands, regions: Vec::new() });
     }
 
     fn new_stmt(&mut self, region: RegionId, stmt: Stmt) -> StmtId {
