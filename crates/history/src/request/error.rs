@@ -109,7 +109,7 @@ pub mod code {
             "renameFunction {ref: \"f7\", name: \"n12\"}"
             "Choose another name.";
         BAD_SOURCE "This is no source of a value."
-            "A source is an output `n12` or `n12.1`, a parameter `f7.0` or `g5.0`, a name in scope, `$x` or `$x.1`."
+            "A source is an output `n12` or `n12.1`, a parameter `f7.0` or `g5.0`, a name in scope, `$x` or `$x.1`, or a literal."
             "addEdge {from: \"n12.x\", to: \"n13\", targetPort: 0}"
             "Write the source in one of these forms.";
         BAD_HASH "This is no hash."

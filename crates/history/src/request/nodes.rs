@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::ops::{self, Attr, Case, Opcode};
+use lmlang_ir::ops::signature::source_type;
+use lmlang_ir::ops::{self, Attr, Case, Expected, Opcode};
 use lmlang_ir::{
     FuncRef, NodeContent, NodeRef, Op, Ref, Region, RegionOwner, RegionParam, RegionRef, RegionRole, Source,
     Use, node::MAX_PORTS,
@@ -14,7 +15,7 @@ use super::inputs::{
 };
 use super::places::{What, after_terminator};
 use super::session::{Session, check_name, shortened};
-use super::sources::Scope;
+use super::sources::{Given, Scope};
 
 /// An operator as a caller wrote it: with the parameters of the region of a loop.
 pub(super) struct Operator {
@@ -36,17 +37,29 @@ impl Session<'_> {
         let mut inputs = Vec::with_capacity(edit.inputs.len());
         for (index, text) in edit.inputs.iter().enumerate() {
             let field = ["inputs", &index.to_string()];
-            inputs.push(text.as_ref().map(|text| self.source(&field, place, text)).transpose()?);
+            inputs.push(text.as_ref().map(|text| self.given(&field, place, text)).transpose()?);
         }
         if let Some(name) = &edit.name {
             check_name(&["name"], name)?;
         }
         let Scope { function, region, after } = place;
         let node: NodeRef = self.allocate_in(function, NodeRef::new)?;
+        let holes = std::iter::repeat_n(None, edit.inputs.len());
         let content =
-            NodeContent { name: edit.name.as_deref().map(Arc::from), ..NodeContent::new(op, inputs) };
+            NodeContent { name: edit.name.as_deref().map(Arc::from), ..NodeContent::new(op, holes) };
         self.open(function)?.insert_node(node, region, after, content)?;
         self.set_operator(function, node, params)?;
+        // What the inputs take is known when the node is there.
+        let found = self.function(&["function"], function)?;
+        let ports = found.body().node(node).and_then(|node| ops::ports(&self.program, found, node));
+        for (index, given) in inputs.into_iter().enumerate() {
+            let Some(given) = given else { continue };
+            let field = ["inputs", &index.to_string()];
+            let expected = ports.as_ref().and_then(|ports| ports.inputs.get(index));
+            let before = Scope { after: self.body(function)?.previous(node), ..place };
+            let source = self.input(&field, before, given, expected)?;
+            self.open(function)?.set_input(node, index, Some(source))?;
+        }
         self.bind(edit.name_as.as_ref(), node)?;
         Ok(node.into())
     }
@@ -296,18 +309,22 @@ impl Session<'_> {
         let body = self.body(function)?;
         let Some(found) = body.node(to) else { return Ok(()) };
         let place = Scope { function, region: found.region(), after: body.previous(to) };
-        let source = with_port(self.source(&["from"], place, &edit.from)?, edit.source_port);
-        self.connect(function, to, edit.target_port, source, edit.replace)
+        let given = self.given(&["from"], place, &edit.from)?;
+        if let (Given::Literal { named: None, .. }, 1..) = (given, edit.source_port) {
+            let error = EditError::new(code::NO_SUCH_PORT, &["sourcePort"], "a literal is one value");
+            return Err(error.found(edit.source_port.to_string()).expected(["0".to_owned()]).into());
+        }
+        self.make_room(function, to, edit.target_port, edit.replace)?;
+        let found = self.function(&["to"], function)?;
+        let ports = found.body().node(to).and_then(|node| ops::ports(&self.program, found, node));
+        let expected = ports.as_ref().and_then(|ports| ports.inputs.get(usize::from(edit.target_port)));
+        let source = with_port(self.input(&["from"], place, given, expected)?, edit.source_port);
+        self.open(function)?.set_input(to, usize::from(edit.target_port), Some(source))?;
+        Ok(())
     }
 
-    fn connect(
-        &mut self,
-        function: FuncRef,
-        to: NodeRef,
-        port: u16,
-        source: Source,
-        replace: bool,
-    ) -> Done<()> {
+    /// Sees to it that a node has an input that may be connected.
+    fn make_room(&mut self, function: FuncRef, to: NodeRef, port: u16, replace: bool) -> Done<()> {
         let around = self.function(&["to"], function)?;
         let Some(found) = around.body().node(to) else { return Ok(()) };
         let (index, have) = (usize::from(port), found.inputs().len());
@@ -335,7 +352,6 @@ impl Session<'_> {
             content.inputs = content.inputs.iter().chain(holes).collect();
             self.open(function)?.set_node(to, content)?;
         }
-        self.open(function)?.set_input(to, index, Some(source))?;
         Ok(())
     }
 
@@ -383,8 +399,17 @@ impl Session<'_> {
             Source::Param(..) => (body.root(), None),
         };
         let Some(region) = region else { return Ok(()) };
-        let with = self.source(&["with"], Scope { function, region, after }, &edit.with)?;
+        let expected = self.taken(function, of);
+        let place = Scope { function, region, after };
+        let given = self.given(&["with"], place, &edit.with)?;
+        let with = self.input(&["with"], place, given, expected.as_ref())?;
         self.replace_uses(function, of.number(), Some(of.port()), with)
+    }
+
+    /// What takes the place of a value.
+    pub(super) fn taken(&self, function: FuncRef, value: Source) -> Option<Expected> {
+        let around = self.program.function(function)?;
+        source_type(&self.program, around, value).map(Expected::Is)
     }
 
     /// A source that is given by ref or `$name` alone.

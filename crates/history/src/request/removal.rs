@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use lmlang_ir::types::Type;
 use lmlang_ir::{
-    Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RegionOwner, RegionRef, StorageKind,
-    TypeRef, Use, VarRef,
+    Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RegionOwner, RegionRef, Source,
+    StorageKind, TypeRef, Use, VarRef,
 };
 
 use super::error::{Done, EditError, code};
@@ -65,7 +65,13 @@ impl Session<'_> {
             let body = self.body(function)?;
             let Some(region) = body.node(node).map(|node| node.region()) else { return Ok(()) };
             let scope = Scope { function, region, after: body.previous(node) };
-            let with = self.source(&["replaceUsesWith"], scope, text)?;
+            // A literal takes the place of the one value that there is.
+            let several = body
+                .users_of(node.number())
+                .any(|one| body.source_of(one).is_some_and(|source| source.port() > 0));
+            let expected = if several { None } else { self.taken(function, Source::Node(node, 0)) };
+            let given = self.given(&["replaceUsesWith"], scope, text)?;
+            let with = self.input(&["replaceUsesWith"], scope, given, expected.as_ref())?;
             self.replace_uses(function, node.number(), None, with)?;
         }
         let uses = uses_from_outside(self.body(function)?, node);

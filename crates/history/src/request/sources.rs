@@ -1,8 +1,12 @@
 //! Sources of values as callers write them: `n12`, `n12.1`, `f7.0`, `g5.0`, a name in scope, `x#n12`, `$x`, `$x.1`,
-//! `$x.body.0`.
+//! `$x.body.0`; or a literal, for which a constant is made.
 
-use lmlang_ir::text::nearest;
-use lmlang_ir::{Body, FuncRef, FunctionHead, NodeRef, Ref, RefKind, RegionRef, Source, node::MAX_PORTS};
+use lmlang_ir::ops::Expected;
+use lmlang_ir::text::{nearest, parse_literal};
+use lmlang_ir::{
+    Body, FuncRef, FunctionHead, NodeContent, NodeRef, Op, Ref, RefKind, RegionRef, Source, Type,
+    node::MAX_PORTS,
+};
 
 use super::error::{Done, EditError, code};
 use super::session::{Session, dollar, shortened, wrong_kind};
@@ -17,7 +21,58 @@ pub(super) struct Scope {
     pub(super) after: Option<NodeRef>,
 }
 
+/// What a caller gives for an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Given<'t> {
+    Source(Source),
+    /// A literal, with the value that is called so.
+    Literal {
+        text: &'t str,
+        named: Option<Source>,
+    },
+}
+
 impl Session<'_> {
+    /// What a text stands for. What is in quotes is a name too, where no text goes.
+    pub(super) fn given<'t>(&self, field: &[&str], scope: Scope, text: &'t str) -> Done<Given<'t>> {
+        if parse_literal(text, None).is_none() {
+            return self.source(field, scope, text).map(Given::Source);
+        }
+        let quoted = text.trim().starts_with('"');
+        let named = if quoted { self.source(field, scope, text).ok() } else { None };
+        Ok(Given::Literal { text, named })
+    }
+
+    /// The source of an input; for a literal a constant is made at a place.
+    pub(super) fn input(
+        &mut self,
+        field: &[&str],
+        place: Scope,
+        given: Given<'_>,
+        expected: Option<&Expected>,
+    ) -> Done<Source> {
+        let (text, named) = match given {
+            Given::Source(source) => return Ok(source),
+            Given::Literal { text, named } => (text, named),
+        };
+        if let Some(named) = named.filter(|_| expected != Some(&Expected::Is(Type::String))) {
+            return Ok(named);
+        }
+        let value = match parse_literal(text, expected) {
+            Some(Ok(value)) => value,
+            None => return self.source(field, place, text),
+            Some(Err(error)) => {
+                let told = EditError::new(error.code, field, error.message).expected(error.expected);
+                return Err(told.found(shortened(text)).into());
+            }
+        };
+        let Scope { function, region, after } = place;
+        let node: NodeRef = self.allocate_in(function, NodeRef::new)?;
+        let content = NodeContent::new(Op::constant(value), []);
+        self.open(function)?.insert_node(node, region, after, content)?;
+        Ok(Source::Node(node, 0))
+    }
+
     /// The source that a text names.
     pub(super) fn source(&self, field: &[&str], scope: Scope, text: &str) -> Done<Source> {
         let text = text.trim();
@@ -50,7 +105,7 @@ impl Session<'_> {
         }
         let name = head.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(head);
         if name.is_empty() {
-            let message = "a source is a ref, a name in scope or a `$name`";
+            let message = "a source is a ref, a name in scope, a `$name` or a literal";
             return Err(EditError::new(code::BAD_SOURCE, field, message).found(shortened(text)).into());
         }
         let function = self.function(field, scope.function)?;

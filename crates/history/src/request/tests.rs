@@ -366,6 +366,7 @@ fn mistakes() {
             node("", "add.i32", &[], At { before: Some("n4".into()), ..after("n5") }),
             function("n4", None),
             EditRequest::Unsupported("wrap"),
+            EditRequest::Unsupported("setSignature.rewriteCalls"),
         ],
     );
     check(
@@ -377,6 +378,44 @@ fn mistakes() {
             node("", "add.i32", &["y", "$a1.0"], within("f")),
             node("", "add.i32", &["y#n4", "f2.1"], within("f")),
             node("", "add.i32", &["v9", "$a1.body"], within("f")),
+        ],
+    );
+}
+
+#[test]
+fn literals_become_constants() {
+    check(
+        "literals",
+        &[
+            node("p", "mul.i32", &["a", "3"], within("f")),
+            node("q", "add.i32", &["i32:-1", " $p "], after("$p")),
+            node("t", "string.len", &["\"a\""], within("f")),
+            node("l", "loop (i: i64, b: bool) -> ()", &["0x10", "true"], within("f")),
+            node("w", "var.set v9", &["7"], within("g")),
+        ],
+    );
+    check(
+        "literals_elsewhere",
+        &[
+            edge("5", "n5", 1, true),
+            remove_node("n4", Some("6"), false),
+            EditRequest::ReplaceUses(ReplaceUses { of: "n10".into(), with: "-7".into() }),
+        ],
+    );
+    check(
+        "literals_that_do_not_fit",
+        &[
+            node("", "add.i32", &["a", "1.5"], within("f")),
+            node("", "add.i32", &["a", "5000000000"], within("f")),
+            node("", "add.i32", &["i64:1", "a"], within("f")),
+            node("", "add.i32", &["a", "b", "1"], within("f")),
+            node("", "add.i32", &["a", "\"b\""], within("f")),
+            node("", "add.i32", &["a", "\"c\""], within("f")),
+            node("", "add.i32", &["a", "1x"], within("f")),
+            node("", "add.i32", &["a", "1 2"], within("f")),
+            edge("true", "n5", 0, true),
+            edge("1", "n5", 9, true),
+            edge("1", "n5", 0, false),
         ],
     );
 }
@@ -475,6 +514,7 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
     let source = |by: u32| match by % 4 {
         0 => "a".to_owned(),
         1 => format!("{}.{}", of(by, RefKind::Region), by % 3),
+        2 => ["1", "i64:1", "true", "\"x\"", "1x"][by as usize / 4 % 5].to_owned(),
         _ => some_node(by),
     };
     let at = |by: u32| match by % 4 {

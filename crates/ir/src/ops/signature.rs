@@ -12,6 +12,7 @@ use crate::ops::spec::{AttrKind, PortType};
 use crate::program::Program;
 use crate::refs::NodeRef;
 use crate::types::{Scalar, Signature, Type, Variant};
+use std::fmt;
 use std::sync::Arc;
 
 /// What an input takes.
@@ -32,6 +33,16 @@ impl Expected {
             Expected::Is(ty) => ty == given,
             Expected::Address => matches!(given, Type::Scalar(Scalar::I32) | Type::Ptr(_)),
             Expected::Integer => matches!(given, Type::Scalar(Scalar::I32 | Scalar::I64)),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Is(ty) => write!(f, "`{ty}`"),
+            Expected::Address => f.write_str("`i32` or a pointer"),
+            Expected::Integer => f.write_str("`i32` or `i64`"),
         }
     }
 }

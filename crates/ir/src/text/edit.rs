@@ -11,24 +11,26 @@ use crate::change::{FunctionMut, StructureError};
 use crate::entities::RegionParam;
 use crate::function::Function;
 use crate::node::Source;
-use crate::ops::Op;
+use crate::ops::{Expected, Op};
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef};
 use crate::text::api::{lower, parse_items};
 use crate::text::body_names::BodyNames;
 use crate::text::cursor::Parser;
 use crate::text::error::{Mistake, TextError, code, locate};
+use crate::text::lexer::Kind;
+use crate::text::literal::Literal;
 use crate::text::lower::{Lowering, Policy};
 use crate::text::lower_body::{Body, Reuse};
 use crate::text::names::{ProgramNames, unknown_ref};
-use crate::text::op::parse_alone;
+use crate::text::op::{first_of, parse_alone};
 use crate::text::places::Places;
 use crate::text::resolve::{Resolved, resolve_op, resolve_type};
 use crate::text::scope::Scope;
 use crate::text::syntax::{
     AttrSyntax, BodySyntax, CaseSyntax, FunctionItem, Head, Item, ParamSyntax, Segment, Tree, TypeItem,
 };
-use crate::types::Type;
+use crate::types::{Const, Scalar, Type};
 
 /// Where lines are inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -357,6 +359,59 @@ fn insert(
         std::mem::take(&mut body.labelled)
     })?;
     Ok(Inserted { labels, places })
+}
+
+/// The constant that a text stands for as an input: `5`, `i64:5`, `true`, `"x"`; `None` if it is no literal.
+///
+/// Without a type of its own a literal takes the one that its place expects.
+pub fn parse_literal(text: &str, expected: Option<&Expected>) -> Option<Result<Const, TextError>> {
+    let mut parser = Parser::new(text);
+    let typed = parser.is_punct(1, b':');
+    let ty = if typed { Some(parser.source(parser.peek()).parse::<Scalar>().ok()?) } else { None };
+    parser.at += if typed { 2 } else { 0 };
+    let first = parser.peek();
+    let malformed = first.kind == Kind::Bad
+        && parser.source(first).starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '"'));
+    let alone = parser.ahead(1).kind == Kind::End;
+    if !malformed && !(alone && parser.literal_ahead()) {
+        return None;
+    }
+    let literal = parser.literal();
+    Some(match literal {
+        Err(_) => Err(parser.mistakes),
+        Ok(literal) => typed_literal(&literal, ty.map(Type::from), expected).map_err(|mistake| vec![mistake]),
+    })
+    .map(|read| read.map_err(|mistakes| first_of(text, mistakes)))
+}
+
+fn typed_literal(
+    literal: &Literal,
+    given: Option<Type>,
+    expected: Option<&Expected>,
+) -> Result<Const, Mistake> {
+    let ty = match (given, expected) {
+        (Some(given), None) => given,
+        (Some(given), Some(expected)) if expected.accepts(&given) => given,
+        (Some(given), Some(expected)) => {
+            let message = format!("a literal of `{given}`: expected {expected}");
+            return Err(Mistake::new(code::BAD_LITERAL, 0, message)
+                .expected(format!("a value of {expected}"))
+                .found(format!("`{given}`")));
+        }
+        (None, Some(Expected::Is(ty))) => ty.clone(),
+        (None, Some(Expected::Address | Expected::Integer)) => Type::I32,
+        (None, None) => {
+            let message = "no type is known for this literal";
+            return Err(Mistake::new(code::LITERAL_WITHOUT_TYPE, 0, message)
+                .expected("a literal with its type, like `i64:5`")
+                .found(literal.describe()));
+        }
+    };
+    literal.typed(&ty).map_err(|reason| {
+        Mistake::new(code::BAD_LITERAL, 0, reason)
+            .expected(format!("a value of `{ty}`"))
+            .found(literal.describe())
+    })
 }
 
 /// Reads an operator as one writes it for a new node: entities by name or ref, labels of the nodes around, for a loop

@@ -69,8 +69,8 @@ mod words;
 
 pub use api::{Added, add_text, parse_program};
 pub use edit::{
-    InsertPlace, Inserted, OperatorForm, OperatorScope, insert_condition, insert_text, parse_operator,
-    replace_contract, replace_function, replace_type,
+    InsertPlace, Inserted, OperatorForm, OperatorScope, insert_condition, insert_text, parse_literal,
+    parse_operator, replace_contract, replace_function, replace_type,
 };
 pub use error::{TextError, code, nearest};
 pub use format::format_text;

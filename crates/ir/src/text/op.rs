@@ -64,21 +64,25 @@ pub(super) fn parse_alone<S, T>(
         // Noted; the result is not looked at again.
         let _: crate::text::cursor::Skip = parser.unexpected("the end of the text");
     }
-    let first = |mistakes: Vec<Mistake>| {
-        locate(text, mistakes).into_iter().next().unwrap_or_else(|| TextError {
-            code: code::SYNTAX,
-            message: "malformed text".to_owned(),
-            line: 1,
-            column: 1,
-            expected: Vec::new(),
-            found: None,
-            candidates: Vec::new(),
-        })
-    };
     match syntax {
-        Ok(syntax) if parser.mistakes.is_empty() => resolve(syntax).map_err(|mistake| first(vec![mistake])),
-        Ok(_) | Err(_) => Err(first(parser.mistakes)),
+        Ok(syntax) if parser.mistakes.is_empty() => {
+            resolve(syntax).map_err(|mistake| first_of(text, vec![mistake]))
+        }
+        Ok(_) | Err(_) => Err(first_of(text, parser.mistakes)),
     }
+}
+
+/// The first mistake of a text.
+pub(super) fn first_of(text: &str, mistakes: Vec<Mistake>) -> TextError {
+    locate(text, mistakes).into_iter().next().unwrap_or_else(|| TextError {
+        code: code::SYNTAX,
+        message: "malformed text".to_owned(),
+        line: 1,
+        column: 1,
+        expected: Vec::new(),
+        found: None,
+        candidates: Vec::new(),
+    })
 }
 
 /// How entities are named when an operator is printed.
