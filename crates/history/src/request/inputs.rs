@@ -72,7 +72,8 @@ pub enum EditRequest {
     ReplaceContract(ReplaceText),
     /// Removes a contract.
     RemoveContract(Remove),
-    /// Anything that is known by name and not carried out yet.
+    /// Anything that is known by name and not carried out yet: an edit, or one of its arguments,
+    /// `setSignature.rewriteCalls`.
     Unsupported(&'static str),
 }
 
@@ -113,7 +114,7 @@ impl EditRequest {
             EditRequest::AddContract(_) => "addContract",
             EditRequest::ReplaceContract(_) => "replaceContract",
             EditRequest::RemoveContract(_) => "removeContract",
-            EditRequest::Unsupported(field) => field,
+            EditRequest::Unsupported(field) => field.split(['.', ' ']).next().unwrap_or(field),
         }
     }
 

@@ -240,7 +240,8 @@ impl Session<'_> {
             EditRequest::RemoveContract(edit) => self.remove_contract(edit),
             EditRequest::Unsupported(field) => {
                 let message = format!("`{field}` is not carried out yet");
-                Err(EditError::new(code::UNSUPPORTED, &[], message).found(*field).into())
+                let argument: Vec<&str> = field.split('.').skip(1).collect();
+                Err(EditError::new(code::UNSUPPORTED, &argument, message).found(*field).into())
             }
         }
     }
