@@ -37,6 +37,47 @@ fn needs_bracket(code: Opcode) -> bool {
     matches!(code.spec().attr, AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature)
 }
 
+/// For an operator whose type is missing, or written in another way: what is wrong, and how it is written.
+fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
+    let dots = given.rmatch_indices('.').map(|(at, _)| at);
+    let known = |end: usize| Some((Opcode::of_mnemonic(&given[..end])?, end));
+    let (code, end) = std::iter::once(given.len()).chain(dots).find_map(known)?;
+    let (name, suffix) = given.split_at(end);
+    let missing = format!("the type of `{name}` is missing");
+    let dotted = |scalars: &[Scalar]| scalars.iter().map(|scalar| format!("{name}.{scalar}")).collect();
+    Some(match code.spec().attr {
+        AttrKind::Scalar(allowed) | AttrKind::Memory(allowed) => (missing, dotted(allowed)),
+        AttrKind::Convert(allowed) => {
+            (missing, allowed.iter().map(|(from, to)| format!("{name}.{from}.{to}")).collect())
+        }
+        AttrKind::Const => {
+            let others = ["unit", "string", "bytes"].map(|ty| format!("{name}.{ty}"));
+            let scalars: Vec<String> = dotted(&Scalar::ALL);
+            (missing, scalars.into_iter().chain(others).collect())
+        }
+        AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature => {
+            let ty = if suffix.is_empty() { "T" } else { &suffix[1..] };
+            (format!("the type of `{name}` stands in angle brackets"), vec![format!("{name}<{ty}>")])
+        }
+        AttrKind::None
+        | AttrKind::Struct
+        | AttrKind::Field
+        | AttrKind::Variant
+        | AttrKind::Function
+        | AttrKind::Variable
+        | AttrKind::Global
+        | AttrKind::Data
+        | AttrKind::Table
+        | AttrKind::Index
+        | AttrKind::Indirect
+        | AttrKind::Control
+        | AttrKind::Match
+        | AttrKind::Exit
+        | AttrKind::Switch
+        | AttrKind::Raw => return None,
+    })
+}
+
 /// The bytes that an operator moves at once: its natural alignment.
 pub(super) fn access_width(code: Opcode, scalar: Scalar) -> u32 {
     match code {
@@ -86,9 +127,15 @@ impl<'t> Parser<'t> {
             count += 2;
         }
         let given = &self.text[first.start as usize..end as usize];
+        let called = self.is_punct(1, b'(').then(|| format!("call {given}"));
+        if let Some((message, forms)) = incomplete(given) {
+            let candidates = forms.iter().cloned().chain(called).collect();
+            let mistake = Mistake::new(code::UNKNOWN_OP, first.start, message).found(given);
+            self.note(Mistake { expected: forms, candidates, ..mistake });
+            return Skip;
+        }
         let candidates =
             nearest(given.split('.').next().unwrap_or(given), OPS.iter().map(|spec| spec.mnemonic));
-        let called = self.is_punct(1, b'(').then(|| format!("call {given}"));
         let candidates = called.into_iter().chain(candidates).collect();
         let message = format!("there is no operator `{given}`");
         self.note(Mistake::new(code::UNKNOWN_OP, first.start, message).found(given).candidates(candidates));

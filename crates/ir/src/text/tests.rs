@@ -348,6 +348,27 @@ fn a_text_says_where_it_tells_no_more_mistakes() {
 }
 
 #[test]
+fn an_operator_without_its_type_is_told_how_it_is_written() {
+    for (line, message, candidates) in [
+        ("a = add x, 1", "the type of `add` is missing", &["add.i32", "add.i64", "add.f32", "add.f64"][..]),
+        (
+            "a = add(x, 1)",
+            "the type of `add` is missing",
+            &["add.i32", "add.i64", "add.f32", "add.f64", "call add"],
+        ),
+        ("a = select.i64 c, x, x", "the type of `select` stands in angle brackets", &["select<i64>"]),
+        ("a = select c, x, x", "the type of `select` stands in angle brackets", &["select<T>"]),
+        ("a = promote x", "the type of `promote` is missing", &["promote.f32.f64"]),
+        ("a = ad x, 1", "there is no operator `ad`", &["add", "and"]),
+    ] {
+        let text = format!("func f (x: i32, c: bool) -> () {{\n  {line}\n  return\n}}\n");
+        let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).expect_err(line);
+        assert_eq!((errors[0].message.as_str(), errors[0].code), (message, code::UNKNOWN_OP), "{line}");
+        assert_eq!(errors[0].candidates, candidates, "{line}");
+    }
+}
+
+#[test]
 fn all_mistakes_of_a_text_are_told() {
     check_mistakes(
         "module m
