@@ -4,6 +4,7 @@
 //! is told in terms of the originals.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use lmlang_ir::ops::signature::{outputs, source_type};
@@ -27,6 +28,15 @@ pub enum OpenPort {
     Source(Source),
     /// An input without a source.
     Hole(NodeRef, u16),
+}
+
+impl fmt::Display for OpenPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenPort::Source(source) => source.fmt(f),
+            OpenPort::Hole(node, port) => write!(f, "{node}.in{port}"),
+        }
+    }
 }
 
 /// What running nodes gave.
@@ -65,7 +75,7 @@ pub enum NodesError {
     #[error("the types of `{0}` are not known")]
     Untyped(NodeRef),
     /// A value was given for a port that does not take one.
-    #[error("`{0:?}` takes no value")]
+    #[error("`{0}` takes no value")]
     NotOpen(OpenPort),
     /// A value is of another type.
     #[error(transparent)]
@@ -478,5 +488,18 @@ impl<'a> Writer<'a> {
             other => other.clone(),
         };
         Op::new(op.code(), attr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_told_by_their_refs() {
+        let node = NodeRef::new(30).expect("in range");
+        let told = |port| NodesError::NotOpen(port).to_string();
+        assert_eq!(told(OpenPort::Source(Source::Node(node, 0))), "`n30` takes no value");
+        assert_eq!(told(OpenPort::Hole(node, 1)), "`n30.in1` takes no value");
     }
 }
