@@ -55,14 +55,11 @@ impl Source {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path) -> Result<Source, Error> {
         Kind::supported(path)?;
-        let failed = |source| Error::Read { path: path.to_owned(), source };
-        let text = if path == Path::new("-") {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-            text
-        } else {
-            fs::read_to_string(path).map_err(failed)?
-        };
+        let mut text = input(path)?;
+        // Some editors mark UTF-8 so; it is no part of the text.
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
         Ok(Source { path: path.to_owned(), text })
     }
 
@@ -70,6 +67,17 @@ impl Source {
     pub(crate) fn name(&self) -> String {
         if self.path == Path::new("-") { "stdin".to_owned() } else { self.path.display().to_string() }
     }
+}
+
+/// Reads all of a file, or of standard input for `-`.
+pub(crate) fn input(path: &Path) -> Result<String, Error> {
+    let mut text = String::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().read_to_string(&mut text),
+        false => fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
+    };
+    read.map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    Ok(text)
 }
 
 /// Writes a file.

@@ -1,5 +1,6 @@
 //! `lmlang run`: a function of a file, with its trace.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +10,9 @@ use clap::ValueEnum;
 use lmlang_interp::{
     Cache, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace, TraceLevel,
 };
+use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{Const, FuncRef, Program, Type, Value};
+use lmlang_ir::{Const, FuncRef, Opcode, Program, Type, Value};
 use serde_json::{Value as Json, json};
 
 use crate::diagnostics::{Read, sound};
@@ -18,7 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Form, Output, say};
 use crate::session::block_on;
-use crate::source::Source;
+use crate::source::{Source, input};
 
 /// Which function, with what.
 #[derive(Debug, clap::Args)]
@@ -39,7 +41,7 @@ pub(crate) struct Args {
     /// How long it may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
-    /// What the program reads from its standard input.
+    /// What the program reads from its standard input; `-` for that of this command [default: what is piped into it].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
 }
@@ -70,9 +72,12 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let program = read.checked.program();
     let function = find(program, &args.function, &args.file)?;
     let values = arguments(program, function, &args.args)?;
+    let piped =
+        || args.file != Path::new("-") && !std::io::stdin().is_terminal() && reads_lines(program, function);
     let stdin: Arc<str> = match &args.stdin {
-        None => Arc::from(""),
         Some(path) => input(path)?.into(),
+        None if piped() => input(Path::new("-"))?.into(),
+        None => Arc::from(""),
     };
     let options =
         Options { limits: Limits { fuel: args.fuel, ..Limits::default() }, stdin, ..Options::default() };
@@ -293,8 +298,12 @@ impl From<Level> for TraceLevel {
     }
 }
 
-fn input(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+/// Tells whether a run of a function may read its standard input. What does not would wait for the end of a pipe in vain.
+fn reads_lines(program: &Program, function: FuncRef) -> bool {
+    let reached = components_from(Mentions::all(program), [function.into()]);
+    let functions = reached.into_iter().flatten().filter_map(|of| FuncRef::try_from(of).ok());
+    let mut bodies = functions.filter_map(|of| program.function(of)).map(|found| found.body());
+    bodies.any(|body| body.nodes().any(|(_, node)| node.op().code() == Opcode::ReadLine))
 }
 
 /// The function that a caller names.

@@ -1,5 +1,7 @@
 //! Commands on files: check, fmt, run, and those that need nothing.
 
+use std::process::Stdio;
+
 use crate::tool::Place;
 
 const WRONG: &str = "module wrong\npub func f (n: i64) -> (i64) {\n  x = add.i64 m, 1\n  return x\n}\nfunc g () -> (i64) {\n  return true\n}\n";
@@ -34,6 +36,35 @@ fn run_prints_results_and_ends_as_the_program_did() {
     place.fails(&["run", "none.lm", "fib", "1"], 3, "IO");
     place.fails(&["run", "fib.lm", "fib", "20", "--fuel", "100"], 1, "LIMIT_REACHED");
     place.fails(&["run", "fib.lm", "fib", "40", "--timeout", "0"], 124, "TIME");
+}
+
+#[test]
+fn what_is_piped_in_is_read_by_the_program() {
+    let place = Place::with_example("strings.lm");
+    place.write("names", "Ada\n");
+    assert!(place.ok(&["run", "strings.lm", "greet"]).contains("Hello, world!"));
+    assert!(place.ok(&["run", "strings.lm", "greet", "--stdin", "names"]).contains("Hello, Ada!"));
+    for args in [&["run", "strings.lm", "greet"][..], &["run", "strings.lm", "greet", "--stdin", "-"]] {
+        let greeted = place.run_with(args, "Eve\n");
+        assert_eq!(greeted.stdout, "What is your name?\nHello, Eve!\n", "{greeted:?}");
+    }
+    // The pipe stays open: what does not read does not wait for its end.
+    let mut command = place.command();
+    let mut waiting = command.args(["run", "strings.lm", "fizzbuzz", "1"]).stdin(Stdio::piped());
+    waiting = waiting.stdout(Stdio::null());
+    let mut child = waiting.spawn().expect("the binary runs");
+    let _pipe = child.stdin.take();
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn a_mark_of_utf_8_is_no_part_of_a_file() {
+    let place = Place::new();
+    place.write("m.lm", "\u{feff}; About m.\nmodule m\npub func f () -> (i32) { return 1 }\n");
+    place.ok(&["check", "m.lm"]);
+    assert_eq!(place.ok(&["run", "m.lm", "f"]), "i32:1\n");
+    place.write("wrong.lm", "\u{feff}func f () -> (i32) { return x }\n");
+    assert!(place.fails(&["run", "wrong.lm", "f"], 6, "UNKNOWN_NAME").contains("wrong.lm:1:29"));
 }
 
 #[test]

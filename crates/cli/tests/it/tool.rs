@@ -1,7 +1,8 @@
 //! What the tests share: a folder of one's own to run the binary in.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -48,12 +49,23 @@ impl Place {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(LMLANG);
         command.current_dir(self.path()).env_clear().env("HOME", self.path()).env("USER", "ada");
-        command.stdin(std::process::Stdio::null());
+        command.stdin(Stdio::null());
         command
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Done {
         self.command().args(args).output().expect("the binary runs").into()
+    }
+
+    /// Runs a command that is given an input.
+    pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Done {
+        let mut command = self.command();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
+        let mut pipe = child.stdin.take().expect("it is piped");
+        pipe.write_all(input.as_bytes()).expect("somebody reads");
+        drop(pipe);
+        child.wait_with_output().expect("the binary ends").into()
     }
 
     /// Runs a command that must succeed and gives what it printed.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::lexer::mark;
+
 /// A mistake in a text. All mistakes of a text are found in one pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
@@ -135,11 +137,11 @@ pub(super) fn locate(text: &str, mut mistakes: Vec<Mistake>) -> Vec<TextError> {
         let message = format!("more than {MAX_ERRORS} mistakes: those from here on are not told");
         mistakes.push(Mistake::new(code::TOO_MANY_ERRORS, more, message));
     }
-    let (mut line, mut line_start, mut seen) = (1u32, 0usize, 0usize);
+    let (mut line, mut line_start, mut seen) = (1u32, mark(text), 0usize);
     mistakes
         .into_iter()
         .map(|mistake| {
-            let at = (mistake.at as usize).min(text.len());
+            let at = (mistake.at as usize).clamp(mark(text), text.len());
             for (offset, byte) in text.as_bytes()[seen..at].iter().enumerate() {
                 if *byte == b'\n' {
                     line += 1;

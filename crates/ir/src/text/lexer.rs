@@ -67,10 +67,15 @@ pub(super) fn lex(text: &str) -> Lexed {
         lexed.tokens.push(Token { kind: Kind::End, start: 0, end: 0, line_start: true, partner: NO_PARTNER });
         return lexed;
     }
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, line_start: true, lexed };
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: mark(text), line_start: true, lexed };
     while lexer.step() {}
     lexer.lexed.pair_brackets();
     lexer.lexed
+}
+
+/// The length of the mark of UTF-8 that a text may begin with, which is no part of it.
+pub(super) fn mark(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 struct Lexer<'t> {

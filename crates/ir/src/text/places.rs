@@ -6,6 +6,7 @@ use crate::program::Program;
 use crate::refs::RefAllocator;
 use crate::text::api::{lower, parse_items};
 use crate::text::error::TextError;
+use crate::text::lexer::mark;
 use crate::text::lower::{Lowering, Policy};
 
 /// Where the entities of a program stand in a text: so findings about a file can name lines.
@@ -25,6 +26,7 @@ impl Places {
         let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
         offsets.sort_unstable_by_key(|(_, at)| *at);
         let mut chars = text.char_indices().peekable();
+        chars.next_if(|_| mark(text) > 0);
         let (mut line, mut column) = (1, 1);
         let mut places = HashMap::with_capacity(offsets.len());
         for (number, at) in offsets {

@@ -369,6 +369,21 @@ fn an_operator_without_its_type_is_told_how_it_is_written() {
 }
 
 #[test]
+fn a_mark_of_utf_8_is_no_part_of_a_text() {
+    let text = "module m\nfunc f () -> () { return }\n";
+    let marked = format!("\u{feff}{text}");
+    assert_eq!(parsed(&marked), parsed(text));
+    assert_eq!(format_text(&marked).expect("a program"), text);
+    check_mistakes(
+        "\u{feff}func f () -> () { retrun }\n",
+        &["1:19: UNKNOWN_OP: there is no operator `retrun`"],
+    );
+    let (_, places) =
+        parse_program_with_places(&marked, &mut RefAllocator::starting_at(1)).expect("a program");
+    assert_eq!(places.get(1), Some((1, 8)));
+}
+
+#[test]
 fn all_mistakes_of_a_text_are_told() {
     check_mistakes(
         "module m
