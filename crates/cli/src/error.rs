@@ -126,6 +126,9 @@ pub(crate) enum Error {
         /// What was given.
         given: String,
     },
+    /// What comes from standard input has no name of its own.
+    #[error("standard input has no name for the program: give `--name`")]
+    NoName,
     /// Somebody has to agree, and cannot be asked.
     #[error("`{what}` asks first and there is no terminal: give `--yes`")]
     NotConfirmed {
@@ -174,7 +177,8 @@ impl Error {
             Error::ArgumentCount { .. }
             | Error::Argument { .. }
             | Error::CannotRun { .. }
-            | Error::Target { .. } => "BAD_ARGUMENT",
+            | Error::Target { .. }
+            | Error::NoName => "BAD_ARGUMENT",
             Error::NotConfirmed { .. } => "NOT_CONFIRMED",
         }
     }
@@ -213,6 +217,7 @@ impl Error {
             | Error::Argument { .. }
             | Error::CannotRun { .. }
             | Error::Target { .. }
+            | Error::NoName
             | Error::NotConfirmed { .. }
             | Error::NoHelp { .. } => Exit::Usage,
             Error::Storage(_)

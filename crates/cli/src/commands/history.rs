@@ -19,8 +19,8 @@ pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
     /// How many at most.
-    #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT")]
-    limit: usize,
+    #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
     /// Only those by this author.
     #[arg(long = "by", value_name = "NAME")]
     by: Option<String>,
@@ -113,14 +113,14 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             author: args.by.clone(),
             touching: args.touching,
             kind: None,
-            limit: args.limit,
+            limit: args.limit as usize,
         };
         Ok(engine.history(&open, &query).await?)
     })?;
     let revisions: Vec<Revision> = page.entries.iter().map(|entry| entry.as_ref().into()).collect();
     output.data(&revisions, || columns(&revisions.iter().map(Revision::row).collect::<Vec<_>>()))?;
     if page.more {
-        say(format_args!("older revisions are left out; `-n {}` shows more", args.limit * 2));
+        say(format_args!("older revisions are left out; `-n {}` shows more", args.limit.saturating_mul(2)));
     }
     Ok(Exit::Success)
 }

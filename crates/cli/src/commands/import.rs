@@ -18,7 +18,7 @@ use crate::source::{Source, leading_comment};
 pub(crate) struct Args {
     /// The file, in the text form; `-` for standard input.
     file: PathBuf,
-    /// The program's name [default: that of the file, without its suffix].
+    /// The program's name, needed for standard input [default: that of the file, without its suffix].
     #[arg(long)]
     name: Option<String>,
     /// What the program is for [default: the first paragraph of the comment that the file begins with].
@@ -30,9 +30,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let stem = args.file.file_stem().filter(|stem| *stem != "-");
+    let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
+    let name = name.ok_or(Error::NoName)?;
     let source = Source::read(&args.file)?;
-    let stem = || args.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = args.name.clone().unwrap_or_else(stem);
     let doc = args.doc.clone().unwrap_or_else(|| leading_comment(&source.text));
     let request = NewProgramRequest { name, doc, text: Some(source.text.clone()) };
     let spinner = spinner(format!("importing {}", source.name()));

@@ -68,6 +68,10 @@ pub(crate) fn go(
     let travel = Travel { way, expected_head: how.expected_head.clone(), dry_run: how.dry_run };
     let call = call(settings, how.message.clone());
     let arrival = with_program(settings, program, |engine, open| async move {
+        if let Way::Undo(Distance::To(number)) | Way::Redo(Distance::To(number)) = travel.way {
+            // One that is nowhere, as opposed to one that is not on the line.
+            engine.revision(&open, Some(&format!("r{number}"))).await?;
+        }
         Ok(engine.travel(&open, &travel, &call).await?)
     })?;
     match arrival {

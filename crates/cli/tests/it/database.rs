@@ -36,6 +36,15 @@ fn programs_are_imported_listed_exported_and_deleted() {
 }
 
 #[test]
+fn what_comes_from_standard_input_needs_a_name() {
+    let place = Place::new();
+    let told = place.fails(&["import", "-"], 2, "BAD_ARGUMENT");
+    assert!(told.contains("--name"), "{told}");
+    let text = "module m\npub func f () -> (i32) { return 1 }\n";
+    assert_eq!(place.run_with(&["import", "-", "--name", "m"], text).stdout, "m\n");
+}
+
+#[test]
 fn a_program_with_errors_is_not_imported() {
     let place = Place::new();
     place.write("wrong.lm", "module m\npub func f () -> (i64) {\n  return x\n}\n");
@@ -62,6 +71,10 @@ fn checkpoints_name_revisions_and_history_shows_them() {
     place.ok(&["checkpoint", "delete", "fib", "first"]);
     place.fails(&["checkpoint", "delete", "fib", "first"], 3, "NOT_FOUND");
     place.fails(&["diff", "fib", "r9"], 3, "NOT_FOUND");
+    place.fails(&["undo", "fib", "--to", "r9"], 3, "NOT_FOUND");
+    place.fails(&["redo", "fib", "--to", "r9"], 3, "NOT_FOUND");
+    assert_eq!(place.run(&["undo", "fib", "--to", "r1"]).code, Some(1), "the head is there already");
+    assert_eq!(place.run(&["history", "fib", "-n", "0"]).code, Some(2));
     let sound = place.json(&["doctor"]);
     assert_eq!((&sound["sound"], &sound["replayed"]), (&true.into(), &3.into()), "{sound}");
 }
