@@ -372,8 +372,8 @@ pub fn parse_literal(text: &str, expected: Option<&Expected>) -> Option<Result<C
     let first = parser.peek();
     let malformed = first.kind == Kind::Bad
         && parser.source(first).starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '"'));
-    let alone = parser.ahead(1).kind == Kind::End;
-    if !malformed && !(alone && parser.literal_ahead()) {
+    let literal = parser.literal_ahead() && parser.ahead(1).kind == Kind::End;
+    if !literal && !malformed {
         return None;
     }
     let literal = parser.literal();
