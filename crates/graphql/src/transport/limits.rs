@@ -21,6 +21,10 @@ pub struct Limits {
     /// At most 32, which the GraphQL library enforces without a typed error; the introspection query of the reference
     /// implementation needs 19.
     pub depth: u64,
+    /// Levels of `fields`, `interfaces`, `possibleTypes` and `inputFields` of introspection in each other.
+    ///
+    /// Each level multiplies the answer; the reference implementation allows as many.
+    pub introspection: u64,
     /// Selections of all operations, fragments expanded.
     pub selections: u64,
     /// Fields that the operation can answer at most: a field with `first` multiplies what is below it by the page size,
@@ -51,6 +55,7 @@ impl Default for Limits {
             brackets: 60,
             definitions: 100,
             depth: 25,
+            introspection: 2,
             selections: 5_000,
             complexity: 500_000,
             aliases: 100,
@@ -74,6 +79,7 @@ impl Limits {
             "brackets": self.brackets,
             "definitions": self.definitions,
             "depth": self.depth,
+            "introspection": self.introspection,
             "selections": self.selections,
             "complexity": self.complexity,
             "aliases": self.aliases,

@@ -13,7 +13,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Value, Variables};
 
 use super::limits::Limits;
-use super::shape::{Factor, Shape};
+use super::shape::{self, Factor, Shape};
 use crate::error::{ApiError, Code};
 
 /// What a selection set costs with its fragments expanded.
@@ -23,6 +23,8 @@ pub(super) struct Cost {
     selections: u64,
     aliases: u64,
     complexity: u64,
+    /// How deep lists of the schema's own types stand in each other.
+    introspection: u64,
 }
 
 /// Checks how many operations and fragments there are.
@@ -134,6 +136,7 @@ impl<'a> Measure<'a> {
             sum.selections = sum.selections.saturating_add(below.selections).saturating_add(1);
             sum.aliases = sum.aliases.saturating_add(below.aliases);
             sum.complexity = sum.complexity.saturating_add(below.complexity);
+            sum.introspection = sum.introspection.max(below.introspection);
             within("selections", self.limits.selections, sum.selections)?;
         }
         Ok(sum)
@@ -147,12 +150,20 @@ impl<'a> Measure<'a> {
             cost = self.set(&field.selection_set.node, known.map(|known| &known.of), level + 1)?;
         }
         cost.aliases = cost.aliases.saturating_add(u64::from(field.alias.is_some()));
+        let name = field.name.node.as_str();
         let times = match known.map(|known| known.factor) {
-            None => 1,
+            None => shape::introspection_times(name),
             Some(Factor::Times(times)) => times,
             Some(Factor::First(default)) => self.given.page(field).unwrap_or(default),
         };
         cost.complexity = cost.complexity.saturating_mul(times).saturating_add(1);
+        if known.is_none() {
+            cost.introspection += u64::from(shape::is_list_of_the_schema(name));
+            // The lists lead back to each other, and resolving them has no await that a deadline could cut.
+            if matches!(name, "__schema" | "__type") {
+                within("introspection", self.limits.introspection, cost.introspection)?;
+            }
+        }
         Ok(cost)
     }
 

@@ -121,6 +121,18 @@ impl Shape {
     }
 }
 
+/// Says whether a field of introspection lists types, fields or input fields, from which others of these can be selected.
+pub(super) fn is_list_of_the_schema(field: &str) -> bool {
+    matches!(field, "fields" | "interfaces" | "possibleTypes" | "inputFields")
+}
+
+/// By how much a field of introspection multiplies what is below it: it is not in the schema's own text.
+pub(super) fn introspection_times(field: &str) -> u64 {
+    let list =
+        is_list_of_the_schema(field) || matches!(field, "types" | "directives" | "args" | "enumValues");
+    if list { LIST_ESTIMATE } else { 1 }
+}
+
 /// Returns the named type under lists and non-null.
 fn bottom(ty: &Type) -> &Name {
     match &ty.base {

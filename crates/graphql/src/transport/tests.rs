@@ -303,6 +303,23 @@ async fn every_limit_has_its_typed_error() {
     check_limit(&format!("query({variables}) {{ hello }}"), "variables", 100, 101).await;
 }
 
+/// Lists of introspection lead back to each other: without a bound, each pair of levels multiplies the answer.
+#[tokio::test]
+async fn introspection_does_not_go_in_circles() {
+    let which = "introspection";
+    let circle = "interfaces { possibleTypes { ";
+    let query = format!("{{ __schema {{ types {{ {} name {} }} }} }}", circle.repeat(10), "} ".repeat(20));
+    check_limit(&query, which, 2, 20).await;
+    let query = "{ __type(name: \"Query\") { fields { type { ofType { fields { type { inputFields { name } } } } } } } }";
+    check_limit(query, which, 2, 3).await;
+    let query = "{ __schema { types { ...A } } } fragment A on __Type { fields { type { ...B } } }
+        fragment B on __Type { ... { possibleTypes { ...C } } } fragment C on __Type { interfaces { name } }";
+    check_limit(query, which, 2, 3).await;
+    let query = "{ __type(name: \"Item\") { fields { type { ofType { fields { name } } } } } }";
+    let fields = json!([{"type": {"ofType": {"fields": null}}}]);
+    check_data(query, json!({}), json!({"__type": {"fields": fields}})).await;
+}
+
 #[tokio::test]
 async fn a_page_size_in_a_variable_counts() {
     let query = "query($n: Int = 7) { items(first: $n) { nodes { name } } }";
