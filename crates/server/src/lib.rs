@@ -13,6 +13,7 @@ mod listen;
 mod negotiate;
 mod probes;
 mod router;
+mod running;
 mod sse;
 pub mod telemetry;
 mod ws;

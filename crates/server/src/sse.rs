@@ -8,20 +8,19 @@ use futures_util::{StreamExt, future, stream};
 use lmlang_graphql::transport::{Answer, Prepared};
 
 use crate::router::Shared;
+use crate::running;
 
 /// Answers with one `next` event for each answer and `complete` after the last.
 ///
-/// Nothing is buffered beyond the connection's own buffers: a client that does not read holds up its source. At a
+/// A client that does not read holds up its source. At a
 /// shutdown the stream ends without `complete`, on which clients reconnect.
 pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Response {
     let answers = match prepared {
-        Ok(prepared) => state.executor.stream(prepared),
+        Ok(prepared) => running::begin(state, prepared).boxed(),
         Err(answer) => stream::once(future::ready(answer)).boxed(),
     };
-    let running = Running::begin();
     let events = answers
-        .map(move |answer| {
-            let _held = &running;
+        .map(|answer| {
             let json = serde_json::to_string(&answer).unwrap_or_else(|error| {
                 tracing::error!(%error, "an answer is not JSON");
                 r#"{"errors":[{"message":"internal error"}]}"#.to_owned()
@@ -32,21 +31,4 @@ pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Res
         .map(Ok::<_, Infallible>)
         .take_until(state.shutdown.clone().cancelled_owned());
     Sse::new(events).keep_alive(KeepAlive::new().interval(state.config.keep_alive)).into_response()
-}
-
-/// Counts an operation among the running streams for as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Running(());
-
-impl Running {
-    pub(crate) fn begin() -> Running {
-        metrics::gauge!("lmlang_streams").increment(1);
-        Running(())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        metrics::gauge!("lmlang_streams").decrement(1);
-    }
 }

@@ -1,8 +1,8 @@
 //! One connection's conversation.
 //!
-//! A single task reads the client, runs its operations and writes to it, so an operation's next answer is only asked
-//! for when there is room to send it: a client that does not read holds up its sources and nothing else. Reading goes
-//! on while a write is blocked, so that `complete` and `ping` are heard.
+//! One task reads the client and writes to it; each operation runs in its own (`running`), which asks for the next
+//! answer only when the one before has been taken: a client that does not read holds up its sources and nothing else.
+//! Reading goes on while a write is blocked, so that `complete` and `ping` are heard.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use tokio_tungstenite::tungstenite;
 use super::message::{self, Close, FromClient};
 use crate::config::Credentials;
 use crate::router::Shared;
-use crate::sse::Running;
+use crate::running;
 
 /// Answers that wait to be written; they leave in one write.
 const ANSWERS_WAITING: usize = 16;
@@ -177,11 +177,7 @@ impl Session {
         };
         match prepared {
             Ok(prepared) => {
-                let running = Running::begin();
-                let answers = self.state.executor.stream(prepared).map(move |answer| {
-                    let _held = &running;
-                    Some(answer)
-                });
+                let answers = running::begin(&self.state, prepared).map(Some);
                 self.streams.insert(id, answers.chain(stream::once(future::ready(None))).boxed());
             }
             Err(answer) => self.outgoing.waiting.push_back(message::answer(&id, &answer)),

@@ -212,3 +212,26 @@ async fn a_client_that_does_not_read_holds_up_nobody() {
     drop(events);
     until_status(&real, &id, "PAUSED").await;
 }
+
+/// What such a client has sent beside its stream is carried out, so that nobody waits for it.
+#[tokio::test]
+async fn a_client_that_does_not_read_keeps_nobody_from_editing() {
+    let real = start(1).await;
+    let mut stalled = introduced(&real.server).await;
+    stalled.subscribe("n", &endless(LONG, "maxEvents: 10000, maxLatencyMs: 0")).await;
+    let edit = |doc: &str| {
+        format!(
+            "mutation {{ proposeEdit(input: {{programId: \"e\", edits: [{{setDoc: {{ref: \"e::twice\", doc: \"{doc}\"}}}}]}}) {{
+                outcome {{ __typename }}
+            }} }}"
+        )
+    };
+    for at in 0..40 {
+        stalled.subscribe(&at.to_string(), &edit(&format!("Stalled {at}."))).await;
+    }
+    for at in 0..20 {
+        let done = soon(real.data(&edit(&format!("Other {at}.")), json!({}))).await;
+        assert_eq!(done["proposeEdit"]["outcome"]["__typename"], "EditApplied");
+    }
+    drop(stalled);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, Error, Object, Result, Schema, Subscription};
 use futures_util::{Stream, StreamExt, stream};
 use lmlang_graphql::error::{ApiError, Code};
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Mutex, Notify, broadcast, watch};
 use tokio_stream::wrappers::BroadcastStream;
 
 /// The test's side of the schema.
@@ -21,6 +21,8 @@ pub(crate) struct Levers {
     pub(crate) go_on: Arc<Notify>,
     /// Says that `waits` has begun.
     pub(crate) waiting: Arc<Notify>,
+    /// Held by `holds` while it waits.
+    pub(crate) lock: Arc<Mutex<()>>,
 }
 
 impl Levers {
@@ -31,6 +33,7 @@ impl Levers {
             pulled: watch::channel(0).0,
             go_on: Arc::default(),
             waiting: Arc::default(),
+            lock: Arc::default(),
         }
     }
 }
@@ -76,6 +79,17 @@ fn explode() -> Option<i32> {
 impl Mutation {
     async fn add(&self, to: i32) -> i32 {
         to + 1
+    }
+    /// As a writer does: waits for something under a lock.
+    async fn holds(&self, ctx: &Context<'_>) -> Option<Result<i32, Error>> {
+        let levers = match ctx.data::<Levers>() {
+            Ok(levers) => levers,
+            Err(error) => return Some(Err(error)),
+        };
+        let _held = levers.lock.lock().await;
+        levers.waiting.notify_one();
+        levers.go_on.notified().await;
+        Some(Ok(1))
     }
 }
 

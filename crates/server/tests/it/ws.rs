@@ -273,6 +273,42 @@ async fn a_client_that_does_not_read_holds_up_only_its_own_source() {
 }
 
 #[tokio::test]
+async fn a_client_that_does_not_read_does_not_suspend_what_it_sent() {
+    let server = start().await;
+    let mut stalled = introduced(&server).await;
+    stalled.subscribe("m", "mutation { holds }").await;
+    soon(server.levers.waiting.notified()).await;
+    stalled.subscribe("n", "subscription { numbers(bytes: 1000000) }").await;
+    server.until_running(1).await;
+    let mut other = introduced(&server).await;
+    for _ in 0..20 {
+        other.subscribe("q", "{ hello }").await;
+        assert_eq!(other.next().await, next("q", json!({"hello": "world"})));
+        assert_eq!(other.next().await, complete("q"));
+    }
+    // Nothing more can be sent to the stalled client, and its mutation gives the lock back.
+    server.levers.go_on.notify_one();
+    other.subscribe("m", "mutation { holds }").await;
+    soon(server.levers.waiting.notified()).await;
+    server.levers.go_on.notify_one();
+    assert_eq!(other.next().await, next("m", json!({"holds": 1})));
+}
+
+#[tokio::test]
+async fn what_is_completed_does_not_go_on() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("m", "mutation { holds }").await;
+    soon(server.levers.waiting.notified()).await;
+    socket.send(json!({"type": "complete", "id": "m"})).await;
+    drop(soon(server.levers.lock.lock()).await);
+    socket.subscribe("m", "mutation { holds }").await;
+    soon(server.levers.waiting.notified()).await;
+    drop(socket);
+    drop(soon(server.levers.lock.lock()).await);
+}
+
+#[tokio::test]
 async fn a_fast_source_does_not_starve_a_slow_one() {
     let server = start().await;
     let mut socket = introduced(&server).await;
