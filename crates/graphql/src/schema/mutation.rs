@@ -317,7 +317,8 @@ fn note(given: Option<&str>) -> Result<(), ApiError> {
     }
 }
 
-/// The call of a mutation; `input` in its canonical form tells a retry from another request under the same key.
+/// The call of a mutation; its name and `input` in its canonical form tell a retry from another request under the same
+/// key.
 fn call(
     context: &Context<'_>,
     message: Option<String>,
@@ -332,7 +333,8 @@ fn call(
     }
     let call = Call { message, ..Call::by(actor(context)) };
     Ok(match key {
-        Some(key) => call.keyed(Some(key), format!("{input:?}").as_bytes()),
+        // An undo and a redo have the same input.
+        Some(key) => call.keyed(Some(key), format!("{} {input:?}", context.field().name()).as_bytes()),
         None => call,
     })
 }

@@ -5,6 +5,7 @@ mod deletion;
 mod failing;
 mod hub;
 mod nullable;
+mod retries;
 mod sdl;
 mod shapes;
 mod subscriptions;
