@@ -55,6 +55,9 @@ impl PageRequest {
     }
 }
 
+/// What a cursor that is a name begins with.
+const NAMED: char = '=';
+
 /// The error for a cursor that this list did not issue.
 pub fn invalid_cursor(given: &str) -> ApiError {
     let given = cut(given);
@@ -118,7 +121,40 @@ impl<T> Connection<T> {
         Connection { more, edges, earlier: page.after.is_some(), total: Arc::new(move || total) }
     }
 
-    /// A page of a list that is there as a whole; cursors are positions.
+    /// A page of a list that is there as a whole, sorted by name; cursors are names behind a mark, so that an item that
+    /// comes or goes moves no other.
+    pub fn sorted(
+        page: &PageRequest,
+        items: Vec<T>,
+        name: impl Fn(&T) -> &str,
+    ) -> Result<Connection<T>, ApiError> {
+        let read = |after| str::strip_prefix(after, NAMED).ok_or_else(|| invalid_cursor(after));
+        let after = page.after.as_deref().map(read).transpose()?;
+        let total = items.len();
+        let rest = items.into_iter().filter(|item| after.is_none_or(|after| name(item) > after));
+        let rest: Vec<_> = rest.map(|item| (format!("{NAMED}{}", name(&item)), item)).collect();
+        Ok(Connection::collect(page, total, rest))
+    }
+
+    /// A page of a list that is there as a whole, in an order of its own; cursors are names.
+    pub fn by_name(
+        page: &PageRequest,
+        items: Vec<T>,
+        name: impl Fn(&T) -> String,
+    ) -> Result<Connection<T>, ApiError> {
+        let start = match page.after.as_deref() {
+            Some(after) => {
+                let last = items.iter().position(|item| name(item) == after);
+                last.ok_or_else(|| invalid_cursor(after))? + 1
+            }
+            None => 0,
+        };
+        let total = items.len();
+        let rest = items.into_iter().skip(start).map(|item| (name(&item), item));
+        Ok(Connection::collect(page, total, rest))
+    }
+
+    /// A page of a list that is there as a whole and does not change; cursors are positions.
     pub fn slice(page: &PageRequest, items: Vec<T>) -> Result<Connection<T>, ApiError> {
         let (total, start) = (items.len(), usize::try_from(page.start()?).unwrap_or(usize::MAX));
         let rest = items.into_iter().enumerate().skip(start).map(|(at, item)| (at.to_string(), item));

@@ -1,7 +1,7 @@
 //! Findings of the verifier, and the pages about their codes.
 
 use async_graphql::{Enum, Json, Object, SimpleObject};
-use lmlang_ir::{Program, Ref};
+use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
 use crate::error::ApiError;
@@ -130,30 +130,60 @@ impl Diagnostic {
     }
 }
 
-/// A page of findings; cursors are positions.
-pub(crate) fn page(
-    view: &View,
-    page: &PageRequest,
-    found: Vec<verify::Diagnostic>,
-    severity: Option<Severity>,
-) -> Result<Connection<Diagnostic>, ApiError> {
-    let fits = |one: &verify::Diagnostic| match (severity, one.severity()) {
-        (None, _)
-        | (Some(Severity::Error), verify::Severity::Error)
-        | (Some(Severity::Warning), verify::Severity::Warning) => true,
-        (Some(Severity::Error | Severity::Warning), _) => false,
-    };
-    Connection::slice(page, found.into_iter().filter(fits).map(|one| Diagnostic::new(view, one)).collect())
+/// Of which findings a list consists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Within {
+    /// Of all.
+    Program,
+    /// Of those in a function.
+    Function(FuncRef),
+    /// Of those at an entity of a function.
+    Entity(FuncRef, u64),
 }
 
-/// A page of all findings; cursors name the place in their order.
-pub(crate) fn all(
+impl Within {
+    fn holds(self, key: verify::Key) -> bool {
+        match self {
+            Within::Program => true,
+            Within::Function(of) => key.owner == of.number(),
+            Within::Entity(of, entity) => key.owner == of.number() && key.entity == entity,
+        }
+    }
+
+    /// The findings in their order, those after a place only.
+    fn from<'a>(
+        self,
+        findings: &'a verify::Findings,
+        after: Option<verify::Key>,
+    ) -> impl Iterator<Item = (verify::Key, &'a verify::Diagnostic)> {
+        // Refs are numbers from 1 on, so that this is before everything in there.
+        let before = |of: FuncRef, entity: u64| verify::Key {
+            owner: of.number(),
+            entity: entity.saturating_sub(1),
+            position: u32::MAX,
+        };
+        let last = after.or(match self {
+            Within::Program => None,
+            Within::Function(of) => Some(before(of, 1)),
+            Within::Entity(of, entity) => Some(before(of, entity)),
+        });
+        let rest: Box<dyn Iterator<Item = (verify::Key, &verify::Diagnostic)>> = match last {
+            Some(last) => Box::new(findings.iter_after(last)),
+            None => Box::new(findings.iter()),
+        };
+        rest.take_while(move |(key, _)| self.holds(*key))
+    }
+}
+
+/// A page of findings; cursors name the place in their order.
+pub(crate) fn page(
     view: &View,
     request: &PageRequest,
+    within: Within,
     severity: Option<Severity>,
 ) -> Result<Connection<Diagnostic>, ApiError> {
-    let after =
-        request.after.as_deref().map(|after| key(after).ok_or_else(|| invalid_cursor(after))).transpose()?;
+    let read = |after: &str| key(after).filter(|key| within.holds(*key)).ok_or_else(|| invalid_cursor(after));
+    let after = request.after.as_deref().map(read).transpose()?;
     let fits = move |one: &verify::Diagnostic| match (severity, one.severity()) {
         (None, _)
         | (Some(Severity::Error), verify::Severity::Error)
@@ -161,13 +191,8 @@ pub(crate) fn all(
         (Some(Severity::Error | Severity::Warning), _) => false,
     };
     let counted = view.clone();
-    let total = move || counted.findings().iter().filter(|(_, one)| fits(one)).count();
-    let findings = view.findings();
-    let rest: Box<dyn Iterator<Item = (verify::Key, &verify::Diagnostic)>> = match after {
-        Some(after) => Box::new(findings.iter_after(after)),
-        None => Box::new(findings.iter()),
-    };
-    let items = rest.filter(|(_, one)| fits(one)).map(|(key, one)| {
+    let total = move || within.from(counted.findings(), None).filter(|(_, one)| fits(one)).count();
+    let items = within.from(view.findings(), after).filter(|(_, one)| fits(one)).map(|(key, one)| {
         let cursor = format!("{}.{}.{}", key.owner, key.entity, key.position);
         (cursor, Diagnostic::new(view, one.clone()))
     });

@@ -106,7 +106,7 @@ impl ProgramDiff {
     pub async fn between(view: &View, from: &str, to: &str) -> std::result::Result<ProgramDiff, ApiError> {
         let find = async |at: &str| {
             let revision = view.engine().revision(view.open(), Some(at)).await.map_err(fail)?;
-            Ok::<View, ApiError>(view.pinned(revision))
+            Ok::<View, ApiError>(view.other(revision))
         };
         let (from, to) = (find(from).await?, find(to).await?);
         // A large difference takes a while: not on the runtime's threads.
@@ -141,10 +141,13 @@ impl ProgramDiff {
         after: Option<String>,
     ) -> Option<Result<Connection<FunctionDiff>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let changes = self.diff.functions.iter();
-            let diffs =
-                changes.map(|change| FunctionDiff { diff: self.clone(), change: change.clone() }).collect();
-            Connection::slice(&page, diffs)
+            let from = page.start()?;
+            let changes = self.diff.functions.iter().filter(|change| change.function.number() >= from);
+            let diffs = changes.map(|change| {
+                let diff = FunctionDiff { diff: self.clone(), change: change.clone() };
+                (change.function.number().to_string(), diff)
+            });
+            Ok(Connection::collect(&page, self.diff.functions.len(), diffs))
         }))
     }
 
@@ -270,7 +273,7 @@ impl FunctionDiff {
     }
 
     /// The difference of its text forms, as a unified diff.
-    async fn text(&self, context: &Context<'_>) -> Result<String> {
-        Ok(budget::text(context, || self.diff.function_text(self.change.function))?)
+    async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(budget::text(context, || self.diff.function_text(self.change.function)))
     }
 }

@@ -10,6 +10,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor}
 use crate::schema::function::Function;
 use crate::schema::node::{ComputeNode, ValueSource};
 use crate::schema::region::Region;
+use crate::schema::view::nullable;
 
 /// What an edge carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -102,17 +103,17 @@ impl DataEdge {
 
     /// Where it starts; null for the value of a parameter.
     pub async fn from(&self) -> Option<ComputeNode> {
-        self.edge.from.map(|of| ComputeNode::new(&self.function, of))
+        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
     }
 
     /// Where it ends.
     pub async fn to(&self) -> Option<ComputeNode> {
-        self.edge.to.map(|of| ComputeNode::new(&self.function, of))
+        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
     }
 
     /// Where the value comes from.
-    async fn source(&self) -> async_graphql::Result<ValueSource> {
-        ValueSource::new(&self.function, self.source)
+    async fn source(&self) -> Option<async_graphql::Result<ValueSource>> {
+        nullable(ValueSource::new(&self.function, self.source))
     }
 
     /// Which output of the producer; null for a parameter.
@@ -156,12 +157,12 @@ impl ControlEdge {
 
     /// Where it starts.
     pub async fn from(&self) -> Option<ComputeNode> {
-        self.edge.from.map(|of| ComputeNode::new(&self.function, of))
+        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
     }
 
     /// Where it ends; null out of the function and into an empty region.
     pub async fn to(&self) -> Option<ComputeNode> {
-        self.edge.to.map(|of| ComputeNode::new(&self.function, of))
+        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
     }
 
     /// The region that it leads into.

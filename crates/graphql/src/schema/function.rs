@@ -7,7 +7,7 @@ use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
 
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
-use crate::schema::diagnostics::{self, Diagnostic, Severity};
+use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::edit_input::{ContractKind, EffectBound, Visibility};
 use crate::schema::module::Module;
@@ -17,7 +17,7 @@ use crate::schema::provenance::Provenance;
 use crate::schema::region::Region;
 use crate::schema::run_input::SimulateInput;
 use crate::schema::simulation::{self, SimulationResult};
-use crate::schema::view::{View, not_found, nullable};
+use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
 /// A function at one revision.
@@ -65,8 +65,9 @@ impl Function {
     }
 
     /// The module that it stands in.
-    async fn module(&self) -> Result<Module> {
-        Ok(Module::new(&self.view, self.function.head().module)?)
+    async fn module(&self) -> Module {
+        let module = Module::new(&self.view, self.function.head().module);
+        module.expect("a function stands in a module of its program")
     }
 
     /// Who may call it.
@@ -127,9 +128,9 @@ impl Function {
         self.function.body().variables().map(|(of, _)| Var { function: self.clone(), of }).collect()
     }
 
-    /// The region of its body. An imported function has an empty one.
-    async fn body(&self) -> Result<Region> {
-        Ok(Region::body_of(self)?)
+    /// The region of its body; null for an imported function.
+    async fn body(&self) -> Option<Region> {
+        self.function.body().root().map(|root| Region::new(self, root))
     }
 
     /// All its regions, by ref.
@@ -249,14 +250,14 @@ impl Function {
         after: Option<String>,
         severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
-            let found = self.view.findings().of_function(self.of).cloned().collect();
-            diagnostics::page(&self.view, &page, found, severity)
-        }))
+        nullable(
+            PageRequest::new(first, after)
+                .and_then(|page| diagnostics::page(&self.view, &page, Within::Function(self.of), severity)),
+        )
     }
 
-    /// Who made it, and who changed it last.
-    async fn provenance(&self) -> Result<Provenance> {
+    /// Who made it, and who changed it last; null in a dry run.
+    async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.view, self.of.into()).await
     }
 
@@ -395,14 +396,17 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// The contract with a ref in a function.
+    /// The contract with a ref in a function, which must be there.
     pub fn new(function: Function, of: ContractRef) -> Contract {
         Contract { function, of }
     }
 
-    fn record(&self) -> Result<&lmlang_ir::Contract> {
-        let found = self.function.function.body().contract(self.of);
-        Ok(found.ok_or_else(|| not_found("contract", &self.of.to_string()))?)
+    fn record(&self) -> &lmlang_ir::Contract {
+        self.function
+            .function
+            .body()
+            .contract(self.of)
+            .expect("a contract that is looked at is in its function")
     }
 }
 
@@ -421,32 +425,32 @@ impl Contract {
     }
 
     /// When it is evaluated.
-    async fn kind(&self) -> Result<ContractKind> {
-        Ok(match self.record()?.kind {
+    async fn kind(&self) -> ContractKind {
+        match self.record().kind {
             lmlang_ir::ContractKind::Require => ContractKind::Require,
             lmlang_ir::ContractKind::Ensure => ContractKind::Ensure,
-        })
+        }
     }
 
     /// What it means, in words.
-    async fn message(&self) -> Result<&str> {
-        Ok(&self.record()?.message)
+    async fn message(&self) -> &str {
+        &self.record().message
     }
 
     /// Its text form.
-    async fn text(&self, context: &Context<'_>) -> Result<String> {
+    async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
         let program = self.function.view.program();
         let print = || text::print_contract(program, self.function.of, self.of, text::Detail::Full);
-        Ok(budget::text(context, print)?)
+        nullable(budget::text(context, print))
     }
 
     /// The region that computes its answer.
-    async fn region(&self) -> Result<Region> {
-        Ok(Region::new(&self.function, self.record()?.region))
+    async fn region(&self) -> Region {
+        Region::new(&self.function, self.record().region)
     }
 
-    /// Who made it, and who changed it last.
-    async fn provenance(&self) -> Result<Provenance> {
+    /// Who made it, and who changed it last; null in a dry run.
+    async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.function.view, self.of.into()).await
     }
 }

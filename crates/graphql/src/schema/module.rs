@@ -76,7 +76,8 @@ impl Module {
         nullable(PageRequest::new(first, after).and_then(|page| {
             let members = self.view.program().members(Some(self.of));
             let functions = members.filter_map(|(_, of)| FuncRef::try_from(of).ok());
-            Connection::slice(&page, functions.filter_map(|of| Function::new(&self.view, of).ok()).collect())
+            let functions = functions.filter_map(|of| Function::new(&self.view, of).ok()).collect();
+            Connection::sorted(&page, functions, |one| &one.function.head().name)
         }))
     }
 
@@ -90,8 +91,8 @@ impl Module {
         self.record.doc.as_deref()
     }
 
-    /// Who made it, and who changed it last.
-    async fn provenance(&self) -> Result<Provenance> {
+    /// Who made it, and who changed it last; null in a dry run.
+    async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.view, Ref::from(self.of)).await
     }
 }

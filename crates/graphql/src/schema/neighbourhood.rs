@@ -13,7 +13,7 @@ use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
 use crate::schema::program::Detail;
 use crate::schema::types::TypeDef;
-use crate::schema::view::{View, not_found, nullable};
+use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
 /// The most nodes in one answer.
@@ -77,39 +77,25 @@ pub struct Subgraph {
 #[Object]
 impl Subgraph {
     /// The nodes, the nearest first.
-    async fn nodes(&self) -> Result<Vec<ComputeNode>> {
+    async fn nodes(&self) -> Vec<ComputeNode> {
         let node = |(function, node): &(FuncRef, lmlang_ir::NodeRef)| {
-            Ok(ComputeNode::new(&Function::new(&self.view, *function)?, *node))
+            ComputeNode::find(&Function::new(&self.view, *function).ok()?, *node)
         };
-        self.found.nodes.iter().map(node).collect()
+        self.found.nodes.iter().filter_map(node).collect()
     }
 
     /// The edges between them, and those that bring them parameters.
-    async fn edges(&self) -> Result<Vec<FlowEdge>> {
+    async fn edges(&self) -> Vec<FlowEdge> {
         let edge = |edge: &graph::Edge| {
-            let owner = self.view.program().function_of(edge.id.node.into());
-            let owner = owner.ok_or_else(|| not_found("edge", &edge.id.to_string()))?;
-            Ok(FlowEdge::new(&Function::new(&self.view, owner)?, *edge))
+            let owner = self.view.program().function_of(edge.id.node.into())?;
+            Some(FlowEdge::new(&Function::new(&self.view, owner).ok()?, *edge))
         };
-        self.found.edges.iter().map(edge).collect()
+        self.found.edges.iter().filter_map(edge).collect()
     }
 
     /// The nodes as text, a line each, by function.
-    async fn text(&self, context: &Context<'_>) -> Result<String> {
-        let mut lines = String::new();
-        let mut around = None;
-        for (function, node) in &self.found.nodes {
-            if around != Some(*function) {
-                around = Some(*function);
-                lines.push_str(&format!("{function} {}\n", self.view.program().path((*function).into())));
-            }
-            let print = || text::print_node(self.view.program(), *node, self.detail.into());
-            let printed = budget::text(context, print)?;
-            lines.push_str("  ");
-            lines.push_str(printed.lines().next().unwrap_or_default());
-            lines.push('\n');
-        }
-        Ok(lines)
+    async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(self.lines(context))
     }
 
     /// How many nodes there are.
@@ -125,6 +111,25 @@ impl Subgraph {
     /// Refs of nodes from which an edge leads out of the answer: what to ask for next.
     async fn frontier(&self) -> Vec<String> {
         self.found.frontier.iter().map(ToString::to_string).collect()
+    }
+}
+
+impl Subgraph {
+    fn lines(&self, context: &Context<'_>) -> std::result::Result<String, ApiError> {
+        let mut lines = String::new();
+        let mut around = None;
+        for (function, node) in &self.found.nodes {
+            if around != Some(*function) {
+                around = Some(*function);
+                lines.push_str(&format!("{function} {}\n", self.view.program().path((*function).into())));
+            }
+            let print = || text::print_node(self.view.program(), *node, self.detail.into());
+            let printed = budget::text(context, print)?;
+            lines.push_str("  ");
+            lines.push_str(printed.lines().next().unwrap_or_default());
+            lines.push('\n');
+        }
+        Ok(lines)
     }
 }
 
@@ -199,7 +204,7 @@ impl Impact {
     async fn functions(&self) -> Option<Result<Connection<Function>>> {
         let functions =
             self.found.functions.iter().filter_map(|of| Function::new(&self.view, *of).ok()).collect();
-        nullable(Connection::slice(&self.page, functions))
+        nullable(Connection::by_name(&self.page, functions, |one: &Function| one.of.to_string()))
     }
 
     /// Types that contain them.

@@ -4,8 +4,9 @@ use async_graphql::{Context, ID, Object, Result, SimpleObject, Union};
 use lmlang_ir::ops::{Expected, Ports, signature};
 use lmlang_ir::{NodeRef, Source, text};
 
+use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
-use crate::schema::diagnostics::{self, Diagnostic, Severity};
+use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::function::{Function, Param};
 use crate::schema::ops::{Effect, Opcode};
@@ -28,19 +29,23 @@ impl Listed for ComputeNode {
 }
 
 impl ComputeNode {
-    /// The node with a ref in a function.
+    /// The node with a ref in a function, which must be there.
     pub fn new(function: &Function, of: NodeRef) -> ComputeNode {
         ComputeNode { function: function.clone(), of }
     }
 
-    pub(crate) fn record(&self) -> Result<&lmlang_ir::Node> {
-        let found = self.function.function.body().node(self.of);
-        Ok(found.ok_or_else(|| not_found("node", &self.of.to_string()))?)
+    /// The node with a ref in a function, if it is there.
+    pub(crate) fn find(function: &Function, of: NodeRef) -> Option<ComputeNode> {
+        function.function.body().node(of).map(|_| ComputeNode::new(function, of))
+    }
+
+    pub(crate) fn record(&self) -> &lmlang_ir::Node {
+        self.function.function.body().node(self.of).expect("a node that is looked at is in its function")
     }
 
     /// Its ports; none when its operator names something that does not exist.
-    fn ports(&self) -> Result<Option<Ports>> {
-        Ok(lmlang_ir::ops::ports(self.function.view.program(), &self.function.function, self.record()?))
+    fn ports(&self) -> Option<Ports> {
+        lmlang_ir::ops::ports(self.function.view.program(), &self.function.function, self.record())
     }
 }
 
@@ -59,23 +64,23 @@ impl ComputeNode {
     }
 
     /// The operator with its attributes, entities by ref: `add.i32`, `const.i64 5`, `call f7`, `loop L -> (i64)`.
-    async fn op(&self) -> Result<String> {
-        Ok(text::print_op(self.record()?.op()))
+    async fn op(&self) -> String {
+        text::print_op(self.record().op())
     }
 
     /// The operator alone.
-    async fn opcode(&self) -> Result<Opcode> {
-        Ok(self.record()?.op().code().into())
+    async fn opcode(&self) -> Opcode {
+        self.record().op().code().into()
     }
 
     /// Its optional name.
-    async fn label(&self) -> Result<Option<String>> {
-        Ok(self.record()?.name().map(ToString::to_string))
+    async fn label(&self) -> Option<String> {
+        self.record().name().map(ToString::to_string)
     }
 
     /// What is written about it.
-    async fn doc(&self) -> Result<Option<String>> {
-        Ok(self.record()?.doc().map(ToString::to_string))
+    async fn doc(&self) -> Option<String> {
+        self.record().doc().map(ToString::to_string)
     }
 
     /// The function that it is part of.
@@ -84,8 +89,8 @@ impl ComputeNode {
     }
 
     /// The region that it stands in.
-    async fn region(&self) -> Result<Region> {
-        Ok(Region::new(&self.function, self.record()?.region()))
+    async fn region(&self) -> Region {
+        Region::new(&self.function, self.record().region())
     }
 
     /// Its position in the region, from 0.
@@ -99,24 +104,24 @@ impl ComputeNode {
         #[graphql(default = 100)] first: i32,
         after: Option<String>,
     ) -> Option<Result<Connection<Region>>> {
-        let regions = match self.record() {
-            Ok(node) => node.regions().iter().map(|of| Region::new(&self.function, *of)).collect(),
-            Err(error) => return Some(Err(error)),
-        };
-        nullable(PageRequest::new(first, after).and_then(|page| Connection::slice(&page, regions)))
+        let regions = self.record().regions().iter().map(|of| Region::new(&self.function, *of)).collect();
+        nullable(
+            PageRequest::new(first, after)
+                .and_then(|page| Connection::by_name(&page, regions, |one| one.of.to_string())),
+        )
     }
 
     /// What it does besides computing its outputs.
-    async fn effect(&self) -> Result<Effect> {
-        Ok(self.record()?.op().spec().effect.into())
+    async fn effect(&self) -> Effect {
+        self.record().op().spec().effect.into()
     }
 
     /// Its inputs in order.
-    async fn inputs(&self) -> Result<Vec<InputPort>> {
-        let node = self.record()?;
-        let ports = self.ports()?;
+    async fn inputs(&self) -> Vec<InputPort> {
+        let node = self.record();
+        let ports = self.ports();
         let names = port_names(node.op().spec().inputs, node.inputs().len());
-        Ok((0..node.inputs().len())
+        (0..node.inputs().len())
             .map(|index| InputPort {
                 node: self.clone(),
                 index,
@@ -124,19 +129,19 @@ impl ComputeNode {
                 expected: ports.as_ref().and_then(|ports| ports.inputs.get(index)).cloned(),
                 source: node.inputs().get(index),
             })
-            .collect())
+            .collect()
     }
 
     /// Its outputs in order.
-    async fn outputs(&self) -> Result<Vec<OutputPort>> {
-        let outputs = self.ports()?.map(|ports| ports.outputs).unwrap_or_default();
+    async fn outputs(&self) -> Vec<OutputPort> {
+        let outputs = self.ports().map(|ports| ports.outputs).unwrap_or_default();
         let program = self.function.view.program();
         let port = |(index, ty)| OutputPort {
             node: self.clone(),
             index,
             ty: text::print_type_name(program, None, ty),
         };
-        Ok(outputs.iter().enumerate().map(port).collect())
+        outputs.iter().enumerate().map(port).collect()
     }
 
     /// Edges that lead to it, data edges first.
@@ -177,14 +182,13 @@ impl ComputeNode {
         severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let view = &self.function.view;
-            let found = view.findings().of_entity(Some(self.function.of), self.of.number()).to_vec();
-            diagnostics::page(view, &page, found, severity)
+            let within = Within::Entity(self.function.of, self.of.number());
+            diagnostics::page(&self.function.view, &page, within, severity)
         }))
     }
 
-    /// Who made it, and who changed it last.
-    async fn provenance(&self) -> Result<Provenance> {
+    /// Who made it, and who changed it last; null in a dry run.
+    async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.function.view, self.of.into()).await
     }
 }
@@ -244,7 +248,7 @@ impl InputPort {
 
     /// Where its value comes from; null for a hole.
     async fn source(&self) -> Option<Result<ValueSource>> {
-        self.source.map(|source| ValueSource::new(&self.node.function, source))
+        nullable(ValueSource::new(&self.node.function, self.source?))
     }
 
     /// The hole, if there is no source.
@@ -342,19 +346,20 @@ pub struct RegionParamSource {
 
 impl ValueSource {
     /// A source as clients see it.
-    pub(crate) fn new(function: &Function, source: Source) -> Result<ValueSource> {
+    pub(crate) fn new(function: &Function, source: Source) -> std::result::Result<ValueSource, ApiError> {
         let program = function.view.program();
         let ty = signature::source_type(program, &function.function, source)
             .map_or_else(|| "unknown".to_owned(), |ty| text::print_type_name(program, None, &ty));
         let missing = || not_found("source", &source.to_string());
         Ok(match source {
             Source::Node(of, port) => ValueSource::Node(NodeOutput {
-                node: ComputeNode::new(function, of),
+                node: ComputeNode::find(function, of).ok_or_else(missing)?,
                 port: i32::from(port),
                 ty,
             }),
             Source::RegionParam(of, index) => {
-                let param = Region::new(function, of).param_at(usize::from(index)).ok_or_else(missing)?;
+                let region = Region::new(function, of);
+                let param = region.param_at(usize::from(index)).ok_or_else(missing)?;
                 ValueSource::RegionParam(RegionParamSource { region_param: param, ty })
             }
             Source::Param(_, index) => {

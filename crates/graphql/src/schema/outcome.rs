@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, Object, Result, SimpleObject, Union};
+use async_graphql::{Enum, Object, SimpleObject, Union};
 use lmlang_engine as engine;
 use lmlang_history::log::Entry;
 use lmlang_ir::{Ref, RefKind};
@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
 use crate::schema::diff::{ChangeCounts, ProgramDiff};
-use crate::schema::ids::View as Which;
 use crate::schema::program::Program;
 use crate::schema::revision::Revision;
 use crate::schema::view::View;
@@ -97,15 +96,26 @@ impl EditApplied {
     fn new(engine: &engine::Engine, applied: engine::Applied) -> EditApplied {
         let engine::Applied { program, committed, before, after, created } = applied;
         let delta = Arc::new(after.checked.findings().since(before.checked.findings()));
-        let which = if committed { Which::Head } else { Which::Dry(Uuid::from_bytes(after.entry.id)) };
-        let pinned = Which::Pinned(before.entry.number);
         EditApplied {
-            before: View::new(engine, program.clone(), pinned, before),
-            after: View::new(engine, program, which, after),
+            before: View::pinned(engine, program.clone(), before),
+            after: led_to(engine, program, committed, after),
             committed,
             created,
             delta,
         }
+    }
+}
+
+/// The view of what a change led to. A request that is repeated under its key is answered with what it made then.
+fn led_to(
+    engine: &engine::Engine,
+    open: engine::OpenProgram,
+    committed: bool,
+    after: Arc<engine::Revision>,
+) -> View {
+    match committed {
+        true => View::made(engine, open, after),
+        false => View::dry(engine, open, Uuid::from_bytes(after.entry.id), after),
     }
 }
 
@@ -184,7 +194,7 @@ impl EditRejected {
             shown.extend(findings.iter().map(|found| EditError::verified(program, found)));
             let entry = open.timeline.head().revision.entry.clone();
             let refused = Arc::new(engine::Revision { entry, checked });
-            let view = View::new(engine, open.clone(), Which::Dry(Uuid::nil()), refused);
+            let view = View::dry(engine, open.clone(), Uuid::nil(), refused);
             about.extend(warnings.into_iter().map(|found| Diagnostic::new(&view, found)));
         }
         shown.sort_by_key(|error| error.edit_index);
@@ -403,8 +413,8 @@ impl RevisionMade {
     }
 
     /// What differs from before.
-    async fn diff(&self) -> Result<ProgramDiff> {
-        Ok(ProgramDiff::new(self.before.clone(), self.after.clone()))
+    async fn diff(&self) -> ProgramDiff {
+        ProgramDiff::new(self.before.clone(), self.after.clone())
     }
 
     /// The program after it.
@@ -428,16 +438,11 @@ impl RevisionOutcome {
         arrival: engine::Arrival,
     ) -> RevisionOutcome {
         match arrival {
-            engine::Arrival::Made { committed, before, after } => {
-                let which =
-                    if committed { Which::Head } else { Which::Dry(Uuid::from_bytes(after.entry.id)) };
-                let pinned = Which::Pinned(before.entry.number);
-                RevisionOutcome::Made(RevisionMade {
-                    before: View::new(engine, open.clone(), pinned, before),
-                    after: View::new(engine, open, which, after),
-                    committed,
-                })
-            }
+            engine::Arrival::Made { committed, before, after } => RevisionOutcome::Made(RevisionMade {
+                before: View::pinned(engine, open.clone(), before),
+                after: led_to(engine, open, committed, after),
+                committed,
+            }),
             engine::Arrival::Nothing(reason) => RevisionOutcome::Nothing(NothingToDo { reason }),
             engine::Arrival::Conflict(conflict) => {
                 RevisionOutcome::Conflict(EditConflict { view: View::head(engine, open), conflict })

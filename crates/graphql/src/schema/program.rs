@@ -5,7 +5,7 @@ use lmlang_ir::{FuncRef, ModuleRef, text};
 
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
-use crate::schema::diagnostics::{self, Diagnostic, Severity};
+use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::function::Function;
 use crate::schema::module::Module;
@@ -109,9 +109,9 @@ impl Program {
         self.0.branch()
     }
 
-    /// The revision that is looked at.
-    async fn revision(&self) -> Revision {
-        Revision::new(&self.0, self.0.revision().entry.clone())
+    /// The revision that is looked at; null for a dry run.
+    async fn revision(&self) -> Option<Revision> {
+        self.0.is_stored().then(|| Revision::new(&self.0, self.0.revision().entry.clone()))
     }
 
     /// Hash of the whole content.
@@ -121,7 +121,7 @@ impl Program {
 
     /// Where `programEvents(after:)` starts so that nothing after this view is missed.
     async fn event_cursor(&self) -> String {
-        revision::cursor(self.0.revision().entry.number)
+        revision::cursor(self.0.newest_entry())
     }
 
     /// How much there is of what.
@@ -303,7 +303,10 @@ impl Program {
         after: Option<String>,
         severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| diagnostics::all(&self.0, &page, severity)))
+        nullable(
+            PageRequest::new(first, after)
+                .and_then(|page| diagnostics::page(&self.0, &page, Within::Program, severity)),
+        )
     }
 
     /// Its revisions up to this one, newest first.
@@ -328,7 +331,11 @@ impl Program {
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
     ) -> Option<Result<Connection<Branch>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| revision::branches(&self.0, &page)))
+        let page = match PageRequest::new(first, after) {
+            Ok(page) => page,
+            Err(error) => return nullable(Err(error)),
+        };
+        nullable(revision::branches(&self.0, &page).await)
     }
 
     /// Its checkpoints, by name.
@@ -337,7 +344,11 @@ impl Program {
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
     ) -> Option<Result<Connection<Checkpoint>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| revision::checkpoints(&self.0, &page)))
+        let page = match PageRequest::new(first, after) {
+            Ok(page) => page,
+            Err(error) => return nullable(Err(error)),
+        };
+        nullable(revision::checkpoints(&self.0, &page).await)
     }
 
     /// How two revisions differ.

@@ -6,9 +6,10 @@ use async_graphql::{Enum, ID, Object, Result, SimpleObject};
 use lmlang_history::log::{self, Entry};
 use lmlang_ir::{Place, Ref};
 
+use crate::error::ApiError;
 use crate::schema::failure::fail;
 use crate::schema::revision::Revision;
-use crate::schema::view::{View, not_found};
+use crate::schema::view::{View, not_found, nullable};
 
 /// What kind of caller an author is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -63,8 +64,15 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// The provenance of an entity as of a view.
-    pub async fn of(view: &View, of: Ref) -> Result<Provenance> {
+    /// The provenance of an entity as of a view; none in a dry run, whose revision nobody can look up.
+    pub async fn of(view: &View, of: Ref) -> Option<Result<Provenance>> {
+        if !view.is_stored() {
+            return None;
+        }
+        nullable(Provenance::find(view, of).await)
+    }
+
+    async fn find(view: &View, of: Ref) -> std::result::Result<Provenance, ApiError> {
         let owner = match view.program().place(of) {
             Some(Place::Member(owner, _)) => Some(Ref::from(owner)),
             Some(

@@ -3,11 +3,10 @@
 use async_graphql::{Enum, ID, Object, Result};
 use lmlang_ir::{RegionOwner, RegionRef, text};
 
-use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
-use crate::schema::view::{not_found, nullable};
+use crate::schema::view::nullable;
 
 /// A region of a function.
 #[derive(Clone)]
@@ -39,21 +38,13 @@ pub enum RegionRole {
 }
 
 impl Region {
-    /// The region with a ref in a function.
+    /// The region with a ref in a function, which must be there.
     pub fn new(function: &Function, of: RegionRef) -> Region {
         Region { function: function.clone(), of }
     }
 
-    /// The region of a function's body.
-    pub fn body_of(function: &Function) -> std::result::Result<Region, ApiError> {
-        let root = function.function.body().root();
-        let root = root.ok_or_else(|| not_found("body of imported function", &function.of.to_string()))?;
-        Ok(Region::new(function, root))
-    }
-
-    fn record(&self) -> Result<&lmlang_ir::Region> {
-        let found = self.function.function.body().region(self.of);
-        Ok(found.ok_or_else(|| not_found("region", &self.of.to_string()))?)
+    fn record(&self) -> &lmlang_ir::Region {
+        self.function.function.body().region(self.of).expect("a region that is looked at is in its function")
     }
 
     /// The parameter with an index.
@@ -83,22 +74,21 @@ impl Region {
     }
 
     /// What it is for.
-    async fn role(&self) -> Result<RegionRole> {
-        Ok(match self.record()?.role {
+    async fn role(&self) -> RegionRole {
+        match self.record().role {
             lmlang_ir::RegionRole::Body => RegionRole::Body,
             lmlang_ir::RegionRole::Then => RegionRole::Then,
             lmlang_ir::RegionRole::Else => RegionRole::Else,
             lmlang_ir::RegionRole::Case(_) => RegionRole::Case,
             lmlang_ir::RegionRole::Default => RegionRole::Default,
             lmlang_ir::RegionRole::Contract => RegionRole::Contract,
-        })
+        }
     }
 
     /// The name that exits aim at, if its owner has one.
-    async fn label(&self) -> Result<Option<String>> {
-        let RegionOwner::Node(owner) = self.record()?.owner else { return Ok(None) };
-        let node = self.function.function.body().node(owner);
-        Ok(node.and_then(|node| node.op().label()).map(ToString::to_string))
+    async fn label(&self) -> Option<String> {
+        let RegionOwner::Node(owner) = self.record().owner else { return None };
+        self.function.function.body().node(owner)?.op().label().map(ToString::to_string)
     }
 
     /// The function that it is part of.
@@ -107,19 +97,16 @@ impl Region {
     }
 
     /// The node that owns it; null for a function's body and for contracts.
-    async fn owner_node(&self) -> Option<Result<ComputeNode>> {
-        match self.record() {
-            Ok(record) => match record.owner {
-                RegionOwner::Node(owner) => Some(Ok(ComputeNode::new(&self.function, owner))),
-                RegionOwner::Function | RegionOwner::Contract(_) => None,
-            },
-            Err(error) => Some(Err(error)),
+    async fn owner_node(&self) -> Option<ComputeNode> {
+        match self.record().owner {
+            RegionOwner::Node(owner) => ComputeNode::find(&self.function, owner),
+            RegionOwner::Function | RegionOwner::Contract(_) => None,
         }
     }
 
     /// Its parameters: those of a loop, the payload of a case, the results in an `ensure`.
-    async fn params(&self) -> Result<Vec<RegionParam>> {
-        Ok((0..self.record()?.params.len()).filter_map(|index| self.param_at(index)).collect())
+    async fn params(&self) -> Vec<RegionParam> {
+        (0..self.record().params.len()).filter_map(|index| self.param_at(index)).collect()
     }
 
     /// Its nodes in order, those of inner regions not included.

@@ -1,5 +1,6 @@
 //! Revisions, branches and checkpoints.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_graphql::{Enum, ID, Object, Result, SimpleObject};
@@ -8,7 +9,7 @@ use lmlang_history::log::{self, Entry};
 use lmlang_history::revision::MAIN;
 
 use crate::error::{ApiError, Code, cut};
-use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::connection::{Connection, Edge, Listed, MAX_PAGE, PageRequest};
 use crate::schema::diff::{ChangeCounts, EditRecord, record_of};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
@@ -58,12 +59,13 @@ impl Revision {
     pub fn new(view: &View, entry: Arc<Entry>) -> Revision {
         Revision { view: view.clone(), entry }
     }
+}
 
-    async fn numbered(&self, number: u64) -> Result<Revision> {
-        let entry = self.view.engine().entry(self.view.open(), number).await.map_err(fail)?;
-        let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
-        Ok(Revision::new(&self.view, entry))
-    }
+/// The entry with a number, of the program that a view looks at.
+async fn numbered(view: &View, number: u64) -> std::result::Result<Revision, ApiError> {
+    let entry = view.engine().entry(view.open(), number).await.map_err(fail)?;
+    let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
+    Ok(Revision::new(view, entry))
 }
 
 /// A moment in UTC.
@@ -95,12 +97,9 @@ impl Revision {
     }
 
     /// The revisions whose states this one builds on.
-    async fn parents(&self) -> Result<Vec<Revision>> {
-        let mut parents = Vec::new();
-        for number in &self.entry.parents {
-            parents.push(self.numbered(*number).await?);
-        }
-        Ok(parents)
+    async fn parents(&self) -> Option<Result<Vec<Revision>>> {
+        let parents = self.entry.parents.iter().map(|number| numbered(&self.view, *number));
+        nullable(futures_util::future::try_join_all(parents).await)
     }
 
     /// The branch that it is on.
@@ -158,13 +157,18 @@ impl Revision {
 
     /// Whether the head's content does not build on it any more.
     async fn undone(&self) -> bool {
-        self.entry.kind.makes_state() && !self.view.open().timeline.head().line.holds(self.entry.number)
+        let holds = |head: &lmlang_engine::Head| head.line.holds(self.entry.number);
+        let held = match self.view.as_head() {
+            Some(head) => holds(head),
+            None => holds(&self.view.open().timeline.head()),
+        };
+        self.entry.kind.makes_state() && !held
     }
 
     /// What an undo, redo, revert or restore went back to; the revision that a checkpoint names.
     async fn target(&self) -> Option<Result<Revision>> {
         match self.entry.target {
-            Some(number) => Some(self.numbered(number).await),
+            Some(number) => nullable(numbered(&self.view, number).await),
             None => None,
         }
     }
@@ -225,11 +229,19 @@ impl Listed for Branch {
     const EDGE: &'static str = "BranchEdge";
 }
 
-/// The branches of a program.
-pub(crate) fn branches(view: &View, page: &PageRequest) -> std::result::Result<Connection<Branch>, ApiError> {
-    let head = Revision::new(view, Arc::clone(&view.open().timeline.head().revision.entry));
+/// The branches of a program, as a view sees them; cursors are names.
+pub(crate) async fn branches(
+    view: &View,
+    page: &PageRequest,
+) -> std::result::Result<Connection<Branch>, ApiError> {
+    let entry = &view.revision().entry;
+    let head = match entry.parents.first().filter(|_| !view.is_stored()) {
+        // A dry run has moved no branch.
+        Some(parent) => numbered(view, *parent).await?,
+        None => Revision::new(view, Arc::clone(entry)),
+    };
     let created_at = moment(view.open().info().created);
-    Connection::slice(page, vec![Branch { name: MAIN.to_owned(), head, created_at }])
+    Connection::sorted(page, vec![Branch { name: MAIN.to_owned(), head, created_at }], |one| &one.name)
 }
 
 /// A named pointer to a revision.
@@ -260,11 +272,8 @@ impl Checkpoint {
     }
 
     /// The revision that it names.
-    async fn revision(&self) -> Result<Revision> {
-        let number = self.checkpoint.revision;
-        let entry = self.view.engine().entry(self.view.open(), number).await.map_err(fail)?;
-        let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
-        Ok(Revision::new(&self.view, entry))
+    async fn revision(&self) -> Option<Result<Revision>> {
+        nullable(numbered(&self.view, self.checkpoint.revision).await)
     }
 
     /// Why it was made.
@@ -283,16 +292,54 @@ impl Checkpoint {
     }
 }
 
-/// The checkpoints of a program, by name.
-pub(crate) fn checkpoints(
+/// The checkpoints of a program, by name, as a view sees them; cursors are names.
+pub(crate) async fn checkpoints(
     view: &View,
     page: &PageRequest,
 ) -> std::result::Result<Connection<Checkpoint>, ApiError> {
-    let head = view.open().timeline.head();
-    Connection::slice(
-        page,
-        head.checkpoints.iter().map(|checkpoint| Checkpoint::new(view, checkpoint.clone())).collect(),
-    )
+    let found: Vec<Arc<lmlang_engine::Checkpoint>> = match view.as_head() {
+        Some(head) => head.checkpoints.iter().cloned().collect(),
+        None => earlier_checkpoints(view).await?,
+    };
+    let checkpoints = found.into_iter().map(|one| Checkpoint::new(view, one)).collect();
+    Connection::sorted(page, checkpoints, |one| &one.checkpoint.name)
+}
+
+/// The checkpoints by name as they were after the newest entry that a view can see.
+async fn earlier_checkpoints(
+    view: &View,
+) -> std::result::Result<Vec<Arc<lmlang_engine::Checkpoint>>, ApiError> {
+    let newest = view.newest_entry();
+    let mut named = BTreeMap::new();
+    let mut before = newest.saturating_add(1);
+    loop {
+        let query = lmlang_engine::HistoryQuery {
+            newest,
+            before,
+            author: None,
+            touching: None,
+            kind: Some(log::RevisionKind::Checkpoint),
+            limit: MAX_PAGE,
+        };
+        let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
+        for entry in &found.entries {
+            before = entry.number;
+            let Some(name) = &entry.name else { continue };
+            // The newest entry about a name says whether it is there.
+            named.entry(name.clone()).or_insert_with(|| {
+                entry.target.map(|revision| lmlang_engine::Checkpoint {
+                    name: name.clone(),
+                    revision,
+                    message: entry.message.clone(),
+                    actor: entry.actor.clone(),
+                    time: entry.time,
+                })
+            });
+        }
+        if !found.more {
+            return Ok(named.into_values().flatten().map(Arc::new).collect());
+        }
+    }
 }
 
 /// The number in an event cursor.

@@ -13,7 +13,7 @@ use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
-use crate::schema::ids::{GlobalId, View as Which};
+use crate::schema::ids::GlobalId;
 use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
@@ -182,11 +182,14 @@ impl SimulationResult {
 #[Object]
 impl SimulationResult {
     /// How it ended.
-    async fn outcome(&self, context: &Context<'_>) -> Result<Outcome> {
-        budget::open(context)?;
-        let shown = outcome(&self.view, &self.report.result.outcome)?;
-        budget::count(context, shown.text_bytes())?;
-        Ok(shown)
+    async fn outcome(&self, context: &Context<'_>) -> Option<Result<Outcome>> {
+        let shown = || {
+            budget::open(context)?;
+            let shown = outcome(&self.view, &self.report.result.outcome)?;
+            budget::count(context, shown.text_bytes())?;
+            Ok(shown)
+        };
+        nullable(shown())
     }
 
     /// Executed nodes.
@@ -205,9 +208,9 @@ impl SimulationResult {
     }
 
     /// What was printed.
-    async fn stdout(&self, context: &Context<'_>) -> Result<&str> {
-        budget::count(context, self.report.result.stdout.len() as u64)?;
-        Ok(&self.report.result.stdout)
+    async fn stdout(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        let printed = &self.report.result.stdout;
+        nullable(budget::count(context, printed.len() as u64).map(|()| &**printed))
     }
 
     /// How long it ran, in milliseconds.
@@ -347,8 +350,7 @@ impl Simulation {
 
     /// A simulation with the revision that it runs.
     pub fn new(engine: &Engine, simulation: Arc<engine::Simulation>) -> Simulation {
-        let which = Which::Pinned(simulation.revision.entry.number);
-        let view = View::new(engine, simulation.open.clone(), which, simulation.revision.clone());
+        let view = View::pinned(engine, simulation.open.clone(), simulation.revision.clone());
         Simulation { view, simulation }
     }
 
@@ -380,8 +382,8 @@ impl Simulation {
     }
 
     /// The function that is run.
-    async fn function(&self) -> Result<Function> {
-        Ok(Function::new(&self.view, self.simulation.request.function)?)
+    async fn function(&self) -> Option<Result<Function>> {
+        nullable(Function::new(&self.view, self.simulation.request.function))
     }
 
     /// How it stands.

@@ -18,7 +18,7 @@ use crate::schema::diagnostics::Diagnostic;
 use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
-use crate::schema::ids::{GlobalId, View as Which};
+use crate::schema::ids::GlobalId;
 use crate::schema::mutation::selector;
 use crate::schema::named::Named;
 use crate::schema::outcome::ProposeEditOutcome;
@@ -482,7 +482,7 @@ async fn states(
     let state = async |number: u64| {
         let revision = engine.state(open, number).await.map_err(fail)?;
         let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
-        Ok::<_, ApiError>(View::new(engine, open.clone(), Which::Pinned(number), revision))
+        Ok::<_, ApiError>(View::pinned(engine, open.clone(), revision))
     };
     let after = state(entry.number).await?;
     let before = match entry.parents.first() {

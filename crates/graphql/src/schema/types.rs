@@ -151,8 +151,8 @@ impl TypeDef {
         self.def.doc.as_deref()
     }
 
-    /// Who made it, and who changed it last.
-    async fn provenance(&self) -> Result<Provenance> {
+    /// Who made it, and who changed it last; null in a dry run.
+    async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.view, self.of.into()).await
     }
 }

@@ -94,7 +94,8 @@ impl VerifyReport {
             let node = |(function, node): &(FuncRef, NodeRef)| {
                 Some(ComputeNode::new(&Function::new(&self.view, *function).ok()?, *node))
             };
-            Connection::slice(&page, self.nodes.iter().filter_map(node).collect())
+            let nodes = self.nodes.iter().filter_map(node).collect();
+            Connection::by_name(&page, nodes, |one: &ComputeNode| format!("{}.{}", one.function.of, one.of))
         }))
     }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_graphql::ID;
-use lmlang_engine::{Engine, OpenProgram, Revision, Selector};
+use lmlang_engine::{Engine, Head, OpenProgram, Revision, Selector};
 use lmlang_history::revision::{Base, MAIN, RevisionName};
 use lmlang_ir::{FuncRef, Function, ModuleRef, NodeRef, Place, Program, Ref};
 use lmlang_verify::Findings;
+use uuid::Uuid;
 
 use crate::error::{ApiError, Code, cut};
 use crate::schema::failure::fail;
@@ -21,19 +22,46 @@ struct Inner {
     open: OpenProgram,
     id: ViewId,
     revision: Arc<Revision>,
+    /// For a view of the head, all that belongs to it: the head may move while the view is looked at.
+    head: Option<Head>,
 }
 
 impl View {
-    /// The view of a program that is open.
-    pub fn new(engine: &Engine, open: OpenProgram, which: Which, revision: Arc<Revision>) -> View {
+    fn new(
+        engine: &Engine,
+        open: OpenProgram,
+        which: Which,
+        revision: Arc<Revision>,
+        head: Option<Head>,
+    ) -> View {
         let id = ViewId { program: open.timeline.id(), view: which };
-        View(Arc::new(Inner { engine: engine.clone(), open, id, revision }))
+        View(Arc::new(Inner { engine: engine.clone(), open, id, revision, head }))
     }
 
     /// The head of a program's main branch.
     pub fn head(engine: &Engine, open: OpenProgram) -> View {
-        let revision = open.timeline.head().revision;
-        View::new(engine, open, Which::Head, revision)
+        let head = open.timeline.head();
+        View::new(engine, open, Which::Head, Arc::clone(&head.revision), Some(head))
+    }
+
+    /// A stored revision, whether or not it is the head.
+    pub fn pinned(engine: &Engine, open: OpenProgram, revision: Arc<Revision>) -> View {
+        View::new(engine, open, Which::Pinned(revision.entry.number), revision, None)
+    }
+
+    /// A stored revision that somebody has just made, as the head; pinned, if it is not the head any more.
+    pub fn made(engine: &Engine, open: OpenProgram, revision: Arc<Revision>) -> View {
+        match open.timeline.head() {
+            head if head.revision.entry.number == revision.entry.number => {
+                View::new(engine, open, Which::Head, revision, Some(head))
+            }
+            _ => View::pinned(engine, open, revision),
+        }
+    }
+
+    /// What a dry run led to.
+    pub fn dry(engine: &Engine, open: OpenProgram, id: Uuid, revision: Arc<Revision>) -> View {
+        View::new(engine, open, Which::Dry(id), revision, None)
     }
 
     /// The program that a caller names by any view's id or by name, at the revision named by `at`, else by the id.
@@ -66,25 +94,26 @@ impl View {
             Which::Pinned(number) => {
                 let revision = engine.state(&open, *number).await.map_err(fail)?;
                 let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
-                Ok(View::new(engine, open, which, revision))
+                Ok(View::new(engine, open, which, revision, None))
             }
             Which::Dry(id) => Err(not_found("dry run", &id.to_string())),
         }
     }
 
     async fn at(engine: &Engine, open: OpenProgram, at: &str) -> Result<View, ApiError> {
-        let revision = engine.revision(&open, Some(at)).await.map_err(fail)?;
         let main = at
             .parse::<RevisionName>()
             .is_ok_and(|name| name.base == Base::Named(MAIN.into()) && name.back == 0);
-        let which = if main { Which::Head } else { Which::Pinned(revision.entry.number) };
-        Ok(View::new(engine, open, which, revision))
+        if main {
+            return Ok(View::head(engine, open));
+        }
+        let revision = engine.revision(&open, Some(at)).await.map_err(fail)?;
+        Ok(View::pinned(engine, open, revision))
     }
 
     /// Another revision of the same program, pinned.
-    pub fn pinned(&self, revision: Arc<Revision>) -> View {
-        let which = Which::Pinned(revision.entry.number);
-        View::new(&self.0.engine, self.0.open.clone(), which, revision)
+    pub fn other(&self, revision: Arc<Revision>) -> View {
+        View::pinned(&self.0.engine, self.0.open.clone(), revision)
     }
 
     /// The branch that this view follows; `None` for a pinned revision and a dry run.
@@ -104,13 +133,20 @@ impl View {
         }
     }
 
-    /// The number of the newest entry that this view can see.
+    /// The number of the newest stored entry that this view can see.
     pub fn newest_entry(&self) -> u64 {
-        match &self.0.id.view {
-            Which::Head | Which::Branch(_) => self.0.open.timeline.head().last,
-            Which::Pinned(number) => *number,
-            Which::Dry(_) => self.0.revision.entry.number.saturating_sub(1),
+        match (&self.0.head, &self.0.id.view) {
+            (Some(head), _) => head.last,
+            (None, Which::Pinned(number)) => *number,
+            // What a dry run would have stored comes after it.
+            (None, Which::Dry(_)) => self.0.revision.entry.number.saturating_sub(1),
+            (None, Which::Head | Which::Branch(_)) => self.0.revision.entry.number,
         }
+    }
+
+    /// All that belongs to the head, for a view of it.
+    pub fn as_head(&self) -> Option<&Head> {
+        self.0.head.as_ref()
     }
 
     /// The engine.

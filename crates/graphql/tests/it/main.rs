@@ -9,5 +9,6 @@ mod retries;
 mod sdl;
 mod shapes;
 mod subscriptions;
+mod views;
 mod volume;
 mod world;

@@ -47,6 +47,31 @@ async fn a_field_that_fails_leaves_its_siblings() {
     }
 }
 
+/// A failure of a field that is not nullable takes its object along, so none can fail: not even when the database cannot
+/// be read, which no argument brings about.
+#[test]
+fn no_other_field_can_fail() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema");
+    let (mut seen, mut fallible) = (0, Vec::new());
+    for file in std::fs::read_dir(folder).expect("the schema is here") {
+        let path = file.expect("it can be listed").path();
+        let code = std::fs::read_to_string(&path).expect("it is text");
+        for object in code.split("#[Object").skip(1) {
+            let body = object.split("\n}\n").next().unwrap_or_default();
+            for resolver in body.split("async fn ").skip(1) {
+                let head = resolver.split(" {\n").next().unwrap_or_default();
+                let answer = head.rsplit_once("-> ").map_or("()", |(_, answer)| answer);
+                seen += 1;
+                if answer.contains("Result<") && !answer.starts_with("Option<") {
+                    fallible.push(format!("{}: {head}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen} resolvers were found");
+    assert_eq!(fallible, Vec::<String>::new());
+}
+
 /// A document that asks for a field as `bad`, with siblings in its own selection and at the root.
 fn document(sdl: &Sdl, owner: &str, name: &str, arguments: &str, way: &str) -> String {
     let field = &sdl.objects[owner][name];

@@ -34,3 +34,26 @@ async fn an_undo_and_a_redo_do_not_share_a_key() {
     let answer = world.ask(&travel("redo", "k"), json!({})).await;
     assert_eq!(answer["errors"][0]["extensions"]["code"], "IDEMPOTENCY_MISMATCH", "{answer}");
 }
+
+#[tokio::test]
+async fn a_repeated_request_is_answered_with_what_it_made_then() {
+    let world = World::new().await;
+    let first = edit(&world, "First.", Some("k")).await;
+    let program = first["program"]["id"].as_str().expect("it has an id").to_owned();
+    assert_eq!(edit(&world, "First.", Some("k")).await, first, "it is the head still");
+    edit(&world, "Second.", None).await;
+    let again = edit(&world, "First.", Some("k")).await;
+    assert_eq!((&again["revision"], &again["changed"]), (&first["revision"], &first["changed"]));
+    let pinned = format!("{program}@r{}", first["revision"]["number"]);
+    assert_eq!(again["program"]["id"], pinned.as_str(), "not under the id of the head");
+    let module = &again["program"]["modules"]["nodes"][0];
+    assert_eq!(module["doc"], "First.");
+    assert!(module["id"].as_str().expect("it has an id").starts_with(&pinned), "{module}");
+
+    let undone = world.data(&travel("undo", "u"), json!({})).await;
+    assert_eq!(undone["made"]["outcome"]["program"]["id"], program.as_str());
+    edit(&world, "Third.", None).await;
+    let again = world.data(&travel("undo", "u"), json!({})).await;
+    let number = &undone["made"]["outcome"]["revision"]["number"];
+    assert_eq!(again["made"]["outcome"]["program"]["id"], format!("{program}@r{number}"));
+}
