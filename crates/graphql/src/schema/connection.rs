@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_graphql::{Object, OutputType, SimpleObject, TypeName};
+use async_graphql::{Context, Object, OutputType, SimpleObject, TypeName};
 
 use crate::error::{ApiError, Code, cut};
+use crate::transport::budget;
 
 /// Where a page stands in its list.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -200,13 +201,13 @@ impl<T: Listed> Edge<T> {
 #[Object(name_type)]
 impl<T: Listed> Connection<T> {
     /// The items with their cursors.
-    async fn edges(&self) -> &[Edge<T>] {
-        &self.edges
+    async fn edges(&self, context: &Context<'_>) -> Vec<&Edge<T>> {
+        budget::list(context, self.edges.iter().collect()).await
     }
 
     /// The items alone.
-    async fn nodes(&self) -> Vec<&T> {
-        self.edges.iter().map(|edge| &edge.node).collect()
+    async fn nodes(&self, context: &Context<'_>) -> Vec<&T> {
+        budget::list(context, self.edges.iter().map(|edge| &edge.node).collect()).await
     }
 
     /// Where the page stands in its list.

@@ -1,12 +1,13 @@
 //! Findings of the verifier, and the pages about their codes.
 
-use async_graphql::{Enum, Json, Object, SimpleObject};
+use async_graphql::{Context, Enum, Json, Object, SimpleObject};
 use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
-use crate::schema::view::View;
+use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -115,13 +116,15 @@ impl Diagnostic {
     }
 
     /// The problem, in words.
-    async fn message(&self) -> String {
-        self.found.message(self.view.program())
+    async fn message(&self, context: &Context<'_>) -> String {
+        budget::whole(context, self.found.message(self.view.program()))
     }
 
     /// The place and the facts.
-    async fn details(&self) -> Option<DiagnosticDetails> {
-        Some(Diagnostic::facts(self.view.program(), &self.found))
+    async fn details(&self, context: &Context<'_>) -> Option<async_graphql::Result<DiagnosticDetails>> {
+        let facts = Diagnostic::facts(self.view.program(), &self.found);
+        let bytes = facts.text.as_ref().map_or(0, String::len) as u64;
+        nullable(budget::count(context, bytes).map(|()| facts))
     }
 
     /// Repairs that could be applied. Not supported yet: always null.
@@ -151,11 +154,11 @@ impl Within {
     }
 
     /// The findings in their order, those after a place only.
-    fn from<'a>(
+    fn from(
         self,
-        findings: &'a verify::Findings,
+        findings: &verify::Findings,
         after: Option<verify::Key>,
-    ) -> impl Iterator<Item = (verify::Key, &'a verify::Diagnostic)> {
+    ) -> impl Iterator<Item = (verify::Key, &verify::Diagnostic)> {
         // Refs are numbers from 1 on, so that this is before everything in there.
         let before = |of: FuncRef, entity: u64| verify::Key {
             owner: of.number(),

@@ -56,19 +56,10 @@ impl From<history::ChangeCounts> for ChangeCounts {
 }
 
 /// One recorded edit.
-#[derive(Clone, Debug, SimpleObject)]
+#[derive(Clone, Debug)]
 pub struct EditRecord {
-    /// Its position in the revision, from 0.
-    index: i32,
-    /// Its kind: `insertNode`, `setInput`.
-    kind: &'static str,
-    /// The entity that it changes.
-    #[graphql(name = "ref")]
-    reference: Option<String>,
-    /// The edit in one line.
-    text: String,
-    /// The edit as it is stored.
-    edit: Json<serde_json::Value>,
+    index: usize,
+    edit: history::Edit,
 }
 
 impl Listed for EditRecord {
@@ -76,15 +67,45 @@ impl Listed for EditRecord {
     const EDGE: &'static str = "EditRecordEdge";
 }
 
-/// An edit as clients see it.
-pub(crate) fn record_of(index: usize, edit: &history::Edit) -> EditRecord {
-    EditRecord {
-        index: index as i32,
-        kind: edit.kind(),
-        reference: Some(edit.subject().to_string()),
-        text: edit.to_string(),
-        edit: Json(serde_json::from_str(&history::record::edit_json(edit)).unwrap_or_default()),
+/// One recorded edit.
+#[Object]
+impl EditRecord {
+    /// Its position in the revision, from 0.
+    async fn index(&self) -> i32 {
+        self.index as i32
     }
+
+    /// Its kind: `insertNode`, `setInput`.
+    async fn kind(&self) -> &'static str {
+        self.edit.kind()
+    }
+
+    /// The entity that it changes.
+    #[graphql(name = "ref")]
+    async fn reference(&self) -> Option<String> {
+        Some(self.edit.subject().to_string())
+    }
+
+    /// The edit in one line.
+    async fn text(&self, context: &Context<'_>) -> String {
+        budget::whole(context, self.edit.to_string())
+    }
+
+    /// The edit as it is stored.
+    async fn edit(&self, context: &Context<'_>) -> Option<Result<Json<serde_json::Value>>> {
+        let stored = budget::text(context, || history::record::edit_json(&self.edit)).await;
+        nullable(stored.map(|stored| Json(serde_json::from_str(&stored).unwrap_or_default())))
+    }
+}
+
+/// The edits from an index on with their cursors, which are positions: no list of edits changes.
+pub(crate) fn records(
+    edits: &[history::Edit],
+    from: u64,
+) -> impl Iterator<Item = (String, EditRecord)> + use<'_> {
+    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    let rest = edits.iter().enumerate().skip(from);
+    rest.map(|(index, edit)| (index.to_string(), EditRecord { index, edit: edit.clone() }))
 }
 
 /// How two revisions differ.
@@ -164,7 +185,7 @@ impl ProgramDiff {
                 return nullable(Err(ApiError::new(Code::BadRequest, message)));
             }
         };
-        nullable(budget::text(context, || self.text_within(limit)))
+        nullable(budget::text(context, || self.text_within(limit)).await)
     }
 
     /// The edits that turn `from` into `to`.
@@ -174,9 +195,8 @@ impl ProgramDiff {
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let records =
-                self.diff.edits.iter().enumerate().map(|(index, edit)| record_of(index, edit)).collect();
-            Connection::slice(&page, records)
+            let from = page.start()?;
+            Ok(Connection::collect(&page, self.diff.edits.len(), records(&self.diff.edits, from)))
         }))
     }
 }
@@ -258,22 +278,22 @@ impl FunctionDiff {
     }
 
     /// Refs of nodes, variables and contracts that are new.
-    async fn added(&self) -> Vec<String> {
-        self.change.added.iter().map(ToString::to_string).collect()
+    async fn added(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.change.added.iter().map(ToString::to_string).collect()).await
     }
 
     /// Refs of nodes, variables and contracts that are gone.
-    async fn removed(&self) -> Vec<String> {
-        self.change.removed.iter().map(ToString::to_string).collect()
+    async fn removed(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.change.removed.iter().map(ToString::to_string).collect()).await
     }
 
     /// Refs of what is in both and not the same, moved nodes included.
-    async fn modified(&self) -> Vec<String> {
-        self.change.modified.iter().map(ToString::to_string).collect()
+    async fn modified(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.change.modified.iter().map(ToString::to_string).collect()).await
     }
 
     /// The difference of its text forms, as a unified diff.
     async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
-        nullable(budget::text(context, || self.diff.function_text(self.change.function)))
+        nullable(budget::text(context, || self.diff.function_text(self.change.function)).await)
     }
 }

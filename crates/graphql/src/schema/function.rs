@@ -76,40 +76,45 @@ impl Function {
     }
 
     /// What is written about it.
-    async fn doc(&self) -> Option<&str> {
-        self.function.head().doc.as_deref()
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.function.head().doc.as_deref())
     }
 
     /// What it takes and returns: `(n: i32) -> (i64)`.
-    async fn signature(&self) -> String {
-        text::print_signature(self.view.program(), self.of)
+    async fn signature(&self, context: &Context<'_>) -> String {
+        budget::whole(context, text::print_signature(self.view.program(), self.of))
     }
 
     /// What it takes.
-    async fn params(&self) -> Vec<Param> {
-        self.function
+    async fn params(&self, context: &Context<'_>) -> Vec<Param> {
+        let items = self
+            .function
             .head()
             .params
             .iter()
             .enumerate()
             .map(|(index, param)| self.param(index, param, true))
-            .collect()
+            .collect();
+        budget::list(context, items).await
     }
 
     /// Types of what it returns.
-    async fn results(&self) -> Vec<String> {
-        self.function.head().results.iter().map(|ty| self.type_text(ty)).collect()
+    async fn results(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.function.head().results.iter().map(|ty| self.type_text(ty)).collect())
+            .await
     }
 
     /// What a closure made from it captures.
-    async fn captures(&self) -> Vec<Param> {
-        self.function
+    async fn captures(&self, context: &Context<'_>) -> Vec<Param> {
+        let items = self
+            .function
             .head()
             .captures
             .iter()
             .enumerate()
             .map(|(index, param)| self.param(index, param, false))
-            .collect()
+            .collect();
+        budget::list(context, items).await
     }
 
     /// What it may do at most.
@@ -118,14 +123,19 @@ impl Function {
     }
 
     /// What it demands and promises, by ref.
-    async fn contracts(&self) -> Vec<Contract> {
+    async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
         let contracts = self.function.body().contracts();
-        contracts.map(|(of, _)| Contract { function: self.clone(), of }).collect()
+        budget::list(context, contracts.map(|(of, _)| Contract { function: self.clone(), of }).collect())
+            .await
     }
 
     /// Its mutable cells, by ref.
-    async fn vars(&self) -> Vec<Var> {
-        self.function.body().variables().map(|(of, _)| Var { function: self.clone(), of }).collect()
+    async fn vars(&self, context: &Context<'_>) -> Vec<Var> {
+        budget::list(
+            context,
+            self.function.body().variables().map(|(of, _)| Var { function: self.clone(), of }).collect(),
+        )
+        .await
     }
 
     /// The region of its body; null for an imported function.
@@ -230,7 +240,8 @@ impl Function {
 
     /// Hash of it and of everything that it reaches; names and docs do not count.
     async fn closure_hash(&self) -> String {
-        graph::closure_hash(self.view.program(), self.of).unwrap_or(lmlang_ir::Hash::ZERO).to_string()
+        budget::breathe().await;
+        self.view.closure_hash(self.of).to_string()
     }
 
     /// Its text form.
@@ -240,7 +251,7 @@ impl Function {
         #[graphql(default_with = "Detail::Full")] detail: Detail,
     ) -> Option<Result<String>> {
         let print = || text::print_function(self.view.program(), self.of, detail.into());
-        nullable(budget::text(context, print))
+        nullable(budget::text(context, print).await)
     }
 
     /// What the verifier finds in it.
@@ -433,15 +444,15 @@ impl Contract {
     }
 
     /// What it means, in words.
-    async fn message(&self) -> &str {
-        &self.record().message
+    async fn message(&self, context: &Context<'_>) -> String {
+        budget::whole(context, self.record().message.to_string())
     }
 
     /// Its text form.
     async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
         let program = self.function.view.program();
         let print = || text::print_contract(program, self.function.of, self.of, text::Detail::Full);
-        nullable(budget::text(context, print))
+        nullable(budget::text(context, print).await)
     }
 
     /// The region that computes its answer.

@@ -1,6 +1,6 @@
 //! Modules.
 
-use async_graphql::{ID, Object, Result};
+use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{FuncRef, ModuleRef, Ref};
 
 use crate::error::ApiError;
@@ -9,6 +9,7 @@ use crate::schema::edit_input::Visibility;
 use crate::schema::function::Function;
 use crate::schema::provenance::Provenance;
 use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// A module at one revision.
 #[derive(Clone)]
@@ -61,10 +62,10 @@ impl Module {
     }
 
     /// The modules in it, by name.
-    async fn children(&self) -> Vec<Module> {
+    async fn children(&self, context: &Context<'_>) -> Vec<Module> {
         let members = self.view.program().members(Some(self.of));
         let modules = members.filter_map(|(_, of)| ModuleRef::try_from(of).ok());
-        modules.filter_map(|of| Module::new(&self.view, of).ok()).collect()
+        budget::list(context, modules.filter_map(|of| Module::new(&self.view, of).ok()).collect()).await
     }
 
     /// The functions in it, by name; those of inner modules not included.
@@ -87,8 +88,8 @@ impl Module {
     }
 
     /// What is written about it.
-    async fn doc(&self) -> Option<&str> {
-        self.record.doc.as_deref()
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.record.doc.as_deref())
     }
 
     /// Who made it, and who changed it last; null in a dry run.

@@ -77,25 +77,25 @@ pub struct Subgraph {
 #[Object]
 impl Subgraph {
     /// The nodes, the nearest first.
-    async fn nodes(&self) -> Vec<ComputeNode> {
+    async fn nodes(&self, context: &Context<'_>) -> Vec<ComputeNode> {
         let node = |(function, node): &(FuncRef, lmlang_ir::NodeRef)| {
             ComputeNode::find(&Function::new(&self.view, *function).ok()?, *node)
         };
-        self.found.nodes.iter().filter_map(node).collect()
+        budget::list(context, self.found.nodes.iter().filter_map(node).collect()).await
     }
 
     /// The edges between them, and those that bring them parameters.
-    async fn edges(&self) -> Vec<FlowEdge> {
+    async fn edges(&self, context: &Context<'_>) -> Vec<FlowEdge> {
         let edge = |edge: &graph::Edge| {
             let owner = self.view.program().function_of(edge.id.node.into())?;
             Some(FlowEdge::new(&Function::new(&self.view, owner).ok()?, *edge))
         };
-        self.found.edges.iter().filter_map(edge).collect()
+        budget::list(context, self.found.edges.iter().filter_map(edge).collect()).await
     }
 
     /// The nodes as text, a line each, by function.
     async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
-        nullable(self.lines(context))
+        nullable(self.lines(context).await)
     }
 
     /// How many nodes there are.
@@ -109,13 +109,13 @@ impl Subgraph {
     }
 
     /// Refs of nodes from which an edge leads out of the answer: what to ask for next.
-    async fn frontier(&self) -> Vec<String> {
-        self.found.frontier.iter().map(ToString::to_string).collect()
+    async fn frontier(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.found.frontier.iter().map(ToString::to_string).collect()).await
     }
 }
 
 impl Subgraph {
-    fn lines(&self, context: &Context<'_>) -> std::result::Result<String, ApiError> {
+    async fn lines(&self, context: &Context<'_>) -> std::result::Result<String, ApiError> {
         let mut lines = String::new();
         let mut around = None;
         for (function, node) in &self.found.nodes {
@@ -124,7 +124,7 @@ impl Subgraph {
                 lines.push_str(&format!("{function} {}\n", self.view.program().path((*function).into())));
             }
             let print = || text::print_node(self.view.program(), *node, self.detail.into());
-            let printed = budget::text(context, print)?;
+            let printed = budget::text(context, print).await?;
             lines.push_str("  ");
             lines.push_str(printed.lines().next().unwrap_or_default());
             lines.push('\n');
@@ -208,23 +208,24 @@ impl Impact {
     }
 
     /// Types that contain them.
-    async fn types(&self) -> Vec<TypeDef> {
+    async fn types(&self, context: &Context<'_>) -> Vec<TypeDef> {
         let types = self.found.types.iter().take(LISTED);
-        types.filter_map(|of: &TypeRef| TypeDef::new(&self.view, *of).ok()).collect()
+        budget::list(context, types.filter_map(|of: &TypeRef| TypeDef::new(&self.view, *of).ok()).collect())
+            .await
     }
 
     /// The contracts of these functions.
-    async fn contracts(&self) -> Vec<Contract> {
+    async fn contracts(&self, context: &Context<'_>) -> Vec<Contract> {
         let contract = |of: &ContractRef| {
             let function = self.view.program().function_of((*of).into())?;
             Some(Contract::new(Function::new(&self.view, function).ok()?, *of))
         };
-        self.found.contracts.iter().take(LISTED).filter_map(contract).collect()
+        budget::list(context, self.found.contracts.iter().take(LISTED).filter_map(contract).collect()).await
     }
 
     /// Names under which what is affected is exported.
-    async fn exports(&self) -> Vec<String> {
-        self.found.exports.iter().map(ToString::to_string).collect()
+    async fn exports(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.found.exports.iter().map(ToString::to_string).collect()).await
     }
 
     /// How many functions, types and contracts there are.

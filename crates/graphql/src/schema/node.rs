@@ -64,8 +64,8 @@ impl ComputeNode {
     }
 
     /// The operator with its attributes, entities by ref: `add.i32`, `const.i64 5`, `call f7`, `loop L -> (i64)`.
-    async fn op(&self) -> String {
-        text::print_op(self.record().op())
+    async fn op(&self, context: &Context<'_>) -> String {
+        budget::whole(context, text::print_op(self.record().op()))
     }
 
     /// The operator alone.
@@ -79,8 +79,8 @@ impl ComputeNode {
     }
 
     /// What is written about it.
-    async fn doc(&self) -> Option<String> {
-        self.record().doc().map(ToString::to_string)
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.record().doc().map(|doc| &**doc))
     }
 
     /// The function that it is part of.
@@ -117,11 +117,11 @@ impl ComputeNode {
     }
 
     /// Its inputs in order.
-    async fn inputs(&self) -> Vec<InputPort> {
+    async fn inputs(&self, context: &Context<'_>) -> Vec<InputPort> {
         let node = self.record();
         let ports = self.ports();
         let names = port_names(node.op().spec().inputs, node.inputs().len());
-        (0..node.inputs().len())
+        let items = (0..node.inputs().len())
             .map(|index| InputPort {
                 node: self.clone(),
                 index,
@@ -129,11 +129,12 @@ impl ComputeNode {
                 expected: ports.as_ref().and_then(|ports| ports.inputs.get(index)).cloned(),
                 source: node.inputs().get(index),
             })
-            .collect()
+            .collect();
+        budget::list(context, items).await
     }
 
     /// Its outputs in order.
-    async fn outputs(&self) -> Vec<OutputPort> {
+    async fn outputs(&self, context: &Context<'_>) -> Vec<OutputPort> {
         let outputs = self.ports().map(|ports| ports.outputs).unwrap_or_default();
         let program = self.function.view.program();
         let port = |(index, ty)| OutputPort {
@@ -141,7 +142,7 @@ impl ComputeNode {
             index,
             ty: text::print_type_name(program, None, ty),
         };
-        outputs.iter().enumerate().map(port).collect()
+        budget::list(context, outputs.iter().enumerate().map(port).collect()).await
     }
 
     /// Edges that lead to it, data edges first.
@@ -171,7 +172,7 @@ impl ComputeNode {
         #[graphql(default_with = "Detail::Full")] detail: Detail,
     ) -> Option<Result<String>> {
         let print = || text::print_node(self.function.view.program(), self.of, detail.into());
-        nullable(budget::text(context, print))
+        nullable(budget::text(context, print).await)
     }
 
     /// What the verifier finds at it.

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, Object, SimpleObject, Union};
+use async_graphql::{Context, Enum, Object, SimpleObject, Union};
 use lmlang_engine as engine;
 use lmlang_history::log::Entry;
 use lmlang_ir::{Ref, RefKind};
 use lmlang_verify as verify;
 use uuid::Uuid;
 
+use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
 use crate::schema::diff::{ChangeCounts, ProgramDiff};
 use crate::schema::program::Program;
 use crate::schema::revision::Revision;
 use crate::schema::view::View;
+use crate::transport::budget;
 
 /// What became of a change set.
 #[derive(Clone, Union)]
@@ -133,13 +135,13 @@ impl EditApplied {
     }
 
     /// What it made, with the names that the request gave.
-    async fn created(&self) -> Vec<CreatedEntity> {
+    async fn created(&self, context: &Context<'_>) -> Vec<CreatedEntity> {
         let entity = |(name, of): &(Option<String>, Ref)| CreatedEntity {
             name: name.clone(),
             reference: of.to_string(),
             kind: of.kind.into(),
         };
-        self.created.iter().map(entity).collect()
+        budget::list(context, self.created.iter().map(entity).collect()).await
     }
 
     /// How much differs from before.
@@ -148,18 +150,30 @@ impl EditApplied {
     }
 
     /// Findings that are new.
-    async fn diagnostics_added(&self) -> Vec<Diagnostic> {
-        self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect()
+    async fn diagnostics_added(&self, context: &Context<'_>) -> Vec<Diagnostic> {
+        budget::list(
+            context,
+            self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect(),
+        )
+        .await
     }
 
     /// Findings that are gone.
-    async fn diagnostics_resolved(&self) -> Vec<Diagnostic> {
-        self.delta.resolved.iter().map(|found| Diagnostic::new(&self.before, found.clone())).collect()
+    async fn diagnostics_resolved(&self, context: &Context<'_>) -> Vec<Diagnostic> {
+        budget::list(
+            context,
+            self.delta.resolved.iter().map(|found| Diagnostic::new(&self.before, found.clone())).collect(),
+        )
+        .await
     }
 
     /// Warnings that are new: `incomplete` ones stop a run and an export.
-    async fn warnings(&self) -> Vec<Diagnostic> {
-        self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect()
+    async fn warnings(&self, context: &Context<'_>) -> Vec<Diagnostic> {
+        budget::list(
+            context,
+            self.delta.added.iter().map(|found| Diagnostic::new(&self.after, found.clone())).collect(),
+        )
+        .await
     }
 
     /// Later revisions that the change set was carried over. None yet: a stale base is a conflict.
@@ -178,7 +192,7 @@ impl EditApplied {
 pub struct EditRejected {
     /// The errors, by edit.
     errors: Vec<EditError>,
-    /// Warnings about what would have come of it.
+    /// Warnings about what would have come of it, the first thousand.
     warnings: Vec<Diagnostic>,
     /// How many errors were left out because they only follow from another.
     suppressed: i32,
@@ -195,7 +209,7 @@ impl EditRejected {
             let entry = open.timeline.head().revision.entry.clone();
             let refused = Arc::new(engine::Revision { entry, checked });
             let view = View::dry(engine, open.clone(), Uuid::nil(), refused);
-            about.extend(warnings.into_iter().map(|found| Diagnostic::new(&view, found)));
+            about.extend(warnings.into_iter().take(MAX_PAGE).map(|found| Diagnostic::new(&view, found)));
         }
         shown.sort_by_key(|error| error.edit_index);
         let suppressed = suppressed + shown.len().saturating_sub(MOST_ERRORS);

@@ -100,8 +100,10 @@ impl Program {
     }
 
     /// What it is for.
-    async fn doc(&self) -> Option<String> {
-        Some(self.0.open().info().doc.clone()).filter(|doc| !doc.is_empty())
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<String>> {
+        let info = self.0.open().info();
+        let doc = budget::words(context, Some(info.doc.as_str()).filter(|doc| !doc.is_empty()))?;
+        Some(doc.map(str::to_owned))
     }
 
     /// The branch that this view follows; null for a pinned revision.
@@ -282,8 +284,11 @@ impl Program {
         #[graphql(default_with = "Detail::Full")] detail: Detail,
         #[graphql(default = 1_000_000)] max_bytes: i32,
     ) -> Option<Result<String>> {
+        if let Err(error) = budget::open(context) {
+            return nullable(Err(error));
+        }
         let printed = self.text_within(module.as_deref(), detail, max_bytes);
-        nullable(printed.and_then(|printed| budget::text(context, || printed)))
+        nullable(printed.and_then(|printed| budget::count(context, printed.len() as u64).map(|()| printed)))
     }
 
     /// What the verifier says: of everything, or of what a change can have touched.
@@ -372,16 +377,27 @@ impl Program {
         let limit = u64::try_from(max_bytes)
             .map_err(|_| ApiError::new(Code::BadRequest, "`maxBytes` must not be negative"))?;
         let program = self.0.program();
-        let printed = match module {
-            Some(module) => text::print_module(program, self.0.module_named(module)?, detail.into()),
-            None => text::print_program(program, detail.into()),
-        };
-        if printed.len() as u64 > limit {
+        let module = module.map(|module| self.0.module_named(module)).transpose()?;
+        let too_long = |actual: u64, found: &str| {
             let modules: Vec<String> =
                 program.modules().map(|(of, _)| program.path(of.into())).take(50).collect();
-            let actual = printed.len() as u64;
+            let message = format!("`maxBytes` is limited to {limit}, found {found}{actual}");
             let data = serde_json::json!({ "which": "maxBytes", "limit": limit, "actual": actual, "modules": modules });
-            return Err(ApiError::limit("maxBytes", limit, actual).data(data));
+            ApiError::new(Code::LimitExceeded, message).data(data)
+        };
+        let printed = match module {
+            Some(module) => text::print_module(program, module, detail.into()),
+            None => {
+                // Every node is printed and takes a byte at least: what is far too long need not be printed to know.
+                let least = program.totals().counts.nodes;
+                if least > limit {
+                    return Err(too_long(least, "at least "));
+                }
+                text::print_program(program, detail.into())
+            }
+        };
+        if printed.len() as u64 > limit {
+            return Err(too_long(printed.len() as u64, ""));
         }
         Ok(printed)
     }

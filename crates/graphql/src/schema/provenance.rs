@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_history::log::{self, Entry};
 use lmlang_ir::{Place, Ref};
 
@@ -10,6 +10,7 @@ use crate::error::ApiError;
 use crate::schema::failure::fail;
 use crate::schema::revision::Revision;
 use crate::schema::view::{View, not_found, nullable};
+use crate::transport::budget;
 
 /// What kind of caller an author is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -113,8 +114,8 @@ impl Provenance {
     }
 
     /// Why, in the author's words.
-    async fn reason(&self) -> Option<&str> {
-        self.modified.message.as_deref()
+    async fn reason(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.modified.message.as_deref())
     }
 
     /// The flow's run that changed it last.

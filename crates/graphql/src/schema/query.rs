@@ -21,7 +21,7 @@ use crate::schema::simulation::Simulation;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
 use crate::schema::{mutation, neighbourhood, subscription};
-use crate::transport::Limits;
+use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
 #[derive(Clone, Interface)]
@@ -94,7 +94,7 @@ impl Query {
                 Err(error) => return nullable(Err(error)),
             }
         }
-        Some(Ok(found))
+        Some(Ok(budget::list(context, found).await))
     }
 
     /// What this server is, and what it allows.

@@ -1,12 +1,13 @@
 //! Regions and their parameters.
 
-use async_graphql::{Enum, ID, Object, Result};
+use async_graphql::{Context, Enum, ID, Object, Result};
 use lmlang_ir::{RegionOwner, RegionRef, text};
 
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
 use crate::schema::view::nullable;
+use crate::transport::budget;
 
 /// A region of a function.
 #[derive(Clone)]
@@ -105,8 +106,12 @@ impl Region {
     }
 
     /// Its parameters: those of a loop, the payload of a case, the results in an `ensure`.
-    async fn params(&self) -> Vec<RegionParam> {
-        (0..self.record().params.len()).filter_map(|index| self.param_at(index)).collect()
+    async fn params(&self, context: &Context<'_>) -> Vec<RegionParam> {
+        budget::list(
+            context,
+            (0..self.record().params.len()).filter_map(|index| self.param_at(index)).collect(),
+        )
+        .await
     }
 
     /// Its nodes in order, those of inner regions not included.

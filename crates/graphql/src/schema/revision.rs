@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use chrono::{DateTime, TimeZone, Utc};
 use lmlang_history::log::{self, Entry};
 use lmlang_history::revision::MAIN;
 
 use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::{Connection, Edge, Listed, MAX_PAGE, PageRequest};
-use crate::schema::diff::{ChangeCounts, EditRecord, record_of};
+use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
 use crate::schema::view::{View, not_found, nullable};
+use crate::transport::budget;
 
 /// What an entry of the log did to its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -118,13 +119,13 @@ impl Revision {
     }
 
     /// For whom, as the caller said; recorded beside the caller, never instead.
-    async fn on_behalf_of(&self) -> Option<&str> {
-        self.entry.on_behalf_of.as_deref()
+    async fn on_behalf_of(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.entry.on_behalf_of.as_deref())
     }
 
     /// Why, in the author's words.
-    async fn message(&self) -> Option<&str> {
-        self.entry.message.as_deref()
+    async fn message(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.entry.message.as_deref())
     }
 
     /// When.
@@ -144,9 +145,8 @@ impl Revision {
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
-            let records =
-                self.entry.edits.iter().enumerate().map(|(index, edit)| record_of(index, edit)).collect();
-            Connection::slice(&page, records)
+            let from = page.start()?;
+            Ok(Connection::collect(&page, self.entry.edits.len(), records(&self.entry.edits, from)))
         }))
     }
 
@@ -277,8 +277,8 @@ impl Checkpoint {
     }
 
     /// Why it was made.
-    async fn message(&self) -> Option<&str> {
-        self.checkpoint.message.as_deref()
+    async fn message(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.checkpoint.message.as_deref())
     }
 
     /// Who made it.

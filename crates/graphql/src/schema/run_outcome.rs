@@ -148,16 +148,19 @@ pub struct NodeValue {
 }
 
 impl Outcome {
-    /// Bytes of the values that it shows; those of the other outcomes are short.
+    /// Bytes of the values and places that it shows.
     pub(crate) fn text_bytes(&self) -> u64 {
         match self {
             Outcome::Returned(returned) => returned.values.iter().map(ValueText::bytes).sum(),
-            Outcome::Trapped(_)
-            | Outcome::ContractViolated(_)
-            | Outcome::LimitReached(_)
-            | Outcome::ReachedHole(_)
-            | Outcome::NotVerified(_)
-            | Outcome::Cancelled(_) => 0,
+            Outcome::Trapped(Trapped { stack, node_values, .. })
+            | Outcome::ContractViolated(ContractViolated { stack, node_values, .. })
+            | Outcome::LimitReached(LimitReached { stack, node_values, .. })
+            | Outcome::ReachedHole(ReachedHole { stack, node_values, .. })
+            | Outcome::Cancelled(Cancelled { stack, node_values, .. }) => {
+                let stack = stack.iter().map(|at| at.text.len() as u64);
+                stack.chain(node_values.iter().map(|one| one.value.bytes())).sum()
+            }
+            Outcome::NotVerified(_) => 0,
         }
     }
 }

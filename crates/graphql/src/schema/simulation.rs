@@ -10,7 +10,7 @@ use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
 use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
-use crate::schema::connection::MAX_PAGE;
+use crate::schema::connection::PageRequest;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
@@ -226,43 +226,52 @@ impl SimulationResult {
     /// Steps from a number on.
     async fn trace(
         &self,
+        context: &Context<'_>,
         #[graphql(default = 100)] first: i32,
         #[graphql(default_with = "Count(0)")] from: Count,
     ) -> Option<Result<TracePage>> {
         nullable(match &self.shown {
-            Shown::Again(simulation) => trace_page(&self.view, simulation, first, from).await,
-            Shown::Steps(steps) => page_of(first).map(|first| {
+            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first, from).await,
+            Shown::Steps(steps) => PageRequest::new(first, None).and_then(|page| {
                 let rest = || steps.iter().filter(|step| step.seq >= from.0);
-                TracePage {
-                    steps: rest().take(first).map(|step| trace_step(&self.view, step)).collect(),
-                    next_seq: rest().nth(first).map(|step| Count(step.seq)),
+                Ok(TracePage {
+                    steps: counted_steps(context, &self.view, rest().take(page.first))?,
+                    next_seq: rest().nth(page.first).map(|step| Count(step.seq)),
                     recorded: Count(steps.len() as u64),
                     dropped: Count(self.report.result.steps.saturating_sub(steps.len() as u64 + 1)),
-                }
+                })
             }),
         })
     }
 }
 
-/// The length of a page of a trace.
-fn page_of(first: i32) -> std::result::Result<usize, ApiError> {
-    let first = usize::try_from(first).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
-    })?;
-    if first > MAX_PAGE { Err(ApiError::limit("pageSize", MAX_PAGE as u64, first as u64)) } else { Ok(first) }
+/// The steps of a page, whose text is counted.
+fn counted_steps<'a>(
+    context: &Context<'_>,
+    view: &View,
+    steps: impl Iterator<Item = &'a interp::Step>,
+) -> std::result::Result<Vec<TraceStep>, ApiError> {
+    let counted = |step| {
+        let shown = trace_step(view, step);
+        let values = shown.inputs.iter().chain(&shown.outputs).map(ValueText::bytes);
+        budget::count(context, values.sum::<u64>() + shown.op.len() as u64)?;
+        Ok(shown)
+    };
+    steps.map(counted).collect()
 }
 
 async fn trace_page(
+    context: &Context<'_>,
     view: &View,
     simulation: &Arc<engine::Simulation>,
     first: i32,
     from: Count,
 ) -> std::result::Result<TracePage, ApiError> {
-    let first = page_of(first)?;
-    let found = view.engine().steps(simulation, from.0, first).await.map_err(fail)?;
+    let page = PageRequest::new(first, None)?;
+    let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
     let recorded = simulation.report().map_or(0, |report| report.result.steps);
     Ok(TracePage {
-        steps: found.steps.iter().map(|step| trace_step(view, step)).collect(),
+        steps: counted_steps(context, view, found.steps.iter())?,
         next_seq: found.next.map(Count),
         recorded: Count(recorded),
         dropped: Count(0),
@@ -402,13 +411,13 @@ impl Simulation {
     }
 
     /// The calls at its end, the outermost first.
-    async fn stack(&self) -> Vec<FrameLocation> {
-        self.place().map(|place| place.stack).unwrap_or_default()
+    async fn stack(&self, context: &Context<'_>) -> Vec<FrameLocation> {
+        budget::list(context, self.place().map(|place| place.stack).unwrap_or_default()).await
     }
 
     /// Values that were alive in the innermost call.
-    async fn locals(&self) -> Vec<NodeValue> {
-        self.place().map(|place| place.node_values).unwrap_or_default()
+    async fn locals(&self, context: &Context<'_>) -> Vec<NodeValue> {
+        budget::list(context, self.place().map(|place| place.node_values).unwrap_or_default()).await
     }
 
     /// How it ended; null while it runs.
@@ -420,9 +429,10 @@ impl Simulation {
     /// Steps from a number on.
     async fn trace(
         &self,
+        context: &Context<'_>,
         #[graphql(default = 200)] first: i32,
         #[graphql(default_with = "Count(0)")] from: Count,
     ) -> Option<Result<TracePage>> {
-        nullable(trace_page(&self.view, &self.simulation, first, from).await)
+        nullable(trace_page(context, &self.view, &self.simulation, first, from).await)
     }
 }

@@ -14,6 +14,7 @@ use lmlang_ir::Ref;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::error::{ApiError, Code};
+use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::event_filter::EventFilter;
@@ -297,14 +298,24 @@ impl DiagnosticsDelta {
         Revision::new(&self.view, self.view.revision().entry.clone())
     }
 
-    /// Findings that are new.
+    /// Findings that are new, the first thousand.
     async fn added(&self) -> Vec<Diagnostic> {
-        self.delta.added.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+        self.delta
+            .added
+            .iter()
+            .take(MAX_PAGE)
+            .map(|found| Diagnostic::new(&self.view, found.clone()))
+            .collect()
     }
 
-    /// Findings that are gone.
+    /// Findings that are gone, the first thousand.
     async fn resolved(&self) -> Vec<Diagnostic> {
-        self.delta.resolved.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+        self.delta
+            .resolved
+            .iter()
+            .take(MAX_PAGE)
+            .map(|found| Diagnostic::new(&self.view, found.clone()))
+            .collect()
     }
 
     /// Whether the program may be compiled and exported.

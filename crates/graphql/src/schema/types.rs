@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{ComplexObject, Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_ir::{Shape, TypeRef, text};
 
 use crate::error::ApiError;
@@ -10,6 +10,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::function::{self, Contract, Function};
 use crate::schema::provenance::Provenance;
 use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// A nominal type at one revision.
 #[derive(Clone)]
@@ -35,6 +36,7 @@ pub enum TypeKind {
 
 /// A field of a struct.
 #[derive(Clone, Debug, SimpleObject)]
+#[graphql(complex)]
 pub struct FieldDef {
     /// Short name within the program: `d3`.
     #[graphql(name = "ref")]
@@ -44,12 +46,21 @@ pub struct FieldDef {
     /// The type of its value.
     #[graphql(name = "type")]
     ty: String,
+    #[graphql(skip)]
+    written: Option<Arc<str>>,
+}
+
+#[ComplexObject]
+impl FieldDef {
     /// What is written about it.
-    doc: Option<String>,
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.written.as_deref())
+    }
 }
 
 /// A variant of an enum.
 #[derive(Clone, Debug, SimpleObject)]
+#[graphql(complex)]
 pub struct VariantDef {
     /// Short name within the program: `d4`.
     #[graphql(name = "ref")]
@@ -58,8 +69,16 @@ pub struct VariantDef {
     name: String,
     /// The type of what it carries, if it carries something.
     payload: Option<String>,
+    #[graphql(skip)]
+    written: Option<Arc<str>>,
+}
+
+#[ComplexObject]
+impl VariantDef {
     /// What is written about it.
-    doc: Option<String>,
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.written.as_deref())
+    }
 }
 
 impl TypeDef {
@@ -103,30 +122,31 @@ impl TypeDef {
     }
 
     /// Its text form.
-    async fn text(&self) -> String {
-        text::print_type(self.view.program(), self.of, text::Detail::Full)
+    async fn text(&self, context: &Context<'_>) -> Option<Result<String>> {
+        let print = || text::print_type(self.view.program(), self.of, text::Detail::Full);
+        nullable(budget::text(context, print).await)
     }
 
     /// Its fields in order; none for an enum.
-    async fn fields(&self) -> Vec<FieldDef> {
+    async fn fields(&self, context: &Context<'_>) -> Vec<FieldDef> {
         let field = |field: &lmlang_ir::Field| FieldDef {
             reference: field.member.to_string(),
             name: field.name.to_string(),
             ty: text::print_type_name(self.view.program(), None, &field.ty),
-            doc: field.doc.as_ref().map(ToString::to_string),
+            written: field.doc.clone(),
         };
-        self.def.fields().iter().map(field).collect()
+        budget::list(context, self.def.fields().iter().map(field).collect()).await
     }
 
     /// Its variants in order; none for a struct.
-    async fn variants(&self) -> Vec<VariantDef> {
+    async fn variants(&self, context: &Context<'_>) -> Vec<VariantDef> {
         let variant = |variant: &lmlang_ir::VariantDef| VariantDef {
             reference: variant.member.to_string(),
             name: variant.name.to_string(),
             payload: variant.payload.as_ref().map(|ty| text::print_type_name(self.view.program(), None, ty)),
-            doc: variant.doc.as_ref().map(ToString::to_string),
+            written: variant.doc.clone(),
         };
-        self.def.variants().iter().map(variant).collect()
+        budget::list(context, self.def.variants().iter().map(variant).collect()).await
     }
 
     /// Functions that mention it, by ref.
@@ -147,8 +167,8 @@ impl TypeDef {
     }
 
     /// What is written about it.
-    async fn doc(&self) -> Option<&str> {
-        self.def.doc.as_deref()
+    async fn doc(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        budget::words(context, self.def.doc.as_deref())
     }
 
     /// Who made it, and who changed it last; null in a dry run.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use async_graphql::{Enum, Object, Result};
+use async_graphql::{Context, Enum, Object, Result};
 use lmlang_ir::{FuncRef, NodeRef, Ref};
 use lmlang_verify as verify;
 
@@ -13,6 +13,7 @@ use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
 use crate::schema::view::{View, nullable};
+use crate::transport::budget;
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -54,13 +55,21 @@ impl VerifyReport {
     }
 
     /// Findings that no stored state has.
-    async fn errors(&self) -> Vec<Diagnostic> {
-        self.errors.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+    async fn errors(&self, context: &Context<'_>) -> Vec<Diagnostic> {
+        budget::list(
+            context,
+            self.errors.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect(),
+        )
+        .await
     }
 
     /// All other findings.
-    async fn warnings(&self) -> Vec<Diagnostic> {
-        self.warnings.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+    async fn warnings(&self, context: &Context<'_>) -> Vec<Diagnostic> {
+        budget::list(
+            context,
+            self.warnings.iter().map(|found| Diagnostic::new(&self.view, found.clone())).collect(),
+        )
+        .await
     }
 
     /// Whether findings were left out: ask for `diagnostics`, which pages.
@@ -80,8 +89,8 @@ impl VerifyReport {
     }
 
     /// Refs of the functions that were looked at, for `LOCAL`.
-    async fn dirty_functions(&self) -> Vec<String> {
-        self.dirty.iter().map(ToString::to_string).collect()
+    async fn dirty_functions(&self, context: &Context<'_>) -> Vec<String> {
+        budget::list(context, self.dirty.iter().map(ToString::to_string).collect()).await
     }
 
     /// The nodes that had changed, for `LOCAL`.

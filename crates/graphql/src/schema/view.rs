@@ -1,11 +1,12 @@
 //! A program at one revision, as everything below it sees it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::ID;
 use lmlang_engine::{Engine, Head, OpenProgram, Revision, Selector};
 use lmlang_history::revision::{Base, MAIN, RevisionName};
-use lmlang_ir::{FuncRef, Function, ModuleRef, NodeRef, Place, Program, Ref};
+use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref};
 use lmlang_verify::Findings;
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ struct Inner {
     revision: Arc<Revision>,
     /// For a view of the head, all that belongs to it: the head may move while the view is looked at.
     head: Option<Head>,
+    /// Hashes that were asked for: one costs as much as all that the function reaches.
+    closures: Mutex<HashMap<FuncRef, Hash>>,
 }
 
 impl View {
@@ -35,7 +38,7 @@ impl View {
         head: Option<Head>,
     ) -> View {
         let id = ViewId { program: open.timeline.id(), view: which };
-        View(Arc::new(Inner { engine: engine.clone(), open, id, revision, head }))
+        View(Arc::new(Inner { engine: engine.clone(), open, id, revision, head, closures: Mutex::default() }))
     }
 
     /// The head of a program's main branch.
@@ -201,6 +204,17 @@ impl View {
     /// The function with a ref.
     pub fn function(&self, of: FuncRef) -> Result<Arc<Function>, ApiError> {
         self.program().function(of).cloned().ok_or_else(|| self.missing("function", of.into()))
+    }
+
+    /// The hash of a function and of everything that it reaches.
+    pub fn closure_hash(&self, of: FuncRef) -> Hash {
+        let known = || self.0.closures.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hash) = known().get(&of) {
+            return *hash;
+        }
+        let hash = lmlang_ir::graph::closure_hash(self.program(), of).unwrap_or(Hash::ZERO);
+        known().insert(of, hash);
+        hash
     }
 
     /// The function that a caller names by ref or path.

@@ -1,32 +1,61 @@
-//! Bounds how much text one answer holds.
+//! Bounds what one answer holds.
 //!
 //! A text repeats what is inside of it: a thousand blocks, each in the one before, are printed a thousand times by one
-//! page of nodes. So texts are counted over the whole answer, whoever selects them.
+//! page of nodes. A list without pages is as long as somebody made it, however often it is selected. Neither is known
+//! from the document, so both are counted over the whole answer while it is made.
+//!
+//! The counting is also where an operation stops now and then, because resolvers that only read have no other await and
+//! nothing else would notice the deadline.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::Poll;
 
-use async_graphql::Context;
+use async_graphql::{Context, Error, Result};
 
+use super::limits::Limits;
 use crate::error::ApiError;
+
+/// Fields that are answered before others get their turn.
+const TURN: u64 = 128;
 
 /// What an answer may still hold. A subscription has none: each of its events is an answer of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    text: Account,
+    fields: Account,
+    /// Whether it was told that a field which is not nullable was left empty.
+    told: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Account {
+    which: &'static str,
     limit: u64,
     spent: AtomicU64,
 }
 
-impl Budget {
-    pub(super) fn new(limit: u64) -> Budget {
-        Budget { limit, spent: AtomicU64::new(0) }
+impl Account {
+    fn new(which: &'static str, limit: u64) -> Account {
+        Account { which, limit, spent: AtomicU64::new(0) }
     }
 
-    /// Counts bytes in, or refuses them.
-    fn spend(&self, bytes: u64) -> Result<(), ApiError> {
-        let before = self.spent.fetch_add(bytes, Ordering::Relaxed);
-        match before.saturating_add(bytes) {
-            spent if spent > self.limit => Err(ApiError::limit("textOfAnswer", self.limit, spent)),
-            _ => Ok(()),
+    /// Counts in, or refuses; says how much was spent before.
+    fn spend(&self, more: u64) -> Result<u64, ApiError> {
+        let before = self.spent.fetch_add(more, Ordering::Relaxed);
+        match before.saturating_add(more) {
+            spent if spent > self.limit => Err(ApiError::limit(self.which, self.limit, spent)),
+            _ => Ok(before),
+        }
+    }
+}
+
+impl Budget {
+    pub(super) fn new(limits: &Limits) -> Budget {
+        Budget {
+            text: Account::new("textOfAnswer", limits.text_of_answer),
+            fields: Account::new("complexity", limits.complexity),
+            told: AtomicBool::new(false),
         }
     }
 }
@@ -38,13 +67,76 @@ pub(crate) fn open(context: &Context<'_>) -> Result<(), ApiError> {
 
 /// Counts text that an answer holds.
 pub(crate) fn count(context: &Context<'_>, bytes: u64) -> Result<(), ApiError> {
-    context.data_opt::<Budget>().map_or(Ok(()), |budget| budget.spend(bytes))
+    context.data_opt::<Budget>().map_or(Ok(()), |budget| budget.text.spend(bytes).map(|_| ()))
 }
 
 /// Prints a text, unless the answer holds too much already.
-pub(crate) fn text(context: &Context<'_>, print: impl FnOnce() -> String) -> Result<String, ApiError> {
+pub(crate) async fn text(context: &Context<'_>, print: impl FnOnce() -> String) -> Result<String, ApiError> {
     open(context)?;
+    breathe().await;
     let printed = print();
     count(context, printed.len() as u64)?;
     Ok(printed)
+}
+
+/// The answer of a nullable field whose text somebody wrote, unless the answer holds too much already.
+pub(crate) fn words<'a>(context: &Context<'_>, written: Option<&'a str>) -> Option<Result<&'a str>> {
+    let written = written?;
+    Some(count(context, written.len() as u64).map(|()| written).map_err(Error::from))
+}
+
+/// The answer of a field that is not nullable: empty, with an error, when the answer holds too much already.
+pub(crate) fn whole(context: &Context<'_>, printed: String) -> String {
+    match count(context, printed.len() as u64) {
+        Ok(()) => printed,
+        Err(error) => {
+            tell(context, error);
+            String::new()
+        }
+    }
+}
+
+/// The answer of a field that lists something: empty, with an error, when the answer has too many fields already.
+pub(crate) async fn list<T>(context: &Context<'_>, items: Vec<T>) -> Vec<T> {
+    let Some(budget) = context.data_opt::<Budget>() else { return items };
+    let each = context.field().selection_set().count().max(1) as u64;
+    let fields = each.saturating_mul(items.len() as u64);
+    match budget.fields.spend(fields) {
+        Ok(before) => {
+            if before / TURN != before.saturating_add(fields) / TURN {
+                breathe().await;
+            }
+            items
+        }
+        Err(error) => {
+            tell(context, error);
+            Vec::new()
+        }
+    }
+}
+
+/// Adds an error beside the answer of a field, once for all of them: the first says what all the others would.
+fn tell(context: &Context<'_>, error: ApiError) {
+    let again = context.data_opt::<Budget>().is_none_or(|budget| budget.told.swap(true, Ordering::Relaxed));
+    if !again {
+        let error = Error::from(error).into_server_error(context.item.pos);
+        context.add_error(context.set_error_path(error));
+    }
+}
+
+/// Lets others have their turn, and the deadline its look.
+///
+/// It wakes itself at once instead of through the runtime: only so do the library's joins hand it on to their caller
+/// before they have gone through all their members.
+pub(crate) async fn breathe() {
+    let mut breathed = false;
+    poll_fn(|context| {
+        if breathed {
+            return Poll::Ready(());
+        }
+        breathed = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

@@ -27,8 +27,8 @@ pub struct Limits {
     pub introspection: u64,
     /// Selections of all operations, fragments expanded.
     pub selections: u64,
-    /// Fields that the operation can answer at most: a field with `first` multiplies what is below it by the page size,
-    /// another list by ten.
+    /// Fields that the operation can answer at most: a field with `first` or `maxNodes` multiplies what is below it by
+    /// that number, another list by ten. How long lists really are is counted while the answer is made.
     pub complexity: u64,
     /// Aliased fields, fragments expanded.
     pub aliases: u64,

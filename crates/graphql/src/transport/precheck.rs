@@ -83,17 +83,37 @@ struct Given<'a> {
 impl Given<'_> {
     /// Reads the field's page size; none for what is no number, which validation or the resolver refuses.
     fn page(&self, field: &Field) -> Option<u64> {
-        let value = field.get_argument("first")?.node.clone();
-        let value = value.into_const_with(|name| self.variable(&name).cloned().ok_or(()));
-        match value {
-            Ok(Value::Number(number)) => Some(number.as_u64().unwrap_or(0)),
-            _ => None,
-        }
+        number(&self.value(&field.get_argument("first")?.node)?)
+    }
+
+    /// Reads how much of a graph the field may answer, likewise.
+    fn max_nodes(&self, field: &Field) -> Option<u64> {
+        field
+            .arguments
+            .iter()
+            .find_map(|(name, given)| match self.value(&given.node)? {
+                Value::Object(fields) => number(fields.get(shape::MAX_NODES)?),
+                value if name.node == shape::MAX_NODES => number(&value),
+                _ => None,
+            })
+            // What is no `Int` at all is refused with its place.
+            .filter(|number| i32::try_from(*number).is_ok())
+    }
+
+    fn value(&self, given: &async_graphql_value::Value) -> Option<Value> {
+        given.clone().into_const_with(|name| self.variable(&name).cloned().ok_or(())).ok()
     }
 
     fn variable(&self, name: &Name) -> Option<&Value> {
         let declared = || self.definitions.iter().find(|definition| definition.node.name.node == *name);
         self.variables.get(name).or_else(|| declared()?.node.default_value())
+    }
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => Some(number.as_u64().unwrap_or(0)),
+        _ => None,
     }
 }
 
@@ -155,6 +175,7 @@ impl<'a> Measure<'a> {
             None => shape::introspection_times(name),
             Some(Factor::Times(times)) => times,
             Some(Factor::First(default)) => self.given.page(field).unwrap_or(default),
+            Some(Factor::MaxNodes(default)) => self.given.max_nodes(field).unwrap_or(default),
         };
         cost.complexity = cost.complexity.saturating_mul(times).saturating_add(1);
         if known.is_none() {

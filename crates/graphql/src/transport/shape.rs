@@ -1,9 +1,10 @@
 //! What the checks need to know of the schema, read once from its own text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_graphql::parser::types::{
-    BaseType, FieldDefinition, OperationType, Type, TypeKind, TypeSystemDefinition,
+    BaseType, FieldDefinition, InputValueDefinition, OperationType, ServiceDocument, Type, TypeKind,
+    TypeSystemDefinition,
 };
 use async_graphql::parser::{self, Positioned};
 use async_graphql::{Name, Value};
@@ -45,7 +46,12 @@ pub(super) enum Factor {
     Times(u64),
     /// As often as the argument `first` says, or this often without it.
     First(u64),
+    /// As often as the argument `maxNodes` says, by itself or in an input object, or this often without it.
+    MaxNodes(u64),
 }
+
+/// The argument that says how much of a graph is answered.
+pub(super) const MAX_NODES: &str = "maxNodes";
 
 impl Shape {
     /// Reads the shape from a schema's SDL.
@@ -54,6 +60,7 @@ impl Shape {
     /// If the GraphQL library cannot parse what it printed itself.
     pub(super) fn read(sdl: &str) -> Shape {
         let document = parser::parse_schema(sdl).expect("a schema's own text parses");
+        let graphs = Graphs::read(&document);
         let mut shape = Shape::default();
         for definition in document.definitions {
             match definition {
@@ -64,7 +71,7 @@ impl Shape {
                 }
                 TypeSystemDefinition::Type(definition) => {
                     shape.inputs.add(&definition.node);
-                    shape.add(definition.node.name.node, definition.node.kind);
+                    shape.add(definition.node.name.node, definition.node.kind, &graphs);
                 }
                 TypeSystemDefinition::Directive(_) => {}
             }
@@ -72,10 +79,10 @@ impl Shape {
         shape
     }
 
-    fn add(&mut self, name: Name, kind: TypeKind) {
+    fn add(&mut self, name: Name, kind: TypeKind, graphs: &Graphs) {
         match kind {
-            TypeKind::Object(object) => self.add_fields(name, object.fields),
-            TypeKind::Interface(interface) => self.add_fields(name, interface.fields),
+            TypeKind::Object(object) => self.add_fields(name, object.fields, graphs),
+            TypeKind::Interface(interface) => self.add_fields(name, interface.fields, graphs),
             TypeKind::Enum(values) => {
                 let values = values.values.iter().map(|value| value.node.value.node.to_string());
                 self.known.insert(name, values.collect());
@@ -88,10 +95,10 @@ impl Shape {
         }
     }
 
-    fn add_fields(&mut self, owner: Name, fields: Vec<Positioned<FieldDefinition>>) {
-        let connection = owner.ends_with("Connection");
+    fn add_fields(&mut self, owner: Name, fields: Vec<Positioned<FieldDefinition>>, graphs: &Graphs) {
+        let counted = owner.ends_with("Connection") || graphs.answers.contains(&owner);
         let fields = fields.into_iter().map(|field| {
-            let factor = factor(&field.node, connection);
+            let factor = factor(&field.node, counted, graphs);
             let of = bottom(&field.node.ty.node).clone();
             let arguments =
                 field.node.arguments.into_iter().map(|one| (one.node.name.node, one.node.ty.node)).collect();
@@ -141,15 +148,67 @@ fn bottom(ty: &Type) -> &Name {
     }
 }
 
-/// Reads the factor of a field; the lists of a connection are as long as its field's `first` said already.
-fn factor(field: &FieldDefinition, in_connection: bool) -> Factor {
+/// Reads the factor of a field; the lists of a connection, or of part of a graph, are as long as its field's argument
+/// said already.
+fn factor(field: &FieldDefinition, counted: bool, graphs: &Graphs) -> Factor {
     let first = field.arguments.iter().find(|argument| argument.node.name.node == "first");
-    match (first, &field.ty.node.base) {
-        (Some(first), _) => Factor::First(match first.node.default_value.as_ref().map(|value| &value.node) {
-            Some(Value::Number(number)) => number.as_u64().unwrap_or(DEFAULT_PAGE),
-            _ => DEFAULT_PAGE,
-        }),
-        (None, BaseType::List(_)) if !in_connection => Factor::Times(LIST_ESTIMATE),
-        (None, BaseType::List(_) | BaseType::Named(_)) => Factor::Times(1),
+    match (first, graphs.most(field), &field.ty.node.base) {
+        (Some(first), _, _) => Factor::First(default(&first.node)),
+        (None, Some(most), _) => Factor::MaxNodes(most),
+        (None, None, BaseType::List(_)) if !counted => Factor::Times(LIST_ESTIMATE),
+        (None, None, BaseType::List(_) | BaseType::Named(_)) => Factor::Times(1),
+    }
+}
+
+/// The number that stands for an argument which is not given.
+fn default(argument: &InputValueDefinition) -> u64 {
+    match argument.default_value.as_ref().map(|value| &value.node) {
+        Some(Value::Number(number)) => number.as_u64().unwrap_or(DEFAULT_PAGE),
+        _ => DEFAULT_PAGE,
+    }
+}
+
+/// Fields that answer part of a graph, as large as `maxNodes` says.
+#[derive(Debug, Default)]
+struct Graphs {
+    /// The input objects that have `maxNodes`, with its default.
+    inputs: HashMap<Name, u64>,
+    /// What such fields answer.
+    answers: HashSet<Name>,
+}
+
+impl Graphs {
+    fn read(document: &ServiceDocument) -> Graphs {
+        let types = || {
+            document.definitions.iter().filter_map(|definition| match definition {
+                TypeSystemDefinition::Type(definition) => Some(&definition.node),
+                TypeSystemDefinition::Schema(_) | TypeSystemDefinition::Directive(_) => None,
+            })
+        };
+        let mut graphs = Graphs::default();
+        for definition in types() {
+            if let TypeKind::InputObject(input) = &definition.kind
+                && let Some(most) = input.fields.iter().find(|field| field.node.name.node == MAX_NODES)
+            {
+                graphs.inputs.insert(definition.name.node.clone(), default(&most.node));
+            }
+        }
+        for definition in types() {
+            if let TypeKind::Object(object) = &definition.kind {
+                let fields = object.fields.iter().filter(|field| graphs.most(&field.node).is_some());
+                let answers: Vec<Name> = fields.map(|field| bottom(&field.node.ty.node).clone()).collect();
+                graphs.answers.extend(answers);
+            }
+        }
+        graphs
+    }
+
+    /// How much a field answers without being told, if it can be told.
+    fn most(&self, field: &FieldDefinition) -> Option<u64> {
+        let mut arguments = field.arguments.iter().map(|argument| &argument.node);
+        arguments.find_map(|argument| match argument.name.node == MAX_NODES {
+            true => Some(default(argument)),
+            false => self.inputs.get(bottom(&argument.ty.node)).copied(),
+        })
     }
 }

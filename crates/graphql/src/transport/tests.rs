@@ -35,6 +35,17 @@ struct ItemConnection {
     nodes: Vec<Item>,
 }
 
+#[derive(InputObject)]
+struct Around {
+    #[graphql(default = 200)]
+    max_nodes: i32,
+}
+
+#[derive(SimpleObject)]
+struct Graph {
+    nodes: Vec<Item>,
+}
+
 #[Object]
 impl Query {
     async fn hello(&self) -> &'static str {
@@ -48,6 +59,12 @@ impl Query {
     }
     async fn items(&self, #[graphql(default = 20)] first: i32) -> Option<ItemConnection> {
         (first >= 0).then(|| ItemConnection { nodes: vec![Item { name: "a" }] })
+    }
+    async fn around(&self, input: Around) -> Option<Graph> {
+        (input.max_nodes > 0).then(|| Graph { nodes: Vec::new() })
+    }
+    async fn part(&self, #[graphql(default = 200)] max_nodes: i32) -> Option<Graph> {
+        (max_nodes > 0).then(|| Graph { nodes: Vec::new() })
     }
     async fn missing(&self) -> Option<Result<i32>> {
         let error = ApiError::new(Code::NotFound, "no program is named `x`");
@@ -318,6 +335,25 @@ async fn introspection_does_not_go_in_circles() {
     let query = "{ __type(name: \"Item\") { fields { type { ofType { fields { name } } } } } }";
     let fields = json!([{"type": {"ofType": {"fields": null}}}]);
     check_data(query, json!({}), json!({"__type": {"fields": fields}})).await;
+}
+
+#[tokio::test]
+async fn the_size_of_a_graph_counts() {
+    check_limit(
+        "{ around(input: {maxNodes: 1000000}) { nodes { name } } }",
+        "complexity",
+        500_000,
+        2_000_001,
+    )
+    .await;
+    let limits = || Limits { complexity: 3_100, ..Limits::default() };
+    let query = "query($of: Around!, $n: Int) { a: around(input: $of) { nodes { name } } b: part(maxNodes: $n) { nodes { name } } }";
+    let message = "`complexity` is limited to 3100, found 4002";
+    let data = json!({"which": "complexity", "limit": 3100, "actual": 4002});
+    let variables = json!({"of": {"maxNodes": 1000}, "n": 1000});
+    check_error(limits(), params(query, variables), Code::LimitExceeded, message, data).await;
+    let few = params(query, json!({"of": {}, "n": 3}));
+    assert!(executor(limits()).prepare(few, id()).is_ok());
 }
 
 #[tokio::test]

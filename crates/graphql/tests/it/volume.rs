@@ -1,6 +1,7 @@
 //! What one answer holds: texts, results and errors are bounded over all of it.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use lmlang_graphql::transport::Limits;
 use serde_json::{Value, json};
@@ -94,4 +95,65 @@ async fn the_errors_of_a_program_are_counted() {
     assert_eq!((errors.len(), &errors[0]["code"]), (1_001, &json!("TYPE_MISMATCH")));
     assert_eq!(errors[1_000]["code"], "MORE_ERRORS");
     assert_eq!(errors[1_000]["message"], "500 more errors are not listed");
+}
+
+/// What is too much is left empty where nothing can be null, and told once.
+fn only_error(answer: &Value, which: &str) {
+    assert_eq!(codes(answer), [which], "{answer}");
+    assert!(answer["data"].is_object(), "{answer}");
+}
+
+#[tokio::test]
+async fn operators_and_words_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    let said = "x".repeat(10_000);
+    let text = format!("; {said}\nmodule m\nfunc f () -> () {{\n  print \"{said}\"\n  return\n}}\n");
+    world.create("p", &text).await;
+    let executor = world.under(Limits { text_of_answer: 15_000, ..Limits::default() });
+    let query = r#"{ program(name: "p") { search(filter: {opcode: [CONST]}, first: 1) { nodes { ref a: op b: op c: op } } } }"#;
+    let answer = ask(&executor, query, json!({})).await;
+    only_error(&answer, "textOfAnswer");
+    let node = &answer["data"]["program"]["search"]["nodes"][0];
+    assert!(node["a"].as_str().is_some_and(|op| op.contains(&said)));
+    assert_eq!((&node["b"], &node["c"]), (&json!(""), &json!("")));
+    let query = r#"{ program(name: "p") { modules { nodes { name a: doc b: doc } } } }"#;
+    let answer = ask(&executor, query, json!({})).await;
+    only_error(&answer, "textOfAnswer");
+    let module = &answer["data"]["program"]["modules"]["nodes"][0];
+    assert_eq!((&module["name"], &module["b"]), (&json!("m"), &Value::Null));
+}
+
+#[tokio::test]
+async fn the_items_of_lists_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    let fields: String = (0..500).map(|at| format!("  x{at}: i64,\n")).collect();
+    world.create("p", &format!("module m\ntype T = struct {{\n{fields}  y: i64\n}}\n")).await;
+    let limits = Limits { complexity: 10_000, ..Limits::default() };
+    let types: String = (0..30)
+        .map(|at| format!("t{at}: types(first: 1) {{ nodes {{ fields {{ ref name }} }} }} "))
+        .collect();
+    let answer =
+        ask(&world.under(limits), &format!("{{ program(name: \"p\") {{ {types} }} }}"), json!({})).await;
+    only_error(&answer, "complexity");
+    let found = answer["data"]["program"].as_object().expect("the program is there");
+    let fields = |types: &Value| types["nodes"][0]["fields"].as_array().map_or(0, Vec::len);
+    let answered: usize = found.values().map(fields).sum();
+    assert!((4_000..=5_000).contains(&answered), "{answered} fields of types");
+}
+
+#[tokio::test]
+async fn the_deadline_cuts_what_only_reads() {
+    let world = World::empty().await;
+    world.create("p", &nested(300)).await;
+    let query = r#"{ program(name: "p") { function(name: "m::f") { nodes(first: 1000) { nodes {
+        a: incoming { nodes { to { ref op } } } b: outgoing { nodes { to { ref op } } } owner { regions { nodes { ref } } }
+    } } } } }"#;
+    let executor = world.under(Limits {
+        deadline: Duration::from_millis(30),
+        complexity: 10_000_000,
+        ..Limits::default()
+    });
+    let answer = ask(&executor, query, json!({})).await;
+    assert_eq!(answer["errors"][0]["extensions"]["code"], "TIMEOUT", "{}", answer["data"].is_object());
+    assert_eq!(answer.get("data"), None);
 }
