@@ -4,6 +4,7 @@ mod absent;
 mod deletion;
 mod failing;
 mod hub;
+mod introspection;
 mod nullable;
 mod retries;
 mod sdl;
