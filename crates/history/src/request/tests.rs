@@ -4,6 +4,8 @@ use lmlang_ir::{EffectBound, Visibility};
 use super::*;
 use crate::apply::{apply_all, invert_all};
 
+mod laws;
+
 const DEMO: &str = "module m#m1
 func f#f2 (a: i32, b: i32) -> (i32) {
   x#n4 = add.i32 a, b
@@ -496,146 +498,6 @@ fn what_a_request_touches() {
 fn every_code_has_a_page() {
     for code in code::ALL {
         assert_eq!(code::page(code).unwrap().code, *code);
-    }
-}
-
-/// A random request about the entities of a program, sensible or not.
-fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> EditRequest {
-    let refs = crate::testing::all_refs(program);
-    let any = |by: u32, kinds: &[RefKind]| {
-        let of: Vec<&Ref> = refs.iter().filter(|of| kinds.contains(&of.kind)).collect();
-        match of.is_empty() || by.is_multiple_of(17) {
-            true => ["n999", "$x", "$y", "x", "f", "", "$x.body"][by as usize % 7].to_owned(),
-            false => of[by as usize % of.len()].to_string(),
-        }
-    };
-    let of = |by, kind| any(by, &[kind]);
-    let some_node = |by| of(by, RefKind::Node);
-    let source = |by: u32| match by % 4 {
-        0 => "a".to_owned(),
-        1 => format!("{}.{}", of(by, RefKind::Region), by % 3),
-        2 => ["1", "i64:1", "true", "\"x\"", "1x"][by as usize / 4 % 5].to_owned(),
-        _ => some_node(by),
-    };
-    let at = |by: u32| match by % 4 {
-        0 => within(&of(by / 4, RefKind::Function)),
-        1 => region(&of(by / 4, RefKind::Region)),
-        2 => after(&some_node(by / 4)),
-        _ => At { before: Some(some_node(by / 4)), ..At::default() },
-    };
-    let op = |by: u32| {
-        [
-            "add.i32",
-            "const.i32 7",
-            "call f",
-            "if -> (i32)",
-            "loop (i: i32) -> ()",
-            "block L -> ()",
-            "return",
-            "match (0, 1, default) -> ()",
-            "match (1, default) -> ()",
-            "yield",
-            "var.get v",
-            "sub.i64",
-            "bad",
-            "break $x",
-        ][by as usize % 14]
-            .to_owned()
-    };
-    let cascade = c.is_multiple_of(2);
-    match what % 20 {
-        0..=4 => EditRequest::InsertNode(InsertNode {
-            name_as: a.is_multiple_of(3).then(|| ["x", "y"][b as usize % 2].to_owned()),
-            op: op(a),
-            at: at(b),
-            inputs: vec![Some(source(c)), c.is_multiple_of(3).then(|| source(a))],
-            name: b.is_multiple_of(2).then(|| "x".to_owned()),
-        }),
-        5 | 6 => EditRequest::RemoveNode(RemoveNode {
-            of: some_node(a),
-            replace_uses_with: b.is_multiple_of(3).then(|| source(b)),
-            cascade,
-        }),
-        7 | 8 => EditRequest::ModifyNode(ModifyNode { of: some_node(a), op: op(b) }),
-        9 | 10 => EditRequest::MoveNode(MoveNode { of: some_node(a), at: at(b) }),
-        11 => EditRequest::AddControlEdge(AddControlEdge {
-            from: some_node(a),
-            to: some_node(b),
-            branch_index: cascade.then_some(c % 3),
-        }),
-        12 => edge(&source(a), &some_node(b), c as u16 % 4, cascade),
-        13 => EditRequest::RemoveEdge(remove(&format!("{}.in{}", some_node(a), b % 3), false)),
-        14 => EditRequest::ReplaceUses(ReplaceUses { of: some_node(a), with: source(b) }),
-        15 => EditRequest::AddVar(AddVar {
-            name_as: None,
-            function: of(a, RefKind::Function),
-            name: Some("v".into()),
-            ty: ["i32", "P", "option<i64>", "bad<"][b as usize % 4].to_owned(),
-        }),
-        16 => match b % 6 {
-            0 => EditRequest::RemoveFunction(remove(&of(a, RefKind::Function), cascade)),
-            1 => EditRequest::RemoveVar(remove(&of(a, RefKind::Variable), cascade)),
-            2 => EditRequest::RemoveType(remove(&of(a, RefKind::Type), cascade)),
-            3 => EditRequest::RemoveContract(remove(&of(a, RefKind::Contract), cascade)),
-            4 => EditRequest::RemoveModule(remove(&of(a, RefKind::Module), cascade)),
-            _ => EditRequest::AddType(AddType {
-                name_as: None,
-                module: None,
-                text: format!("type P = struct {{ x: {} }}", ["i32", "box<P>"][b as usize % 2]),
-            }),
-        },
-        17 => EditRequest::SetSignature(SetSignature {
-            of: of(a, RefKind::Function),
-            params: cascade
-                .then(|| vec![ParamRequest { name: ["a", "b"][b as usize % 2].into(), ty: "i64".into() }]),
-            results: b.is_multiple_of(2).then(|| vec!["i32".into(); c as usize % 3]),
-            effect_bound: None,
-            rewrite_calls: false,
-        }),
-        18 => EditRequest::AddContract(AddContract {
-            name_as: None,
-            of: of(a, RefKind::Function),
-            kind: [ConditionKind::Require, ConditionKind::Ensure][b as usize % 2],
-            message: "m".into(),
-            text: ["true", "eqz.i32 a", "yield true"][c as usize % 3].into(),
-        }),
-        _ => match b % 3 {
-            0 => EditRequest::InsertText(InsertText { text: "q = add.i32 a, 1".into(), at: at(a) }),
-            1 => function("h", cascade.then_some("return p")),
-            _ => EditRequest::SetDoc(SetDoc {
-                of: any(a, &RefKind::ALL),
-                doc: cascade.then(|| "d".to_owned()),
-            }),
-        },
-    }
-}
-
-proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig { cases: crate::testing::cases(), ..Default::default() })]
-
-    /// Whatever is asked for: an answer, edits that lead there and back, and refs that were never there before.
-    #[test]
-    fn any_request_is_answered(steps in proptest::collection::vec(crate::testing::choices(5), 1..12)) {
-        let mut refs = RefAllocator::starting_at(1);
-        let mut program = parse_program(DEMO, &mut refs).unwrap();
-        let mut ever: BTreeSet<u64> = crate::testing::all_refs(&program).iter().map(|of| of.number).collect();
-        for choices in steps {
-            let edits: Vec<EditRequest> = choices.iter().map(|choice| random_request(&program, *choice)).collect();
-            let Ok(done) = expand(&program, &mut refs, &edits) else { continue };
-            let mut replayed = program.clone();
-            apply_all(&mut replayed, &done.edits).unwrap();
-            proptest::prop_assert!(replayed == done.program);
-            proptest::prop_assert_eq!(replayed.root_hash(), done.program.root_hash());
-            apply_all(&mut replayed, &invert_all(&done.edits, &program).unwrap()).unwrap();
-            proptest::prop_assert!(replayed == program);
-            proptest::prop_assert_eq!(done.counts, crate::counts(&program, &done.program));
-            for of in crate::testing::all_refs(&done.program) {
-                if program.ref_of(of.number).is_none() {
-                    proptest::prop_assert!(ever.insert(of.number), "{of} was there before");
-                }
-            }
-            program = done.program;
-        }
     }
 }
 
