@@ -17,7 +17,7 @@ pub mod subgraph;
 mod tests;
 
 pub use calls::{Mentions, components, reachable};
-pub use closure::{closure_hash, interface_hash};
+pub use closure::{closure_hash, closure_hashes, interface_hash};
 pub use edges::{Edge, EdgeKind, EdgeRef, Role};
 pub use impact::{Impact, impact};
 pub use slices::{Slice, slice};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_graphql::ID;
 use lmlang_engine::{Engine, Head, OpenProgram, Revision, Selector};
 use lmlang_history::revision::{Base, MAIN, RevisionName};
-use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref};
+use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref, graph};
 use lmlang_verify::Findings;
 use uuid::Uuid;
 
@@ -25,9 +25,18 @@ struct Inner {
     revision: Arc<Revision>,
     /// For a view of the head, all that belongs to it: the head may move while the view is looked at.
     head: Option<Head>,
-    /// Hashes that were asked for: one costs as much as all that the function reaches.
-    closures: Mutex<HashMap<FuncRef, Hash>>,
+    closures: Mutex<Closures>,
 }
+
+/// Hashes of functions with what they reach, once they were asked for.
+#[derive(Default)]
+struct Closures {
+    known: HashMap<FuncRef, Hash>,
+    walks: usize,
+}
+
+/// Functions whose reach is walked one by one; a caller who wants more is given those of the whole program in one walk.
+const FEW_WALKS: usize = 8;
 
 impl View {
     fn new(
@@ -208,13 +217,19 @@ impl View {
 
     /// The hash of a function and of everything that it reaches.
     pub fn closure_hash(&self, of: FuncRef) -> Hash {
-        let known = || self.0.closures.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(hash) = known().get(&of) {
-            return *hash;
+        let mut closures = self.0.closures.lock().unwrap_or_else(PoisonError::into_inner);
+        if !closures.known.contains_key(&of) {
+            let more = match closures.walks < FEW_WALKS {
+                true => graph::closure_hashes(self.program(), [of]),
+                false => {
+                    let all = self.program().functions().map(|(of, _)| of);
+                    graph::closure_hashes(self.program(), all)
+                }
+            };
+            closures.known.extend(more);
+            closures.walks += 1;
         }
-        let hash = lmlang_ir::graph::closure_hash(self.program(), of).unwrap_or(Hash::ZERO);
-        known().insert(of, hash);
-        hash
+        closures.known.get(&of).copied().unwrap_or(Hash::ZERO)
     }
 
     /// The function that a caller names by ref or path.

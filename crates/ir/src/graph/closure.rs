@@ -20,9 +20,22 @@ use crate::types::Type;
 /// changed since they were last asked.
 pub fn closure_hash(program: &Program, function: FuncRef) -> Option<Hash> {
     program.function(function)?;
-    let of = Ref::from(function);
+    known_from(program, [function]).remove(&function.into())
+}
+
+/// Computes the same of several functions and of every function that they reach, for the price of what they reach together.
+pub fn closure_hashes(
+    program: &Program,
+    functions: impl IntoIterator<Item = FuncRef>,
+) -> HashMap<FuncRef, Hash> {
+    let functions = functions.into_iter().filter(|of| program.function(*of).is_some());
+    let known = known_from(program, functions);
+    known.into_iter().filter_map(|(of, hash)| Some((FuncRef::try_from(of).ok()?, hash))).collect()
+}
+
+fn known_from(program: &Program, functions: impl IntoIterator<Item = FuncRef>) -> HashMap<Ref, Hash> {
     let mut known: HashMap<Ref, Hash> = HashMap::new();
-    for component in components_from(Mentions::all(program), [of]) {
+    for component in components_from(Mentions::all(program), functions.into_iter().map(Ref::from)) {
         let members: BTreeSet<Ref> = component.iter().copied().collect();
         let mut hasher = Hasher::new(b"component");
         hasher.number(component.len() as u64);
@@ -42,7 +55,7 @@ pub fn closure_hash(program: &Program, function: FuncRef) -> Option<Hash> {
             known.insert(member, hasher.finish());
         }
     }
-    known.remove(&of)
+    known
 }
 
 /// The hash of an entity itself, names and docs left out.

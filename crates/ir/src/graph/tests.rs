@@ -212,6 +212,15 @@ fn a_chain_of_calls_needs_no_stack() {
     }
     assert_eq!(components(&program).len(), 50_000);
     assert!(closure_hash(&program, last.unwrap()).is_some());
+    assert_eq!(closure_hashes(&program, last).len(), 50_000, "one walk finds them all");
+}
+
+#[test]
+fn closure_hashes_are_the_same_together() {
+    let program = sample().program;
+    let all = closure_hashes(&program, program.functions().map(|(of, _)| of));
+    assert_eq!(all.len(), program.functions().count());
+    assert!(all.iter().all(|(of, hash)| closure_hash(&program, *of) == Some(*hash)));
 }
 
 /// Changes one node of `sum` or its label, and tells which hashes moved: of the closures of all three, and interfaces.
