@@ -130,7 +130,11 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::AddFunction(given) => To::AddFunction(add_function(given)),
         EditInput::AddClosure(given) => To::AddClosure(add_function(given)),
         EditInput::SetSignature(given) if given.rewrite_calls || given.defaults.is_some() => {
-            To::Unsupported("setSignature with rewriteCalls or defaults")
+            To::Unsupported(if given.rewrite_calls {
+                "setSignature.rewriteCalls"
+            } else {
+                "setSignature.defaults"
+            })
         }
         EditInput::SetSignature(given) => To::SetSignature(domain::SetSignature {
             of: given.of,
