@@ -122,6 +122,8 @@ pub struct Simulation {
     result: Mutex<Option<Arc<Report>>>,
     /// Streams that run it.
     streams: AtomicUsize,
+    /// How far the newest of them has come.
+    position: AtomicU64,
 }
 
 impl Simulation {
@@ -140,12 +142,23 @@ impl Simulation {
             created,
             result: Mutex::new(None),
             streams: AtomicUsize::new(0),
+            position: AtomicU64::new(0),
         }
     }
 
     /// How it ended; `None` before that.
     pub fn report(&self) -> Option<Arc<Report>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Nodes that it has executed: to its end, or as far as it has been streamed.
+    pub fn position(&self) -> u64 {
+        let streamed = || self.position.load(Ordering::Relaxed);
+        self.report().map_or_else(streamed, |report| report.result.steps)
+    }
+
+    pub(crate) fn reached(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
     }
 
     /// How it stands.
@@ -390,6 +403,7 @@ impl Engine {
                 break;
             }
             slices.took(start.elapsed());
+            simulation.reached(run.steps());
             match self.control(stop(), place.busy() - before, timeout) {
                 Control::Continue => {}
                 Control::Cancel => run.cancel(),

@@ -181,6 +181,7 @@ impl Engine {
                     oldest = Instant::now();
                 }
                 shown.cursor = page.next.unwrap_or_else(|| trace.run().steps());
+                simulation.reached(shown.cursor);
                 for step in page.steps {
                     let Some(rest) = left.checked_sub(step.size() as u64) else {
                         shown = Shown { cursor: step.seq, end: End::Bound };

@@ -182,6 +182,7 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
             }
         };
         tokio::time::timeout(Duration::from_secs(30), noticed).await.expect("the run notices");
+        assert!(simulation.position() >= cursor);
         if restart {
             fixture = fixture.reopened(&[]).await;
         }

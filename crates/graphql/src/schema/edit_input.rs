@@ -170,7 +170,7 @@ pub struct RemoveNode {
     /// The node.
     #[graphql(name = "ref")]
     pub of: String,
-    /// The source that its uses take instead.
+    /// The source that its uses take instead: as for inputs.
     pub replace_uses_with: Option<String>,
     /// Whether its uses become holes and what stands in its regions goes too; otherwise a use is an error.
     #[graphql(default = false)]
@@ -204,7 +204,7 @@ pub struct MoveNode {
 /// Connects an input.
 #[derive(Clone, Debug, InputObject)]
 pub struct AddEdge {
-    /// The source: `n12`, `n12.1`, a name in scope, `$x`.
+    /// The source: `n12`, `n12.1`, a name in scope, `$x`, a literal.
     pub from: String,
     /// The node that consumes the value.
     pub to: String,
@@ -235,7 +235,7 @@ pub struct ReplaceUses {
     /// The value whose uses change: a node or `n12.1`.
     #[graphql(name = "ref")]
     pub of: String,
-    /// The source that they take instead.
+    /// The source that they take instead: as for inputs.
     pub with: String,
 }
 

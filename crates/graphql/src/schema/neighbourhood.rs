@@ -140,14 +140,6 @@ fn limit(max_nodes: i32) -> std::result::Result<usize, ApiError> {
     if limit > MOST { Err(ApiError::limit("maxNodes", MOST as u64, limit as u64)) } else { Ok(limit) }
 }
 
-/// An entity that a caller names by ref, or a function by path.
-fn entity(view: &View, given: &str) -> std::result::Result<Ref, ApiError> {
-    match given.parse::<Ref>() {
-        Ok(of) => view.place(given).map(|_| of),
-        Err(_) => view.function_named(given).map(Ref::from),
-    }
-}
-
 /// What lies around something.
 pub(crate) fn neighbourhood(
     view: &View,
@@ -158,8 +150,11 @@ pub(crate) fn neighbourhood(
     })?;
     let few = u8::try_from(hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
     let hops = few.ok_or_else(|| ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), hops))?;
-    let center =
-        input.center.iter().map(|given| entity(view, given)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let center = input
+        .center
+        .iter()
+        .map(|given| view.entity_named(given))
+        .collect::<std::result::Result<Vec<_>, _>>()?;
     let kinds: Vec<graph::EdgeKind> = input.kinds.unwrap_or_default().into_iter().map(Into::into).collect();
     let asked = subgraph::Neighbourhood {
         center: &center,
@@ -245,7 +240,7 @@ pub(crate) fn impact(
     of: &[String],
     page: &PageRequest,
 ) -> std::result::Result<Impact, ApiError> {
-    let of = of.iter().map(|given| entity(view, given)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let of = of.iter().map(|given| view.entity_named(given)).collect::<std::result::Result<Vec<_>, _>>()?;
     let found = Arc::new(affected::impact(view.program(), &of));
     Ok(Impact { view: view.clone(), page: page.clone(), found })
 }

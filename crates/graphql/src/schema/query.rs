@@ -143,7 +143,8 @@ impl Query {
         nullable(programs(engine, &page, search.as_deref()).await)
     }
 
-    /// One program: exactly one of its id (any view's) and its name; at the revision that `at` names.
+    /// One program: exactly one of its id (any view's) and its name; at the revision that `at` names: `r7`, `main`, a
+    /// checkpoint, eight or more digits of a root hash, or `~2` behind one of these for two revisions before.
     async fn program(
         &self,
         context: &Context<'_>,

@@ -192,8 +192,9 @@ pub(crate) async fn history(
     touching: Option<String>,
     kind: Option<RevisionKind>,
 ) -> std::result::Result<Connection<Revision>, ApiError> {
-    let touching =
-        touching.map(|given| given.parse::<lmlang_ir::Ref>().map_err(|_| not_found("entity", &given)));
+    // What was removed since is known by its ref.
+    let named = |given: String| given.parse().or_else(|_| view.entity_named(&given));
+    let touching = touching.map(named);
     let query = lmlang_engine::HistoryQuery {
         newest: view.newest_entry(),
         before: page.after_number()?.unwrap_or(u64::MAX),

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use async_graphql::InputObject;
-use lmlang_ir::ops::{Attr, signature};
-use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, text};
+use lmlang_ir::ops::{Attr, Group, signature};
+use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Type, text};
+use lmlang_verify as verify;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
@@ -47,14 +48,14 @@ pub struct NodeFilter {
 
 struct Filter {
     opcodes: Option<HashSet<Op>>,
-    group: Option<String>,
+    group: Option<Group>,
     text: Option<String>,
     function: Option<FuncRef>,
     module: Option<ModuleRef>,
-    ty: Option<String>,
+    ty: Option<Type>,
     constant: Option<String>,
     uses_function: Option<FuncRef>,
-    has_diagnostic: Option<String>,
+    has_diagnostic: Option<verify::Code>,
     is_hole: Option<bool>,
     changed: Option<HashSet<NodeRef>>,
 }
@@ -80,14 +81,14 @@ impl Filter {
         };
         Ok(Filter {
             opcodes: given.opcode.map(|opcodes| opcodes.into_iter().map(Op::from).collect()),
-            group: given.op_group,
+            group: given.op_group.map(group).transpose()?,
             text: given.text.map(|text| text.to_lowercase()),
             function: given.function.map(|function| view.function_named(&function)).transpose()?,
             module: given.module.map(|module| view.module_named(&module)).transpose()?,
-            ty: given.ty,
+            ty: given.ty.map(|given| named_type(view, &given)).transpose()?,
             constant: given.constant.map(constant).transpose()?,
             uses_function: given.uses_function.map(|function| view.function_named(&function)).transpose()?,
-            has_diagnostic: given.has_diagnostic,
+            has_diagnostic: given.has_diagnostic.map(|given| given.parse().map_err(unknown)).transpose()?,
             is_hole: given.is_hole,
             changed,
         })
@@ -123,7 +124,7 @@ impl Filter {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
         self.changed.as_ref().is_none_or(|changed| changed.contains(&of))
             && self.opcodes.as_ref().is_none_or(|opcodes| opcodes.contains(&op.code()))
-            && self.group.as_ref().is_none_or(|group| op.spec().group.name() == group)
+            && self.group.as_ref().is_none_or(|group| op.spec().group == *group)
             && self.is_hole.is_none_or(|hole| node.inputs().iter().any(|source| source.is_none()) == hole)
             && self.uses_function.is_none_or(|function| *op.attr() == Attr::Function(function))
             && self.constant.as_ref().is_none_or(|constant| match op.attr() {
@@ -138,11 +139,11 @@ impl Filter {
             && self.ty.as_ref().is_none_or(|ty| {
                 let outputs =
                     signature::outputs(owner.view.program(), &owner.function, node).unwrap_or_default();
-                outputs.iter().any(|output| text::print_type_name(owner.view.program(), None, output) == *ty)
+                outputs.contains(ty)
             })
             && self.has_diagnostic.as_ref().is_none_or(|code| {
                 let found = owner.view.findings().of_entity(Some(owner.of), of.number());
-                found.iter().any(|one| one.code.name() == code)
+                found.iter().any(|one| one.code == *code)
             })
     }
 }
@@ -150,6 +151,23 @@ impl Filter {
 fn parse(cursor: &str) -> Option<(FuncRef, NodeRef)> {
     let (function, node) = cursor.split_once('.')?;
     Some((function.parse().ok()?, node.parse().ok()?))
+}
+
+fn group(given: String) -> Result<Group, ApiError> {
+    let found = Group::ALL.into_iter().find(|group| group.name() == given);
+    found.ok_or_else(|| {
+        let known = Group::ALL.map(Group::name).join("`, `");
+        ApiError::new(Code::BadRequest, format!("`{}` is no group: expected `{known}`", cut(&given)))
+    })
+}
+
+fn named_type(view: &View, given: &str) -> Result<Type, ApiError> {
+    text::parse_type(view.program(), None, given)
+        .map_err(|error| ApiError::new(Code::BadRequest, format!("`type`: {}", error.message)))
+}
+
+fn unknown(error: verify::UnknownCode) -> ApiError {
+    ApiError::new(Code::BadRequest, error.to_string())
 }
 
 /// The constant that is looked for, in the text form with or without its type.

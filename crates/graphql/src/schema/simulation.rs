@@ -400,9 +400,9 @@ impl Simulation {
         self.simulation.status().into()
     }
 
-    /// Nodes that it had executed at its end.
+    /// Nodes that it has executed: to its end, or as far as it has been streamed.
     async fn position(&self) -> Count {
-        Count(self.simulation.report().map_or(0, |report| report.result.steps))
+        Count(self.simulation.position())
     }
 
     /// Where it ended; null when it returned or runs.

@@ -262,6 +262,28 @@ impl View {
         }
     }
 
+    /// The entity that a caller names by ref or path.
+    pub fn entity_named(&self, given: &str) -> Result<Ref, ApiError> {
+        if let Ok(of) = given.parse::<Ref>() {
+            return self.place(given).map(|_| of);
+        }
+        match self.program().resolve_path(given).as_slice() {
+            [one] => Ok(*one),
+            // A bare name of a function, or nothing: that one knows the near names.
+            [] => self.function_named(given).map(Ref::from).map_err(|error| {
+                match error.code == Code::NotFound {
+                    true => absent("entity", given, &self.near_functions(given), false),
+                    false => error,
+                }
+            }),
+            several => {
+                let refs: Vec<String> = several.iter().map(ToString::to_string).collect();
+                let message = format!("`{given}` names several entities: {}", refs.join(", "));
+                Err(ApiError::new(Code::BadRequest, message))
+            }
+        }
+    }
+
     /// The module that a caller names by ref or path.
     pub fn module_named(&self, given: &str) -> Result<ModuleRef, ApiError> {
         let named =

@@ -398,6 +398,24 @@ pub enum Group {
 }
 
 impl Group {
+    /// All groups.
+    pub const ALL: [Group; 14] = [
+        Group::Value,
+        Group::Integer,
+        Group::Bits,
+        Group::Comparison,
+        Group::Float,
+        Group::Conversion,
+        Group::Variable,
+        Group::Memory,
+        Group::Aggregate,
+        Group::Text,
+        Group::Call,
+        Group::Table,
+        Group::Control,
+        Group::Io,
+    ];
+
     /// The name in listings.
     pub const fn name(self) -> &'static str {
         match self {
