@@ -5,7 +5,8 @@
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
-//! [`simulate`], [`stream`] and `recall` for what subscribers get, [`catalog`] for the programs themselves.
+//! [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
+//! the programs themselves, `eviction` for which of them are let go.
 
 pub mod catalog;
 pub mod checkpoints;

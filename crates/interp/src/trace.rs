@@ -102,8 +102,8 @@ pub struct TracePage {
 
 /// A reader of the steps of a run.
 ///
-/// It executes the run again, without trace up to what is wanted and node by node from there. Pages in order cost what
-/// they show; going back starts over.
+/// It executes the run again, at full speed up to what is wanted and between what the level shows. Pages in order cost
+/// what they show; going back starts over.
 #[derive(Debug)]
 pub struct Trace {
     run: Run,

@@ -12,8 +12,8 @@ use crate::running;
 
 /// Answers with one `next` event for each answer and `complete` after the last.
 ///
-/// A client that does not read holds up its source. At a
-/// shutdown the stream ends without `complete`, on which clients reconnect.
+/// A client that does not read holds up its source. At a shutdown the stream ends without `complete`, on which clients
+/// reconnect.
 pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Response {
     let answers = match prepared {
         Ok(prepared) => running::begin(state, prepared).boxed(),

@@ -12,7 +12,6 @@ const LINES: usize = 600;
 
 /// Files that may be longer, each with the reason.
 const LONG: &[(&str, &str)] = &[
-    ("crates/ir/src/change.rs", "one subject: every structural write, each keeping the same indexes in step"),
     (
         "crates/ir/src/text/print_body.rs",
         "one subject: how a body prints, with one match over what an operator holds",

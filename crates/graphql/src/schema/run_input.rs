@@ -60,7 +60,7 @@ pub struct LimitsInput {
     memory_bytes: Option<Count>,
     /// Calls inside calls.
     call_depth: Option<i32>,
-    /// Wall time.
+    /// Time that it executes; waiting for others and for readers does not count.
     timeout_ms: Option<i32>,
     /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
     trace_bytes: Option<Count>,

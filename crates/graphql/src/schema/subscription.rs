@@ -84,7 +84,8 @@ pub struct TraceBatch {
     cursor: Count,
     /// The steps in order.
     steps: Vec<TraceStep>,
-    /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes; in the last batch.
+    /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes or of time; in the last
+    /// batch. `simulation(id:, after:)` shows them.
     skipped: Count,
     /// How the run stands.
     status: SimulationStatus,

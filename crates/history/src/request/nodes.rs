@@ -34,31 +34,40 @@ impl Session<'_> {
             let message = format!("{} inputs, a node has at most {MAX_PORTS}", edit.inputs.len());
             return Err(EditError::new(code::TOO_MANY_PORTS, &["inputs"], message).into());
         }
-        let mut inputs = Vec::with_capacity(edit.inputs.len());
+        let (mut inputs, mut literals) = (Vec::with_capacity(edit.inputs.len()), Vec::new());
         for (index, text) in edit.inputs.iter().enumerate() {
-            let field = ["inputs", &index.to_string()];
-            inputs.push(text.as_ref().map(|text| self.given(&field, place, text)).transpose()?);
+            let Some(text) = text else {
+                inputs.push(None);
+                continue;
+            };
+            match self.given(&["inputs", &index.to_string()], place, text)? {
+                Given::Source(source) => inputs.push(Some(source)),
+                literal @ Given::Literal { .. } => {
+                    inputs.push(None);
+                    literals.push((index, literal));
+                }
+            }
         }
         if let Some(name) = &edit.name {
             check_name(&["name"], name)?;
         }
         let Scope { function, region, after } = place;
         let node: NodeRef = self.allocate_in(function, NodeRef::new)?;
-        let holes = std::iter::repeat_n(None, edit.inputs.len());
         let content =
-            NodeContent { name: edit.name.as_deref().map(Arc::from), ..NodeContent::new(op, holes) };
+            NodeContent { name: edit.name.as_deref().map(Arc::from), ..NodeContent::new(op, inputs) };
         self.open(function)?.insert_node(node, region, after, content)?;
         self.set_operator(function, node, params)?;
-        // What the inputs take is known when the node is there.
-        let found = self.function(&["function"], function)?;
-        let ports = found.body().node(node).and_then(|node| ops::ports(&self.program, found, node));
-        for (index, given) in inputs.into_iter().enumerate() {
-            let Some(given) = given else { continue };
-            let field = ["inputs", &index.to_string()];
-            let expected = ports.as_ref().and_then(|ports| ports.inputs.get(index));
-            let before = Scope { after: self.body(function)?.previous(node), ..place };
-            let source = self.input(&field, before, given, expected)?;
-            self.open(function)?.set_input(node, index, Some(source))?;
+        if !literals.is_empty() {
+            // What the inputs take is known when the node is there.
+            let found = self.function(&["function"], function)?;
+            let ports = found.body().node(node).and_then(|node| ops::ports(&self.program, found, node));
+            for (index, literal) in literals {
+                let field = ["inputs", &index.to_string()];
+                let expected = ports.as_ref().and_then(|ports| ports.inputs.get(index));
+                let before = Scope { after: self.body(function)?.previous(node), ..place };
+                let source = self.input(&field, before, literal, expected)?;
+                self.open(function)?.set_input(node, index, Some(source))?;
+            }
         }
         self.bind(edit.name_as.as_ref(), node)?;
         Ok(node.into())

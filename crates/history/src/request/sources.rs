@@ -35,7 +35,9 @@ pub(super) enum Given<'t> {
 impl Session<'_> {
     /// What a text stands for. What is in quotes is a name too, where no text goes.
     pub(super) fn given<'t>(&self, field: &[&str], scope: Scope, text: &'t str) -> Done<Given<'t>> {
-        if parse_literal(text, None).is_none() {
+        // Refs and `$names` are most of what is given, and no literal looks like one.
+        let plain = text.starts_with('$') || text.parse::<Ref>().is_ok();
+        if plain || parse_literal(text, None).is_none() {
             return self.source(field, scope, text).map(Given::Source);
         }
         let quoted = text.trim().starts_with('"');

@@ -1,6 +1,6 @@
 //! Control that is not a call: jumps, switches, stops, contracts.
 
-use super::{Cx, Exit, Regs, Window, code_at, go, next, out_of_fuel, trap};
+use super::{Cx, Exit, Regs, Window, code_at, go, next, out_of_fuel, pause, trap};
 use crate::code::StopSite;
 use crate::exec::heap as heap_ops;
 use crate::machine::Stop;
@@ -36,9 +36,7 @@ pub(super) fn halt<'s, const M: u8>(
     _: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    cx.m.pc = pc;
-    cx.m.fuel = fuel;
-    cx.m.charged = true;
+    pause(cx, pc, fuel);
     Exit::Halt
 }
 
@@ -50,9 +48,7 @@ pub(super) fn mark<'s, const M: u8>(
     _: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    cx.m.pc = pc;
-    cx.m.fuel = fuel;
-    cx.m.charged = true;
+    pause(cx, pc, fuel);
     Exit::Mark
 }
 
