@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_graphql::{Context, Object, OutputType, SimpleObject, TypeName};
+use async_graphql::{Context, Object, SimpleObject, TypeName};
 
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::{ApiError, Code, cut};
 use crate::transport::budget;
 
@@ -164,7 +165,7 @@ impl<T> Connection<T> {
 }
 
 /// Names the connection types of a list item.
-pub trait Listed: OutputType + Clone {
+pub trait Listed: Direct + Clone + 'static {
     /// Name of the connection type.
     const CONNECTION: &'static str;
     /// Name of the edge type.
@@ -197,17 +198,30 @@ impl<T: Listed> Edge<T> {
     }
 }
 
+impl<T: Listed> Direct for Edge<T> {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Edge<T>>> {
+        object(selected, &[T::EDGE], |name, inner| match name {
+            "cursor" => leaf(|edge: &Edge<T>, out| out.text(&edge.cursor)),
+            "node" => {
+                let writer = T::writer(inner)?;
+                leaf(move |edge: &Edge<T>, out| writer(&edge.node, out))
+            }
+            _ => None,
+        })
+    }
+}
+
 /// A page of a list.
 #[Object(name_type)]
 impl<T: Listed> Connection<T> {
     /// The items with their cursors.
-    async fn edges(&self, context: &Context<'_>) -> Vec<&Edge<T>> {
-        budget::list(context, self.edges.iter().collect()).await
+    async fn edges(&self, context: &Context<'_>) -> Rows<&Edge<T>> {
+        Rows(budget::list(context, self.edges.iter().collect()).await)
     }
 
     /// The items alone.
-    async fn nodes(&self, context: &Context<'_>) -> Vec<&T> {
-        budget::list(context, self.edges.iter().map(|edge| &edge.node).collect()).await
+    async fn nodes(&self, context: &Context<'_>) -> Rows<&T> {
+        Rows(budget::list(context, self.edges.iter().map(|edge| &edge.node).collect()).await)
     }
 
     /// Where the page stands in its list.

@@ -4,6 +4,7 @@ use async_graphql::{Context, Enum, Json, Object, SimpleObject};
 use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
+use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::view::{View, nullable};
@@ -24,6 +25,8 @@ pub struct Diagnostic {
     view: View,
     found: verify::Diagnostic,
 }
+
+impl Direct for Diagnostic {}
 
 impl Listed for Diagnostic {
     const CONNECTION: &'static str = "DiagnosticConnection";

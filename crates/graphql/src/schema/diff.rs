@@ -6,6 +6,7 @@ use async_graphql::{Context, Enum, Json, Object, Result, SimpleObject};
 use lmlang_history as history;
 use lmlang_ir::{FuncRef, Place, Ref, text};
 
+use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
@@ -61,6 +62,8 @@ pub struct EditRecord {
     index: usize,
     edit: history::Edit,
 }
+
+impl Direct for EditRecord {}
 
 impl Listed for EditRecord {
     const CONNECTION: &'static str = "EditRecordConnection";
@@ -272,6 +275,8 @@ pub struct FunctionDiff {
     diff: ProgramDiff,
     change: history::FunctionChange,
 }
+
+impl Direct for FunctionDiff {}
 
 impl Listed for FunctionDiff {
     const CONNECTION: &'static str = "FunctionDiffConnection";

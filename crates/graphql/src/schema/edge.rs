@@ -5,6 +5,7 @@ use lmlang_ir::graph::edges::{self, Edge, EdgeRef, Role};
 use lmlang_ir::ops::signature;
 use lmlang_ir::{Source, text};
 
+use crate::direct::{Direct, Selected, Writer, leaf, maybe, object, word};
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::function::Function;
@@ -103,12 +104,12 @@ impl DataEdge {
 
     /// Where it starts; null for the value of a parameter.
     pub async fn from(&self) -> Option<ComputeNode> {
-        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
+        self.start()
     }
 
     /// Where it ends.
     pub async fn to(&self) -> Option<ComputeNode> {
-        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
+        self.end()
     }
 
     /// Where the value comes from.
@@ -128,9 +129,7 @@ impl DataEdge {
 
     /// The type of the value: the producer's.
     async fn value_type(&self) -> String {
-        let program = self.function.view.program();
-        signature::source_type(program, &self.function.function, self.source)
-            .map_or_else(|| "unknown".to_owned(), |ty| text::print_type_name(program, None, &ty))
+        self.type_text()
     }
 }
 
@@ -157,12 +156,12 @@ impl ControlEdge {
 
     /// Where it starts.
     pub async fn from(&self) -> Option<ComputeNode> {
-        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
+        self.start()
     }
 
     /// Where it ends; null out of the function and into an empty region.
     pub async fn to(&self) -> Option<ComputeNode> {
-        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
+        self.end()
     }
 
     /// The region that it leads into.
@@ -172,11 +171,7 @@ impl ControlEdge {
 
     /// What it is for.
     async fn role(&self) -> ControlRole {
-        match self.edge.id.role {
-            Role::Next | Role::Input(_) => ControlRole::Next,
-            Role::Enter(_) => ControlRole::Enter,
-            Role::Exit(_) => ControlRole::Exit,
-        }
+        self.purpose()
     }
 
     /// Which region of the node, or which target of a switch.
@@ -185,6 +180,70 @@ impl ControlEdge {
             Role::Enter(index) | Role::Exit(index) => Some(i32::from(index)),
             Role::Next | Role::Input(_) => None,
         }
+    }
+}
+
+impl DataEdge {
+    fn start(&self) -> Option<ComputeNode> {
+        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
+    }
+
+    fn end(&self) -> Option<ComputeNode> {
+        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
+    }
+
+    fn type_text(&self) -> String {
+        let program = self.function.view.program();
+        signature::source_type(program, &self.function.function, self.source)
+            .map_or_else(|| "unknown".to_owned(), |ty| text::print_type_name(program, None, &ty))
+    }
+}
+
+impl ControlEdge {
+    fn start(&self) -> Option<ComputeNode> {
+        self.edge.from.and_then(|of| ComputeNode::find(&self.function, of))
+    }
+
+    fn end(&self) -> Option<ComputeNode> {
+        self.edge.to.and_then(|of| ComputeNode::find(&self.function, of))
+    }
+
+    fn purpose(&self) -> ControlRole {
+        match self.edge.id.role {
+            Role::Next | Role::Input(_) => ControlRole::Next,
+            Role::Enter(_) => ControlRole::Enter,
+            Role::Exit(_) => ControlRole::Exit,
+        }
+    }
+}
+
+impl Direct for FlowEdge {
+    fn writer(selected: Selected<'_>) -> Option<Writer<FlowEdge>> {
+        let data = object(selected, &["DataEdge", "FlowEdge"], |name, inner| match name {
+            "ref" => leaf(|edge: &DataEdge, out| out.plain(edge.edge.id)),
+            "kind" => leaf(|_: &DataEdge, out| out.plain(word(EdgeKind::Data))),
+            "from" => maybe(inner, DataEdge::start),
+            "to" => maybe(inner, DataEdge::end),
+            "sourcePort" => leaf(|edge: &DataEdge, out| match edge.edge.from {
+                Some(_) => out.number(edge.source.port()),
+                None => out.null(),
+            }),
+            "targetPort" => leaf(|edge: &DataEdge, out| out.number(edge.port)),
+            "valueType" => leaf(|edge: &DataEdge, out| out.text(&edge.type_text())),
+            _ => None,
+        })?;
+        let control = object(selected, &["ControlEdge", "FlowEdge"], |name, inner| match name {
+            "ref" => leaf(|edge: &ControlEdge, out| out.plain(edge.edge.id)),
+            "kind" => leaf(|_: &ControlEdge, out| out.plain(word(EdgeKind::Control))),
+            "from" => maybe(inner, ControlEdge::start),
+            "to" => maybe(inner, ControlEdge::end),
+            "role" => leaf(|edge: &ControlEdge, out| out.plain(word(edge.purpose()))),
+            _ => None,
+        })?;
+        Some(Box::new(move |edge, out| match edge {
+            FlowEdge::Data(edge) => data(edge, out),
+            FlowEdge::Control(edge) => control(edge, out),
+        }))
     }
 }
 

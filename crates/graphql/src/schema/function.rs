@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
 
+use crate::direct::{Direct, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -220,12 +221,12 @@ impl Function {
 
     /// Whether it may be simulated: no errors but holes and missing terminators.
     async fn verified(&self) -> bool {
-        self.view.revision().checked.function(self.of).is_some()
+        self.is_verified()
     }
 
     /// Whether it may be compiled and exported: no findings but warnings.
     async fn complete(&self) -> bool {
-        self.view.revision().checked.complete(self.of).is_some()
+        self.is_complete()
     }
 
     /// Hash of all that was authored in it, refs included.
@@ -279,6 +280,14 @@ impl Function {
 }
 
 impl Function {
+    fn is_verified(&self) -> bool {
+        self.view.revision().checked.function(self.of).is_some()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.view.revision().checked.complete(self.of).is_some()
+    }
+
     fn type_text(&self, ty: &Type) -> String {
         text::print_type_name(self.view.program(), Some(self.function.head().module), ty)
     }
@@ -292,6 +301,36 @@ impl Function {
     /// The parameter with an index.
     pub(crate) fn param_at(&self, index: usize) -> Option<Param> {
         Some(self.param(index, self.function.head().params.get(index)?, true))
+    }
+}
+
+impl Direct for Function {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Function>> {
+        object(selected, &["Function", "Node"], |name, _| match name {
+            "id" => leaf(|function: &Function, out| out.text(&function.view.entity_id(function.of))),
+            "ref" => leaf(|function: &Function, out| out.plain(function.of)),
+            "name" => leaf(|function: &Function, out| out.text(&function.function.head().name)),
+            "path" => leaf(|function: &Function, out| {
+                out.text(&function.view.program().path(function.of.into()));
+            }),
+            "visibility" => leaf(|function: &Function, out| {
+                out.plain(word(Visibility::from(function.function.head().visibility)));
+            }),
+            "effectBound" => leaf(|function: &Function, out| {
+                out.plain(word(EffectBound::from(function.function.head().effect_bound)));
+            }),
+            "doc" => leaf(|function: &Function, out| match &function.function.head().doc {
+                Some(doc) => out.counted(doc),
+                None => out.null(),
+            }),
+            "signature" => leaf(|function: &Function, out| {
+                out.counted(&text::print_signature(function.view.program(), function.of));
+            }),
+            "verified" => leaf(|function: &Function, out| out.number(function.is_verified())),
+            "complete" => leaf(|function: &Function, out| out.number(function.is_complete())),
+            "contentHash" => leaf(|function: &Function, out| out.plain(function.function.content_hash())),
+            _ => None,
+        })
     }
 }
 
@@ -350,6 +389,17 @@ impl Param {
             Some(source) => edge::uses(&self.function, source, &page),
             None => Connection::slice(&page, Vec::new()),
         }))
+    }
+}
+
+impl Direct for Param {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Param>> {
+        object(selected, &["Param"], |name, _| match name {
+            "name" => leaf(|param: &Param, out| out.text(&param.name)),
+            "type" => leaf(|param: &Param, out| out.text(&param.ty)),
+            "index" => leaf(|param: &Param, out| out.number(param.index)),
+            _ => None,
+        })
     }
 }
 

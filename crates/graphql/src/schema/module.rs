@@ -3,6 +3,7 @@
 use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{FuncRef, ModuleRef, Ref};
 
+use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::edit_input::Visibility;
@@ -18,6 +19,8 @@ pub struct Module {
     of: ModuleRef,
     record: lmlang_ir::Module,
 }
+
+impl Direct for Module {}
 
 impl Listed for Module {
     const CONNECTION: &'static str = "ModuleConnection";

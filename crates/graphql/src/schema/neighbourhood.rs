@@ -6,6 +6,7 @@ use async_graphql::{Context, Enum, InputObject, Object, Result, SimpleObject};
 use lmlang_ir::graph::{self, impact as affected, subgraph};
 use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
 
+use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
 use crate::schema::edge::{EdgeKind, FlowEdge};
@@ -77,20 +78,20 @@ pub struct Subgraph {
 #[Object]
 impl Subgraph {
     /// The nodes, the nearest first.
-    async fn nodes(&self, context: &Context<'_>) -> Vec<ComputeNode> {
+    async fn nodes(&self, context: &Context<'_>) -> Rows<ComputeNode> {
         let node = |(function, node): &(FuncRef, lmlang_ir::NodeRef)| {
             ComputeNode::find(&Function::new(&self.view, *function).ok()?, *node)
         };
-        budget::list(context, self.found.nodes.iter().filter_map(node).collect()).await
+        Rows(budget::list(context, self.found.nodes.iter().filter_map(node).collect()).await)
     }
 
     /// The edges between them, and those that bring them parameters.
-    async fn edges(&self, context: &Context<'_>) -> Vec<FlowEdge> {
+    async fn edges(&self, context: &Context<'_>) -> Rows<FlowEdge> {
         let edge = |edge: &graph::Edge| {
             let owner = self.view.program().function_of(edge.id.node.into())?;
             Some(FlowEdge::new(&Function::new(&self.view, owner).ok()?, *edge))
         };
-        budget::list(context, self.found.edges.iter().filter_map(edge).collect()).await
+        Rows(budget::list(context, self.found.edges.iter().filter_map(edge).collect()).await)
     }
 
     /// The nodes as text, a line each, by function.

@@ -4,6 +4,7 @@ use async_graphql::{Context, ID, Object, Result, SimpleObject, Union};
 use lmlang_ir::ops::{Expected, Ports, signature};
 use lmlang_ir::{NodeRef, Source, text};
 
+use crate::direct::{Direct, Out, Selected, Writer, leaf, list, maybe, object, one, word};
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -41,6 +42,37 @@ impl ComputeNode {
 
     pub(crate) fn record(&self) -> &lmlang_ir::Node {
         self.function.function.body().node(self.of).expect("a node that is looked at is in its function")
+    }
+
+    /// Its inputs in order.
+    fn input_ports(&self) -> Vec<InputPort> {
+        let node = self.record();
+        let ports = self.ports();
+        let names = port_names(node.op().spec().inputs, node.inputs().len());
+        let port = |(index, name)| InputPort {
+            node: self.clone(),
+            index,
+            name,
+            expected: ports.as_ref().and_then(|ports| ports.inputs.get(index)).cloned(),
+            source: node.inputs().get(index),
+        };
+        names.into_iter().enumerate().map(port).collect()
+    }
+
+    /// Its outputs in order.
+    fn output_ports(&self) -> Vec<OutputPort> {
+        let outputs = self.ports().map(|ports| ports.outputs).unwrap_or_default();
+        let program = self.function.view.program();
+        let port = |(index, ty)| OutputPort {
+            node: self.clone(),
+            index,
+            ty: text::print_type_name(program, None, ty),
+        };
+        outputs.iter().enumerate().map(port).collect()
+    }
+
+    fn position(&self) -> i32 {
+        self.function.function.body().position(self.of).map_or(0, |index| index as i32)
     }
 
     /// Its ports; none when its operator names something that does not exist.
@@ -95,7 +127,7 @@ impl ComputeNode {
 
     /// Its position in the region, from 0.
     async fn index(&self) -> i32 {
-        self.function.function.body().position(self.of).map_or(0, |index| index as i32)
+        self.position()
     }
 
     /// The regions that it owns, in the order of its operator.
@@ -118,31 +150,12 @@ impl ComputeNode {
 
     /// Its inputs in order.
     async fn inputs(&self, context: &Context<'_>) -> Vec<InputPort> {
-        let node = self.record();
-        let ports = self.ports();
-        let names = port_names(node.op().spec().inputs, node.inputs().len());
-        let items = (0..node.inputs().len())
-            .map(|index| InputPort {
-                node: self.clone(),
-                index,
-                name: names.get(index).cloned().unwrap_or_default(),
-                expected: ports.as_ref().and_then(|ports| ports.inputs.get(index)).cloned(),
-                source: node.inputs().get(index),
-            })
-            .collect();
-        budget::list(context, items).await
+        budget::list(context, self.input_ports()).await
     }
 
     /// Its outputs in order.
     async fn outputs(&self, context: &Context<'_>) -> Vec<OutputPort> {
-        let outputs = self.ports().map(|ports| ports.outputs).unwrap_or_default();
-        let program = self.function.view.program();
-        let port = |(index, ty)| OutputPort {
-            node: self.clone(),
-            index,
-            ty: text::print_type_name(program, None, ty),
-        };
-        budget::list(context, outputs.iter().enumerate().map(port).collect()).await
+        budget::list(context, self.output_ports()).await
     }
 
     /// Edges that lead to it, data edges first.
@@ -194,6 +207,36 @@ impl ComputeNode {
     }
 }
 
+impl Direct for ComputeNode {
+    fn writer(selected: Selected<'_>) -> Option<Writer<ComputeNode>> {
+        object(selected, &["ComputeNode", "Node"], |name, inner| match name {
+            "id" => leaf(|node: &ComputeNode, out| out.text(&node.function.view.entity_id(node.of))),
+            "ref" => leaf(|node: &ComputeNode, out| out.plain(node.of)),
+            "op" => leaf(|node: &ComputeNode, out| out.counted(&text::print_op(node.record().op()))),
+            "opcode" => leaf(|node: &ComputeNode, out| {
+                out.plain(Opcode::from(node.record().op().code()).name());
+            }),
+            "label" => leaf(|node: &ComputeNode, out| match node.record().name() {
+                Some(name) => out.text(name),
+                None => out.null(),
+            }),
+            "doc" => leaf(|node: &ComputeNode, out| match node.record().doc() {
+                Some(doc) => out.counted(doc),
+                None => out.null(),
+            }),
+            "owner" => one(inner, |node: &ComputeNode| node.function.clone()),
+            "region" => one(inner, |node: &ComputeNode| Region::new(&node.function, node.record().region())),
+            "index" => leaf(|node: &ComputeNode, out| out.number(node.position())),
+            "effect" => leaf(|node: &ComputeNode, out| {
+                out.plain(word(Effect::from(node.record().op().spec().effect)));
+            }),
+            "inputs" => list(inner, ComputeNode::input_ports),
+            "outputs" => list(inner, ComputeNode::output_ports),
+            _ => None,
+        })
+    }
+}
+
 /// Names for each of a node's ports: those of the table, repeated ones numbered.
 fn port_names(ports: &[lmlang_ir::ops::Port], count: usize) -> Vec<String> {
     let fixed = ports.iter().filter(|port| !port.repeated()).count();
@@ -219,6 +262,11 @@ pub struct InputPort {
 }
 
 impl InputPort {
+    /// What is missing when nothing is its source.
+    fn open(&self) -> Option<Hole> {
+        self.source.is_none().then(|| Hole { expected_type: self.expected_text() })
+    }
+
     fn expected_text(&self) -> String {
         match &self.expected {
             Some(Expected::Is(ty)) => text::print_type_name(self.node.function.view.program(), None, ty),
@@ -254,10 +302,39 @@ impl InputPort {
 
     /// The hole, if there is no source.
     async fn hole(&self) -> Option<Hole> {
-        match self.source {
-            Some(_) => None,
-            None => Some(Hole { expected_type: self.expected_text() }),
-        }
+        self.open()
+    }
+}
+
+impl Direct for InputPort {
+    fn writer(selected: Selected<'_>) -> Option<Writer<InputPort>> {
+        object(selected, &["InputPort"], |name, inner| match name {
+            "index" => leaf(|port: &InputPort, out| out.number(port.index)),
+            "name" => leaf(|port: &InputPort, out| out.text(&port.name)),
+            "expectedType" => leaf(|port: &InputPort, out| out.text(&port.expected_text())),
+            "source" => {
+                let writer = ValueSource::writer(inner)?;
+                leaf(move |port: &InputPort, out| {
+                    write_source(&port.node.function, port.source, &writer, out)
+                })
+            }
+            "hole" => maybe(inner, InputPort::open),
+            _ => None,
+        })
+    }
+}
+
+/// Writes where a value comes from, or that it comes from nowhere.
+fn write_source(
+    function: &Function,
+    source: Option<Source>,
+    writer: &Writer<ValueSource>,
+    out: &mut Out<'_>,
+) {
+    match source.map(|source| ValueSource::new(function, source)) {
+        Some(Ok(source)) => writer(&source, out),
+        Some(Err(_)) => out.give_up(),
+        None => out.null(),
     }
 }
 
@@ -266,6 +343,15 @@ impl InputPort {
 pub struct Hole {
     /// The type that it takes.
     expected_type: String,
+}
+
+impl Direct for Hole {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Hole>> {
+        object(selected, &["Hole"], |name, _| match name {
+            "expectedType" => leaf(|hole: &Hole, out| out.text(&hole.expected_type)),
+            _ => None,
+        })
+    }
 }
 
 /// An output of a node.
@@ -299,6 +385,16 @@ impl OutputPort {
         nullable(PageRequest::new(first, after).and_then(|page| {
             edge::uses(&self.node.function, Source::Node(self.node.of, self.index as u16), &page)
         }))
+    }
+}
+
+impl Direct for OutputPort {
+    fn writer(selected: Selected<'_>) -> Option<Writer<OutputPort>> {
+        object(selected, &["OutputPort"], |name, _| match name {
+            "index" => leaf(|port: &OutputPort, out| out.number(port.index)),
+            "type" => leaf(|port: &OutputPort, out| out.text(&port.ty)),
+            _ => None,
+        })
     }
 }
 
@@ -368,5 +464,31 @@ impl ValueSource {
                 ValueSource::Param(ParamSource { param, ty })
             }
         })
+    }
+}
+
+impl Direct for ValueSource {
+    fn writer(selected: Selected<'_>) -> Option<Writer<ValueSource>> {
+        let node = object(selected, &["NodeOutput", "ValueSource"], |name, inner| match name {
+            "node" => one(inner, |source: &NodeOutput| source.node.clone()),
+            "port" => leaf(|source: &NodeOutput, out| out.number(source.port)),
+            "type" => leaf(|source: &NodeOutput, out| out.text(&source.ty)),
+            _ => None,
+        })?;
+        let param = object(selected, &["ParamSource", "ValueSource"], |name, inner| match name {
+            "param" => one(inner, |source: &ParamSource| source.param.clone()),
+            "type" => leaf(|source: &ParamSource, out| out.text(&source.ty)),
+            _ => None,
+        })?;
+        let region = object(selected, &["RegionParamSource", "ValueSource"], |name, inner| match name {
+            "regionParam" => one(inner, |source: &RegionParamSource| source.region_param.clone()),
+            "type" => leaf(|source: &RegionParamSource, out| out.text(&source.ty)),
+            _ => None,
+        })?;
+        Some(Box::new(move |source, out| match source {
+            ValueSource::Node(source) => node(source, out),
+            ValueSource::Param(source) => param(source, out),
+            ValueSource::RegionParam(source) => region(source, out),
+        }))
     }
 }

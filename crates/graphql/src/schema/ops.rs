@@ -122,6 +122,13 @@ macro_rules! opcodes {
             $code,
         )* }
 
+        impl Opcode {
+            /// Its name in the schema.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $( Opcode::$code => $name, )* }
+            }
+        }
+
         impl From<ops::Opcode> for Opcode {
             fn from(code: ops::Opcode) -> Opcode {
                 match code { $(ops::Opcode::$code => Opcode::$code),* }

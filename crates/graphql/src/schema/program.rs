@@ -3,6 +3,7 @@
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_ir::{FuncRef, ModuleRef, text};
 
+use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -46,10 +47,14 @@ impl From<Detail> for text::Detail {
 #[derive(Clone)]
 pub struct Program(pub(crate) View);
 
+impl Direct for Program {}
+
 impl Listed for Program {
     const CONNECTION: &'static str = "ProgramConnection";
     const EDGE: &'static str = "ProgramEdge";
 }
+
+impl Direct for Call {}
 
 impl Listed for Call {
     const CONNECTION: &'static str = "CallConnection";

@@ -3,6 +3,7 @@
 use async_graphql::{Context, Enum, ID, Object, Result};
 use lmlang_ir::{RegionOwner, RegionRef, text};
 
+use crate::direct::{Direct, Selected, Writer, leaf, object, one};
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
@@ -149,6 +150,17 @@ impl Region {
     }
 }
 
+impl Direct for Region {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Region>> {
+        object(selected, &["Region", "Node"], |name, inner| match name {
+            "id" => leaf(|region: &Region, out| out.text(&region.function.view.entity_id(region.of))),
+            "ref" => leaf(|region: &Region, out| out.plain(region.of)),
+            "owner" => one(inner, |region: &Region| region.function.clone()),
+            _ => None,
+        })
+    }
+}
+
 /// A parameter of a region.
 #[derive(Clone)]
 pub struct RegionParam {
@@ -180,5 +192,20 @@ impl RegionParam {
     /// The region.
     async fn region(&self) -> &Region {
         &self.region
+    }
+}
+
+impl Direct for RegionParam {
+    fn writer(selected: Selected<'_>) -> Option<Writer<RegionParam>> {
+        object(selected, &["RegionParam"], |name, inner| match name {
+            "name" => leaf(|param: &RegionParam, out| match &param.name {
+                Some(name) => out.text(name),
+                None => out.null(),
+            }),
+            "type" => leaf(|param: &RegionParam, out| out.text(&param.ty)),
+            "index" => leaf(|param: &RegionParam, out| out.number(param.index)),
+            "region" => one(inner, |param: &RegionParam| param.region.clone()),
+            _ => None,
+        })
     }
 }

@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use lmlang_history::log::{self, Entry};
 use lmlang_history::revision::MAIN;
 
+use crate::direct::Direct;
 use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::{Connection, Edge, Listed, MAX_PAGE, PageRequest};
 use crate::schema::diff::{ChangeCounts, EditRecord, records};
@@ -49,6 +50,8 @@ pub struct Revision {
     view: View,
     entry: Arc<Entry>,
 }
+
+impl Direct for Revision {}
 
 impl Listed for Revision {
     const CONNECTION: &'static str = "RevisionConnection";
@@ -225,6 +228,8 @@ pub struct Branch {
     created_at: DateTime<Utc>,
 }
 
+impl Direct for Branch {}
+
 impl Listed for Branch {
     const CONNECTION: &'static str = "BranchConnection";
     const EDGE: &'static str = "BranchEdge";
@@ -251,6 +256,8 @@ pub struct Checkpoint {
     view: View,
     checkpoint: Arc<lmlang_engine::Checkpoint>,
 }
+
+impl Direct for Checkpoint {}
 
 impl Listed for Checkpoint {
     const CONNECTION: &'static str = "CheckpointConnection";

@@ -9,6 +9,7 @@ use lmlang_ir::ops::{Expected, signature};
 use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
 use uuid::Uuid;
 
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::{ApiError, Code};
 use crate::schema::connection::PageRequest;
 use crate::schema::failure::fail;
@@ -250,14 +251,14 @@ fn counted_steps<'a>(
     context: &Context<'_>,
     view: &View,
     steps: impl Iterator<Item = &'a interp::Step>,
-) -> std::result::Result<Vec<TraceStep>, ApiError> {
+) -> std::result::Result<Rows<TraceStep>, ApiError> {
     let counted = |step| {
         let shown = trace_step(view, step);
         let values = shown.inputs.iter().chain(&shown.outputs).map(ValueText::bytes);
         budget::count(context, values.sum::<u64>() + shown.op.len() as u64)?;
         Ok(shown)
     };
-    steps.map(counted).collect()
+    Ok(Rows(steps.map(counted).collect::<std::result::Result<_, _>>()?))
 }
 
 async fn trace_page(
@@ -282,7 +283,7 @@ async fn trace_page(
 #[derive(Clone, Debug, SimpleObject)]
 pub struct TracePage {
     /// The steps in order.
-    steps: Vec<TraceStep>,
+    steps: Rows<TraceStep>,
     /// Where the next page starts; null at the end.
     next_seq: Option<Count>,
     /// Steps that can be read.
@@ -312,6 +313,26 @@ pub struct TraceStep {
     outputs: Vec<ValueText>,
     /// What else there is to say.
     note: Option<&'static str>,
+}
+
+impl Direct for TraceStep {
+    fn writer(selected: Selected<'_>) -> Option<Writer<TraceStep>> {
+        object(selected, &["TraceStep"], |name, _| match name {
+            "seq" => leaf(|step: &TraceStep, out| out.number(step.seq.0)),
+            "frame" => leaf(|step: &TraceStep, out| out.number(step.frame)),
+            "function" => leaf(|step: &TraceStep, out| out.text(&step.function)),
+            "region" => leaf(|step: &TraceStep, out| out.text(&step.region)),
+            "node" => leaf(|step: &TraceStep, out| out.text(&step.node)),
+            "op" => leaf(|step: &TraceStep, out| out.text(&step.op)),
+            "inputs" => leaf(|step: &TraceStep, out| out.values(&step.inputs)),
+            "outputs" => leaf(|step: &TraceStep, out| out.values(&step.outputs)),
+            "note" => leaf(|step: &TraceStep, out| match step.note {
+                Some(note) => out.text(note),
+                None => out.null(),
+            }),
+            _ => None,
+        })
+    }
 }
 
 /// A step as clients see it.

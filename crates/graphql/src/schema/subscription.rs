@@ -13,6 +13,7 @@ use lmlang_history::log::Entry;
 use lmlang_ir::Ref;
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
@@ -83,7 +84,7 @@ pub struct TraceBatch {
     /// The number of the step after these: where to resume.
     cursor: Count,
     /// The steps in order.
-    steps: Vec<TraceStep>,
+    steps: Rows<TraceStep>,
     /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes or of time; in the last
     /// batch. `simulation(id:, after:)` shows them.
     skipped: Count,
@@ -582,7 +583,7 @@ fn trace_batch(simulation: &Simulation, batch: engine::Batch) -> Result<TraceBat
     Ok(TraceBatch {
         simulation_id: GlobalId::Simulation(simulation.inner().id).to_string().into(),
         cursor: Count(batch.cursor),
-        steps: batch.steps.iter().map(|step| trace_step(view, step)).collect(),
+        steps: Rows(batch.steps.iter().map(|step| trace_step(view, step)).collect()),
         skipped: Count(batch.skipped),
         status: found.map_or(SimulationStatus::Running, |found| engine::Status::of(found).into()),
         outcome: found.map(|found| outcome(view, found)).transpose()?,

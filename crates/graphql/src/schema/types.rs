@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_graphql::{ComplexObject, Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_ir::{Shape, TypeRef, text};
 
+use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::function::{self, Contract, Function};
@@ -19,6 +20,8 @@ pub struct TypeDef {
     of: TypeRef,
     def: Arc<lmlang_ir::TypeDef>,
 }
+
+impl Direct for TypeDef {}
 
 impl Listed for TypeDef {
     const CONNECTION: &'static str = "TypeDefConnection";

@@ -1,7 +1,9 @@
 //! Turns what came out of an operation into what a client may see.
 
 use async_graphql::{PathSegment, Pos, Response, ServerError, Value};
+use async_graphql_value::RAW_VALUE_TOKEN;
 use serde::Serialize;
+use serde::ser::SerializeStruct;
 use serde_json::json;
 
 use super::executor::RequestId;
@@ -110,9 +112,43 @@ impl Serialize for Answer {
         struct Refused<'a> {
             errors: &'a [ServerError],
         }
+        #[derive(Serialize)]
+        struct Executed<'a> {
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            errors: &'a [ServerError],
+            data: Shown<'a>,
+        }
+        let errors = &*self.response.errors;
         match self.outcome {
-            Outcome::Executed => self.response.serialize(serializer),
-            Outcome::Refused(_) => Refused { errors: &self.response.errors }.serialize(serializer),
+            Outcome::Executed => Executed { errors, data: Shown(&self.response.data) }.serialize(serializer),
+            Outcome::Refused(_) => Refused { errors }.serialize(serializer),
+        }
+    }
+}
+
+/// A value as it is sent. A list that is JSON already is copied as it stands; the library would read it through first.
+struct Shown<'a>(&'a Value);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => match fields.get(RAW_VALUE_TOKEN) {
+                Some(Value::String(json)) => {
+                    let mut raw = serializer.serialize_struct(RAW_VALUE_TOKEN, 1)?;
+                    raw.serialize_field(RAW_VALUE_TOKEN, json)?;
+                    raw.end()
+                }
+                Some(_) | None => {
+                    serializer.collect_map(fields.iter().map(|(name, value)| (name, Shown(value))))
+                }
+            },
+            Value::List(items) => serializer.collect_seq(items.iter().map(Shown)),
+            Value::Null
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Boolean(_)
+            | Value::Binary(_)
+            | Value::Enum(_) => self.0.serialize(serializer),
         }
     }
 }

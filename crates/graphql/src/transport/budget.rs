@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 
-use async_graphql::{Context, Error, Result};
+use async_graphql::{Context, ContextBase, Error, Result};
 
 use super::limits::Limits;
 use crate::error::ApiError;
@@ -48,6 +48,11 @@ impl Account {
             _ => Ok(before),
         }
     }
+
+    /// Whether so much more would be within the limit.
+    fn holds(&self, more: u64) -> bool {
+        self.spent.load(Ordering::Relaxed).saturating_add(more) <= self.limit
+    }
 }
 
 impl Budget {
@@ -57,6 +62,45 @@ impl Budget {
             fields: Account::new("complexity", limits.complexity),
             told: AtomicBool::new(false),
         }
+    }
+}
+
+/// What a list takes that is written in one piece. It is counted aside and paid when the list is done, so that one
+/// which is left to the library after all is not counted twice.
+#[derive(Debug, Default)]
+pub(crate) struct Tab<'a> {
+    budget: Option<&'a Budget>,
+    text: u64,
+    fields: u64,
+}
+
+impl<'a> Tab<'a> {
+    /// A tab of the answer that is being made.
+    pub(crate) fn of<T>(context: &ContextBase<'a, T>) -> Tab<'a> {
+        Tab { budget: context.data_opt::<Budget>(), text: 0, fields: 0 }
+    }
+
+    /// Counts bytes of text.
+    pub(crate) fn text(&mut self, bytes: u64) {
+        self.text = self.text.saturating_add(bytes);
+    }
+
+    /// Counts fields.
+    pub(crate) fn fields(&mut self, more: u64) {
+        self.fields = self.fields.saturating_add(more);
+    }
+
+    /// Whether the answer cannot hold this much.
+    pub(crate) fn is_over(&self) -> bool {
+        self.budget.is_some_and(|budget| !budget.text.holds(self.text) || !budget.fields.holds(self.fields))
+    }
+
+    /// Counts it in.
+    pub(crate) fn pay(self) -> Result<(), ApiError> {
+        let Some(budget) = self.budget else { return Ok(()) };
+        budget.text.spend(self.text)?;
+        budget.fields.spend(self.fields)?;
+        Ok(())
     }
 }
 

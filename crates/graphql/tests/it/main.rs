@@ -5,6 +5,7 @@ mod deletion;
 mod failing;
 mod hub;
 mod introspection;
+mod lists;
 mod nullable;
 mod retries;
 mod sdl;

@@ -1,0 +1,104 @@
+//! Lists that are written straight into the answer.
+//!
+//! The library answers a list field by field: for each a boxed future, an entry in a map, and a second walk when the
+//! answer is sent. Most lists ask many items for a few plain fields. Such a list is planned once for its selection, and
+//! its items are written as JSON one after the other, which costs a fraction. What the plan does not know leaves the
+//! whole list to the library: an argument, a directive, a field that no [`Direct`] type writes. So does whatever would
+//! be an error. The answer is the same.
+//!
+//! A type takes part by [`Direct::writer`], beside its resolvers. Read [`selected`] for what a plan is made from,
+//! [`plan`] for how, and [`out`] for what it writes to.
+
+mod out;
+mod plan;
+mod selected;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use async_graphql::indexmap::IndexMap;
+use async_graphql::parser::types::Field;
+use async_graphql::registry::Registry;
+use async_graphql::{ContextSelectionSet, Name, OutputType, Positioned, ServerResult, Value};
+use async_graphql_value::RAW_VALUE_TOKEN;
+
+pub use self::out::Out;
+pub(crate) use self::plan::{leaf, list, maybe, object, one, word};
+pub use self::selected::Selected;
+use crate::transport::budget::{self, Tab};
+
+/// Writes an item as it was selected.
+pub type Writer<T> = Box<dyn Fn(&T, &mut Out<'_>) + Send + Sync>;
+
+/// An output type whose items may be written without the library.
+pub trait Direct: OutputType {
+    /// Plans what is written of each item; `None` leaves them to the library.
+    fn writer(_selected: Selected<'_>) -> Option<Writer<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+impl<T: Direct + 'static> Direct for &T {
+    fn writer(selected: Selected<'_>) -> Option<Writer<Self>> {
+        let writer = T::writer(selected)?;
+        Some(Box::new(move |item, out| writer(item, out)))
+    }
+}
+
+/// A list that is written straight into the answer where that is possible. In the schema it is a list as any other.
+#[derive(Clone, Debug)]
+pub struct Rows<T>(pub Vec<T>);
+
+impl<T: Direct> OutputType for Rows<T> {
+    fn type_name() -> Cow<'static, str> {
+        <Vec<T> as OutputType>::type_name()
+    }
+
+    fn qualified_type_name() -> String {
+        <Vec<T> as OutputType>::qualified_type_name()
+    }
+
+    fn create_type_info(registry: &mut Registry) -> String {
+        <Vec<T> as OutputType>::create_type_info(registry)
+    }
+
+    async fn resolve(
+        &self,
+        context: &ContextSelectionSet<'_>,
+        field: &Positioned<Field>,
+    ) -> ServerResult<Value> {
+        match written(&self.0, context).await {
+            Some(json) => {
+                let raw = (Name::new(RAW_VALUE_TOKEN), Value::String(json));
+                Ok(Value::Object(IndexMap::from_iter([raw])))
+            }
+            None => self.0.resolve(context, field).await,
+        }
+    }
+}
+
+/// Items that are written before others get their turn.
+const TURN: usize = 64;
+
+/// The items as JSON; `None` when the library has to answer.
+async fn written<T: Direct>(items: &[T], context: &ContextSelectionSet<'_>) -> Option<String> {
+    let writer = T::writer(Selected::of(context))?;
+    let mut out = Out::new(Tab::of(context));
+    out.open(b'[');
+    for (at, item) in items.iter().enumerate() {
+        if at % TURN == TURN - 1 {
+            budget::breathe().await;
+        }
+        out.next(at);
+        writer(item, &mut out);
+        if out.is_spoilt() {
+            return None;
+        }
+    }
+    out.close(b']');
+    out.finish()
+}
