@@ -103,26 +103,49 @@ pub(crate) fn zero(program: &Program, ty: &Type) -> Word {
     zero_at(program, ty, 0)
 }
 
-/// About how many bytes the zero of a type takes: parts of arrays share one element.
-pub(crate) fn zero_bytes(program: &Program, ty: &Type) -> u64 {
+/// About how many bytes [`zero`] takes for a type, counted up to where they are more than `most`.
+///
+/// Goes the same way: what it leaves out would be allocated before anybody asks for room.
+pub(crate) fn zero_bytes(program: &Program, ty: &Type, most: u64) -> u64 {
     let (mut bytes, mut types) = (0u64, vec![(ty.clone(), 0)]);
     while let Some((ty, depth)) = types.pop() {
+        if depth > ZERO_DEPTH || class(&ty) == Class::Num {
+            continue;
+        }
         bytes = bytes.saturating_add(64);
+        if bytes > most {
+            return bytes;
+        }
         match ty {
             Type::FixedArray(of, length) => {
+                // The elements share one value.
                 bytes = bytes.saturating_add(8 * u64::from(length));
                 types.push(((*of).clone(), depth + 1));
             }
-            Type::Named(of) if depth <= ZERO_DEPTH => {
-                let def = program.type_def(of);
-                let fields = def.into_iter().flat_map(|def| def.fields());
-                types.extend(fields.map(|field| (field.ty.clone(), depth + 1)));
-            }
-            Type::Box(of) if depth <= ZERO_DEPTH => types.push(((*of).clone(), depth + 1)),
-            _ => {}
-        }
-        if bytes > 1 << 40 {
-            return bytes;
+            Type::Result(of) => types.push((of.0.clone(), depth + 1)),
+            Type::Box(of) => types.push(((*of).clone(), depth + 1)),
+            Type::Named(of) => match program.type_def(of).map(|def| &def.shape) {
+                Some(Shape::Struct(fields)) => {
+                    bytes = bytes.saturating_add(16 * fields.len() as u64);
+                    types.extend(fields.iter().map(|field| (field.ty.clone(), depth + 1)));
+                }
+                Some(Shape::Enum(variants)) => {
+                    let payload = variants.first().and_then(|first| first.payload.clone());
+                    types.extend(payload.map(|payload| (payload, depth + 1)));
+                }
+                None => {}
+            },
+            Type::Scalar(_)
+            | Type::Unit
+            | Type::Never
+            | Type::String
+            | Type::Bytes
+            | Type::Ptr(_)
+            | Type::Option(_)
+            | Type::Array(_)
+            | Type::Closure(_)
+            | Type::FuncRef
+            | Type::ExternRef => {}
         }
     }
     bytes

@@ -80,7 +80,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         HeapOp::Zero => {
             let code = cx.funcs[cx.m.func as usize].code.clone().ok_or(Stop::Broken)?;
             let ty = &code.types[o.wide()];
-            cx.m.room(crate::value::zero_bytes(cx.program, ty))?;
+            cx.m.room(crate::value::zero_bytes(cx.program, ty, cx.m.memory_limit))?;
             let zero = crate::value::zero(cx.program, ty);
             cx.m.put(
                 o.a,

@@ -84,6 +84,19 @@ pub func huge () -> (i32) {
   return (array.len<i64, 1000000000> (var.get cells))
 }
 
+type Wide = enum { cells(array<i64, 5000000>), nothing }
+type Deep = struct { a: box<result<Deep, i32>>, b: box<result<Deep, i32>>, c: box<result<Deep, i32>> }
+
+pub func wide () -> (i32) {
+  var wide: Wide
+  return (enum.tag<Wide> (var.get wide))
+}
+
+pub func deep () -> (Deep) {
+  var deep: Deep
+  return (var.get deep)
+}
+
 pub func big (n: i32) -> (i32) {
   b = bytes.new n
   return (bytes.len b)
@@ -384,5 +397,20 @@ fn large_functions_run() {
         let [fast, slow] = [whole, plain].map(|run| run(&checked, function, &i64s(&[n as i64]), &options));
         assert_eq!(fast.outcome, returned(i64s(&[expected])), "{n}");
         assert_eq!(fast, slow);
+    }
+}
+
+#[test]
+fn what_a_variable_starts_with_asks_for_room_first() {
+    let (checked, program) = parse(PROGRAM);
+    for name in ["huge", "wide", "deep"] {
+        for run in [whole, plain] {
+            let options = limited(Limits { memory_bytes: 1 << 20, ..Limits::default() });
+            let result = run(&checked, find(&program, name), &[], &options);
+            let Outcome::LimitReached { limit: LimitKind::Memory, .. } = result.outcome else {
+                panic!("{name}: {result:?}")
+            };
+            assert!(result.memory_peak <= 1 << 20, "{name}: {}", result.memory_peak);
+        }
     }
 }
