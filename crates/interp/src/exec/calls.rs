@@ -187,9 +187,14 @@ pub(super) fn enter<'s, const M: u8>(
     regs: &'s Regs,
     fuel: i64,
 ) -> Exit {
-    cx.reserve_references();
+    if !cx.reserve_references() {
+        return stop(cx, pc, fuel, Stop::Limit(Limit::Memory));
+    }
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
+
+/// References that a run may have whatever its limit is.
+const LEAST_REFERENCES: usize = 1 << 14;
 
 impl Cx<'_> {
     #[inline(never)]
@@ -202,11 +207,17 @@ impl Cx<'_> {
         }
     }
 
+    /// Tells whether there is room: like the slots, references of all frames together take no more than the limit.
     #[inline(never)]
-    fn reserve_references(&mut self) {
+    fn reserve_references(&mut self) -> bool {
         let needed = self.m.rbase + self.funcs[self.m.func as usize].refs as usize;
         if self.m.refs.len() < needed {
+            let most = (self.m.memory_limit / size_of::<Obj>() as u64).max(LEAST_REFERENCES as u64);
+            if needed as u64 > most {
+                return false;
+            }
             self.m.refs.resize(needed.next_power_of_two(), Obj::default());
         }
+        true
     }
 }

@@ -414,3 +414,23 @@ fn what_a_variable_starts_with_asks_for_room_first() {
         }
     }
 }
+
+#[test]
+fn frames_full_of_references_are_bounded() {
+    let mut text = "module deep\n\npub func f () -> () {\n".to_owned();
+    (0..1000).for_each(|at| text.push_str(&format!("  s{at} = const.string \"a\"\n")));
+    text.push_str("  call f()\n");
+    (0..1000).for_each(|at| text.push_str(&format!("  print s{at}\n")));
+    text.push_str("  return\n}\n");
+    let (checked, program) = parse(&text);
+    for run in [whole, plain] {
+        let limits = Limits { memory_bytes: 4 << 20, call_depth: 10_000, ..Limits::default() };
+        let shared = limited(limits);
+        let result = run(&checked, find(&program, "f"), &[], &Options { inspect: false, ..shared });
+        assert!(
+            matches!(result.outcome, Outcome::LimitReached { limit: LimitKind::Memory, .. }),
+            "{:?}",
+            result.steps
+        );
+    }
+}
