@@ -223,7 +223,8 @@ fn take_at(
             return Some(Word::Num(match of {
                 None => 0,
                 Some(of) => {
-                    program.function(*of)?;
+                    // As in the program: one that captures values is called by closures alone.
+                    program.function(*of).filter(|function| function.head().captures.is_empty())?;
                     u64::from(intern(*of)) + 1
                 }
             }));
@@ -263,9 +264,11 @@ fn take_at(
         (Type::Box(of), Value::Box(given, part)) if of == given => {
             Heap::Box(take_at(program, of, part, intern, depth)?)
         }
-        (Type::Closure(_), Value::Closure(given, function, captures)) => {
+        (Type::Closure(signature), Value::Closure(given, function, captures)) => {
             let head = program.function(*function)?.head();
-            if given != ty || head.captures.len() != captures.len() {
+            let params = head.params.iter().map(|param| &param.ty);
+            let fits = params.eq(&signature.params) && head.results == signature.results;
+            if given != ty || !fits || head.captures.len() != captures.len() {
                 return None;
             }
             let parts = head

@@ -14,12 +14,17 @@ impl Run {
         if let Some(found) = self.index.get(&of) {
             return *found;
         }
-        let signature = self.checked.program().function(of).map_or_else(Signature::default, |function| {
-            let head = function.head();
-            let params = head.params.iter().map(|param| param.ty.clone()).collect();
-            Signature { params, results: head.results.clone() }
-        });
-        let signature = self.signature(signature);
+        let head = self.checked.program().function(of).map(|function| function.head());
+        let signature = match head {
+            // What captures values is called by closures, never through a table: it fits no signature there.
+            Some(head) if !head.captures.is_empty() => u32::MAX,
+            Some(head) => {
+                let params = head.params.iter().map(|param| param.ty.clone()).collect();
+                let results = head.results.clone();
+                self.signature(Signature { params, results })
+            }
+            None => self.signature(Signature::default()),
+        };
         let index = self.funcs.len() as u32;
         self.funcs.push(Linked { of, code: None, window: LINK as u32, frame: 0, refs: 0, signature });
         self.index.insert(of, index);
