@@ -101,14 +101,19 @@ impl Lower<'_> {
         for (case, region) in cases.cases.iter().zip(node.regions()) {
             let label = self.emit.label();
             let (value, payload) = match case {
-                Case::Int(value) if signed == 1 => (i64::from(*value as i32), None),
-                Case::Int(value) => (*value, None),
+                // Of 32 bits a case names a signed number or the bits of one; any other number is never met.
+                Case::Int(value) if signed == 1 => {
+                    let met =
+                        i32::try_from(*value).ok().or(u32::try_from(*value).ok().map(|bits| bits as i32));
+                    (met.map(i64::from), None)
+                }
+                Case::Int(value) => (Some(*value), None),
                 Case::Variant(variant) => {
                     let tag = variant_tag(self.program, variant).unwrap_or(u32::MAX);
-                    (i64::from(tag), self.has_payload(variant).then_some((scrutinee, tag)))
+                    (Some(i64::from(tag)), self.has_payload(variant).then_some((scrutinee, tag)))
                 }
             };
-            values.push((value, arms.len() as u16));
+            values.extend(value.map(|value| (value, arms.len() as u16)));
             arms.push(Arm { region: *region, label, payload });
         }
         let default = arms.len() as u16;

@@ -1,5 +1,6 @@
 //! Tests of the trace tier through its public interface.
 
+mod branches;
 mod functions;
 mod kernels;
 mod laws;
