@@ -4,7 +4,7 @@ use lmlang_ir::ops::Ports;
 use lmlang_ir::{Attr, Case, Exit, FuncRef, Node, NodeRef, Opcode as Op, RegionOwner, Source, Type, Variant};
 
 use super::emit::Label;
-use super::{Arm, Lower, Open, Scope, Then};
+use super::{Arm, Lower, MAX_TARGETS, Open, Scope, Then};
 use crate::code::{HeapOp, Loc, Lowering, Opcode, StopSite, SwitchTable, TAKE, Target};
 use crate::value::{Class, class, variant_tag};
 
@@ -84,6 +84,7 @@ impl Lower<'_> {
 
     fn choose(&mut self, of: NodeRef, node: &Node) {
         let Attr::Match(cases) = node.op().attr() else { return };
+        self.too_wide |= cases.cases.len() >= MAX_TARGETS;
         let mark = self.top;
         let (value, signed) = match self.input(of, 0) {
             Some((Loc::Ref(slot), _)) => {
@@ -160,7 +161,7 @@ impl Lower<'_> {
             SwitchTable { base: 0, dense: Box::default(), sparse: cases.into(), default }
         };
         self.switches.push(table);
-        self.switches.len() as u16 - 1
+        (self.switches.len() - 1) as u16
     }
 
     fn goal(&self, exit: Exit) -> Option<Goal> {
@@ -274,6 +275,7 @@ impl Lower<'_> {
     }
 
     fn switch(&mut self, of: NodeRef, node: &Node, targets: &[Exit]) {
+        self.too_wide |= targets.len() > MAX_TARGETS;
         let index = self.num(of, 0);
         let default = targets.len().saturating_sub(1) as u16;
         let table = self.switch_table((0..default).map(|at| (i64::from(at), at)).collect(), default);

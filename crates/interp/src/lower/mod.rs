@@ -34,6 +34,12 @@ use place::{Guard, Positions};
 const MAX_SLOTS: u32 = 65_000;
 const MAX_REFS: u32 = 32_000;
 
+/// The most tables of switches, and contracts, that an operand tells apart.
+const MAX_TABLES: usize = 1 << 16;
+
+/// The most targets of a switch: their jumps stand together, within a window of code that may be half used.
+const MAX_TARGETS: usize = 30_000;
+
 /// Nodes of a function above which places are given out again: before, every value stays to be looked at.
 const REUSE_FROM: u64 = 20_000;
 
@@ -114,6 +120,8 @@ struct Lower<'a> {
     types: Vec<Type>,
     lists: Vec<Box<[Loc]>>,
     switches: Vec<SwitchTable>,
+    /// Whether a switch has more targets than there is room for.
+    too_wide: bool,
     stops: Vec<StopSite>,
     contracts: Vec<ContractRef>,
     marks: Vec<(u32, u32)>,
@@ -190,6 +198,7 @@ pub(crate) fn lower(
         types: Vec::new(),
         lists: Vec::new(),
         switches: Vec::new(),
+        too_wide: false,
         stops: Vec::new(),
         contracts: Vec::new(),
         marks: Vec::new(),
@@ -491,6 +500,9 @@ impl Lower<'_> {
 
     fn finish(self) -> Option<Code> {
         if self.most.0 > MAX_SLOTS || self.most.1 > MAX_REFS {
+            return None;
+        }
+        if self.switches.len() > MAX_TABLES || self.contracts.len() > MAX_TABLES || self.too_wide {
             return None;
         }
         let references = self.function.head().results.iter().filter(|ty| class(ty) == Class::Ref).count();

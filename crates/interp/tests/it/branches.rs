@@ -1,6 +1,6 @@
-//! Which region a `match` takes, where the cases are numbers that its value cannot be.
+//! Which region a `match` takes, at the borders of what cases and tables hold.
 
-use lmlang_interp::Options;
+use lmlang_interp::{Fault, Options, Outcome};
 use lmlang_ir::text::parse_program;
 use lmlang_ir::{Const, RefAllocator, Value};
 
@@ -29,4 +29,36 @@ pub func f (d: i32) -> (i32) {
             assert_eq!(result.outcome, returned(vec![Value::Const(Const::I32(taken))]), "{given}");
         }
     }
+}
+
+/// An operand has 16 bits for the table: one more would take the table of another `match`.
+#[test]
+fn a_function_with_more_switches_than_can_be_told_apart_says_so() {
+    let mut text = "module m\npub func f (d: i32) -> () {\n".to_owned();
+    (0..=1 << 16).for_each(|_| text.push_str("  match d (default) { default { yield } }\n"));
+    text.push_str("  return\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let checked = check(program);
+    let options = Options { inspect: false, ..Options::default() };
+    let result = whole(&checked, function, &[Value::Const(Const::I32(0))], &options);
+    let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{} steps", result.steps) };
+    assert_eq!(fault, Fault::TooLarge(function));
+}
+
+/// The jumps of a switch stand in one window of code: behind much other code there is not room for all of them.
+#[test]
+fn a_switch_with_more_targets_than_a_window_has_jumps_says_so() {
+    let mut text = "module m\npub func f (d: i32) -> (i32) {\n  x0 = add.i32 d, 1\n".to_owned();
+    (1..32_700).for_each(|at| text.push_str(&format!("  x{at} = mul.i32 x{}, d\n", at - 1)));
+    text.push_str("  block A -> () {\n    block B -> () {\n      br_switch (");
+    (0..40_000).for_each(|at| text.push_str(if at == 39_999 { "break B, " } else { "break A, " }));
+    text.push_str("break A) d\n    }\n    return 1\n  }\n  return 2\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let checked = check(program);
+    let options = Options { inspect: false, ..Options::default() };
+    let result = whole(&checked, function, &[Value::Const(Const::I32(39_999))], &options);
+    let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{:?}", result.outcome) };
+    assert_eq!(fault, Fault::TooLarge(function));
 }
