@@ -277,7 +277,10 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
             let rest = &cx.m.stdin[cx.m.stdin_at..];
             let (line, used) = match rest.find('\n') {
                 _ if rest.is_empty() => (None, 0),
-                Some(end) => (Some(rest[..end].trim_end_matches('\r').to_owned()), end + 1),
+                Some(end) => {
+                    let line = &rest[..end];
+                    (Some(line.strip_suffix('\r').unwrap_or(line).to_owned()), end + 1)
+                }
                 None => (Some(rest.to_owned()), rest.len()),
             };
             cx.m.spend(&mut o, used as u64)?;

@@ -434,3 +434,16 @@ fn frames_full_of_references_are_bounded() {
         );
     }
 }
+
+#[test]
+fn a_line_loses_its_end_and_nothing_else() {
+    let text = "module m\npub func f () -> (option<string>) {\n  l = read_line\n  return l\n}\n";
+    let (checked, program) = parse(text);
+    for (stdin, line) in [("a\n", "a"), ("a\r\n", "a"), ("a\r\r\n", "a\r"), ("a\r", "a\r")] {
+        let options = Options { stdin: Arc::from(stdin), ..Options::default() };
+        let result = whole(&checked, find(&program, "f"), &[], &options);
+        let Outcome::Returned { values } = result.outcome else { panic!("{stdin:?}") };
+        let [Value::Enum(_, Some(found))] = values.as_slice() else { panic!("{values:?}") };
+        assert_eq!(**found, Value::Const(Const::String(Arc::from(line))), "{stdin:?}");
+    }
+}
