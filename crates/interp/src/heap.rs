@@ -34,6 +34,7 @@ pub(crate) enum Heap {
 thread_local! {
     static LIVE: Cell<u64> = const { Cell::new(0) };
     static PEAK: Cell<u64> = const { Cell::new(0) };
+    static WORK: Cell<u64> = const { Cell::new(0) };
     static PENDING: RefCell<Option<Vec<Heap>>> = const { RefCell::new(None) };
 }
 
@@ -41,6 +42,18 @@ thread_local! {
 pub(crate) fn set_live(bytes: u64) {
     LIVE.set(bytes);
     PEAK.set(bytes);
+    WORK.set(0);
+}
+
+/// Bytes that were copied or filled since [`set_live`] and that no fuel pays for: whether a value is shared, and so
+/// copied when it changes, is nothing that fuel may depend on.
+pub(crate) fn work() -> u64 {
+    WORK.get()
+}
+
+/// Notes such bytes.
+pub(crate) fn note_work(bytes: u64) {
+    WORK.set(WORK.get().saturating_add(bytes));
 }
 
 /// Bytes that are alive.
@@ -82,6 +95,23 @@ impl Heap {
     }
 }
 
+impl Heap {
+    /// Bytes that a copy copies: of an array the list of its chunks, and the one that is changed.
+    fn copied(&self) -> u64 {
+        let chunks = |length: usize| (length / CHUNK * 16 + length.min(CHUNK) * 8) as u64;
+        match self {
+            Heap::Nums(items) => chunks(items.len()),
+            Heap::Objs(items) => chunks(items.len()),
+            Heap::Text(_)
+            | Heap::Bytes(_)
+            | Heap::Struct(_)
+            | Heap::Enum(..)
+            | Heap::Box(_)
+            | Heap::Closure(..) => self.bytes(),
+        }
+    }
+}
+
 impl Obj {
     pub(crate) fn new(heap: Heap) -> Obj {
         charge(heap.bytes());
@@ -108,6 +138,7 @@ impl Obj {
         if Arc::get_mut(arc).is_none() {
             let fresh = copy(arc);
             charge(fresh.bytes());
+            note_work(fresh.copied());
             // The shared original stays with its other owners.
             *arc = Arc::new(fresh);
         }

@@ -80,7 +80,9 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         HeapOp::Zero => {
             let code = cx.funcs[cx.m.func as usize].code.clone().ok_or(Stop::Broken)?;
             let ty = &code.types[o.wide()];
-            cx.m.room(crate::value::zero_bytes(cx.program, ty, cx.m.memory_limit))?;
+            let bytes = crate::value::zero_bytes(cx.program, ty, cx.m.memory_limit);
+            cx.m.room(bytes)?;
+            heap::note_work(bytes);
             let zero = crate::value::zero(cx.program, ty);
             cx.m.put(
                 o.a,
@@ -326,6 +328,7 @@ pub(super) fn unset() -> Stop {
 fn list(cx: &mut Cx<'_>, o: &Operands<'_>) -> Result<Box<[Word]>, Stop> {
     let code = cx.funcs[cx.m.func as usize].code.as_ref().ok_or(Stop::Broken)?;
     let parts = code.lists.get(o.wide()).ok_or(Stop::Broken)?;
+    heap::note_work((size_of::<Word>() * parts.len()) as u64);
     Ok(parts
         .iter()
         .map(|part| match part {

@@ -58,6 +58,8 @@ pub(crate) enum Exit {
     Step,
     /// The next instruction, which has been charged, is marked.
     Mark,
+    /// So much was copied without fuel that others are to have their turn; the next instruction has been charged.
+    Rest,
     /// The outermost function returned.
     Halt,
     /// The fuel does not reach to the end of the segment that starts here; nothing of it was charged.

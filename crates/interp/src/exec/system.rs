@@ -1,8 +1,9 @@
 //! Control that is not a call: jumps, switches, stops, contracts.
 
-use super::{Cx, Exit, Regs, Window, code_at, go, next, out_of_fuel, pause, trap};
+use super::{Cx, Exit, RUN, Regs, Window, code_at, go, next, out_of_fuel, pause, trap};
 use crate::code::StopSite;
 use crate::exec::heap as heap_ops;
+use crate::heap;
 use crate::machine::Stop;
 use lmlang_ir::Trap;
 
@@ -133,6 +134,9 @@ pub(super) fn stop<'s, const M: u8>(
     }
 }
 
+/// Bytes that a slice copies without fuel before it ends: a millisecond or so.
+const MOST_WORK: u64 = 4 << 20;
+
 pub(super) fn heap<'s, const M: u8>(
     cx: &mut Cx<'s>,
     code: &'s Window,
@@ -145,6 +149,10 @@ pub(super) fn heap<'s, const M: u8>(
     let left = heap_ops::run(cx, regs, first, second, fuel);
     if left < 0 {
         return heap_stop(cx, pc, fuel, i64::from(first[0] >> 8));
+    }
+    if M == RUN && heap::work() > MOST_WORK {
+        pause(cx, pc.wrapping_add(2), left);
+        return Exit::Rest;
     }
     next::<M>(cx, code, pc.wrapping_add(2), regs, left)
 }

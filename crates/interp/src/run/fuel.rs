@@ -12,7 +12,7 @@ use crate::machine::{Limit, Stop};
 const PLENTY: i64 = 1 << 40;
 
 impl Run {
-    /// Runs on for about so much fuel, or to the next mark.
+    /// Runs on for about so much fuel, or to the next mark; for less where values are copied that no fuel pays for.
     ///
     /// Costs its fuel in time; the caller looks at the clock between slices.
     pub fn resume(&mut self, fuel: u64) -> Progress {
@@ -33,7 +33,7 @@ impl Run {
                     }
                 }
                 Exit::Fuel if moved => return Progress::Paused,
-                Exit::Mark => return Progress::Paused,
+                Exit::Mark | Exit::Rest => return Progress::Paused,
                 // One operator costs more than the slice.
                 Exit::Fuel => budget = (budget * 2).max(1024).min(self.left),
                 other => self.attend(other),
@@ -83,7 +83,7 @@ impl Run {
     /// What handlers cannot do themselves.
     fn attend(&mut self, exit: Exit) {
         match exit {
-            Exit::Step | Exit::Mark => {}
+            Exit::Step | Exit::Mark | Exit::Rest => {}
             Exit::Halt => self.halt(),
             Exit::Grow => self.grow(),
             Exit::Link => self.link(),
@@ -126,7 +126,7 @@ impl Run {
         match exit {
             Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
             Exit::Grow | Exit::Link => {}
-            Exit::Step | Exit::Mark | Exit::Halt | Exit::Stop => {
+            Exit::Step | Exit::Mark | Exit::Rest | Exit::Halt | Exit::Stop => {
                 self.left -= cost + (self.machine.extra - extra)
             }
         }

@@ -447,3 +447,51 @@ fn a_line_loses_its_end_and_nothing_else() {
         assert_eq!(**found, Value::Const(Const::String(Arc::from(line))), "{stdin:?}");
     }
 }
+
+/// A change of a shared value copies it, at the fuel of one node: the clock has to be looked at all the same.
+#[test]
+fn copies_end_a_slice() {
+    let text = r#"
+module m
+pub func bytes (n: i32) -> (i32) {
+  b = bytes.new 1000000
+  s = loop L (i: i32 = 0) -> (i32) {
+    break_if L (ge_u.i32 i, n) (bytes.len b)
+    c = bytes.set b, 0, 1
+    continue L (add.i32 i, 1)
+  }
+  return s
+}
+func one () -> () {
+  var cells: array<i64, 500000>
+  var.set cells (var.get cells)
+  return
+}
+pub func variables (n: i32) -> (i32) {
+  s = loop L (i: i32 = 0) -> (i32) {
+    break_if L (ge_u.i32 i, n) (i)
+    call one()
+    continue L (add.i32 i, 1)
+  }
+  return s
+}
+"#;
+    let (checked, program) = parse(text);
+    for (name, answer) in [("bytes", 1_000_000), ("variables", 50)] {
+        let args = [Value::Const(Const::I32(50))];
+        let mut results = Vec::new();
+        for lowering in [Lowering::Fast, Lowering::Plain] {
+            let (options, cache) = (Options::default(), Cache::new());
+            let function = find(&program, name);
+            let mut run = Run::with_lowering(&checked, function, &args, &options, &cache, lowering).unwrap();
+            let mut slices = 1;
+            while run.resume(1 << 20) == Progress::Paused {
+                slices += 1;
+            }
+            assert!(slices >= 8, "{name}: {slices}");
+            results.push(run.into_result());
+        }
+        assert_eq!(results[0].outcome, returned(vec![Value::Const(Const::I32(answer))]));
+        assert_eq!(results[0], results[1]);
+    }
+}
