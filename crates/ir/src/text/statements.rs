@@ -140,8 +140,7 @@ impl Parser<'_> {
             return self.region_closed(owner, stack);
         }
         let declares = matches!(owner, Owner::Function | Owner::Text);
-        if self.is_word(0, "var") && matches!(self.ahead(1).kind, Kind::Ident | Kind::Str | Kind::Punct(b'#'))
-        {
+        if self.variable_ahead() {
             let var = self.var(doc)?;
             if declares {
                 body.vars.push(var);
@@ -227,6 +226,14 @@ impl Parser<'_> {
         let ty = self.type_syntax()?;
         let doc = join_docs(doc, self.take_line_comment());
         Ok(VarSyntax { label, ty, doc })
+    }
+
+    /// Whether a variable is declared here: `var#n4 = ..` is a value of that name.
+    fn variable_ahead(&self) -> bool {
+        let next = self.ahead(1).kind;
+        let named = matches!(next, Kind::Ident | Kind::Str);
+        let tagged = next == Kind::Punct(b'#') && self.ahead(3).kind != Kind::Punct(b'=');
+        self.is_word(0, "var") && (named || tagged)
     }
 
     fn contract_ahead(&self) -> Option<()> {

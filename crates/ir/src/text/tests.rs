@@ -516,3 +516,14 @@ fn refs_given_are_honoured_and_new_ones_lie_above() {
     let out = print_program(&program, Detail::Full);
     assert!(out.contains("func f#f100 () -> (i32) #g50 {\n  n9 = memory.size\n  return#n1"), "{out}");
 }
+
+#[test]
+fn a_value_may_be_called_like_any_word() {
+    let words =
+        ["var", "require", "ensure", "invariant", "case", "default", "else", "end", "func", "pub", "type"];
+    for word in words.into_iter().chain(crate::ops::OPS.iter().map(|op| op.mnemonic)) {
+        printed(&format!(
+            "module m\nfunc f (a: i32) -> (i32) {{\n  \"{word}\"#n9 = add.i32 a, a\n  return n9\n}}\n"
+        ));
+    }
+}
