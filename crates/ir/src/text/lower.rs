@@ -13,7 +13,7 @@ use crate::entities::{
 use crate::program::Program;
 use crate::refs::{FuncRef, MAX_GIVEN, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
 use crate::text::cursor::Parser;
-use crate::text::error::{Mistake, code};
+use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::lower_body::Reuse;
 use crate::text::names::{ProgramNames, Wanted, unknown_ref};
 use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
@@ -82,9 +82,15 @@ impl<'t> Lowering<'t> {
     }
 
     pub(super) fn note(&mut self, mistake: Mistake) {
-        if self.mistakes.len() < 1_000 {
+        if !self.is_full() {
             self.mistakes.push(mistake);
         }
+    }
+
+    /// Whether no more mistakes are noted: far more than are told. What is left of bodies is not looked at then, for a
+    /// mistake costs a look at many names.
+    pub(super) fn is_full(&self) -> bool {
+        self.mistakes.len() >= 10 * MAX_ERRORS
     }
 
     /// The value, or nothing and a mistake noted, unless a name is at fault whose own mistake is told.

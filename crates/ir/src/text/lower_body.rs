@@ -252,6 +252,9 @@ impl<'a, 't> Body<'a, 't> {
     fn run(&mut self, mut work: Vec<Work<'t>>) {
         let tree = self.lowering.tree;
         while let Some(step) = work.pop() {
+            if self.lowering.is_full() {
+                return;
+            }
             match step {
                 Work::Enter { syntax, region } => {
                     let mark = self.scope.mark();

@@ -10,6 +10,9 @@ use crate::text::resolve::{Names, Resolved, given_ref};
 use crate::text::syntax::{Path, Segment};
 use crate::text::words::write_name;
 
+/// The most entities that the mistake of an ambiguous name tells apart.
+const MAX_SHOWN: usize = 20;
+
 /// What names mean in a module of a program: first there, then in the modules around it, then at the top. Without a
 /// module, and when nothing is found, in every module.
 #[derive(Clone, Copy)]
@@ -125,7 +128,8 @@ impl<'p> ProgramNames<'p> {
             }
             several => {
                 let message = format!("`{}` is the name of more than one {}", path.display(), wanted.word());
-                let shown = several.iter().map(|of| format!("{}#{of}", segment.name)).collect();
+                let shown =
+                    several.iter().take(MAX_SHOWN).map(|of| format!("{}#{of}", segment.name)).collect();
                 Err(Mistake::new(code::AMBIGUOUS_NAME, path.at(), message)
                     .found(path.display())
                     .candidates(shown))

@@ -527,3 +527,10 @@ fn a_value_may_be_called_like_any_word() {
         ));
     }
 }
+
+#[test]
+fn a_name_of_very_many_entities_shows_some() {
+    let same = "func f () -> () {\n  call f()\n  return\n}\n".repeat(3_000);
+    let errors = parse_program(&format!("module m\n{same}"), &mut RefAllocator::starting_at(1)).unwrap_err();
+    assert_eq!((errors.len(), errors[0].code, errors[0].candidates.len()), (101, code::AMBIGUOUS_NAME, 20));
+}
