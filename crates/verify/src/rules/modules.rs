@@ -67,5 +67,6 @@ pub(crate) fn check_standing(
 
 /// Who has a name of a module, if it is another with a lower ref: the later one is reported.
 pub(crate) fn taken_by(program: &Program, module: Option<ModuleRef>, name: &str, of: Ref) -> Option<Ref> {
-    program.lookup(module, name).min_by_key(|other| other.number).filter(|other| other.number < of.number)
+    // Those of one name come in the order of their numbers.
+    program.lookup(module, name).next().filter(|other| other.number < of.number)
 }
