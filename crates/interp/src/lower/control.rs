@@ -21,6 +21,7 @@ impl Lower<'_> {
             ports.outputs.iter().enumerate().map(|(port, ty)| self.output(of, port as u16, ty)).collect();
         let end = self.emit.label();
         let guards = self.guards(of, node.op().code(), results.len());
+        let (mark, free) = (self.top, self.free.clone());
         let mut scope =
             Scope { end, head: None, results, guards, params: Vec::new(), start: 0, rotation: None };
         let mut arms = Vec::new();
@@ -65,20 +66,8 @@ impl Lower<'_> {
         let then = if arms.is_empty() { Then::End(of) } else { Then::Next(of, arms) };
         self.enter(*region, then);
         // Places of parameters are free again behind the loop, with everything inside.
-        self.keep_results(of);
-    }
-
-    /// Behind the region that was opened last only the results of its owner stay in place.
-    fn keep_results(&mut self, of: NodeRef) {
-        let Some(scope) = self.scopes.get(&of) else { return };
-        let mut mark: Option<(u32, u32)> = None;
-        if !scope.params.is_empty() {
-            let nums = scope.params.iter().filter(|loc| matches!(loc, Loc::Num(_))).count() as u32;
-            let refs = scope.params.len() as u32 - nums;
-            mark = Some((self.top.0 - nums, self.top.1 - refs));
-        }
-        if let (Some(mark), Some(Open { mark: open, .. })) = (mark, self.open.last_mut()) {
-            *open = mark;
+        if let Some(open) = self.open.last_mut() {
+            (open.mark, open.free) = (mark, free);
         }
     }
 

@@ -495,3 +495,45 @@ pub func variables (n: i32) -> (i32) {
         assert_eq!(results[0], results[1]);
     }
 }
+
+/// A function large enough that places are given out again: those of a loop's parameters are not others' then.
+#[test]
+fn places_are_given_out_again_one_value_each() {
+    let mut text = "module large\n\npub func f (n: i64) -> (i64) {\n".to_owned();
+    (0..20).for_each(|at| text.push_str(&format!("  a_{at} = add.i64 n, {at}\n")));
+    (0..5).for_each(|at| text.push_str(&format!("  kept_{at} = mul.i64 n, {at}\n")));
+    (0..10).for_each(|at| text.push_str(&format!("  s_{at} = xor.i64 a_{at}, a_{}\n", at + 10)));
+    text.push_str("  r = loop L (i: i64 = 0, x: i64 = 1, y: i64 = 2) -> (i64) {\n");
+    text.push_str("    break_if L (ge_s.i64 i, n) (add.i64 x, y)\n");
+    text.push_str("    continue L (add.i64 i, 1) (y) (x)\n  }\n");
+    (0..30).for_each(|at| text.push_str(&format!("  after_{at} = add.i64 r, {at}\n")));
+    text.push_str("  sum_0 = add.i64 n, 0\n");
+    let mut at = 0;
+    let mut expected = 7;
+    let add = |name: &str, at: &mut usize, text: &mut String| {
+        text.push_str(&format!("  sum_{} = add.i64 (mul.i64 sum_{at}, 3), {name}\n", *at + 1));
+        *at += 1;
+    };
+    for (kind, count) in [("kept", 5i64), ("s", 10), ("after", 30)] {
+        for index in 0..count {
+            add(&format!("{kind}_{index}"), &mut at, &mut text);
+            let value = match kind {
+                "kept" => 7 * index,
+                "s" => (7 + index) ^ (7 + index + 10),
+                _ => 3 + index,
+            };
+            expected = i64::wrapping_add(i64::wrapping_mul(expected, 3), value);
+        }
+    }
+    for _ in 0..15_000 {
+        add("n", &mut at, &mut text);
+        expected = i64::wrapping_add(i64::wrapping_mul(expected, 3), 7);
+    }
+    text.push_str(&format!("  return sum_{at}\n}}\n"));
+    let (checked, program) = parse(&text);
+    let options = Options { inspect: false, ..Options::default() };
+    for run in [whole, plain] {
+        let result = run(&checked, find(&program, "f"), &i64s(&[7]), &options);
+        assert_eq!(result.outcome, returned(i64s(&[expected])));
+    }
+}
