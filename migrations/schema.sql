@@ -22,6 +22,7 @@ CREATE TABLE "heads" (
 CREATE UNIQUE INDEX "heads_name" ON "heads" ("program", "name") WHERE "deleted" IS NULL;
 
 CREATE TABLE "log" (
+  "position" integer NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,
   "seq" integer NOT NULL,
   "id" uuid_text NOT NULL,
@@ -40,9 +41,10 @@ CREATE TABLE "log" (
   "idem_key" blob NULL,
   "request_digest" blob NULL,
   "run" uuid_text NULL,
-  "step" integer NULL,
-  PRIMARY KEY ("program", "seq")
+  "step" integer NULL
 );
+
+CREATE UNIQUE INDEX "log_entry" ON "log" ("program", "seq");
 
 CREATE UNIQUE INDEX "log_idem" ON "log" ("idem_key", "program") WHERE "idem_key" IS NOT NULL;
 
@@ -52,6 +54,15 @@ CREATE TABLE "objects" (
   "hash" blob NOT NULL PRIMARY KEY,
   "version" smallint NOT NULL,
   "bytes" blob NOT NULL
+);
+
+CREATE TABLE "program_changes" (
+  "key" integer NOT NULL PRIMARY KEY,
+  "position" integer NOT NULL,
+  "program" integer NOT NULL,
+  "kind" smallint NOT NULL,
+  "name" text NOT NULL,
+  "time" integer NOT NULL
 );
 
 CREATE TABLE "programs" (

@@ -19,6 +19,7 @@ mod m20261122_000001_programs;
 mod m20261122_000002_log;
 mod m20261122_000003_objects;
 mod m20261122_000004_simulations;
+mod m20261122_000005_positions;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000002_log::Migration),
             Box::new(m20261122_000003_objects::Migration),
             Box::new(m20261122_000004_simulations::Migration),
+            Box::new(m20261122_000005_positions::Migration),
         ]
     }
 }

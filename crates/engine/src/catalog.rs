@@ -255,7 +255,8 @@ impl Engine {
     ) -> Result<OpenProgram, Error> {
         let _catalog = self.0.catalog.lock().await;
         let before = open.info();
-        match self.store().update_program(before.key, name.as_deref(), doc.as_deref()).await {
+        let now = self.0.clock.now();
+        match self.store().update_program(before.key, name.as_deref(), doc.as_deref(), now).await {
             Ok(()) => {}
             Err(UpdateProgramError::NameTaken { name }) => {
                 return Err(Error::NameTaken { what: "program", name });

@@ -12,7 +12,7 @@ use lmlang_history::log::Entry;
 use lmlang_history::snapshot::Reading;
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program};
-use lmlang_store::References;
+use lmlang_store::{Bound, References};
 use lmlang_verify::Checked;
 
 use crate::catalog::ProgramInfo;
@@ -112,8 +112,11 @@ impl fmt::Display for Symptom {
     }
 }
 
-/// Programs, entries and snapshots that are read at a time.
+/// Programs and snapshots that are read at a time.
 const PAGE: usize = 256;
+
+/// What is read of a log at a time.
+const CHUNK: Bound = Bound { rows: 256, bytes: 4 << 20 };
 
 impl Engine {
     /// Checks the whole database. Reads everything; edits go on meanwhile.
@@ -154,7 +157,7 @@ impl Engine {
         let mut replay = Replay::default();
         let mut after = 0;
         loop {
-            let entries = match self.entries_of(program.key, after, PAGE as u64).await {
+            let entries = match self.entries_of(program.key, after, CHUNK).await {
                 Ok(entries) => entries,
                 Err(Error::Damaged { entry, reason, .. }) => {
                     replay.found.push((entry, Symptom::Unreadable(reason)));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lmlang_history::log::{Actor, Entry};
+use lmlang_store::Bound;
 use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
@@ -72,8 +73,8 @@ pub enum Change {
 /// Entries that a reader is given again from the log; one that is further behind is told of a gap.
 const READ_AGAIN: u64 = 10_000;
 
-/// Entries read from the log at a time.
-const CHUNK: u64 = 256;
+/// What is read from the log at a time.
+const CHUNK: Bound = Bound { rows: 256, bytes: 1 << 20 };
 
 /// Events that wait for a slow reader before the log takes over.
 const WAITING: usize = 64;

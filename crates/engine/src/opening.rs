@@ -10,7 +10,7 @@ use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::State;
 use lmlang_ir::{Program, RefAllocator};
-use lmlang_store::{ProgramKey, Tail};
+use lmlang_store::{Bound, ProgramKey, Tail};
 use lmlang_verify::Checked;
 use uuid::Uuid;
 
@@ -23,8 +23,8 @@ use crate::records;
 use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
 
-/// Entries read from the log at a time.
-const CHUNK: u64 = 512;
+/// What is read from the log at a time.
+const CHUNK: Bound = Bound { rows: 512, bytes: 4 << 20 };
 
 /// Snapshots listed at a time.
 const SNAPSHOTS: u64 = 8;
@@ -188,7 +188,8 @@ impl Engine {
         while replay.number < to {
             let after = replay.number;
             let mut entries = Vec::new();
-            for row in self.store().tail(Tail { program: key, after }, CHUNK.min(to - after)).await? {
+            let chunk = Bound { rows: CHUNK.rows.min(to - after), ..CHUNK };
+            for row in self.store().tail(Tail { program: key, after }, chunk).await? {
                 replay.bytes += row.edits.len() as u64;
                 entries.push(Arc::new(records::from_row(self, row).await?));
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmlang_history::log::Entry;
 use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
-use lmlang_store::{ProgramKey, Tail};
+use lmlang_store::{Bound, ProgramKey, Tail};
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -13,15 +13,15 @@ use crate::records;
 use crate::timeline::Revision;
 
 impl Engine {
-    /// Entries of a program after a number, oldest first.
+    /// Entries of a program after a number, oldest first, as much as a bound allows.
     pub(crate) async fn entries_of(
         &self,
         program: ProgramKey,
         after: u64,
-        limit: u64,
+        bound: Bound,
     ) -> Result<Vec<Arc<Entry>>, Error> {
         let mut entries = Vec::new();
-        for row in self.store().tail(Tail { program, after }, limit).await? {
+        for row in self.store().tail(Tail { program, after }, bound).await? {
             entries.push(Arc::new(records::from_row(self, row).await?));
         }
         Ok(entries)

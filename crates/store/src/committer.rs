@@ -22,6 +22,7 @@ use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::heads::{Head, upsert_head};
 use crate::lock::Lock;
+use crate::program_changes;
 use crate::programs::{CreateProgramError, Creation};
 use crate::queue::{Job, MAX_ROWS, Pending, Queue, Work, Write};
 use crate::writer::{Sql, Writer};
@@ -441,6 +442,7 @@ impl Loop {
             .ok_or_else(|| Failure::Fault(Fault::Row { table: "programs", column: "key" }))?
             .try_get::<i64, _>(0)
             .map(ProgramKey)?;
+        self.writer.execute(program_changes::creation(key, creation.program.created)).await?;
         for statement in insert_all_entries(creation.entries.iter().map(|entry| entry.to_row(key)).collect())
         {
             self.writer.execute(statement).await?;

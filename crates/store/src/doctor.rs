@@ -74,6 +74,13 @@ pub enum Finding {
         /// The number that it names.
         names: u64,
     },
+    /// An entry stands before its predecessor in the order of all entries.
+    Disordered {
+        /// The program.
+        program: ProgramKey,
+        /// The entry.
+        seq: u64,
+    },
     /// The refs that were handed out became fewer.
     RefsReused {
         /// The program.
@@ -228,7 +235,7 @@ async fn check_log(
     report: &mut Report,
 ) -> Result<LogCheck, Fault> {
     let mut check = LogCheck::default();
-    let mut next_ref = 0;
+    let (mut next_ref, mut position) = (0, 0);
     loop {
         let rows = of(program)
             .filter(Expr::col(log::Column::Seq).gt(check.newest.cast_signed()))
@@ -247,6 +254,10 @@ async fn check_log(
                 report.findings.push(Finding::Gap { program, missing, next: seq });
             }
             check.newest = seq;
+            if row.position <= position {
+                report.findings.push(Finding::Disordered { program, seq });
+            }
+            position = row.position;
             if !actors.contains(&row.actor) {
                 report.findings.push(Finding::UnknownActor { program, seq });
             }
@@ -389,6 +400,9 @@ impl fmt::Display for Finding {
                     f,
                     "program {program}, entry {seq}: names entry {names}, which does not come before it"
                 )
+            }
+            Self::Disordered { program, seq } => {
+                write!(f, "program {program}, entry {seq}: stands before entry {} in the log of all", seq - 1)
             }
             Self::RefsReused { program, seq } => {
                 write!(f, "program {program}, entry {seq}: hands out refs again")

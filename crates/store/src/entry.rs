@@ -1,6 +1,6 @@
 //! What one row of a program's log says.
 
-use sea_orm::ActiveValue::Set;
+use sea_orm::ActiveValue::{NotSet, Set};
 use smallvec::SmallVec;
 use uuid::Uuid;
 
@@ -151,6 +151,8 @@ impl Entry {
         let idempotency = self.idempotency.clone();
         let (key, digest) = idempotency.map(|idempotency| (idempotency.key, idempotency.digest)).unzip();
         log::ActiveModel {
+            // The database counts: a batch is one statement.
+            position: NotSet,
             program: Set(program.0),
             seq: Set(self.seq.cast_signed()),
             id: Set(self.id),

@@ -6,7 +6,7 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, heads, log, objects, snapshots, simulations, doctor.
+//! file per subject: programs, heads, log, feed, objects, snapshots, simulations, doctor.
 
 mod actors;
 mod committer;
@@ -15,6 +15,7 @@ mod entity;
 mod entry;
 mod fault;
 mod faults;
+mod feed;
 mod heads;
 mod location;
 mod lock;
@@ -22,6 +23,7 @@ mod log;
 mod lookup;
 mod objects;
 mod open;
+mod program_changes;
 mod programs;
 mod queue;
 mod simulations;
@@ -35,12 +37,14 @@ pub use doctor::{Finding, References, Report};
 pub use entry::{Entry, EntryKind, FIRST_SEQ, Idempotency, Origin, ProgramKey, Timestamp};
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
+pub use feed::{Bound, Happened, Position, What};
 pub use heads::Head;
 pub use location::{Location, UnknownLocation};
 pub use lock::Holder;
 pub use log::{HistoryFilter, Tail};
 pub use objects::{Object, ObjectHash};
 pub use open::OpenError;
+pub use program_changes::{ProgramChange, ProgramChangeKind};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
 pub use simulations::Simulation;
 pub use snapshots::Snapshot;

@@ -11,6 +11,7 @@ use crate::actors::ActorKey;
 use crate::entity::log;
 use crate::entry::{Entry, EntryKind, ProgramKey};
 use crate::fault::Fault;
+use crate::feed::{Bound, stored_bytes};
 use crate::store::Store;
 
 /// Which entries of a log to list.
@@ -45,7 +46,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn entry(&self, program: ProgramKey, seq: u64) -> Result<Option<Entry>, Fault> {
-        let row = log::Entity::find_by_id((program.0, seq.cast_signed())).one(&self.reader).await?;
+        let row = of(program).filter(log::Column::Seq.eq(seq.cast_signed())).one(&self.reader).await?;
         row.map(Entry::try_from).transpose()
     }
 
@@ -91,13 +92,25 @@ impl Store {
         decode(rows)
     }
 
-    /// Entries after a reader's place, oldest first, at most `limit`.
+    /// Entries after a reader's place, oldest first, as much as a bound allows; nothing only if there is nothing.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn tail(&self, from: Tail, limit: u64) -> Result<Vec<Entry>, Fault> {
-        self.entries(from.program, from.after + 1..=u64::MAX, limit).await
+    pub async fn tail(&self, from: Tail, bound: Bound) -> Result<Vec<Entry>, Fault> {
+        let sizes: Vec<i64> = of(from.program)
+            .select_only()
+            .expr(stored_bytes())
+            .filter(log::Column::Seq.gt(to_row(from.after)))
+            .order_by_asc(log::Column::Seq)
+            .limit(bound.rows)
+            .into_tuple()
+            .all(&self.reader)
+            .await?;
+        match bound.fitting(sizes) as u64 {
+            0 => Ok(Vec::new()),
+            fitting => self.entries(from.program, from.after + 1..=u64::MAX, fitting).await,
+        }
     }
 
     /// Entries after a reader's places in several logs: by program in order of the keys, oldest first, at most `limit`
@@ -246,7 +259,7 @@ fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> 
 }
 
 /// A number as the database compares it: what is too large for it is larger than any that it holds.
-fn to_row(seq: u64) -> i64 {
+pub(crate) fn to_row(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 

@@ -12,6 +12,7 @@ use crate::entity::programs;
 use crate::entry::{Entry, ProgramKey, Timestamp};
 use crate::fault::{Failure, Fault};
 use crate::heads::Head;
+use crate::program_changes::{deletion, update};
 use crate::store::Store;
 use crate::writer::Sql;
 
@@ -178,6 +179,8 @@ impl Store {
 
     /// Gives a program another name or doc; what is `None` stays.
     ///
+    /// What changes something at that is noted among the changes of programs.
+    ///
     /// # Errors
     ///
     /// See [`UpdateProgramError`]; nothing is changed then.
@@ -186,7 +189,9 @@ impl Store {
         key: ProgramKey,
         name: Option<&str>,
         doc: Option<&str>,
+        time: Timestamp,
     ) -> Result<(), UpdateProgramError> {
+        let noted = update(key, name, doc, time);
         let mut update = Query::update()
             .table(programs::Entity)
             .and_where(Expr::col(programs::Column::Key).eq(key.0))
@@ -200,8 +205,8 @@ impl Store {
         if let Some(doc) = doc {
             update.value(programs::Column::Doc, doc);
         }
-        match self.committer().write(vec![Sql::new(&update)], None).await {
-            Ok(changed) if changed == [0] => Err(UpdateProgramError::NoProgram),
+        match self.committer().write(noted.into_iter().chain([Sql::new(&update)]).collect(), None).await {
+            Ok(changed) if changed.last() == Some(&0) => Err(UpdateProgramError::NoProgram),
             Ok(_) => Ok(()),
             Err(Failure::Clash) => {
                 Err(UpdateProgramError::NameTaken { name: name.unwrap_or_default().to_owned() })
@@ -226,8 +231,8 @@ impl Store {
             // Its own work counts too: the statement runs again when its answer was lost.
             .and_where(live().or(Expr::col(programs::Column::Deleted).eq(time.0)))
             .to_owned();
-        let changed = self.committer().write(vec![Sql::new(&update)], Some(key)).await?;
-        Ok(changed == [1])
+        let changed = self.committer().write(vec![deletion(key, time), Sql::new(&update)], Some(key)).await?;
+        Ok(changed.last() == Some(&1))
     }
 }
 

@@ -5,9 +5,9 @@ use sea_orm::entity::prelude::*;
 #[derive(Debug, Clone, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "log")]
 pub(crate) struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
+    #[sea_orm(primary_key)]
+    pub(crate) position: i64,
     pub(crate) program: i64,
-    #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) seq: i64,
     pub(crate) id: Uuid,
     pub(crate) parents: Vec<u8>,

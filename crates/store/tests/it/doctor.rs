@@ -43,6 +43,10 @@ async fn damage_is_found() {
             "UPDATE log SET parents = x'02' WHERE seq = 2",
             "program 1, entry 2: names entry 2, which does not come before it",
         ),
+        (
+            "UPDATE log SET position = -1 WHERE seq = 3",
+            "program 1, entry 3: stands before entry 2 in the log of all",
+        ),
         ("UPDATE log SET next_ref = 0 WHERE seq = 3", "program 1, entry 3: hands out refs again"),
         ("UPDATE log SET actor = 9 WHERE seq = 3", "program 1, entry 3: its actor is unknown"),
         ("UPDATE log SET branch = 4 WHERE seq = 3", "program 1: branch 4 was never made"),

@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait, Database};
 use crate::fixture::{Fixture, author, create, edit, main_branch, new_program, options};
 
 /// Fails the next time that a step is reached, once armed.
-fn once(step: Step, fault: Fault) -> (Arc<AtomicBool>, Faults) {
+pub(crate) fn once(step: Step, fault: Fault) -> (Arc<AtomicBool>, Faults) {
     let armed = Arc::new(AtomicBool::new(false));
     let hook = Arc::clone(&armed);
     let faults = Faults::new(move |at| {

@@ -1,6 +1,8 @@
 //! Reading what was appended.
 
-use lmlang_store::{Actor, ActorKind, Entry, EntryKind, HistoryFilter, Idempotency, Origin, Tail, Timestamp};
+use lmlang_store::{
+    Actor, ActorKind, Bound, Entry, EntryKind, HistoryFilter, Idempotency, Origin, Tail, Timestamp,
+};
 use uuid::Uuid;
 
 use crate::fixture::Fixture;
@@ -92,8 +94,10 @@ async fn tails_of_one_and_of_many() {
     let some = fixture.store.tails(&from, 2).await.unwrap();
     assert_eq!(seen(some), [(first, 2), (first, 3)]);
     assert_eq!(fixture.store.tails(&[], 2).await.unwrap(), []);
-    let one = fixture.store.tail(Tail { program: first, after: 2 }, 1).await.unwrap();
+    let one =
+        fixture.store.tail(Tail { program: first, after: 2 }, Bound { rows: 1, bytes: 0 }).await.unwrap();
     assert_eq!(one.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3]);
-    let end = fixture.store.tail(Tail { program: first, after: 4 }, 1).await.unwrap();
+    let end =
+        fixture.store.tail(Tail { program: first, after: 4 }, Bound { rows: 1, bytes: 0 }).await.unwrap();
     assert_eq!(end, []);
 }

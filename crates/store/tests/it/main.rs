@@ -3,6 +3,7 @@
 mod committer;
 mod doctor;
 mod faults;
+mod feed;
 mod fixture;
 mod kill;
 mod log;

@@ -51,18 +51,21 @@ async fn names_and_docs_change() {
     let fixture = Fixture::new().await;
     let (a, b) = (fixture.program("a").await, fixture.program("b").await);
     let store = &fixture.store;
-    store.update_program(a, Some("c"), Some("what it does")).await.unwrap();
+    store.update_program(a, Some("c"), Some("what it does"), Timestamp(2)).await.unwrap();
     let program = store.program(a).await.unwrap().unwrap();
     assert_eq!((program.name.as_str(), program.doc.as_str()), ("c", "what it does"));
     assert_eq!(store.program_by_id(program.id).await.unwrap(), Some(program));
     assert_eq!(store.program_by_name("a").await.unwrap(), None);
     assert!(matches!(
-        store.update_program(b, Some("c"), None).await,
+        store.update_program(b, Some("c"), None, Timestamp(3)).await,
         Err(UpdateProgramError::NameTaken { .. })
     ));
-    store.update_program(b, None, None).await.unwrap();
+    store.update_program(b, None, None, Timestamp(4)).await.unwrap();
     assert!(store.delete_program(b, Timestamp(9)).await.unwrap());
-    assert!(matches!(store.update_program(b, None, None).await, Err(UpdateProgramError::NoProgram)));
+    assert!(matches!(
+        store.update_program(b, None, None, Timestamp(10)).await,
+        Err(UpdateProgramError::NoProgram)
+    ));
 }
 
 #[tokio::test]
