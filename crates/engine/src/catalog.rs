@@ -9,7 +9,9 @@ use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::revision::MAIN;
 use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
 use lmlang_ir::{Program, RefAllocator};
-use lmlang_store::{CreateProgramError, FIRST_SEQ, Head as StoredHead, NewProgram, UpdateProgramError};
+use lmlang_store::{
+    CreateProgramError, FIRST_SEQ, Head as StoredHead, NewProgram, Timestamp, UpdateProgramError,
+};
 use lmlang_verify::Checked;
 use uuid::Uuid;
 
@@ -114,6 +116,23 @@ impl Engine {
         }
     }
 
+    /// A program that was there once, deleted or not: what happened to it can still be looked at.
+    pub async fn find_recorded(&self, id: Uuid) -> Result<OpenProgram, Error> {
+        match self.find(&Selector::Id(id)).await {
+            Err(Error::NotFound { retired: true, given, .. }) => {
+                let mut last = self.0.deleted.lock().await;
+                if let Some(open) = last.as_ref().filter(|open| open.timeline.id() == id) {
+                    return Ok(open.clone());
+                }
+                let row = self.store().program_by_id(id).await?;
+                let row = row.ok_or_else(|| Error::not_found("program", given))?;
+                let open = self.load(&Arc::new(row.into())).await?;
+                Ok(last.insert(open).clone())
+            }
+            found => found,
+        }
+    }
+
     /// Live programs by name, after a name, containing a text.
     pub async fn programs(
         &self,
@@ -206,7 +225,7 @@ impl Engine {
         let timeline = Timeline::start(self, info, head, window, refs, snapshots);
         let open = self.remember(OpenProgram { timeline }).await;
         self.snapshot_if_due(&open, bytes);
-        open.tell(Event::Program { last: FIRST_SEQ, name: open.info().name.clone(), change: Change::Added });
+        self.tell_program(&open, Change::Added, now);
         Ok(Creation::Created(open))
     }
 
@@ -271,10 +290,11 @@ impl Engine {
             doc: doc.unwrap_or_else(|| before.doc.clone()),
             ..(*before).clone()
         };
-        let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
-        let event = Event::Program { last: open.timeline.head().last, name: after.name.clone(), change };
-        open.timeline.set_info(after);
-        open.tell(event);
+        if after != *before {
+            let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
+            open.timeline.set_info(after);
+            self.tell_program(&open, change, now);
+        }
         Ok(open)
     }
 
@@ -287,15 +307,22 @@ impl Engine {
         let delete = async move {
             let _catalog = engine.0.catalog.lock().await;
             let info = open.info();
-            let deleted = engine.store().delete_program(info.key, engine.0.clock.now()).await?;
+            let now = engine.0.clock.now();
+            let deleted = engine.store().delete_program(info.key, now).await?;
             engine.forget(info.id);
             if deleted {
-                let last = open.timeline.head().last;
-                open.tell(Event::Program { last, name: info.name.clone(), change: Change::Removed });
+                engine.tell_program(&open, Change::Removed, now);
             }
             Ok(deleted)
         };
         self.to_end(delete).await
+    }
+
+    /// Tells subscribers what became of a program.
+    fn tell_program(&self, open: &OpenProgram, change: Change, now: Timestamp) {
+        let name = open.info().name.clone();
+        let bytes = name.len();
+        open.tell(Event::Program { name, change, time: now.0 }, bytes);
     }
 }
 

@@ -41,13 +41,15 @@ pub struct Limits {
     pub open_program_bytes: u64,
     /// Revisions of an open program that are held in memory.
     pub revisions_in_memory: usize,
-    /// Events that a slow subscriber may be behind before it is told of a gap.
+    /// Events of an open program that are held in memory for subscribers; who is further behind reads the log.
     pub events_in_memory: usize,
+    /// Bytes that those events take at most, about.
+    pub event_bytes_in_memory: usize,
 }
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 19] {
+    pub fn named(&self) -> [(String, serde_json::Value); 20] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -68,6 +70,7 @@ impl Limits {
             ("openProgramBytes", self.open_program_bytes),
             ("revisionsInMemory", self.revisions_in_memory as u64),
             ("eventsInMemory", self.events_in_memory as u64),
+            ("eventBytesInMemory", self.event_bytes_in_memory as u64),
             ("traceBytes", self.max_trace_bytes),
         ]
         .map(|(name, value)| (name.to_owned(), value.into()))
@@ -98,6 +101,7 @@ impl Default for Limits {
             open_program_bytes: 2 << 30,
             revisions_in_memory: 256,
             events_in_memory: 1_024,
+            event_bytes_in_memory: 4 << 20,
         }
     }
 }

@@ -118,6 +118,9 @@ pub struct Collision {
 /// Refusals of more text than this are told without the state that was refused: events wait for slow readers.
 const TOLD_TEXT: usize = 16 << 10;
 
+/// Bytes that an edit and what is wrong with it take in a refusal, about.
+const TOLD_EDIT: usize = 512;
+
 impl Outcome {
     /// Counts the findings about a refused state instead of keeping it.
     fn without_state(&self) -> Outcome {
@@ -179,12 +182,8 @@ impl Engine {
             }
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
-                open.tell(Event::Refused {
-                    last: open.timeline.head().last,
-                    actor: call.actor.clone(),
-                    outcome: Arc::new(told),
-                    edits,
-                });
+                let refused = Event::Refused { actor: call.actor.clone(), outcome: Arc::new(told), edits };
+                open.tell(refused, text.min(TOLD_TEXT) + edits * TOLD_EDIT);
                 Ok(outcome)
             }
             Written::Repeated(number) => self.first_answer(open, number).await,

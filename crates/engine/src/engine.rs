@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_store::Store;
-use tokio::sync::{OnceCell, Semaphore, broadcast};
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,7 +16,8 @@ use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
 use crate::error::{Error, joined};
-use crate::events::{Event, Told};
+use crate::events::Event;
+use crate::feed::Feed;
 use crate::opening::threads;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
@@ -35,12 +36,14 @@ pub(crate) struct Inner {
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<Opened>,
     uses: AtomicU64,
+    /// The deleted program that was looked at last: whoever looks at one does so for many of its events.
+    pub(crate) deleted: tokio::sync::Mutex<Option<OpenProgram>>,
     /// One permit for each processor.
     processors: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
     pub(crate) catalog: tokio::sync::Mutex<()>,
-    /// The events of all programs, live.
-    pub(crate) feed: broadcast::Sender<Told>,
+    /// The events of all programs.
+    pub(crate) feed: Feed,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
@@ -60,9 +63,9 @@ impl OpenProgram {
         self.timeline.info()
     }
 
-    /// Tells live subscribers, those of this program and those of all.
-    pub(crate) fn tell(&self, event: Event) {
-        self.timeline.tell((self.clone(), event));
+    /// Tells subscribers, those of this program and those of all; `bytes` is what the event takes, about.
+    pub(crate) fn tell(&self, event: Event, bytes: usize) {
+        self.timeline.tell(event, bytes);
     }
 }
 
@@ -70,7 +73,7 @@ impl Engine {
     /// Starts an engine over an open store. Must be called within a tokio runtime.
     pub fn new(store: Store, limits: Limits, snapshots: SnapshotPolicy) -> Engine {
         let simulations = Simulations::new(&limits);
-        let (feed, _) = broadcast::channel(limits.events_in_memory);
+        let feed = Feed::new(&limits);
         Engine(Arc::new(Inner {
             store,
             clock: Clock,
@@ -79,6 +82,7 @@ impl Engine {
             simulations,
             open: RwLock::default(),
             uses: AtomicU64::new(1),
+            deleted: tokio::sync::Mutex::default(),
             processors: Arc::new(Semaphore::new(threads().get())),
             catalog: tokio::sync::Mutex::default(),
             feed,
@@ -203,12 +207,6 @@ impl Engine {
             .find(|open| open.info().name == name)
             .cloned()
             .map(|open| self.used(open))
-    }
-
-    /// All programs that are open.
-    pub(crate) fn all_opened(&self) -> Vec<OpenProgram> {
-        let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.values().filter_map(|cell| cell.get().cloned()).collect()
     }
 
     pub(crate) fn forget(&self, id: Uuid) {

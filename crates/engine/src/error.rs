@@ -48,11 +48,15 @@ pub enum Error {
     /// The key was used before with another request.
     #[error("the idempotency key was used before with another request")]
     IdempotencyMismatch,
-    /// The cursor was not issued for this source.
-    #[error("`{given}` is not a cursor of this event source")]
+    /// The cursor was not issued for these events.
+    #[error("`{given}` is not a cursor of {of}: {why}")]
     CursorInvalid {
         /// What the caller gave.
         given: String,
+        /// The events that were asked for.
+        of: &'static str,
+        /// What is known of the cursor, or what would be one.
+        why: String,
     },
     /// More work is queued than the engine accepts.
     #[error("too many {what} are waiting")]

@@ -1,7 +1,6 @@
 //! Which open programs are let go: those that nobody uses, the least recently used first, when there are too many.
 //!
-//! What is let go is opened again from its snapshot when somebody asks. While the events of all programs are read, all
-//! stay: a reader that falls behind looks through the logs of those that are open.
+//! What is let go is opened again from its snapshot when somebody asks.
 
 use std::sync::Arc;
 
@@ -16,9 +15,6 @@ const PROGRAM: u64 = 64 << 10;
 impl Engine {
     /// Lets programs go until the others are within the limits, or all others are in use.
     pub(crate) fn let_go(&self) {
-        if self.0.feed.receiver_count() > 0 {
-            return;
-        }
         let gone = self.with_open(|open| {
             let limits = self.limits();
             let weights: Vec<u64> = open.values().filter_map(|cell| cell.get()).map(weight).collect();

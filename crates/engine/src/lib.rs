@@ -4,21 +4,24 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`],
-//! [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
+//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
+//! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go.
 
 pub mod catalog;
 pub mod checkpoints;
 mod clock;
 pub mod config;
+pub mod cursor;
 pub mod doctor;
 pub mod edits;
 mod engine;
 mod error;
 pub mod events;
 mod eviction;
+mod feed;
 mod kept;
+mod live;
 mod opening;
 pub mod past;
 mod places;
@@ -36,6 +39,7 @@ mod writing;
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Limits, SnapshotPolicy};
+pub use cursor::{Cursor, UnknownCursor};
 pub use doctor::{Ailment, Checkup, Symptom};
 pub use edits::{Applied, Collision, Conflict, Finding, Outcome, Proposal, Rejected};
 pub use engine::{Engine, OpenProgram};

@@ -114,7 +114,8 @@ impl Engine {
         }
     }
 
-    async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
+    /// Opens a program, deleted or not, for the caller alone.
+    pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
         let newest = self.store().newest_entry(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
         let mut replay = blank(id, self.limits().revisions_in_memory);
@@ -151,11 +152,13 @@ impl Engine {
             return Ok(());
         }
         loop {
-            let entries = self.entries_of(timeline.key(), head.last, CHUNK).await?;
-            if entries.is_empty() {
+            let rows = self.store().tail(Tail { program: timeline.key(), after: head.last }, CHUNK).await?;
+            if rows.is_empty() {
                 return Ok(());
             }
-            for entry in entries {
+            for row in rows {
+                let bytes = row.edits.len();
+                let entry = Arc::new(records::from_row(self, row).await?);
                 let mut replay = blank(timeline.id(), 1);
                 replay.push(Arc::clone(&head.revision));
                 replay.take(Arc::clone(&entry))?;
@@ -165,7 +168,7 @@ impl Engine {
                 timeline.set_refs(RefAllocator::starting_at(next_ref));
                 timeline.advance(head.clone());
                 writer.head = head.clone();
-                open.tell(Event::Entry(entry));
+                open.tell(Event::Entry(entry), bytes);
             }
         }
     }

@@ -21,14 +21,16 @@ use lmlang_history::log::Entry;
 use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
 use lmlang_verify::Checked;
-use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
-use crate::engine::{Engine, OpenProgram};
+use crate::engine::Engine;
 use crate::error::Error;
-use crate::events::{Event, Told};
+use crate::events::Event;
+use crate::feed::Feed;
+use crate::live::{Listener, Live};
 use crate::request::Call;
 use crate::snapshots::Snapshots;
 
@@ -114,6 +116,7 @@ enum Queued {
         head: Box<Head>,
         ticket: Ticket,
         event: Event,
+        bytes: usize,
         answer: Answer,
     },
     /// An answer that depends on what was submitted before it.
@@ -127,8 +130,6 @@ const OLDER: usize = 16;
 #[derive(Debug)]
 pub struct Timeline {
     info: RwLock<Arc<ProgramInfo>>,
-    /// The number of the newest entry when it was opened.
-    opened_at: u64,
     committer: Committer,
     pub(crate) writer: Mutex<Writer>,
     /// Where new refs come from. Only the holder of the writer's lock sets it.
@@ -141,10 +142,10 @@ pub struct Timeline {
     /// When the next snapshot is due.
     pub(crate) snapshots: Snapshots,
     queue: mpsc::UnboundedSender<Queued>,
-    events: broadcast::Sender<Told>,
-    used: AtomicU64,
+    events: Live<Event>,
     /// Where the events of all programs go.
-    feed: broadcast::Sender<Told>,
+    feed: Feed,
+    used: AtomicU64,
 }
 
 /// Waits until what was submitted is stored.
@@ -170,10 +171,8 @@ impl Timeline {
     ) -> Arc<Timeline> {
         let limits = engine.limits();
         let (queue, queued) = mpsc::unbounded_channel();
-        let (events, _) = broadcast::channel(limits.events_in_memory);
         let timeline = Arc::new(Timeline {
             info: RwLock::new(info),
-            opened_at: head.last,
             committer: engine.store().committer().clone(),
             writer: Mutex::new(Writer { head: head.clone(), keys: HashMap::new() }),
             refs: std::sync::Mutex::new(refs),
@@ -182,9 +181,9 @@ impl Timeline {
             older: std::sync::Mutex::default(),
             snapshots,
             queue,
-            events,
-            used: AtomicU64::new(0),
+            events: Live::new(limits.events_in_memory, limits.event_bytes_in_memory),
             feed: engine.0.feed.clone(),
+            used: AtomicU64::new(0),
         });
         tokio::spawn(publish(Arc::downgrade(&timeline), queued));
         timeline
@@ -222,11 +221,6 @@ impl Timeline {
     /// The program's id.
     pub fn id(&self) -> Uuid {
         self.info().id
-    }
-
-    /// The number of the newest entry when it was opened.
-    pub(crate) fn opened_at(&self) -> u64 {
-        self.opened_at
     }
 
     /// The newest committed state.
@@ -290,17 +284,14 @@ impl Timeline {
     }
 
     /// Events from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Told> {
-        self.events.subscribe()
+    pub(crate) fn listen(&self) -> Listener<Event> {
+        self.events.listen()
     }
 
-    /// Tells live subscribers; see [`OpenProgram::tell`].
-    pub(crate) fn tell(&self, told: Told) {
-        // An error means that nobody listens.
-        if self.feed.receiver_count() > 0 {
-            self.feed.send(told.clone()).ok();
-        }
-        self.events.send(told).ok();
+    /// Tells subscribers; see [`OpenProgram::tell`].
+    pub(crate) fn tell(&self, event: Event, bytes: usize) {
+        self.feed.tell(self.id(), &event, bytes);
+        self.events.tell(event, bytes);
     }
 
     /// Submits the entry that leads from the writer's head to a new one, and moves the writer on.
@@ -319,6 +310,7 @@ impl Timeline {
                 writer.keys.retain(|_, seq| *seq > oldest);
             }
         }
+        let bytes = stored.edits.len();
         let ticket =
             self.committer.submit(Append { program: self.key(), entries: vec![stored], heads: Vec::new() });
         writer.head = head.clone();
@@ -327,7 +319,7 @@ impl Timeline {
         tentative.push_back(Arc::clone(&head.revision));
         drop(tentative);
         let (answer, pending) = oneshot::channel();
-        self.enqueue(Queued::Entry { head: Box::new(head), ticket, event, answer });
+        self.enqueue(Queued::Entry { head: Box::new(head), ticket, event, bytes, answer });
         Pending(pending)
     }
 
@@ -366,11 +358,11 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
             Queued::Barrier(answer) => {
                 answer.send(Ok(())).ok();
             }
-            Queued::Entry { head, ticket, event, answer } => match ticket.await {
+            Queued::Entry { head, ticket, event, bytes, answer } => match ticket.await {
                 Ok(()) => {
                     timeline.advance(*head);
                     drop(timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front());
-                    OpenProgram { timeline: Arc::clone(&timeline) }.tell(event);
+                    timeline.tell(event, bytes);
                     answer.send(Ok(())).ok();
                 }
                 Err(error) => {

@@ -86,7 +86,7 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
     // Stored, and nobody was told.
     fixture
         .execute(
-            "INSERT INTO log SELECT program, seq + 1, randomblob(16), parents, branch, kind, \
+            "INSERT INTO log SELECT NULL, program, seq + 1, randomblob(16), parents, branch, kind, \
              actor, on_behalf_of, message, time, edits, counts, root_hash, next_ref, target, NULL, NULL, run, step \
              FROM log WHERE seq = 2",
         )
@@ -96,7 +96,7 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
     for number in [3, 4] {
         let told =
             tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
-        assert!(matches!(told.1, Event::Entry(entry) if entry.number == number));
+        assert!(matches!(told.event, Event::Entry(entry) if entry.number == number));
     }
 }
 
@@ -112,6 +112,6 @@ async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     drop(delete);
     assert!(begun);
     let told = tokio::time::timeout(Duration::from_secs(10), events.recv()).await.unwrap().unwrap().unwrap();
-    assert!(matches!(told.1, Event::Program { .. }));
+    assert!(matches!(told.event, Event::Program { .. }));
     assert!(matches!(fixture.engine.find(&name).await, Err(Error::NotFound { .. })));
 }

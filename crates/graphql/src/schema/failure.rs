@@ -19,8 +19,10 @@ pub(crate) fn fail(error: Error) -> ApiError {
         }
         Error::Limit { which, limit, actual } => ApiError::limit(which, limit, actual),
         Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
-        Error::CursorInvalid { given } => {
-            ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": cut(&given) }))
+        Error::CursorInvalid { given, of, why } => {
+            let given = cut(&given);
+            ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of {of}: {why}"))
+                .data(serde_json::json!({ "given": given }))
         }
         Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
         Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),

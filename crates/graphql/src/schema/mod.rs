@@ -21,6 +21,7 @@ pub mod node;
 pub mod ops;
 pub mod outcome;
 pub mod program;
+pub mod program_event;
 pub mod provenance;
 pub mod query;
 pub mod region;

@@ -143,6 +143,13 @@ impl Query {
         nullable(programs(engine, &page, search.as_deref()).await)
     }
 
+    /// Where `programEvents(after:)` without `programId` starts so that nothing is missed of what happens after this
+    /// answer: ask for it before `programs`, in a request of its own.
+    async fn event_cursor(&self, context: &Context<'_>) -> Option<Result<String>> {
+        let cursor = context.data_unchecked::<Engine>().cursor().await;
+        nullable(cursor.map(|cursor| cursor.to_string()).map_err(fail))
+    }
+
     /// One program: exactly one of its id (any view's) and its name; at the revision that `at` names: `r7`, `main`, a
     /// checkpoint, eight or more digits of a root hash, or `~2` behind one of these for two revisions before.
     async fn program(

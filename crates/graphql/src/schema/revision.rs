@@ -9,7 +9,7 @@ use lmlang_history::log::{self, Entry};
 use lmlang_history::revision::MAIN;
 
 use crate::direct::Direct;
-use crate::error::{ApiError, Code, cut};
+use crate::error::ApiError;
 use crate::schema::connection::{Connection, Edge, Listed, MAX_PAGE, PageRequest};
 use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
@@ -348,14 +348,4 @@ async fn earlier_checkpoints(
             return Ok(named.into_values().flatten().map(Arc::new).collect());
         }
     }
-}
-
-/// The number in an event cursor.
-pub(crate) fn cursor_number(cursor: &str) -> std::result::Result<u64, ApiError> {
-    let number = cursor.strip_prefix('r').and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| {
-        let given = cut(cursor);
-        let message = format!("`{given}` is not a cursor of this event source");
-        ApiError::new(Code::CursorInvalid, message).data(serde_json::json!({ "given": given }))
-    })
 }

@@ -3,29 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_graphql::{
-    Context, ID, InputObject, Interface, Object, Result, SimpleObject, Subscription as Root,
-};
-use chrono::{DateTime, Utc};
+use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject, Subscription as Root};
 use futures_util::{Stream, StreamExt};
-use lmlang_engine::{self as engine, Batching, Engine, Event};
-use lmlang_history::log::Entry;
-use lmlang_ir::Ref;
+use lmlang_engine::{self as engine, Batching, Cursor, Engine, Event};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
-use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
 use crate::schema::mutation::selector;
 use crate::schema::named::Named;
-use crate::schema::outcome::ProposeEditOutcome;
-use crate::schema::provenance::Actor;
-use crate::schema::revision::{Revision, cursor, cursor_number, moment};
+use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
+use crate::schema::revision::{Revision, cursor};
 use crate::schema::run_input::SimulateInput;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
@@ -94,191 +87,6 @@ pub struct TraceBatch {
     outcome: Option<Outcome>,
 }
 
-/// What happened to a program.
-#[derive(Clone, Interface)]
-#[graphql(
-    field(name = "cursor", ty = "String", desc = "Where to resume after this event."),
-    field(name = "at", ty = "DateTime<Utc>", desc = "When."),
-    field(name = "program_id", ty = "ID", desc = "The program."),
-    field(name = "actor", ty = "Option<Actor>", desc = "Who did it.")
-)]
-pub enum ProgramEvent {
-    /// The content changed.
-    Committed(RevisionCommitted),
-    /// A change set was refused.
-    Refused(EditRefused),
-    /// The program was renamed or deleted.
-    Changed(ProgramChanged),
-    /// A checkpoint was made or removed.
-    Checkpoint(CheckpointChanged),
-    /// A branch was made or removed.
-    Branch(BranchChanged),
-    /// Something was left out.
-    Gap(EventGap),
-}
-
-/// The content changed.
-#[derive(Clone)]
-pub struct RevisionCommitted {
-    view: View,
-    before: View,
-    entry: Arc<Entry>,
-}
-
-/// The most refs in one event.
-const TOUCHED: usize = 500;
-
-/// The content changed: a revision was appended.
-#[Object]
-impl RevisionCommitted {
-    /// Where to resume after this event.
-    pub async fn cursor(&self) -> String {
-        cursor(self.entry.number)
-    }
-
-    /// When.
-    pub async fn at(&self) -> DateTime<Utc> {
-        moment(self.entry.time)
-    }
-
-    /// The program.
-    pub async fn program_id(&self) -> ID {
-        self.view.id().program.into()
-    }
-
-    /// Who did it.
-    pub async fn actor(&self) -> Option<Actor> {
-        Some(Actor::from(&self.entry.actor))
-    }
-
-    /// The revision.
-    async fn revision(&self) -> Revision {
-        Revision::new(&self.view, self.entry.clone())
-    }
-
-    /// What differs from the revision before.
-    async fn diff(&self) -> ProgramDiff {
-        ProgramDiff::new(self.before.clone(), self.view.clone())
-    }
-
-    /// Refs of the entities that it made, changed or removed.
-    async fn touched(&self) -> Vec<String> {
-        touched(&self.entry).into_iter().take(TOUCHED).map(|of| of.to_string()).collect()
-    }
-
-    /// Whether refs were left out.
-    async fn touched_truncated(&self) -> bool {
-        touched(&self.entry).len() > TOUCHED
-    }
-}
-
-fn touched(entry: &Entry) -> Vec<Ref> {
-    let mut refs: Vec<Ref> = entry.edits.iter().map(lmlang_history::Edit::subject).collect();
-    refs.sort_unstable();
-    refs.dedup();
-    refs
-}
-
-/// What every event says.
-#[derive(Clone)]
-struct Told {
-    cursor: String,
-    at: DateTime<Utc>,
-    program_id: ID,
-    actor: Option<Actor>,
-}
-
-/// Defines an event that consists of what every event says and of some fields.
-macro_rules! event {
-    ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
-        $(#[doc = $doc])*
-        #[derive(Clone)]
-        pub struct $name {
-            told: Told,
-            $($field: $ty,)*
-        }
-
-        $(#[doc = $doc])*
-        #[Object]
-        impl $name {
-            /// Where to resume after this event.
-            pub async fn cursor(&self) -> String {
-                self.told.cursor.clone()
-            }
-
-            /// When.
-            pub async fn at(&self) -> DateTime<Utc> {
-                self.told.at
-            }
-
-            /// The program.
-            pub async fn program_id(&self) -> ID {
-                self.told.program_id.clone()
-            }
-
-            /// Who did it; null where it is not recorded.
-            pub async fn actor(&self) -> Option<Actor> {
-                self.told.actor.clone()
-            }
-
-            $($(#[doc = $field_doc])*
-            async fn $field(&self) -> $ty {
-                self.$field.clone()
-            })*
-        }
-    };
-}
-
-event! {
-    /// A change set was refused; told to those who listen at that moment.
-    EditRefused {
-        /// Why it was refused.
-        outcome: ProposeEditOutcome,
-        /// How many edits it had.
-        edit_count: i32,
-    }
-}
-
-event! {
-    /// A program was made, renamed or deleted.
-    ProgramChanged {
-        /// Its name now.
-        name: String,
-        /// What became of it.
-        change: ChangeKind,
-    }
-}
-
-event! {
-    /// A checkpoint was made or removed.
-    CheckpointChanged {
-        /// Its name.
-        name: String,
-        /// What became of it.
-        change: ChangeKind,
-    }
-}
-
-event! {
-    /// A branch was made or removed. None yet: there is one branch.
-    BranchChanged {
-        /// Its name.
-        name: String,
-        /// What became of it.
-        change: ChangeKind,
-    }
-}
-
-event! {
-    /// The reader fell behind: re-read, then go on from `cursor`.
-    EventGap {
-        /// The first event that is left out.
-        from: String,
-        /// The last event that is left out.
-        to: String,
-    }
-}
-
 /// What a revision changed about the findings.
 #[derive(Clone)]
 pub struct DiagnosticsDelta {
@@ -333,7 +141,9 @@ pub struct Subscription;
 /// What happens. Each subscription starts without a gap after its cursor and resumes from the last one seen.
 #[Root]
 impl Subscription {
-    /// What happens to a program, from now on or after a cursor; without `programId` to all programs, from now on.
+    /// What happens to a program, from now on or after a cursor; without `programId`, what happens to all programs, in
+    /// the order in which it was stored and also after they were deleted. The two have cursors of their own: see
+    /// `Program.eventCursor` and `Query.eventCursor`.
     async fn program_events(
         &self,
         context: &Context<'_>,
@@ -346,29 +156,34 @@ impl Subscription {
         if branch.as_ref().is_some_and(|branch| branch != lmlang_history::revision::MAIN) {
             return Err(not_found("branch", &branch.unwrap_or_default()).into());
         }
-        let after = after.as_deref().map(cursor_number).transpose()?;
         let mut filter = filter.unwrap_or_default();
-        let events = match program_id {
+        let (open, events) = match program_id {
             Some(program_id) => {
+                let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
                 let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
-                let view = View::head(&engine, open);
+                let view = View::head(&engine, open.clone());
                 if let Some(functions) = &mut filter.functions {
                     let named = Named::all(&view, functions)?;
                     *functions = named.functions.iter().map(ToString::to_string).collect();
                 }
-                engine.events(view.open(), after).map_err(fail)?
+                let events = engine.events(&open, after).map_err(fail)?;
+                (Some(open), events)
             }
-            None if after.is_none() && filter.functions.is_none() => engine.all_events(),
+            None if filter.functions.is_some() => {
+                return Err(ApiError::new(Code::BadRequest, "`functions` needs `programId`").into());
+            }
             None => {
-                let message = "`after` and `functions` need `programId`";
-                return Err(ApiError::new(Code::BadRequest, message).into());
+                let after = after.as_deref().map(Cursor::of_all).transpose().map_err(fail)?;
+                (None, engine.all_events(after).await.map_err(fail)?)
             }
         };
+        let asked = Asked::in_selection(context);
         let events = ReceiverStream::new(events).filter_map(move |told| {
-            let (engine, filter) = (engine.clone(), filter.clone());
+            let wanted = told.as_ref().map_or(true, |told| filter.passes(&told.event));
+            let (engine, open) = (engine.clone(), open.clone());
             async move {
                 match told.map_err(fail) {
-                    Ok((open, event)) if filter.passes(&event) => Some(shown(&engine, &open, event).await),
+                    Ok(told) if wanted => Some(shown(&engine, open.as_ref(), asked, told).await),
                     Ok(_) => None,
                     Err(error) => Some(Err(error)),
                 }
@@ -431,15 +246,16 @@ impl Subscription {
             return Err(not_found("branch", &branch).into());
         }
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
-        let after = after.as_deref().map(cursor_number).transpose()?;
+        let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
         let view = View::head(&engine, open);
         let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
-        let events = ReceiverStream::new(engine.events(view.open(), after).map_err(fail)?);
+        let open = view.open().clone();
+        let events = ReceiverStream::new(engine.events(&open, after).map_err(fail)?);
         let deltas = events.filter_map(move |told| {
-            let (engine, scope) = (engine.clone(), scope.clone());
+            let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {
                 match told.map_err(fail) {
-                    Ok((open, event)) => delta(&engine, &open, event, scope.as_ref()).await.transpose(),
+                    Ok(told) => delta(&engine, &open, told.event, scope.as_ref()).await.transpose(),
                     Err(error) => Some(Err(error)),
                 }
             }
@@ -484,82 +300,6 @@ fn up_to_error<T>(
         std::future::ready(goes_on)
     });
     items.map(|item| item.map_err(Into::into))
-}
-
-/// The states before and after an entry.
-async fn states(
-    engine: &Engine,
-    open: &engine::OpenProgram,
-    entry: &Arc<Entry>,
-) -> std::result::Result<(View, View), ApiError> {
-    let state = async |number: u64| {
-        let revision = engine.state(open, number).await.map_err(fail)?;
-        let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
-        Ok::<_, ApiError>(View::pinned(engine, open.clone(), revision))
-    };
-    let after = state(entry.number).await?;
-    let before = match entry.parents.first() {
-        Some(parent) => state(*parent).await?,
-        None => after.clone(),
-    };
-    Ok((before, after))
-}
-
-/// An event as clients see it.
-async fn shown(
-    engine: &Engine,
-    open: &engine::OpenProgram,
-    event: Event,
-) -> std::result::Result<ProgramEvent, ApiError> {
-    use lmlang_history::log::RevisionKind as Kind;
-    let told = |number, at, actor: Option<&lmlang_history::log::Actor>| Told {
-        cursor: cursor(number),
-        at,
-        program_id: open.timeline.id().into(),
-        actor: actor.map(Actor::from),
-    };
-    Ok(match event {
-        Event::Entry(entry) => {
-            let told = told(entry.number, moment(entry.time), Some(&entry.actor));
-            let change = if entry.target.is_some() { ChangeKind::Added } else { ChangeKind::Removed };
-            let name = entry.name.clone().unwrap_or_default();
-            match entry.kind {
-                Kind::Checkpoint => ProgramEvent::Checkpoint(CheckpointChanged { told, name, change }),
-                Kind::Branch => ProgramEvent::Branch(BranchChanged { told, name, change }),
-                Kind::Create
-                | Kind::Edit
-                | Kind::Undo
-                | Kind::Redo
-                | Kind::Revert
-                | Kind::Restore
-                | Kind::Merge
-                | Kind::Import => {
-                    let (before, view) = states(engine, open, &entry).await?;
-                    ProgramEvent::Committed(RevisionCommitted { view, before, entry })
-                }
-            }
-        }
-        Event::Refused { last, actor, outcome, edits } => ProgramEvent::Refused(EditRefused {
-            told: told(last, Utc::now(), Some(&actor)),
-            outcome: ProposeEditOutcome::new(engine, open, (*outcome).clone()),
-            edit_count: edits as i32,
-        }),
-        Event::Program { last, name, change } => ProgramEvent::Changed(ProgramChanged {
-            told: told(last, Utc::now(), None),
-            name,
-            change: match change {
-                engine::Change::Added => ChangeKind::Added,
-                engine::Change::Removed => ChangeKind::Removed,
-                engine::Change::Modified => ChangeKind::Modified,
-                engine::Change::Renamed => ChangeKind::Renamed,
-            },
-        }),
-        Event::Gap { from, to } => ProgramEvent::Gap(EventGap {
-            told: told(to, Utc::now(), None),
-            from: cursor(from),
-            to: cursor(to),
-        }),
-    })
 }
 
 /// The most steps of one batch.

@@ -3,6 +3,7 @@
 /// Why a field can be null without an error.
 pub(crate) const ABSENT: &[(&str, &str)] = &[
     // Root fields are nullable whether or not they can fail, so that none takes the others along.
+    ("Query.eventCursor", "never: a root field"),
     ("Query.ops", "never: a root field"),
     ("Query.serverInfo", "never: a root field"),
     ("CheckpointPayload.checkpoint", "never: a payload's subject, as in the other payloads"),

@@ -138,13 +138,49 @@ async fn followers_are_told_and_their_streams_end() {
 #[tokio::test]
 async fn followers_of_all_programs_are_told() {
     let world = with_two_programs().await;
-    let query =
-        "subscription { programEvents { __typename programId ... on ProgramChanged { change name } } }";
-    let mut events = world.stream(query, json!({}));
-    // A stream listens from its first poll on.
-    assert!(futures_util::poll!(events.next()).is_pending());
+    let cursor = world.data("{ eventCursor }", json!({})).await["eventCursor"].clone();
     delete(&world, &json!("gone")).await;
-    let event = soon(events.next()).await.expect("it goes on");
-    assert_eq!(event["data"]["programEvents"]["change"], "REMOVED", "{event}");
-    assert_eq!(event["data"]["programEvents"]["name"], "gone");
+    let query = "subscription($after: String) { programEvents(after: $after) { __typename cursor ... on ProgramChanged { change name } } }";
+    let mut events = world.stream(query, json!({ "after": cursor }));
+    let event = soon(events.next()).await.expect("it goes on")["data"]["programEvents"].clone();
+    assert_eq!((&event["change"], &event["name"]), (&json!("REMOVED"), &json!("gone")), "{event}");
+    // What comes after it, and it is not told again.
+    let mut events = world.stream(query, json!({ "after": event["cursor"] }));
+    let rename =
+        r#"mutation { updateProgram(input: {programId: "kept", name: "left"}) { program { name } } }"#;
+    world.data(rename, json!({})).await;
+    let event = soon(events.next()).await.expect("it goes on")["data"]["programEvents"].clone();
+    assert_eq!((&event["change"], &event["name"]), (&json!("RENAMED"), &json!("left")), "{event}");
+}
+
+#[tokio::test]
+async fn what_happened_to_a_deleted_program_can_still_be_looked_at() {
+    let world = with_two_programs().await;
+    let gone = seen(&world, "gone").await["program"]["id"].clone();
+    delete(&world, &gone).await;
+    let query = r#"subscription { programEvents(after: "p0.0") {
+        __typename programId
+        ... on RevisionCommitted { touched revision { number kind } diff { functions { nodes { ref } } } }
+        ... on ProgramChanged { name change }
+        ... on CheckpointChanged { name }
+    } }"#;
+    let events: Vec<Value> = soon(world.stream(query, json!({})).take(9).collect()).await;
+    let (mut of_gone, mut of_kept) = (Vec::new(), Vec::new());
+    for event in events {
+        assert_eq!(event["errors"], Value::Null, "{event}");
+        let mut event = event["data"]["programEvents"].clone();
+        let program = event.as_object_mut().and_then(|event| event.remove("programId"));
+        if program == Some(gone.clone()) { of_gone.push(event) } else { of_kept.push(event) }
+    }
+    let last = of_gone.pop();
+    assert_eq!(last, Some(json!({"__typename": "ProgramChanged", "name": "gone", "change": "REMOVED"})));
+    assert_eq!(of_gone[0], json!({"__typename": "ProgramChanged", "name": "gone", "change": "ADDED"}));
+    assert_eq!(of_gone[1]["revision"], json!({"number": 1, "kind": "CREATE"}));
+    assert_eq!(of_gone[2], json!({"__typename": "CheckpointChanged", "name": "good"}));
+    let change = json!({
+        "__typename": "RevisionCommitted", "touched": ["f2"], "revision": {"number": 3, "kind": "EDIT"},
+        "diff": {"functions": {"nodes": [{"ref": "f2"}]}},
+    });
+    assert_eq!(of_gone[3], change);
+    assert_eq!(of_gone[1..], of_kept[1..]);
 }

@@ -1,0 +1,156 @@
+//! What subscribers are told of all programs.
+//!
+//! It is read from the store, in the order of commits: no program need be open for it. Whatever is stored wakes the
+//! readers up, and each reads on from where it is, so that one that is far behind costs what one costs that is not.
+
+use std::sync::Arc;
+
+use lmlang_store::{Happened, Position, ProgramChangeKind, What};
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+
+use crate::config::Limits;
+use crate::cursor::{Cursor, no_cursor_of_all};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::events::{CHUNK, Change, Event, Events, Told, WAITING};
+use crate::live::{Listener, Live};
+use crate::records;
+
+/// Tells the readers of all programs that there is something. A clone is a handle to the same one.
+#[derive(Clone, Debug)]
+pub(crate) struct Feed {
+    stored: watch::Sender<()>,
+    refused: Live<(Uuid, Event)>,
+}
+
+impl Feed {
+    pub(crate) fn new(limits: &Limits) -> Feed {
+        let refused = Live::new(limits.events_in_memory, limits.event_bytes_in_memory);
+        Feed { stored: watch::Sender::new(()), refused }
+    }
+
+    /// An event of a program: one that is not stored is told, any other can be read from now on.
+    pub(crate) fn tell(&self, program: Uuid, event: &Event, bytes: usize) {
+        match event {
+            Event::Refused { .. } => self.refused.tell((program, event.clone()), bytes),
+            Event::Entry(_) | Event::Program { .. } | Event::Gap { .. } => {
+                if self.stored.receiver_count() > 0 {
+                    self.stored.send_replace(());
+                }
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// The events of all programs after a position, without a gap and without an end.
+    ///
+    /// They come in the order in which they were committed, those of programs that are gone by now included. A slow
+    /// reader costs bounded memory and misses nothing but refusals.
+    ///
+    /// A place that nothing has come to is no cursor.
+    pub async fn all_events(&self, after: Option<Position>) -> Result<Events, Error> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let (stored, refused) = (self.0.feed.stored.subscribe(), self.0.feed.refused.listen());
+        let newest = self.store().position().await?;
+        let seen = after.unwrap_or(newest);
+        if seen.log > newest.log || seen.change > newest.change {
+            let why = format!("the newest one is `{}`", Cursor::All(newest));
+            return Err(no_cursor_of_all(Cursor::All(seen).to_string(), why));
+        }
+        let reader = Reader { engine: self.clone(), sender, seen };
+        self.spawn(async move {
+            // An error means that the reader has gone away, or that the store cannot be read.
+            reader.follow(stored, refused).await.ok();
+        });
+        Ok(receiver)
+    }
+
+    /// The place behind everything that happened so far: a reader of all events that goes on after it misses nothing.
+    pub async fn cursor(&self) -> Result<Cursor, Error> {
+        Ok(Cursor::All(self.store().position().await?))
+    }
+
+    async fn event_of(&self, what: What) -> Result<Event, Error> {
+        Ok(match what {
+            What::Entry(row) => Event::Entry(Arc::new(records::from_row(self, *row).await?)),
+            What::Program(change) => Event::Program {
+                name: change.name,
+                change: match change.kind {
+                    ProgramChangeKind::Made => Change::Added,
+                    ProgramChangeKind::Renamed => Change::Renamed,
+                    ProgramChangeKind::Changed => Change::Modified,
+                    ProgramChangeKind::Deleted => Change::Removed,
+                },
+                time: change.time.0,
+            },
+        })
+    }
+}
+
+/// Someone who is told of the events of all programs.
+struct Reader {
+    engine: Engine,
+    sender: mpsc::Sender<Result<Told, Error>>,
+    seen: Position,
+}
+
+/// The reader has gone away, or the store cannot be read.
+struct Ended;
+
+impl Reader {
+    async fn follow(
+        mut self,
+        mut stored: watch::Receiver<()>,
+        mut refused: Listener<(Uuid, Event)>,
+    ) -> Result<(), Ended> {
+        loop {
+            stored.borrow_and_update();
+            self.catch_up().await?;
+            tokio::select! {
+                changed = stored.changed() => changed.map_err(|_| Ended)?,
+                told = refused.next() => {
+                    // Who fell behind has missed refusals only.
+                    if let Ok((program, event)) = told {
+                        self.pass(program, event).await?;
+                    }
+                }
+                () = self.sender.closed() => return Err(Ended),
+            }
+        }
+    }
+
+    /// Passes on all that is stored beyond what was seen.
+    async fn catch_up(&mut self) -> Result<(), Ended> {
+        loop {
+            let happened = match self.engine.store().happened(self.seen, CHUNK).await {
+                Ok(happened) => happened,
+                Err(fault) => return self.fail(fault.into()).await,
+            };
+            if happened.is_empty() {
+                return Ok(());
+            }
+            for Happened { position, program, what } in happened {
+                match self.engine.event_of(what).await {
+                    Ok(event) => {
+                        self.seen = position;
+                        self.pass(program, event).await?;
+                    }
+                    Err(error) => return self.fail(error).await,
+                }
+            }
+        }
+    }
+
+    async fn pass(&self, program: Uuid, event: Event) -> Result<(), Ended> {
+        let told = Told { cursor: Cursor::All(self.seen), program, event };
+        self.sender.send(Ok(told)).await.map_err(|_| Ended)
+    }
+
+    async fn fail(&self, error: Error) -> Result<(), Ended> {
+        tracing::error!(%error, "the events of all programs could not be read");
+        self.sender.send(Err(error)).await.ok();
+        Err(Ended)
+    }
+}
