@@ -119,7 +119,7 @@ impl Engine {
 
     /// Carries out what takes the processor for long, off the runtime's threads. No more at a time than there are
     /// processors; who goes away before their turn costs nothing.
-    pub(crate) async fn compute<T: Send + 'static>(
+    pub async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {

@@ -120,10 +120,14 @@ pub struct ProgramDiff {
 }
 
 impl ProgramDiff {
-    /// The difference of two views of one program.
-    pub fn new(from: View, to: View) -> ProgramDiff {
-        let diff = Arc::new(history::diff(from.program(), to.program()));
-        ProgramDiff { from, to, diff }
+    /// The difference of two views of one program. A large one takes a while: it has its turn among what takes the
+    /// processor for long, unless whoever asks goes away before.
+    pub async fn new(from: View, to: View) -> ProgramDiff {
+        let (before, after) = (from.program().clone(), to.program().clone());
+        let diff = from.engine().compute(move || history::diff(&before, &after)).await;
+        // Nothing is computed any more while the process ends; an answer that is still being made is finished here.
+        let diff = diff.unwrap_or_else(|_| history::diff(from.program(), to.program()));
+        ProgramDiff { from, to, diff: Arc::new(diff) }
     }
 
     /// The difference of two revisions that a caller names.
@@ -132,11 +136,7 @@ impl ProgramDiff {
             let revision = view.engine().revision(view.open(), Some(at)).await.map_err(fail)?;
             Ok::<View, ApiError>(view.other(revision))
         };
-        let (from, to) = (find(from).await?, find(to).await?);
-        // A large difference takes a while: not on the runtime's threads.
-        tokio::task::spawn_blocking(move || ProgramDiff::new(from, to))
-            .await
-            .map_err(|_| fail(lmlang_engine::Error::Closed))
+        Ok(ProgramDiff::new(find(from).await?, find(to).await?).await)
     }
 }
 

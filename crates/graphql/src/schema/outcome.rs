@@ -428,7 +428,7 @@ impl RevisionMade {
 
     /// What differs from before.
     async fn diff(&self) -> ProgramDiff {
-        ProgramDiff::new(self.before.clone(), self.after.clone())
+        ProgramDiff::new(self.before.clone(), self.after.clone()).await
     }
 
     /// The program after it.

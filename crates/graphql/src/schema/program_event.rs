@@ -83,7 +83,7 @@ impl RevisionCommitted {
     /// What differs from the revision before.
     async fn diff(&self) -> ProgramDiff {
         let (before, after) = asked_for(self.states.as_ref());
-        ProgramDiff::new(before.clone(), after.clone())
+        ProgramDiff::new(before.clone(), after.clone()).await
     }
 
     /// Refs of the entities that it made, changed or removed.

@@ -11,6 +11,7 @@ mod retries;
 mod sdl;
 mod shapes;
 mod subscriptions;
+mod turns;
 mod views;
 mod volume;
 mod world;
