@@ -1,6 +1,5 @@
 //! The programs of a database: making, finding, renaming and deleting them.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lmlang_history::Provenance;
@@ -24,6 +23,7 @@ use crate::records;
 use crate::request::Call;
 use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
+use crate::window::Window;
 
 /// A program's row in the catalogue.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,7 +220,8 @@ impl Engine {
             checkpoints: Checkpoints::default(),
             provenance: Provenance::default(),
         };
-        let window = VecDeque::from([revision]);
+        let mut window = Window::of(self.limits());
+        window.push(revision, bytes);
         let snapshots = Snapshots::default();
         let timeline = Timeline::start(self, info, head, window, refs, snapshots);
         let open = self.remember(OpenProgram { timeline }).await;

@@ -41,6 +41,8 @@ pub struct Limits {
     pub open_program_bytes: u64,
     /// Revisions of an open program that are held in memory.
     pub revisions_in_memory: usize,
+    /// Bytes that those revisions take beside the newest one at most, about.
+    pub revision_bytes_in_memory: u64,
     /// Events of an open program that are held in memory for subscribers; who is further behind reads the log.
     pub events_in_memory: usize,
     /// Bytes that those events take at most, about.
@@ -49,7 +51,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 20] {
+    pub fn named(&self) -> [(String, serde_json::Value); 21] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -69,6 +71,7 @@ impl Limits {
             ("openPrograms", self.open_programs as u64),
             ("openProgramBytes", self.open_program_bytes),
             ("revisionsInMemory", self.revisions_in_memory as u64),
+            ("revisionBytesInMemory", self.revision_bytes_in_memory),
             ("eventsInMemory", self.events_in_memory as u64),
             ("eventBytesInMemory", self.event_bytes_in_memory as u64),
             ("traceBytes", self.max_trace_bytes),
@@ -100,6 +103,7 @@ impl Default for Limits {
             open_programs: 1_000,
             open_program_bytes: 2 << 30,
             revisions_in_memory: 256,
+            revision_bytes_in_memory: 16 << 20,
             events_in_memory: 1_024,
             event_bytes_in_memory: 4 << 20,
         }

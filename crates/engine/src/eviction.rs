@@ -53,7 +53,12 @@ impl Engine {
 
 fn weight(open: &OpenProgram) -> u64 {
     let nodes = open.timeline.head().revision.checked.program().totals().counts.nodes;
-    PROGRAM + nodes * NODE
+    PROGRAM + node_bytes(nodes) + open.timeline.bytes_beside()
+}
+
+/// Bytes of memory that some nodes take, about.
+pub(crate) fn node_bytes(nodes: u64) -> u64 {
+    nodes * NODE
 }
 
 #[cfg(test)]

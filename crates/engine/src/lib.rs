@@ -34,6 +34,7 @@ mod states;
 pub mod stream;
 pub mod timeline;
 pub mod undo;
+mod window;
 mod writing;
 
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector};

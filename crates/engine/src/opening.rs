@@ -1,6 +1,5 @@
 //! Opening a program: the newest snapshot that can be read, and the log after it.
 
-use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use crate::events::Event;
 use crate::records;
 use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
+use crate::window::Window;
 
 /// What is read from the log at a time.
 const CHUNK: Bound = Bound { rows: 512, bytes: 4 << 20 };
@@ -50,9 +50,8 @@ struct Replay {
     /// The newest entry that was taken.
     number: u64,
     checked: Option<Checked>,
-    /// The newest revisions of the content, oldest first, and how many of them are kept.
-    revisions: VecDeque<Arc<Revision>>,
-    keep: usize,
+    /// The newest revisions of the content.
+    revisions: Window,
     /// Left aside where only the content is asked for.
     along: Option<Along>,
     /// Entries that were taken, and bytes of their edits.
@@ -61,10 +60,12 @@ struct Replay {
 }
 
 impl Replay {
-    fn take(&mut self, entry: Arc<Entry>) -> Result<(), Error> {
+    /// Takes an entry with edits of so many bytes.
+    fn take(&mut self, entry: Arc<Entry>, bytes: usize) -> Result<(), Error> {
         let damaged = |reason: &str| damaged(self.id, entry.number, reason);
         self.number = entry.number;
         self.entries += 1;
+        self.bytes += bytes as u64;
         if let Some(along) = &mut self.along {
             along.follow(&entry).map_err(|error| damaged(&error.to_string()))?;
         }
@@ -81,17 +82,14 @@ impl Replay {
             None => Checked::full(program, threads()),
             Some(before) => before.update(program),
         };
-        self.push(Arc::new(Revision { entry, checked }));
+        self.push(Arc::new(Revision { entry, checked }), bytes);
         Ok(())
     }
 
-    fn push(&mut self, revision: Arc<Revision>) {
+    fn push(&mut self, revision: Arc<Revision>, edits: usize) {
         self.checked = Some(revision.checked.clone());
         self.number = self.number.max(revision.entry.number);
-        self.revisions.push_back(revision);
-        if self.revisions.len() > self.keep {
-            self.revisions.pop_front();
-        }
+        self.revisions.push(revision, edits);
     }
 }
 
@@ -118,9 +116,9 @@ impl Engine {
     pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
         let newest = self.store().newest_entry(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
-        let mut replay = blank(id, self.limits().revisions_in_memory);
+        let mut replay = blank(id, Window::of(self.limits()));
         let base = self.base(key, id, 1..=newest).await?.map(|Base { state, revision }| {
-            replay.push(revision);
+            replay.push(revision, 0);
             Arc::new(state)
         });
         let state = base.as_deref().cloned().unwrap_or_else(State::before_all);
@@ -131,7 +129,7 @@ impl Engine {
         for row in self.store().marks(key).await? {
             checkpoints.follow(&records::from_row(self, row).await?);
         }
-        let (Some(revision), Some(along)) = (revisions.back().cloned(), along) else {
+        let (Some(revision), Some(along)) = (revisions.newest().cloned(), along) else {
             return Err(damaged(id, newest, "no content"));
         };
         let Along { line, provenance, next_ref } = along;
@@ -159,14 +157,14 @@ impl Engine {
             for row in rows {
                 let bytes = row.edits.len();
                 let entry = Arc::new(records::from_row(self, row).await?);
-                let mut replay = blank(timeline.id(), 1);
-                replay.push(Arc::clone(&head.revision));
-                replay.take(Arc::clone(&entry))?;
-                let revision = replay.revisions.pop_back().unwrap_or_else(|| Arc::clone(&head.revision));
+                let mut replay = blank(timeline.id(), Window::of_one());
+                replay.push(Arc::clone(&head.revision), 0);
+                replay.take(Arc::clone(&entry), bytes)?;
+                let revision = Arc::clone(replay.revisions.newest().unwrap_or(&head.revision));
                 head = head.after(&entry, revision)?;
                 let next_ref = timeline.refs().watermark().max(entry.next_ref);
                 timeline.set_refs(RefAllocator::starting_at(next_ref));
-                timeline.advance(head.clone());
+                timeline.advance(head.clone(), bytes);
                 writer.head = head.clone();
                 open.tell(Event::Entry(entry), bytes);
             }
@@ -176,14 +174,14 @@ impl Engine {
     /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.
     pub(crate) async fn rebuild(&self, open: &OpenProgram, to: u64) -> Result<Option<Arc<Revision>>, Error> {
         let (key, id) = (open.timeline.key(), open.timeline.id());
-        let mut replay = blank(id, 1);
+        let mut replay = blank(id, Window::of_one());
         let near = open.timeline.older_before(to);
         let first = near.as_ref().map_or(1, |near| near.entry.number + 1);
         let base = self.base(key, id, first..=to).await?.map(|base| base.revision);
         if let Some(revision) = base.or(near) {
-            replay.push(revision);
+            replay.push(revision, 0);
         }
-        Ok(self.replay(key, replay, to).await?.revisions.pop_back())
+        Ok(self.replay(key, replay, to).await?.revisions.newest().cloned())
     }
 
     /// Takes the entries up to one.
@@ -193,15 +191,15 @@ impl Engine {
             let mut entries = Vec::new();
             let chunk = Bound { rows: CHUNK.rows.min(to - after), ..CHUNK };
             for row in self.store().tail(Tail { program: key, after }, chunk).await? {
-                replay.bytes += row.edits.len() as u64;
-                entries.push(Arc::new(records::from_row(self, row).await?));
+                let bytes = row.edits.len();
+                entries.push((Arc::new(records::from_row(self, row).await?), bytes));
             }
             if entries.is_empty() {
                 return Err(damaged(replay.id, after + 1, "the entry is missing"));
             }
             // Applying and checking take long: not on the runtime's threads.
             let work = move || {
-                entries.into_iter().try_for_each(|entry| replay.take(entry))?;
+                entries.into_iter().try_for_each(|(entry, bytes)| replay.take(entry, bytes))?;
                 Ok::<Replay, Error>(replay)
             };
             replay = self.compute(work).await??;
@@ -242,9 +240,8 @@ impl Engine {
 }
 
 /// A replay from before the first entry.
-fn blank(id: Uuid, keep: usize) -> Replay {
-    let revisions = VecDeque::new();
-    Replay { id, number: 0, checked: None, revisions, keep, along: None, entries: 0, bytes: 0 }
+fn blank(id: Uuid, revisions: Window) -> Replay {
+    Replay { id, number: 0, checked: None, revisions, along: None, entries: 0, bytes: 0 }
 }
 
 /// The error of a log that does not say what it should.

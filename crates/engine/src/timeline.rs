@@ -29,10 +29,12 @@ use crate::checkpoints::Checkpoints;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::events::Event;
+use crate::eviction::node_bytes;
 use crate::feed::Feed;
 use crate::live::{Listener, Live};
 use crate::request::Call;
 use crate::snapshots::Snapshots;
+use crate::window::Window;
 
 /// One state of a program, with the entry of the log that led to it.
 #[derive(Debug)]
@@ -93,9 +95,8 @@ impl Writer {
 #[derive(Debug)]
 struct Committed {
     head: Head,
-    /// Recent revisions, oldest first.
-    window: VecDeque<Arc<Revision>>,
-    capacity: usize,
+    /// Recent revisions.
+    window: Window,
 }
 
 /// Why a submitted entry was not stored.
@@ -126,6 +127,11 @@ enum Queued {
 /// Older states that are kept for the next question about them.
 const OLDER: usize = 16;
 
+/// Bytes that older states take, about: each was built by itself.
+fn bytes_of(older: &VecDeque<Arc<Revision>>) -> u64 {
+    older.iter().map(|revision| node_bytes(revision.checked.program().totals().counts.nodes)).sum()
+}
+
 /// An open program.
 #[derive(Debug)]
 pub struct Timeline {
@@ -139,6 +145,8 @@ pub struct Timeline {
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
+    /// Bytes that these take at most, beyond the newest of them.
+    older_bytes: u64,
     /// When the next snapshot is due.
     pub(crate) snapshots: Snapshots,
     queue: mpsc::UnboundedSender<Queued>,
@@ -165,7 +173,7 @@ impl Timeline {
         engine: &Engine,
         info: Arc<ProgramInfo>,
         head: Head,
-        window: VecDeque<Arc<Revision>>,
+        window: Window,
         refs: RefAllocator,
         snapshots: Snapshots,
     ) -> Arc<Timeline> {
@@ -177,8 +185,9 @@ impl Timeline {
             writer: Mutex::new(Writer { head: head.clone(), keys: HashMap::new() }),
             refs: std::sync::Mutex::new(refs),
             tentative: std::sync::Mutex::default(),
-            committed: RwLock::new(Committed { head, window, capacity: limits.revisions_in_memory }),
+            committed: RwLock::new(Committed { head, window }),
             older: std::sync::Mutex::default(),
+            older_bytes: limits.revision_bytes_in_memory,
             snapshots,
             queue,
             events: Live::new(limits.events_in_memory, limits.event_bytes_in_memory),
@@ -231,8 +240,7 @@ impl Timeline {
     /// A recent revision by number, if it is still in memory.
     pub(crate) fn recent(&self, number: u64) -> Option<Arc<Revision>> {
         let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
-        let found = committed.window.binary_search_by_key(&number, |revision| revision.entry.number);
-        found.ok().and_then(|index| committed.window.get(index)).map(Arc::clone)
+        committed.window.get(number).map(Arc::clone)
     }
 
     /// The state that an entry made, if it is in memory: at that entry, at one that is not stored yet, or where an undo,
@@ -247,7 +255,7 @@ impl Timeline {
         drop(tentative);
         found.or_else(|| {
             let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
-            committed.window.iter().rev().find(is_it).map(|revision| revision.checked.clone())
+            committed.window.newest_first().find(is_it).map(|revision| revision.checked.clone())
         })
     }
 
@@ -278,9 +286,15 @@ impl Timeline {
     pub(crate) fn keep(&self, revision: Arc<Revision>) {
         let mut older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
         older.push_back(revision);
-        if older.len() > OLDER {
+        while older.len() > OLDER || older.len() > 1 && bytes_of(&older) > self.older_bytes {
             older.pop_front();
         }
+    }
+
+    /// Bytes of memory that it takes beside its newest state, about.
+    pub(crate) fn bytes_beside(&self) -> u64 {
+        let window = self.committed.read().unwrap_or_else(PoisonError::into_inner).window.bytes();
+        window + bytes_of(&self.older.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Events from now on.
@@ -335,14 +349,12 @@ impl Timeline {
         self.queue.send(queued).ok();
     }
 
-    /// Moves the committed head on.
-    pub(crate) fn advance(&self, head: Head) {
+    /// Moves the committed head on, by an entry with edits of so many bytes.
+    pub(crate) fn advance(&self, head: Head, edits: usize) {
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-        let newer = committed.window.back().is_none_or(|last| last.entry.number < head.revision.entry.number);
-        if newer {
-            committed.window.push_back(Arc::clone(&head.revision));
-        }
-        let surplus = (committed.window.len() > committed.capacity).then(|| committed.window.pop_front());
+        let newest = committed.window.newest();
+        let newer = newest.is_none_or(|newest| newest.entry.number < head.revision.entry.number);
+        let surplus = newer.then(|| committed.window.push(Arc::clone(&head.revision), edits));
         let before = std::mem::replace(&mut committed.head, head);
         drop(committed);
         // Dropped after the lock: freeing the last handle of an old state takes time.
@@ -360,7 +372,7 @@ async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::Unbounde
             }
             Queued::Entry { head, ticket, event, bytes, answer } => match ticket.await {
                 Ok(()) => {
-                    timeline.advance(*head);
+                    timeline.advance(*head, bytes);
                     drop(timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front());
                     timeline.tell(event, bytes);
                     answer.send(Ok(())).ok();
