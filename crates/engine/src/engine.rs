@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use lmlang_store::Store;
 use tokio::sync::{OnceCell, Semaphore};
@@ -46,6 +47,10 @@ pub(crate) struct Inner {
     pub(crate) feed: Feed,
     tasks: TaskTracker,
     closing: CancellationToken,
+    /// The publishers of open programs, which answer what is still being written while the engine closes.
+    publishers: TaskTracker,
+    /// Cancelled when nothing is being written any more.
+    quiet: CancellationToken,
 }
 
 pub(crate) type Opened = HashMap<Uuid, Arc<OnceCell<OpenProgram>>>;
@@ -69,6 +74,9 @@ impl OpenProgram {
     }
 }
 
+/// How long a closing engine waits for answers to be given.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+
 impl Engine {
     /// Starts an engine over an open store. Must be called within a tokio runtime.
     pub fn new(store: Store, limits: Limits, snapshots: SnapshotPolicy) -> Engine {
@@ -88,6 +96,8 @@ impl Engine {
             feed,
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
+            publishers: TaskTracker::new(),
+            quiet: CancellationToken::new(),
         }))
     }
 
@@ -111,10 +121,19 @@ impl Engine {
         let closing = self.0.closing.clone();
         self.0.tasks.spawn(async move {
             tokio::select! {
-                () = task => {}
+                biased;
                 () = closing.cancelled() => {}
+                () = task => {}
             }
         });
+    }
+
+    /// Runs a publisher. What it is given ends when nothing is written any more.
+    pub(crate) fn spawn_publisher<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        publisher: impl FnOnce(CancellationToken) -> F,
+    ) {
+        self.0.publishers.spawn(publisher(self.0.quiet.clone()));
     }
 
     /// Carries out what takes the processor for long, off the runtime's threads. No more at a time than there are
@@ -149,6 +168,8 @@ impl Engine {
     }
 
     /// Stops simulations and subscriptions, waits for all tasks, lets queued writes finish and gives the database free.
+    ///
+    /// Whoever waits for a write has its answer then, and nothing touches the database any more.
     pub async fn close(&self) {
         self.0.closing.cancel();
         self.0.tasks.close();
@@ -156,6 +177,13 @@ impl Engine {
         if let Err(error) = self.0.store.close().await {
             // What was acknowledged is safe.
             tracing::warn!(%error, "closing the database failed");
+        }
+        // Every ticket has its answer by now.
+        self.0.quiet.cancel();
+        self.0.publishers.close();
+        if tokio::time::timeout(LAST_ANSWERS, self.0.publishers.wait()).await.is_err() {
+            // One of them waits for a writer who waits for something else.
+            tracing::warn!(left = self.0.publishers.len(), "publishers of programs were left behind");
         }
     }
 
@@ -228,3 +256,6 @@ impl Engine {
         self.used(open)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,7 @@ use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
 use lmlang_verify::Checked;
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::catalog::ProgramInfo;
@@ -168,7 +169,8 @@ impl Pending {
 }
 
 impl Timeline {
-    /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped.
+    /// Opens a timeline at a committed state and starts its publisher, which ends when the last handle is dropped or the
+    /// engine closes.
     pub(crate) fn start(
         engine: &Engine,
         info: Arc<ProgramInfo>,
@@ -194,7 +196,8 @@ impl Timeline {
             feed: engine.0.feed.clone(),
             used: AtomicU64::new(0),
         });
-        tokio::spawn(publish(Arc::downgrade(&timeline), queued));
+        let weak = Arc::downgrade(&timeline);
+        engine.spawn_publisher(|quiet| publish(weak, queued, quiet));
         timeline
     }
 
@@ -362,9 +365,19 @@ impl Timeline {
     }
 }
 
-/// Awaits tickets in order for as long as the timeline is there.
-async fn publish(timeline: std::sync::Weak<Timeline>, mut queued: mpsc::UnboundedReceiver<Queued>) {
-    while let Some(next) = queued.recv().await {
+/// Awaits tickets in order for as long as the timeline is there, and until all is quiet.
+async fn publish(
+    timeline: std::sync::Weak<Timeline>,
+    mut queued: mpsc::UnboundedReceiver<Queued>,
+    quiet: CancellationToken,
+) {
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = queued.recv() => next,
+            () = quiet.cancelled() => None,
+        };
+        let Some(next) = next else { return };
         let Some(timeline) = timeline.upgrade() else { return };
         match next {
             Queued::Barrier(answer) => {

@@ -1,0 +1,50 @@
+use std::sync::Mutex;
+
+use lmlang_history::log::{Actor, ActorKind};
+use lmlang_store::{Action, Faults, Options, Step, Store};
+use tokio::sync::Notify;
+
+use super::*;
+use crate::{Call, Creation, NewProgramRequest};
+
+#[tokio::test]
+async fn a_closed_engine_has_answered_and_leaves_no_task() {
+    let folder = tempfile::tempdir().unwrap();
+    // The next commit is held when the test says so.
+    let held: Arc<Mutex<Option<Arc<Notify>>>> = Arc::default();
+    let hook = Arc::clone(&held);
+    let faults = Faults::new(move |step| match hook.lock().unwrap().take_if(|_| step == Step::AfterCommit) {
+        Some(release) => Action::Hold(release),
+        None => Action::Continue,
+    });
+    let options = Options { faults, ..Options::file(folder.path().join("lmlang.db")) };
+    let store = Store::open(options).await.unwrap();
+    let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+    let call = Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None });
+    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), text: None };
+    let Creation::Created(open) = engine.create_program(request, &call).await.unwrap() else {
+        panic!("an empty program has no errors");
+    };
+    let release = Arc::new(Notify::new());
+    *held.lock().unwrap() = Some(Arc::clone(&release));
+    let mut checkpoint = Box::pin(engine.create_checkpoint(&open, "then", None, &call));
+    let mut close = Box::pin(engine.close());
+    // The change waits for its commit, and closing for the change.
+    while held.lock().unwrap().is_some() {
+        tokio::select! {
+            biased;
+            _ = &mut checkpoint => panic!("it is held"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    tokio::select! {
+        biased;
+        () = &mut close => panic!("a change is being written"),
+        () = tokio::task::yield_now() => {}
+    }
+    release.notify_one();
+    let (made, ()) = tokio::join!(checkpoint, close);
+    assert!(made.is_ok(), "{made:?}");
+    // Though there is a handle to the program still.
+    assert_eq!((open.timeline.head().last, engine.0.publishers.len()), (2, 0));
+}
