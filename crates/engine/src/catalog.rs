@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::revision::MAIN;
 use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
 use lmlang_ir::{Program, RefAllocator};
@@ -175,7 +175,7 @@ impl Engine {
     ) -> Result<Creation, Error> {
         let (id, now) = (self.0.clock.id(), self.0.clock.now());
         let difference = lmlang_history::diff(&Program::new(), checked.program());
-        let entry = Entry {
+        let header = Header {
             number: FIRST_SEQ,
             id: self.0.clock.entry_id().into_bytes(),
             parents: Vec::new(),
@@ -186,7 +186,6 @@ impl Engine {
             message: call.message.clone(),
             time: now.0,
             counts: difference.counts(),
-            edits: difference.edits,
             root_hash: checked.program().root_hash(),
             next_ref: refs.watermark(),
             target: None,
@@ -195,6 +194,7 @@ impl Engine {
             idempotency: call.idempotency.clone(),
             origin: None,
         };
+        let entry = Entry::new(header, difference.edits);
         let stored = records::to_row(self, &entry).await?;
         let bytes = stored.edits.len();
         let program = NewProgram { id, name: request.name.clone(), doc: request.doc.clone(), created: now };
@@ -211,7 +211,7 @@ impl Engine {
             Err(CreateProgramError::Storage(fault)) => return Err(fault.into()),
         };
         let info = Arc::new(ProgramInfo { key, id, name: request.name, doc: request.doc, created: now.0 });
-        let revision = Arc::new(Revision { entry: Arc::new(entry), checked });
+        let revision = Arc::new(Revision { entry: entry.header, checked });
         let line = Line::replay([revision.entry.step()]).map_err(|_| Error::Closed)?;
         let head = Head {
             revision: Arc::clone(&revision),
@@ -232,9 +232,9 @@ impl Engine {
 
     /// Answers a repeated creation with the program that the first one made.
     async fn created_before(&self, key: lmlang_store::ProgramKey, call: &Call) -> Result<Creation, Error> {
-        let first = self.store().entry(key, FIRST_SEQ).await?;
+        let first = self.store().header(key, FIRST_SEQ).await?;
         let same = match first {
-            Some(row) => records::from_row(self, row).await?.idempotency == call.idempotency,
+            Some(row) => records::header(self, row).await?.idempotency == call.idempotency,
             None => false,
         };
         if !same {

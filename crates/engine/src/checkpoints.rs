@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use imbl::OrdMap;
-use lmlang_history::log::{Actor, Entry, RevisionKind};
+use lmlang_history::log::{Actor, Entry, Header, RevisionKind};
 use lmlang_history::revision::{MAIN, check_name};
 use lmlang_ir::RefAllocator;
 
@@ -45,7 +45,7 @@ impl Checkpoints {
     }
 
     /// Takes the next entry of the log in.
-    pub(crate) fn follow(&mut self, entry: &Entry) {
+    pub(crate) fn follow(&mut self, entry: &Header) {
         let (RevisionKind::Checkpoint, Some(name)) = (entry.kind, &entry.name) else { return };
         match entry.target {
             Some(revision) => {
@@ -84,8 +84,9 @@ impl Engine {
             if head.checkpoints.get(name).is_some() {
                 return Err(Error::NameTaken { what: "checkpoint", name: name.to_owned() });
             }
-            let base = self.blank_entry(RevisionKind::Checkpoint, &head, &refs, call);
-            let entry = Box::new(Entry { target: Some(revision), name: Some(name.to_owned()), ..base });
+            let base = self.blank_header(RevisionKind::Checkpoint, &head, &refs, call);
+            let header = Header { target: Some(revision), name: Some(name.to_owned()), ..base };
+            let entry = Entry::new(header, Vec::new());
             Ok(Plan::<(), ()>::Append { entry, state: None, answer: () })
         };
         self.write(open, call, plan).await?;
@@ -102,8 +103,8 @@ impl Engine {
                 let given = name.to_owned();
                 return Err(Error::NotFound { what: "checkpoint", given, candidates, retired: false });
             }
-            let base = self.blank_entry(RevisionKind::Checkpoint, &head, &refs, call);
-            let entry = Box::new(Entry { name: Some(name.to_owned()), ..base });
+            let base = self.blank_header(RevisionKind::Checkpoint, &head, &refs, call);
+            let entry = Entry::new(Header { name: Some(name.to_owned()), ..base }, Vec::new());
             Ok(Plan::<(), ()>::Append { entry, state: None, answer: () })
         };
         self.write(open, call, plan).await.map(drop)

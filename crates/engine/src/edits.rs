@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lmlang_history::ChangeCounts;
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
 use lmlang_history::revision::MAIN;
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
@@ -97,9 +97,9 @@ pub struct Finding {
 #[derive(Clone, Debug)]
 pub struct Conflict {
     /// What the caller saw.
-    pub base: Option<Arc<Entry>>,
+    pub base: Option<Arc<Header>>,
     /// What is there.
-    pub head: Arc<Entry>,
+    pub head: Arc<Header>,
     /// What collides.
     pub conflicts: Vec<Collision>,
 }
@@ -169,7 +169,7 @@ impl Engine {
                 Ok(match self.apply(base, proposal, &head, refs).await? {
                     Err(refusal) => Plan::Leave(refusal),
                     Ok(next) => {
-                        let entry = Box::new(self.edit_entry(&next, &head, call));
+                        let entry = self.edit_entry(&next, &head, call);
                         let state = Some(Box::new((next.checked, next.refs)));
                         Plan::Append { entry, state, answer: (next.before, next.created) }
                     }
@@ -193,7 +193,7 @@ impl Engine {
     async fn dry_run(
         &self,
         open: OpenProgram,
-        base: Option<Arc<Entry>>,
+        base: Option<Arc<Header>>,
         proposal: Arc<Proposal>,
         head: Head,
         refs: RefAllocator,
@@ -202,7 +202,7 @@ impl Engine {
         Ok(match self.apply(base, proposal, &head, refs).await? {
             Err(refusal) => refusal,
             Ok(next) => {
-                let entry = Arc::new(self.edit_entry(&next, &head, call));
+                let entry = self.edit_entry(&next, &head, call).header;
                 let after = Arc::new(Revision { entry, checked: next.checked });
                 let (before, created) = (next.before, next.created);
                 Outcome::Applied(Applied { program: open, committed: false, before, after, created })
@@ -229,19 +229,19 @@ impl Engine {
     /// The entry of a change set, after the newest of a head.
     fn edit_entry(&self, next: &Next, head: &Head, call: &Call) -> Entry {
         let program = next.checked.program();
-        Entry {
+        let header = Header {
             counts: next.counts,
-            edits: next.edits.clone(),
             root_hash: program.root_hash(),
             names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
-            ..self.blank_entry(RevisionKind::Edit, head, &next.refs, call)
-        }
+            ..self.blank_header(RevisionKind::Edit, head, &next.refs, call)
+        };
+        Entry::new(header, next.edits.clone())
     }
 
     /// Applies a change set to a state, without storing anything. Small ones at once, others off the runtime.
     async fn apply(
         &self,
-        base: Option<Arc<Entry>>,
+        base: Option<Arc<Header>>,
         proposal: Arc<Proposal>,
         head: &Head,
         refs: RefAllocator,
@@ -267,7 +267,8 @@ impl Engine {
         let after = self.state(&open, number).await?.ok_or_else(missing)?;
         let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
         let before = self.state(&open, parent).await?.ok_or_else(missing)?;
-        let created = created(&after.entry);
+        let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(&open, number).await? };
+        let created = created(&entry);
         Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
     }
 }
@@ -352,7 +353,7 @@ fn refuse(refused: Refused, before: &Revision) -> Outcome {
 }
 
 /// The conflict of a request that was made for a head which has moved.
-pub(crate) fn stale(base: &Arc<Entry>, head: &Arc<Entry>) -> Conflict {
+pub(crate) fn stale(base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
     let message = format!("the head is at r{}, not at r{}", head.number, base.number);
     let collision = Collision { of: MAIN.to_owned(), kind: "STALE_BASE", message };
     Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts: vec![collision] }

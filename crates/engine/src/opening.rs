@@ -82,7 +82,7 @@ impl Replay {
             None => Checked::full(program, threads()),
             Some(before) => before.update(program),
         };
-        self.push(Arc::new(Revision { entry, checked }), bytes);
+        self.push(Arc::new(Revision { entry: Arc::clone(&entry.header), checked }), bytes);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Engine {
     /// Opens a program, deleted or not, for the caller alone.
     pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
-        let newest = self.store().newest_entry(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
+        let newest = self.store().newest_header(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
         let mut replay = blank(id, Window::of(self.limits()));
         let base = self.base(key, id, 1..=newest).await?.map(|Base { state, revision }| {
             replay.push(revision, 0);
@@ -127,7 +127,7 @@ impl Engine {
         let Replay { along, revisions, entries, bytes, .. } = self.replay(key, replay, newest).await?;
         let mut checkpoints = Checkpoints::default();
         for row in self.store().marks(key).await? {
-            checkpoints.follow(&records::from_row(self, row).await?);
+            checkpoints.follow(&records::header(self, row).await?);
         }
         let (Some(revision), Some(along)) = (revisions.newest().cloned(), along) else {
             return Err(damaged(id, newest, "no content"));
@@ -222,9 +222,9 @@ impl Engine {
                     }
                     Err(error) => return Err(error),
                 };
-                let row = self.store().entry(key, snapshot.seq).await?;
+                let row = self.store().header(key, snapshot.seq).await?;
                 let row = row.ok_or_else(|| damaged(id, snapshot.seq, "the entry is missing"))?;
-                let entry = Arc::new(records::from_row(self, row).await?);
+                let entry = Arc::new(records::header(self, row).await?);
                 let work = move || {
                     let checked = Checked::full(state.program.clone(), threads());
                     Base { state, revision: Arc::new(Revision { entry, checked }) }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use lmlang_history::Touched;
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Header, RevisionKind};
+use lmlang_history::record::{mention, touches};
 use lmlang_ir::Ref;
-use lmlang_store::HistoryFilter;
+use lmlang_store::{HistoryFilter, ProgramKey};
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -29,79 +30,116 @@ pub struct HistoryQuery {
     pub limit: usize,
 }
 
-/// Some entries of a log.
+/// Some entries of a log, without their edits.
 #[derive(Clone, Debug)]
 pub struct HistoryPage {
-    /// The entries, newest first.
-    pub entries: Vec<Arc<Entry>>,
+    /// The headers of the entries, newest first.
+    pub entries: Vec<Arc<Header>>,
     /// Whether older ones follow.
     pub more: bool,
-    /// How many match altogether; with `touching`, those that were seen.
-    pub total: u64,
 }
 
-/// Entries read from the log at a time when each has to be looked into.
+/// Entries looked through at a time for those that touch something.
 const CHUNK: u64 = 256;
 
 impl Engine {
     /// Entries of a log, newest first.
     pub async fn history(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryPage, Error> {
+        let key = open.timeline.key();
+        let mut filter = self.filter(query).await?;
+        filter.before = Some(query.before.min(query.newest.saturating_add(1)));
+        let mut numbers = Vec::new();
+        match query.touching {
+            None => numbers = self.store().history(key, &filter, query.limit as u64 + 1).await?,
+            Some(of) => {
+                while numbers.len() <= query.limit
+                    && let Some(chunk) = self.next_touching(key, &mut filter, of).await?
+                {
+                    numbers.extend(chunk);
+                }
+            }
+        }
+        let more = numbers.len() > query.limit;
+        numbers.truncate(query.limit);
+        Ok(HistoryPage { entries: self.headers(open, &numbers).await?, more })
+    }
+
+    /// How many entries of a log a query matches, whatever its page. With `touching`, the whole log is looked through.
+    pub async fn history_len(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<u64, Error> {
+        let key = open.timeline.key();
+        let mut filter = self.filter(query).await?;
+        if filter == HistoryFilter::default() {
+            // Numbers have no gaps.
+            return Ok(query.newest);
+        }
+        filter.before = Some(query.newest.saturating_add(1));
+        let Some(of) = query.touching else { return Ok(self.store().history_len(key, &filter).await?) };
+        let mut total = 0;
+        while let Some(chunk) = self.next_touching(key, &mut filter, of).await? {
+            total += chunk.len() as u64;
+        }
+        Ok(total)
+    }
+
+    /// What the store knows of a query: of `touching` only that its entries mention the entity.
+    async fn filter(&self, query: &HistoryQuery) -> Result<HistoryFilter, Error> {
         let actors = match &query.author {
             Some(author) => Some(self.store().actors_named(author).await?),
             None => None,
         };
-        let mut filter = HistoryFilter {
-            before: Some(query.before.min(query.newest.saturating_add(1))),
+        Ok(HistoryFilter {
             kinds: query.kind.map(records::to_kind).into_iter().collect(),
             actors,
+            mentioning: query.touching.map(|of| mention(of).into_bytes()),
             ..HistoryFilter::default()
-        };
-        let key = open.timeline.key();
-        let mut entries = Vec::new();
-        let chunk = if query.touching.is_some() { CHUNK } else { query.limit as u64 + 1 };
-        loop {
-            let numbers = self.store().history(key, &filter, chunk).await?;
-            let last = (numbers.len() as u64) < chunk;
-            filter.before = numbers.last().copied().or(filter.before);
-            let found = self.numbered(open, &numbers).await?;
-            entries
-                .extend(found.into_iter().filter(|entry| query.touching.is_none_or(|of| touches(entry, of))));
-            if last || entries.len() > query.limit {
-                break;
-            }
-        }
-        let more = entries.len() > query.limit;
-        entries.truncate(query.limit);
-        let total = match query.touching {
-            Some(_) => entries.len() as u64 + u64::from(more),
-            None => {
-                self.store()
-                    .history_len(
-                        key,
-                        &HistoryFilter { before: Some(query.newest.saturating_add(1)), ..filter },
-                    )
-                    .await?
-            }
-        };
-        Ok(HistoryPage { entries, more, total })
+        })
     }
 
-    /// The entries with some numbers, newest first. Recent ones are in memory: reading the edits of one takes long.
-    async fn numbered(&self, open: &OpenProgram, numbers: &[u64]) -> Result<Vec<Arc<Entry>>, Error> {
-        let (mut entries, mut others) = (Vec::with_capacity(numbers.len()), Vec::new());
+    /// Of the next entries that pass a filter, those that touch an entity, and moves the filter on; `None` at the end.
+    async fn next_touching(
+        &self,
+        program: ProgramKey,
+        filter: &mut HistoryFilter,
+        of: Ref,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        let candidates = self.store().history(program, filter, CHUNK).await?;
+        let Some(last) = candidates.last() else { return Ok(None) };
+        filter.before = Some(*last);
+        let (mut found, mut rest) = (Vec::new(), candidates.as_slice());
+        while !rest.is_empty() {
+            let edits = self.store().edits(program, rest, records::LARGE).await?;
+            rest = rest.get(edits.len().max(1)..).unwrap_or_default();
+            let large = edits.iter().map(|(_, edits)| edits.len()).sum::<usize>() > 2 * records::LARGE;
+            let work = move || {
+                let mut touching = Vec::new();
+                for (number, edits) in edits {
+                    if touches(&edits, of).map_err(|error| records::unreadable(number, error))? {
+                        touching.push(number);
+                    }
+                }
+                Ok::<Vec<u64>, Error>(touching)
+            };
+            found.extend(if large { self.compute(work).await?? } else { work()? });
+        }
+        Ok(Some(found))
+    }
+
+    /// The headers of the entries with some numbers, newest first.
+    async fn headers(&self, open: &OpenProgram, numbers: &[u64]) -> Result<Vec<Arc<Header>>, Error> {
+        let (mut headers, mut others) = (Vec::with_capacity(numbers.len()), Vec::new());
         for number in numbers {
             match open.timeline.recent(*number) {
-                Some(revision) => entries.push(Arc::clone(&revision.entry)),
+                Some(revision) => headers.push(Arc::clone(&revision.entry)),
                 None => others.push(*number),
             }
         }
         for some in others.chunks(CHUNK as usize) {
-            for row in self.store().entries_numbered(open.timeline.key(), some).await? {
-                entries.push(Arc::new(records::from_row(self, row).await?));
+            for row in self.store().headers(open.timeline.key(), some).await? {
+                headers.push(Arc::new(records::header(self, row).await?));
             }
         }
-        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.number));
-        Ok(entries)
+        headers.sort_unstable_by_key(|header| std::cmp::Reverse(header.number));
+        Ok(headers)
     }
 
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
@@ -131,12 +169,4 @@ impl Engine {
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })
     }
-}
-
-/// Tells whether an entry changes an entity, or something in a function.
-fn touches(entry: &Entry, of: Ref) -> bool {
-    entry
-        .edits
-        .iter()
-        .any(|edit| edit.subject() == of || edit.function().is_some_and(|function| Ref::from(function) == of))
 }

@@ -1,8 +1,8 @@
 //! Entries of the log as rows of the store, and back.
 
-use lmlang_history::ChangeCounts;
-use lmlang_history::log::{Actor, ActorKind, Entry, Idempotency, Origin, RevisionKind};
+use lmlang_history::log::{Actor, ActorKind, Entry, Header, Idempotency, Origin, RevisionKind};
 use lmlang_history::record::{decode_edits, encode_edits};
+use lmlang_history::{ChangeCounts, Edit};
 use lmlang_ir::{Hash, Ref};
 use lmlang_store as store;
 use serde::{Deserialize, Serialize};
@@ -39,13 +39,21 @@ pub(crate) async fn to_row(engine: &Engine, entry: &Entry) -> Result<store::Entr
     })
 }
 
-/// The entry of a row.
+/// The entry of a row. Building many edits takes long: not on the runtime's threads.
 pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry, Error> {
+    let (row, edits) = row.split();
     let seq = row.seq;
-    let damaged = |reason: String| Error::Damaged { program: String::new(), entry: seq, reason };
+    let header = header(engine, row).await?;
+    let edits = engine.decoded(seq, edits).await?;
+    Ok(Entry::new(header, edits))
+}
+
+/// The header of a row.
+pub(crate) async fn header(engine: &Engine, row: store::Header) -> Result<Header, Error> {
+    let seq = row.seq;
+    let damaged = |reason: String| unreadable(seq, reason);
     let actor = engine.store().actor(row.actor).await?;
     let actor = actor.ok_or_else(|| damaged("its actor is unknown".to_owned()))?;
-    let edits = decode_edits(&row.edits).map_err(|error| damaged(error.to_string()))?;
     let notes: Notes = serde_json::from_slice(&row.counts).map_err(|error| damaged(error.to_string()))?;
     let idempotency = match row.idempotency {
         None => None,
@@ -54,7 +62,7 @@ pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry
             Some(Idempotency { key, digest })
         }
     };
-    Ok(Entry {
+    Ok(Header {
         number: row.seq,
         id: row.id.into_bytes(),
         parents: row.parents.to_vec(),
@@ -64,7 +72,6 @@ pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry
         on_behalf_of: row.on_behalf_of,
         message: row.message,
         time: row.time.0,
-        edits,
         counts: notes.counts(),
         root_hash: Hash(row.root_hash),
         next_ref: row.next_ref,
@@ -74,6 +81,23 @@ pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry
         idempotency,
         origin: row.origin.map(|origin| Origin { run: origin.run.into_bytes(), step: origin.step }),
     })
+}
+
+/// The error of an entry that does not say what it should; the caller knows of which program.
+pub(crate) fn unreadable(entry: u64, reason: impl ToString) -> Error {
+    Error::Damaged { program: String::new(), entry, reason: reason.to_string() }
+}
+
+/// Edits of more bytes than these are decoded off the runtime's threads.
+pub(crate) const LARGE: usize = 64 << 10;
+
+impl Engine {
+    /// The edits of an entry.
+    pub(crate) async fn decoded(&self, entry: u64, edits: Vec<u8>) -> Result<Vec<Edit>, Error> {
+        let large = edits.len() > LARGE;
+        let decode = move || decode_edits(&edits).map_err(|error| unreadable(entry, error));
+        if large { self.compute(decode).await? } else { decode() }
+    }
 }
 
 pub(crate) fn to_actor(actor: &Actor) -> store::Actor {
@@ -152,7 +176,7 @@ impl Notes {
     }
 }
 
-fn encode_notes(entry: &Entry) -> Vec<u8> {
+fn encode_notes(entry: &Header) -> Vec<u8> {
     let counts = entry.counts;
     let notes = Notes {
         n: [counts.added, counts.removed, counts.modified, counts.functions],

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use lmlang_history::log::Entry;
+use lmlang_history::Edit;
+use lmlang_history::log::{Entry, Header};
 use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
 use lmlang_store::{Bound, ProgramKey, Tail};
 
@@ -34,10 +35,10 @@ impl Engine {
         self.state(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
     }
 
-    /// The entry of the revision that a caller names. Builds no state.
-    pub(crate) async fn named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Entry>, Error> {
+    /// The header of the revision that a caller names. Builds no state.
+    pub(crate) async fn named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Header>, Error> {
         let number = self.number_of(open, at).await?;
-        self.content_entry(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+        self.content_header(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
     }
 
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
@@ -55,35 +56,43 @@ impl Engine {
             Base::Named(name) => head.checkpoints.get(name).ok_or_else(unknown)?.revision,
         };
         for _ in 0..name.back {
-            let entry = self.entry(open, number).await?.ok_or_else(unknown)?;
-            number = entry.parents.first().copied().ok_or_else(unknown)?;
+            let header = self.header(open, number).await?.ok_or_else(unknown)?;
+            number = header.parents.first().copied().ok_or_else(unknown)?;
         }
         Ok(number)
     }
 
-    /// The entry with a number.
-    pub async fn entry(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Entry>>, Error> {
+    /// The header of the entry with a number.
+    pub async fn header(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Header>>, Error> {
         if let Some(revision) = open.timeline.recent(number) {
             return Ok(Some(Arc::clone(&revision.entry)));
         }
         if number > open.timeline.head().last {
             return Ok(None);
         }
-        match self.store().entry(open.timeline.key(), number).await? {
-            Some(row) => Ok(Some(Arc::new(records::from_row(self, row).await?))),
+        match self.store().header(open.timeline.key(), number).await? {
+            Some(row) => Ok(Some(Arc::new(records::header(self, row).await?))),
             None => Ok(None),
         }
     }
 
-    /// The entry with a number; that of its parent for one that changes no content.
-    async fn content_entry(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Entry>>, Error> {
+    /// The edits of the entry with a number; none if there is no such entry.
+    pub async fn edits(&self, open: &OpenProgram, number: u64) -> Result<Vec<Edit>, Error> {
+        match self.store().edits(open.timeline.key(), &[number], usize::MAX).await?.pop() {
+            Some((number, edits)) => self.decoded(number, edits).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The header of the entry with a number; that of its parent for one that changes no content.
+    async fn content_header(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Header>>, Error> {
         let mut next = Some(number);
         while let Some(number) = next {
-            let Some(entry) = self.entry(open, number).await? else { return Ok(None) };
-            if changes_content(entry.kind) {
-                return Ok(Some(entry));
+            let Some(header) = self.header(open, number).await? else { return Ok(None) };
+            if changes_content(header.kind) {
+                return Ok(Some(header));
             }
-            next = entry.parents.first().copied();
+            next = header.parents.first().copied();
         }
         Ok(None)
     }
@@ -92,8 +101,8 @@ impl Engine {
     ///
     /// Recent ones are in memory, older ones are built again from the snapshot before them.
     pub async fn state(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Revision>>, Error> {
-        let Some(entry) = self.content_entry(open, number).await? else { return Ok(None) };
-        let number = entry.number;
+        let Some(header) = self.content_header(open, number).await? else { return Ok(None) };
+        let number = header.number;
         if let Some(revision) = open.timeline.recent(number) {
             return Ok(Some(revision));
         }

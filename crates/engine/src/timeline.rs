@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
-use lmlang_history::log::Entry;
+use lmlang_history::log::{Entry, Header};
 use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
 use lmlang_verify::Checked;
@@ -40,8 +40,8 @@ use crate::window::Window;
 /// One state of a program, with the entry of the log that led to it.
 #[derive(Debug)]
 pub struct Revision {
-    /// What happened.
-    pub entry: Arc<Entry>,
+    /// What happened; its edits are in the log.
+    pub entry: Arc<Header>,
     /// The state after it, verified.
     pub checked: Checked,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lmlang_history::line::{Distance, NothingToDo};
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 use lmlang_verify::Checked;
 
@@ -69,7 +69,7 @@ impl Engine {
             return Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((entry, target)) => {
-                    let after = Arc::new(Revision { entry: Arc::new(entry), checked: target });
+                    let after = Arc::new(Revision { entry: entry.header, checked: target });
                     Arrival::Made { committed: false, before: head.revision, after }
                 }
             });
@@ -77,11 +77,9 @@ impl Engine {
         let plan = |head: Head, refs: RefAllocator| async move {
             Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
                 Err(arrival) => Plan::Leave(arrival),
-                Ok((entry, target)) => Plan::Append {
-                    entry: Box::new(entry),
-                    state: Some(Box::new((target, refs))),
-                    answer: head.revision,
-                },
+                Ok((entry, target)) => {
+                    Plan::Append { entry, state: Some(Box::new((target, refs))), answer: head.revision }
+                }
             })
         };
         match self.write(open, call, plan).await? {
@@ -102,7 +100,7 @@ impl Engine {
         &self,
         open: &OpenProgram,
         travel: &Travel,
-        expected: Option<&Arc<Entry>>,
+        expected: Option<&Arc<Header>>,
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
@@ -137,13 +135,12 @@ impl Engine {
             return Ok(Err(Arrival::Nothing("the content is that of the checkpoint already".to_owned())));
         }
         let difference = lmlang_history::diff(from, to);
-        let entry = Entry {
+        let header = Header {
             counts: difference.counts(),
-            edits: difference.edits,
             root_hash: to.root_hash(),
             target: Some(number),
-            ..self.blank_entry(kind, head, refs, call)
+            ..self.blank_header(kind, head, refs, call)
         };
-        Ok(Ok((entry, target)))
+        Ok(Ok((Entry::new(header, difference.edits), target)))
     }
 }

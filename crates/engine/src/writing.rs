@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 use lmlang_verify::Checked;
 
@@ -23,7 +23,7 @@ pub(crate) enum Plan<A, L> {
     /// Append an entry.
     Append {
         /// The entry, numbered after the head.
-        entry: Box<Entry>,
+        entry: Entry,
         /// The state after it and the counter of refs; `None`: the content stays.
         state: Option<Box<(Checked, RefAllocator)>>,
         /// What the caller is told beside the revision.
@@ -65,7 +65,7 @@ impl Engine {
                 Err(Refused::Again) => self.take_in_tail(open).await?,
                 Err(Refused::Failed(error)) => return Err(error),
                 Err(Refused::KeyTaken(number)) => {
-                    let first = self.entry(open, number).await?;
+                    let first = self.header(open, number).await?;
                     let same = first.is_some_and(|entry| entry.idempotency == call.idempotency);
                     return if same {
                         Ok(Written::Repeated(number))
@@ -113,10 +113,10 @@ impl Engine {
             }
             Ok(Plan::Append { entry, state, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
-                let (entry, bytes) = (Arc::from(entry), row.edits.len());
+                let (entry, bytes) = (Arc::new(entry), row.edits.len());
                 let (revision, refs) = match state.map(|state| *state) {
                     Some((checked, refs)) => {
-                        (Arc::new(Revision { entry: Arc::clone(&entry), checked }), refs)
+                        (Arc::new(Revision { entry: Arc::clone(&entry.header), checked }), refs)
                     }
                     None => (Arc::clone(&writer.head.revision), timeline.refs()),
                 };
@@ -133,22 +133,22 @@ impl Engine {
     /// Refuses a call whose key stands in the log.
     async fn check_key(&self, open: &OpenProgram, call: &Call) -> Result<(), Refused> {
         let Some(idempotency) = &call.idempotency else { return Ok(()) };
-        match self.store().entry_by_key(open.timeline.key(), &idempotency.key).await {
+        match self.store().header_by_key(open.timeline.key(), &idempotency.key).await {
             Ok(Some(entry)) => Err(Refused::KeyTaken(entry.seq)),
             Ok(None) => Ok(()),
             Err(fault) => Err(Refused::Failed(fault.into())),
         }
     }
 
-    /// The next entry on a head that changes nothing yet.
-    pub(crate) fn blank_entry(
+    /// The header of the next entry on a head, which changes nothing yet.
+    pub(crate) fn blank_header(
         &self,
         kind: RevisionKind,
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
-    ) -> Entry {
-        Entry {
+    ) -> Header {
+        Header {
             number: head.last + 1,
             id: self.0.clock.entry_id().into_bytes(),
             parents: vec![head.revision.entry.number],
@@ -158,7 +158,6 @@ impl Engine {
             on_behalf_of: call.on_behalf_of.clone(),
             message: call.message.clone(),
             time: self.0.clock.now().0,
-            edits: Vec::new(),
             counts: lmlang_history::ChangeCounts::default(),
             root_hash: head.revision.entry.root_hash,
             next_ref: refs.watermark(),

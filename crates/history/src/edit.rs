@@ -349,4 +349,9 @@ impl Edit {
             | Edit::RemoveStorage { .. } => None,
         }
     }
+
+    /// Tells whether the edit changes an entity, or something in a function.
+    pub fn touches(&self, of: Ref) -> bool {
+        self.subject() == of || self.function().is_some_and(|function| Ref::from(function) == of)
+    }
 }

@@ -1,5 +1,8 @@
 //! Entries of a program's log: the revisions.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use lmlang_ir::{Hash, Ref};
 
 use crate::diff::ChangeCounts;
@@ -126,9 +129,11 @@ pub struct Origin {
     pub step: u64,
 }
 
-/// One entry of a program's log: a revision.
+/// What an entry of a program's log says beside its edits: who did what to the program, and when.
+///
+/// It is short however much was edited, so that a log can be looked through without reading what is in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct Header {
     /// Its place in the log, from 1 on, without gaps.
     pub number: u64,
     /// Its own uuid: tells whether a write whose answer was lost has happened.
@@ -147,9 +152,7 @@ pub struct Entry {
     pub message: Option<String>,
     /// Microseconds since the start of 1970, UTC.
     pub time: i64,
-    /// What turns the state of the first parent into this one's.
-    pub edits: Vec<Edit>,
-    /// How much that is.
+    /// How much the edits change.
     pub counts: ChangeCounts,
     /// The hash of the state after it.
     pub root_hash: Hash,
@@ -168,9 +171,33 @@ pub struct Entry {
     pub origin: Option<Origin>,
 }
 
-impl Entry {
+impl Header {
     /// What the entry means to the line of its branch.
     pub fn step(&self) -> Step {
         Step { number: self.number, kind: self.kind, target: self.target }
+    }
+}
+
+/// One entry of a program's log: a revision. Reads like its header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// All but the edits.
+    pub header: Arc<Header>,
+    /// What turns the state of the first parent into this one's.
+    pub edits: Vec<Edit>,
+}
+
+impl Entry {
+    /// An entry of its parts.
+    pub fn new(header: Header, edits: Vec<Edit>) -> Entry {
+        Entry { header: Arc::new(header), edits }
+    }
+}
+
+impl Deref for Entry {
+    type Target = Header;
+
+    fn deref(&self) -> &Header {
+        &self.header
     }
 }

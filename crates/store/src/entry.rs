@@ -102,9 +102,12 @@ pub struct Origin {
     pub step: u64,
 }
 
+/// An entry whose edits were left in the database.
+pub type Header = Entry<()>;
+
 /// One entry of a program's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct Entry<E = Vec<u8>> {
     /// The place in the program's log, from [`FIRST_SEQ`] on.
     pub seq: u64,
     /// The entry's own id: tells whether a write whose answer was lost has happened.
@@ -123,8 +126,8 @@ pub struct Entry {
     pub message: Option<String>,
     /// When.
     pub time: Timestamp,
-    /// The edits, encoded.
-    pub edits: Vec<u8>,
+    /// The edits, encoded; nothing in a [`Header`].
+    pub edits: E,
     /// What was added, removed and modified, encoded.
     pub counts: Vec<u8>,
     /// The hash of the state after it.
@@ -176,10 +179,33 @@ impl Entry {
     }
 }
 
-impl TryFrom<log::Model> for Entry {
-    type Error = Fault;
+impl<E> Entry<E> {
+    /// The entry without its edits, and these.
+    pub fn split(self) -> (Header, E) {
+        let Entry { edits, .. } = self;
+        let header = Entry {
+            seq: self.seq,
+            id: self.id,
+            parents: self.parents,
+            branch: self.branch,
+            kind: self.kind,
+            actor: self.actor,
+            on_behalf_of: self.on_behalf_of,
+            message: self.message,
+            time: self.time,
+            edits: (),
+            counts: self.counts,
+            root_hash: self.root_hash,
+            next_ref: self.next_ref,
+            target: self.target,
+            idempotency: self.idempotency,
+            origin: self.origin,
+        };
+        (header, edits)
+    }
 
-    fn try_from(row: log::Model) -> Result<Self, Fault> {
+    /// The entry of a row.
+    fn read(row: log::Header, edits: E) -> Result<Entry<E>, Fault> {
         let idempotency = match (row.idem_key, row.request_digest) {
             (None, None) => None,
             (Some(key), Some(digest)) => Some(Idempotency { key, digest }),
@@ -192,7 +218,7 @@ impl TryFrom<log::Model> for Entry {
             (Some(run), Some(step)) => Some(Origin { run, step: step.cast_unsigned() }),
             (Some(_), None) | (None, Some(_)) => return Err(Fault::Row { table: "log", column: "step" }),
         };
-        Ok(Self {
+        Ok(Entry {
             seq: row.seq.cast_unsigned(),
             id: row.id,
             parents: decode_parents(&row.parents).ok_or(Fault::Row { table: "log", column: "parents" })?,
@@ -202,7 +228,7 @@ impl TryFrom<log::Model> for Entry {
             on_behalf_of: row.on_behalf_of,
             message: row.message,
             time: Timestamp(row.time),
-            edits: row.edits,
+            edits,
             counts: row.counts,
             root_hash: row
                 .root_hash
@@ -213,6 +239,23 @@ impl TryFrom<log::Model> for Entry {
             idempotency,
             origin,
         })
+    }
+}
+
+impl TryFrom<log::Model> for Entry {
+    type Error = Fault;
+
+    fn try_from(row: log::Model) -> Result<Self, Fault> {
+        let (header, edits) = row.split();
+        Entry::read(header, edits)
+    }
+}
+
+impl TryFrom<log::Header> for Header {
+    type Error = Fault;
+
+    fn try_from(row: log::Header) -> Result<Self, Fault> {
+        Entry::read(row, ())
     }
 }
 

@@ -34,7 +34,7 @@ mod writer;
 pub use actors::{Actor, ActorKey, ActorKind};
 pub use committer::{Append, CommitError, Committed, Committer, Ticket};
 pub use doctor::{Finding, References, Report};
-pub use entry::{Entry, EntryKind, FIRST_SEQ, Idempotency, Origin, ProgramKey, Timestamp};
+pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, ProgramKey, Timestamp};
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
 pub use feed::{Bound, Happened, Position, What};

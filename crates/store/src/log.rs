@@ -2,14 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+use futures_util::TryStreamExt;
+use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 
 use crate::actors::ActorKey;
 use crate::entity::log;
-use crate::entry::{Entry, EntryKind, ProgramKey};
+use crate::entry::{Entry, EntryKind, Header, ProgramKey};
 use crate::fault::Fault;
 use crate::feed::{Bound, stored_bytes};
 use crate::store::Store;
@@ -25,6 +26,8 @@ pub struct HistoryFilter {
     pub kinds: Vec<EntryKind>,
     /// Only entries by these actors.
     pub actors: Option<Vec<ActorKey>>,
+    /// Only entries in whose edits these bytes stand.
+    pub mentioning: Option<Vec<u8>>,
 }
 
 /// How far a reader has got in a program's log.
@@ -50,26 +53,44 @@ impl Store {
         row.map(Entry::try_from).transpose()
     }
 
-    /// The entry that a request with an idempotency key has made.
+    /// The header of the entry with a number.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn entry_by_key(&self, program: ProgramKey, key: &[u8]) -> Result<Option<Entry>, Fault> {
+    pub async fn header(&self, program: ProgramKey, seq: u64) -> Result<Option<Header>, Fault> {
+        self.one_header(of(program).filter(log::Column::Seq.eq(seq.cast_signed()))).await
+    }
+
+    /// The header of the entry that a request with an idempotency key has made.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn header_by_key(&self, program: ProgramKey, key: &[u8]) -> Result<Option<Header>, Fault> {
         let query = log::Entity::find()
             .filter(log::Column::IdemKey.eq(key.to_vec()))
             .filter(log::Column::Program.eq(program.0));
-        query.one(&self.reader).await?.map(Entry::try_from).transpose()
+        self.one_header(query).await
     }
 
-    /// The newest entry.
+    /// The header of the newest entry.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn newest_entry(&self, program: ProgramKey) -> Result<Option<Entry>, Fault> {
-        let row = of(program).order_by_desc(log::Column::Seq).one(&self.reader).await?;
-        row.map(Entry::try_from).transpose()
+    pub async fn newest_header(&self, program: ProgramKey) -> Result<Option<Header>, Fault> {
+        self.one_header(of(program).order_by_desc(log::Column::Seq)).await
+    }
+
+    async fn one_header(&self, query: Select<log::Entity>) -> Result<Option<Header>, Fault> {
+        let row = query.into_partial_model::<log::Header>().one(&self.reader).await?;
+        row.map(Header::try_from).transpose()
+    }
+
+    async fn all_headers(&self, query: Select<log::Entity>) -> Result<Vec<Header>, Fault> {
+        let rows = query.into_partial_model::<log::Header>().all(&self.reader).await?;
+        rows.into_iter().map(Header::try_from).collect()
     }
 
     /// Entries in a range of numbers, oldest first, at most `limit`.
@@ -89,7 +110,7 @@ impl Store {
             .limit(limit)
             .all(&self.reader)
             .await?;
-        decode(rows)
+        rows.into_iter().map(Entry::try_from).collect()
     }
 
     /// Entries after a reader's place, oldest first, as much as a bound allows; nothing only if there is nothing.
@@ -166,15 +187,38 @@ impl Store {
         Ok(numbers.into_iter().map(i64::cast_unsigned).collect())
     }
 
-    /// The entries with some numbers, newest first.
+    /// The headers of the entries with some numbers, newest first.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn entries_numbered(&self, program: ProgramKey, numbers: &[u64]) -> Result<Vec<Entry>, Fault> {
-        let numbers = numbers.iter().map(|number| to_row(*number));
-        let rows = of(program).filter(log::Column::Seq.is_in(numbers)).order_by_desc(log::Column::Seq);
-        decode(rows.all(&self.reader).await?)
+    pub async fn headers(&self, program: ProgramKey, numbers: &[u64]) -> Result<Vec<Header>, Fault> {
+        self.all_headers(numbered(program, numbers)).await
+    }
+
+    /// The encoded edits of the first of some entries, newest first, until they take as many bytes as given.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn edits(
+        &self,
+        program: ProgramKey,
+        numbers: &[u64],
+        bytes: usize,
+    ) -> Result<Vec<(u64, Vec<u8>)>, Fault> {
+        let query =
+            numbered(program, numbers).select_only().column(log::Column::Seq).column(log::Column::Edits);
+        let mut rows = query.into_tuple::<(i64, Vec<u8>)>().stream(&self.reader).await?;
+        let (mut found, mut taken) = (Vec::new(), 0);
+        while let Some((seq, edits)) = rows.try_next().await? {
+            taken += edits.len();
+            found.push((seq.cast_unsigned(), edits));
+            if taken >= bytes {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// How many entries pass a filter.
@@ -203,18 +247,17 @@ impl Store {
         Ok(found.map(i64::cast_unsigned))
     }
 
-    /// The entries that make, move or remove checkpoints and branches, oldest first.
+    /// The headers of entries that make, move or remove checkpoints and branches, oldest first.
     ///
     /// What checkpoints there are is read from these alone: a table of them would be a second truth.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn marks(&self, program: ProgramKey) -> Result<Vec<Entry>, Fault> {
+    pub async fn marks(&self, program: ProgramKey) -> Result<Vec<Header>, Fault> {
         // Not a parameter: the index is chosen only if the planner sees the value.
         let mark = SimpleExpr::from(Expr::cust(format!("\"kind\" >= {}", EntryKind::FIRST_MARK.code())));
-        let rows = of(program).filter(mark).order_by_asc(log::Column::Seq).all(&self.reader).await?;
-        decode(rows)
+        self.all_headers(of(program).filter(mark).order_by_asc(log::Column::Seq)).await
     }
 
     /// The newest entry on a branch after a number.
@@ -241,6 +284,12 @@ pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
     log::Entity::find().filter(Expr::col(log::Column::Program).eq(program.0))
 }
 
+/// The entries with some numbers, newest first.
+fn numbered(program: ProgramKey, numbers: &[u64]) -> Select<log::Entity> {
+    let numbers = numbers.iter().map(|number| to_row(*number));
+    of(program).filter(log::Column::Seq.is_in(numbers)).order_by_desc(log::Column::Seq)
+}
+
 fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> {
     let mut query = of(program);
     if let Some(before) = filter.before {
@@ -255,14 +304,14 @@ fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> 
     if let Some(actors) = &filter.actors {
         query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
     }
+    if let Some(mentioned) = &filter.mentioning {
+        let place = Func::cust("instr").arg(Expr::col(log::Column::Edits)).arg(mentioned.clone());
+        query = query.filter(Expr::expr(place).gt(0));
+    }
     query
 }
 
 /// A number as the database compares it: what is too large for it is larger than any that it holds.
 pub(crate) fn to_row(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
-}
-
-fn decode(rows: Vec<log::Model>) -> Result<Vec<Entry>, Fault> {
-    rows.into_iter().map(Entry::try_from).collect()
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use lmlang_engine::HistoryQuery;
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Header, RevisionKind};
 use lmlang_ir::Ref;
 use serde::Serialize;
 
@@ -47,8 +47,8 @@ pub(crate) struct Revision {
     root_hash: String,
 }
 
-impl From<&Entry> for Revision {
-    fn from(entry: &Entry) -> Revision {
+impl From<&Header> for Revision {
+    fn from(entry: &Header) -> Revision {
         let number = |number: &u64| format!("r{number}");
         Revision {
             revision: number(&entry.number),

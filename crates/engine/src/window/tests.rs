@@ -1,5 +1,5 @@
 use lmlang_history::ChangeCounts;
-use lmlang_history::log::{Actor, ActorKind, Entry, RevisionKind};
+use lmlang_history::log::{Actor, ActorKind, Header, RevisionKind};
 use lmlang_ir::{RefAllocator, text};
 use lmlang_verify::Checked;
 
@@ -12,7 +12,7 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
     let code = format!("module m\n\nfunc f() -> (i64) {{\n{others}  a = const.i64 1\n  return a\n}}\n");
     let program = text::parse_program(&code, &mut RefAllocator::starting_at(1));
     let program = program.unwrap_or_else(|errors| panic!("{errors:?}"));
-    let entry = Entry {
+    let entry = Header {
         number,
         id: [0; 16],
         parents: Vec::new(),
@@ -23,7 +23,6 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
         message: None,
         time: 0,
         counts: ChangeCounts::default(),
-        edits: Vec::new(),
         root_hash: program.root_hash(),
         next_ref: 1,
         target: None,

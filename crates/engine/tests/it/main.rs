@@ -3,5 +3,6 @@
 mod events;
 mod fixture;
 mod opening;
+mod past;
 mod stream;
 mod writing;

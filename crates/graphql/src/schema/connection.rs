@@ -88,6 +88,26 @@ pub struct Connection<T> {
     total: Total,
 }
 
+/// Whether somebody asks for the length of a whole list, where counting takes long or can fail: the field that the list
+/// is the answer of can be null, `totalCount` cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// `totalCount` is selected.
+    Yes,
+    /// It is not; nobody sees the number.
+    No,
+}
+
+impl Counted {
+    /// Whether `totalCount` is selected in the list that a field is answered with.
+    pub fn of(context: &Context<'_>) -> Counted {
+        match context.look_ahead().field("totalCount").exists() {
+            true => Counted::Yes,
+            false => Counted::No,
+        }
+    }
+}
+
 /// Counts a whole list when somebody asks: some lists are long and filtered.
 type Total = Arc<dyn Fn() -> usize + Send + Sync>;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, Object, SimpleObject, Union};
 use lmlang_engine as engine;
-use lmlang_history::log::Entry;
+use lmlang_history::log::Header;
 use lmlang_ir::{Ref, RefKind};
 use lmlang_verify as verify;
 use uuid::Uuid;
@@ -355,7 +355,7 @@ pub struct Conflict {
 impl EditConflict {
     /// What the caller saw.
     async fn base(&self) -> Option<Revision> {
-        let entry: Arc<Entry> = self.conflict.base.clone()?;
+        let entry: Arc<Header> = self.conflict.base.clone()?;
         Some(Revision::new(&self.view, entry))
     }
 

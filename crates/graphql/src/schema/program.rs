@@ -5,7 +5,7 @@ use lmlang_ir::{FuncRef, ModuleRef, text};
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::function::Function;
@@ -322,6 +322,7 @@ impl Program {
     /// Its revisions up to this one, newest first.
     async fn history(
         &self,
+        context: &Context<'_>,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
         author: Option<String>,
@@ -332,7 +333,7 @@ impl Program {
             Ok(page) => page,
             Err(error) => return nullable(Err(error)),
         };
-        nullable(revision::history(&self.0, page, author, touching, kind).await)
+        nullable(revision::history(&self.0, page, Counted::of(context), author, touching, kind).await)
     }
 
     /// Its branches, by name.

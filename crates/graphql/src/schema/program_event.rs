@@ -77,7 +77,7 @@ impl RevisionCommitted {
     /// The revision.
     async fn revision(&self) -> Revision {
         let (_, after) = asked_for(self.states.as_ref());
-        Revision::new(after, self.entry.clone())
+        Revision::new(after, self.entry.header.clone())
     }
 
     /// What differs from the revision before.

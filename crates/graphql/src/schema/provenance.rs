@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
-use lmlang_history::log::{self, Entry};
+use lmlang_history::log::{self, Header};
 use lmlang_ir::{Place, Ref};
 
 use crate::error::ApiError;
@@ -60,8 +60,8 @@ impl From<&log::Actor> for Actor {
 #[derive(Clone)]
 pub struct Provenance {
     view: View,
-    created: Arc<Entry>,
-    modified: Arc<Entry>,
+    created: Arc<Header>,
+    modified: Arc<Header>,
 }
 
 impl Provenance {
@@ -87,7 +87,7 @@ impl Provenance {
         let touched =
             view.engine().provenance(view.open(), view.revision(), of, owner).await.map_err(fail)?;
         let entry = |number| async move {
-            let entry = view.engine().entry(view.open(), number).await.map_err(fail)?;
+            let entry = view.engine().header(view.open(), number).await.map_err(fail)?;
             entry.ok_or_else(|| not_found("revision", &format!("r{number}")))
         };
         let (created, modified) = (entry(touched.created).await?, entry(touched.modified).await?);

@@ -213,7 +213,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
         GlobalId::Simulation(uuid) => Ok(Node::Simulation(Simulation::find(engine, uuid).await?)),
         GlobalId::Revision(program, number) => {
             let view = View::find(engine, &program.to_string(), None).await?;
-            let entry = engine.entry(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;
+            let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;
             Ok(Node::Revision(Revision::new(&view, entry)))
         }
         GlobalId::Entity(view, of) => {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use chrono::{DateTime, TimeZone, Utc};
-use lmlang_history::log::{self, Entry};
+use lmlang_history::log::{self, Header};
 use lmlang_history::revision::MAIN;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
-use crate::schema::connection::{Connection, Edge, Listed, MAX_PAGE, PageRequest};
+use crate::schema::connection::{Connection, Counted, Edge, Listed, MAX_PAGE, PageRequest};
 use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
@@ -48,7 +48,7 @@ pub enum RevisionKind {
 #[derive(Clone)]
 pub struct Revision {
     view: View,
-    entry: Arc<Entry>,
+    entry: Arc<Header>,
 }
 
 impl Direct for Revision {}
@@ -60,14 +60,22 @@ impl Listed for Revision {
 
 impl Revision {
     /// An entry of the log of the program that a view looks at.
-    pub fn new(view: &View, entry: Arc<Entry>) -> Revision {
+    pub fn new(view: &View, entry: Arc<Header>) -> Revision {
         Revision { view: view.clone(), entry }
+    }
+}
+
+impl Revision {
+    async fn edits_on(&self, page: &PageRequest) -> std::result::Result<Connection<EditRecord>, ApiError> {
+        let from = page.start()?;
+        let edits = self.view.engine().edits(self.view.open(), self.entry.number).await.map_err(fail)?;
+        Ok(Connection::collect(page, edits.len(), records(&edits, from)))
     }
 }
 
 /// The entry with a number, of the program that a view looks at.
 async fn numbered(view: &View, number: u64) -> std::result::Result<Revision, ApiError> {
-    let entry = view.engine().entry(view.open(), number).await.map_err(fail)?;
+    let entry = view.engine().header(view.open(), number).await.map_err(fail)?;
     let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
     Ok(Revision::new(view, entry))
 }
@@ -147,10 +155,11 @@ impl Revision {
         #[graphql(default = 100)] first: i32,
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
-            let from = page.start()?;
-            Ok(Connection::collect(&page, self.entry.edits.len(), records(&self.entry.edits, from)))
-        }))
+        let page = match PageRequest::new(first, after) {
+            Ok(page) => page,
+            Err(error) => return nullable(Err(error)),
+        };
+        nullable(self.edits_on(&page).await)
     }
 
     /// How much that is.
@@ -191,6 +200,7 @@ impl Revision {
 pub(crate) async fn history(
     view: &View,
     page: PageRequest,
+    counted: Counted,
     author: Option<String>,
     touching: Option<String>,
     kind: Option<RevisionKind>,
@@ -207,12 +217,16 @@ pub(crate) async fn history(
         limit: page.first,
     };
     let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
+    let total = match counted {
+        Counted::Yes => view.engine().history_len(view.open(), &query).await.map_err(fail)?,
+        Counted::No => 0,
+    };
     let revision =
-        |entry: Arc<Entry>| Edge { cursor: entry.number.to_string(), node: Revision::new(view, entry) };
+        |entry: Arc<Header>| Edge { cursor: entry.number.to_string(), node: Revision::new(view, entry) };
     Ok(Connection::known(
         &page,
         found.more,
-        found.total as usize,
+        total as usize,
         found.entries.into_iter().map(revision).collect(),
     ))
 }

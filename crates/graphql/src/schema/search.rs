@@ -218,7 +218,7 @@ async fn changed(
             if entry.number <= floor {
                 return Ok(nodes);
             }
-            for edit in &entry.edits {
+            for edit in view.engine().edits(view.open(), entry.number).await.map_err(fail)? {
                 match edit {
                     lmlang_history::Edit::AddFunction { content, .. } => {
                         nodes.extend(content.body().nodes().map(|(node, _)| node));

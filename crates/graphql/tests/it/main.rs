@@ -3,6 +3,7 @@
 mod absent;
 mod deletion;
 mod failing;
+mod history;
 mod hub;
 mod introspection;
 mod lists;

@@ -6,6 +6,7 @@
 
 mod edits;
 mod entities;
+mod glance;
 mod shown;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use lmlang_ir::StructureError;
 use thiserror::Error;
 
 pub use edits::{EditForm, decode_edits, edit_json, encode_edits, parse_edit};
+pub use glance::{mention, touches};
 
 pub(crate) use entities::regions_outside_in;
 

@@ -1,4 +1,4 @@
-use lmlang_ir::{Const, NodeContent, NodeRef, Op, RegionRef, Source};
+use lmlang_ir::{Const, NodeContent, NodeRef, Op, Ref, RefKind, RegionRef, Source};
 use proptest::prelude::*;
 
 use super::*;
@@ -21,9 +21,21 @@ proptest! {
         let bytes = encode_edits(&edits);
         let read = decode_edits(&bytes).unwrap();
         prop_assert_eq!(&read, &edits);
-        prop_assert_eq!(encode_edits(&read), bytes);
+        prop_assert_eq!(&encode_edits(&read), &bytes);
         for edit in &edits {
             prop_assert_eq!(&parse_edit(&edit_json(edit)).unwrap(), edit);
+        }
+        // What a glance tells is what the edits say, and who is not mentioned is not touched.
+        for edit in edits.iter().step_by(edits.len() / 8 + 1) {
+            let refs = [Some(edit.subject()), edit.function().map(Ref::from)];
+            for of in refs.into_iter().flatten() {
+                for of in RefKind::ALL.map(|kind| Ref { kind, ..of }) {
+                    let is_touched = edits.iter().any(|edit| edit.touches(of));
+                    prop_assert_eq!(touches(&bytes, of).unwrap(), is_touched, "{}", of);
+                    let is_mentioned = String::from_utf8_lossy(&bytes).contains(&mention(of));
+                    prop_assert!(is_mentioned || !is_touched, "{} is not mentioned", of);
+                }
+            }
         }
     }
 }
@@ -52,6 +64,10 @@ fn an_inserted_node_is_short() {
 fn what_cannot_be_read_is_said() {
     let list = |text: &str| decode_edits(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(list(r#"{"v":2,"edits":[{"future":{}}]}"#), "version 2 of the record is not known");
+    let glance =
+        |text: &str| touches(text.as_bytes(), "f7".parse().unwrap()).map_err(|error| error.to_string());
+    assert_eq!(glance(r#"{"v":2,"edits":[]}"#), Err("version 2 of the record is not known".to_owned()));
+    assert_eq!(glance(r#"{"v":1,"edits":[{"a":{"f":"f7"},"b":{}}]}"#).unwrap_err()[..13], *"not an edit: ");
     assert!(list(r#"{"v":1,"edits":[{"future":{}}]}"#).starts_with("not an edit: unknown variant `future`"));
     assert!(
         list(r#"{"v":1,"edits":[{"removeVar":{"f":"f7","v":"n1"}}]}"#)

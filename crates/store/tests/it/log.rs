@@ -18,7 +18,7 @@ async fn an_entry_is_read_back_as_it_was() {
         on_behalf_of: Some("grace".to_owned()),
         message: Some("é \0 'x'".to_owned()),
         time: Timestamp(i64::MIN),
-        edits: Vec::new(),
+        edits: b"edits".to_vec(),
         counts: Vec::new(),
         next_ref: u64::MAX,
         target: Some(1),
@@ -29,11 +29,36 @@ async fn an_entry_is_read_back_as_it_was() {
     fixture.append(program, full.clone()).await.unwrap();
     let store = &fixture.store;
     assert_eq!(store.entry(program, 2).await.unwrap(), Some(full.clone()));
-    assert_eq!(store.entry_by_key(program, &[0, 255]).await.unwrap(), Some(full.clone()));
-    assert_eq!(store.newest_entry(program).await.unwrap(), Some(full));
+    let (header, edits) = full.split();
+    assert_eq!(store.edits(program, &[2], 1).await.unwrap(), [(2, edits)]);
+    assert_eq!(store.headers(program, &[2, 3]).await.unwrap(), std::slice::from_ref(&header));
+    assert_eq!(store.header(program, 2).await.unwrap(), Some(header.clone()));
+    assert_eq!(store.header_by_key(program, &[0, 255]).await.unwrap(), Some(header.clone()));
+    assert_eq!(store.newest_header(program).await.unwrap(), Some(header));
     assert_eq!(store.entry(program, 3).await.unwrap(), None);
     assert_eq!(store.entry(program, u64::MAX).await.unwrap(), None);
-    assert_eq!(store.entry_by_key(program, b"other").await.unwrap(), None);
+    assert_eq!(store.header(program, 3).await.unwrap(), None);
+    assert_eq!(store.header_by_key(program, b"other").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn edits_are_read_until_they_are_many() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    for seq in 2..=5 {
+        let edits = format!("{seq}, \"n{seq}\"").into_bytes();
+        fixture.append(program, Entry { edits, ..fixture.edit(seq) }).await.unwrap();
+    }
+    let read = async |bytes| {
+        let found = fixture.store.edits(program, &[2, 4, 5], bytes).await.unwrap();
+        found.into_iter().map(|(seq, _)| seq).collect::<Vec<u64>>()
+    };
+    assert_eq!(read(1).await, [5]);
+    assert_eq!(read(8).await, [5, 4]);
+    assert_eq!(read(usize::MAX).await, [5, 4, 2]);
+    let mentioning = HistoryFilter { mentioning: Some(b"\"n4\"".to_vec()), ..Default::default() };
+    assert_eq!(fixture.store.history(program, &mentioning, 9).await.unwrap(), [4]);
+    assert_eq!(fixture.store.history_len(program, &mentioning).await.unwrap(), 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,93 @@
+//! Looking back over a log.
+
+use lmlang_engine::{Error, HistoryQuery};
+
+use crate::fixture::{Fixture, OFTEN};
+
+const TEXT: &str = "module app
+
+func one() -> (i64) {
+  return 1
+}
+
+func two() -> (i64) {
+  return (call one)
+}
+";
+
+const ALL: HistoryQuery =
+    HistoryQuery { newest: u64::MAX, before: u64::MAX, author: None, touching: None, kind: None, limit: 100 };
+
+/// `one` in odd revisions, `two`, which mentions it, in even ones.
+async fn work(fixture: &Fixture) {
+    for number in 2..=12 {
+        match number % 2 {
+            0 => {
+                let text = format!("func two() -> (i64) {{\n  return (add.i64 (call one), {number})\n}}\n");
+                fixture.replace("shop", "app::two", &text).await;
+            }
+            _ => {
+                let text = format!("func one() -> (i64) {{\n  return {number}\n}}\n");
+                fixture.replace("shop", "app::one", &text).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn edits_are_read_only_when_they_are_asked_for() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    work(&fixture).await;
+    fixture.snapshot_after(&open, 8).await;
+    let unreadable = "update log set edits = x'00' where seq < 8";
+    let fixture = fixture.reopened(&[unreadable]).await;
+    let open = fixture.find("shop").await;
+    let newest = open.timeline.head().last;
+    let query = HistoryQuery { newest, ..ALL };
+    let page = fixture.engine.history(&open, &query).await.unwrap();
+    let numbers: Vec<u64> = page.entries.iter().map(|entry| entry.number).collect();
+    assert_eq!(numbers, (1..=12).rev().collect::<Vec<u64>>());
+    assert!(page.entries.iter().all(|entry| entry.counts.added > 0), "{page:?}");
+    assert_ne!(fixture.engine.edits(&open, 8).await.unwrap().len(), 0);
+    let Err(Error::Damaged { entry, .. }) = fixture.engine.edits(&open, 7).await else {
+        panic!("the edits of r7 cannot be read");
+    };
+    assert_eq!(entry, 7);
+}
+
+#[tokio::test]
+async fn entries_that_touch_something_are_counted_over_the_whole_log() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    work(&fixture).await;
+    let newest = open.timeline.head().last;
+    let of = |name: &str| {
+        let head = open.timeline.head();
+        head.revision.checked.program().resolve_path(name).first().copied()
+    };
+    for (name, newest, numbers) in [
+        ("app::one", newest, vec![11, 9, 7, 5, 3, 1]),
+        ("app::two", newest, vec![12, 10, 8, 6, 4, 2, 1]),
+        ("app::two", 9, vec![8, 6, 4, 2, 1]),
+    ] {
+        let total = numbers.len() as u64;
+        let (mut found, mut before) = (Vec::new(), u64::MAX);
+        loop {
+            let query = HistoryQuery { newest, before, touching: of(name), limit: 2, ..ALL };
+            assert_eq!(fixture.engine.history_len(&open, &query).await.unwrap(), total, "{name}");
+            let page = fixture.engine.history(&open, &query).await.unwrap();
+            found.extend(page.entries.iter().map(|entry| entry.number));
+            before = found.last().copied().unwrap_or_default();
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(found, numbers, "{name}");
+    }
+    let everything = HistoryQuery { newest: 7, limit: 2, ..ALL };
+    assert_eq!(fixture.engine.history_len(&open, &everything).await.unwrap(), 7);
+    let by_nobody =
+        HistoryQuery { author: Some("nobody".to_owned()), newest, touching: of("app::one"), ..ALL };
+    assert_eq!(fixture.engine.history_len(&open, &by_nobody).await.unwrap(), 0);
+}
