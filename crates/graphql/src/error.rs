@@ -25,7 +25,7 @@ pub enum Code {
     IdempotencyMismatch,
     /// The cursor was not issued for this list or event source.
     CursorInvalid,
-    /// The database cannot be reached or does not accept writes.
+    /// The database cannot be reached, does not accept writes, or holds what cannot be read.
     StorageUnavailable,
     /// The operation took longer than it may.
     Timeout,

@@ -4,7 +4,7 @@ use lmlang_engine::Error;
 
 use crate::error::{ApiError, Code, cut};
 
-/// The client's view of an engine error. Messages of the database and of damaged data stay in the log.
+/// The client's view of an engine error. Messages of the database, and what is wrong with damaged data, stay in the log.
 pub(crate) fn fail(error: Error) -> ApiError {
     let message = error.to_string();
     match error {
@@ -33,9 +33,14 @@ pub(crate) fn fail(error: Error) -> ApiError {
                 "the database cannot be reached or does not accept writes",
             )
         }
-        Error::Damaged { .. } => {
+        Error::Damaged { entry, .. } => {
             tracing::error!(error = message, "stored data is damaged");
-            ApiError::new(Code::Internal, "internal error")
+            ApiError::new(
+                Code::StorageUnavailable,
+                format!(
+                    "what is stored of the program cannot be read at r{entry}; `lmlang doctor` says what is damaged"
+                ),
+            )
         }
         Error::Closed => ApiError::new(Code::StorageUnavailable, "the server is shutting down"),
     }

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lmlang_history::revision::MAIN;
 use lmlang_ir::Ref;
 use uuid::Uuid;
 
@@ -55,6 +56,17 @@ pub enum GlobalId {
     Revision(Uuid, u64),
     /// A simulation.
     Simulation(Uuid),
+}
+
+impl ViewId {
+    /// The branch that the view follows; `None` for a pinned revision and a dry run.
+    pub fn branch(&self) -> Option<String> {
+        match &self.view {
+            View::Head => Some(MAIN.to_owned()),
+            View::Branch(name) => Some(name.clone()),
+            View::Pinned(_) | View::Dry(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for ViewId {

@@ -230,7 +230,7 @@ impl Mutation {
         let selector = selector(&input.program_id);
         let updated = engine.update_program(&selector, input.name.as_deref(), input.doc.as_deref()).await;
         nullable(
-            updated.map_err(fail).map(|open| CreateProgramPayload::of(Program(View::head(engine, open)))),
+            updated.map_err(fail).map(|open| CreateProgramPayload::of(Program::of(View::head(engine, open)))),
         )
     }
 
@@ -379,7 +379,7 @@ async fn create_program(
             let view = View::head(engine, open);
             let found = view.findings().iter().map(|(_, found)| Diagnostic::new(&view, found.clone()));
             let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
-            Ok(CreateProgramPayload { program: Some(Program(view)), errors: Vec::new(), warnings })
+            Ok(CreateProgramPayload { program: Some(Program::of(view)), errors: Vec::new(), warnings })
         }
         Creation::Rejected { text, checked, places } => {
             let mut errors: Vec<EditError> =

@@ -183,7 +183,7 @@ impl EditApplied {
 
     /// The program after it.
     async fn program(&self) -> Program {
-        Program(self.after.clone())
+        Program::of(self.after.clone())
     }
 }
 
@@ -433,7 +433,7 @@ impl RevisionMade {
 
     /// The program after it.
     async fn program(&self) -> Program {
-        Program(self.after.clone())
+        Program::of(self.after.clone())
     }
 }
 

@@ -1,14 +1,20 @@
 //! Programs at one revision.
 
-use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use std::sync::Arc;
+
+use async_graphql::{Context, Enum, ID, Object, SimpleObject};
+use lmlang_engine::{Engine, ProgramInfo};
 use lmlang_ir::{FuncRef, ModuleRef, text};
+use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
+use crate::schema::failure::fail;
 use crate::schema::function::Function;
+use crate::schema::ids::{View as Which, ViewId};
 use crate::schema::module::Module;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
@@ -45,7 +51,23 @@ impl From<Detail> for text::Detail {
 
 /// A program at one revision.
 #[derive(Clone)]
-pub struct Program(pub(crate) View);
+pub struct Program(Shown);
+
+#[derive(Clone)]
+enum Shown {
+    /// At a revision that is there.
+    View(View),
+    /// As the catalogue lists it.
+    Row(Arc<Row>),
+}
+
+/// A program of a list: opened at its head when somebody asks for more than the list knows. So a list of many costs little,
+/// and one that cannot be opened does not hide the others.
+struct Row {
+    engine: Engine,
+    info: Arc<ProgramInfo>,
+    view: OnceCell<Result<View, ApiError>>,
+}
 
 impl Direct for Program {}
 
@@ -82,59 +104,10 @@ pub struct ProgramStats {
     warnings: i32,
 }
 
-fn int(number: u64) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-/// One program at one revision: what `at:` names, else the head of its main branch.
-#[Object]
-impl Program {
-    /// Global id; stable for the head, with a suffix for a pinned view.
-    pub async fn id(&self) -> ID {
-        self.0.id().to_string().into()
-    }
-
-    /// The program's own id, whatever the view.
-    async fn program_id(&self) -> ID {
-        self.0.id().program.into()
-    }
-
-    /// Its name.
-    async fn name(&self) -> String {
-        self.0.open().info().name.clone()
-    }
-
-    /// What it is for.
-    async fn doc(&self, context: &Context<'_>) -> Option<Result<String>> {
-        let info = self.0.open().info();
-        let doc = budget::words(context, Some(info.doc.as_str()).filter(|doc| !doc.is_empty()))?;
-        Some(doc.map(str::to_owned))
-    }
-
-    /// The branch that this view follows; null for a pinned revision.
-    async fn branch(&self) -> Option<String> {
-        self.0.branch()
-    }
-
-    /// The revision that is looked at; null for a dry run.
-    async fn revision(&self) -> Option<Revision> {
-        self.0.is_stored().then(|| Revision::new(&self.0, self.0.revision().entry.clone()))
-    }
-
-    /// Hash of the whole content.
-    async fn root_hash(&self) -> String {
-        self.0.revision().entry.root_hash.to_string()
-    }
-
-    /// Where `programEvents(after:)` starts so that nothing after this view is missed.
-    async fn event_cursor(&self) -> String {
-        revision::cursor(self.0.newest_entry())
-    }
-
-    /// How much there is of what.
-    async fn stats(&self) -> ProgramStats {
-        let totals = self.0.program().totals();
-        let tally = self.0.findings().tally();
+impl ProgramStats {
+    fn of(view: &View) -> ProgramStats {
+        let totals = view.program().totals();
+        let tally = view.findings().tally();
         let counts = totals.counts;
         ProgramStats {
             modules: int(totals.modules),
@@ -147,20 +120,131 @@ impl Program {
             warnings: int(tally.warnings + tally.incomplete + tally.stale),
         }
     }
+}
+
+fn int(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+impl Program {
+    /// A program at the revision that a view shows.
+    pub fn of(view: View) -> Program {
+        Program(Shown::View(view))
+    }
+
+    /// A program that the catalogue lists, at its head.
+    pub fn listed(engine: &Engine, info: Arc<ProgramInfo>) -> Program {
+        Program(Shown::Row(Arc::new(Row { engine: engine.clone(), info, view: OnceCell::new() })))
+    }
+
+    /// What the fields that need the content look at; the same for all of them.
+    async fn view(&self) -> Result<&View, ApiError> {
+        let row = match &self.0 {
+            Shown::View(view) => return Ok(view),
+            Shown::Row(row) => row,
+        };
+        let open = || async {
+            let open = row.engine.open(&row.info).await.map_err(fail)?;
+            Ok(View::head(&row.engine, open))
+        };
+        row.view.get_or_init(open).await.as_ref().map_err(Clone::clone)
+    }
+
+    /// Answers a field that needs the content. It fails alone when that cannot be read.
+    async fn read<T>(&self, answer: impl AsyncFnOnce(&View) -> Result<T, ApiError>) -> Nullable<T> {
+        nullable(match self.view().await {
+            Ok(view) => answer(view).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    fn view_id(&self) -> ViewId {
+        match &self.0 {
+            Shown::View(view) => view.id().clone(),
+            Shown::Row(row) => ViewId { program: row.info.id, view: Which::Head },
+        }
+    }
+
+    fn info(&self) -> Arc<ProgramInfo> {
+        match &self.0 {
+            Shown::View(view) => view.open().info(),
+            Shown::Row(row) => Arc::clone(&row.info),
+        }
+    }
+}
+
+/// The answer of a field that can be null.
+type Nullable<T> = Option<async_graphql::Result<T>>;
+
+/// One program at one revision: what `at:` names, else the head of its main branch.
+#[Object]
+impl Program {
+    /// Global id; stable for the head, with a suffix for a pinned view.
+    pub async fn id(&self) -> ID {
+        self.view_id().to_string().into()
+    }
+
+    /// The program's own id, whatever the view.
+    async fn program_id(&self) -> ID {
+        self.view_id().program.into()
+    }
+
+    /// Its name.
+    async fn name(&self) -> String {
+        self.info().name.clone()
+    }
+
+    /// What it is for.
+    async fn doc(&self, context: &Context<'_>) -> Nullable<String> {
+        let info = self.info();
+        let doc = budget::words(context, Some(info.doc.as_str()).filter(|doc| !doc.is_empty()))?;
+        Some(doc.map(str::to_owned))
+    }
+
+    /// The branch that this view follows; null for a pinned revision.
+    async fn branch(&self) -> Option<String> {
+        self.view_id().branch()
+    }
+
+    /// The revision that is looked at; null for a dry run, or when the content cannot be read.
+    async fn revision(&self) -> Nullable<Revision> {
+        let view = match self.view().await {
+            Ok(view) => view,
+            Err(error) => return nullable(Err(error)),
+        };
+        view.is_stored().then(|| Ok(Revision::new(view, view.revision().entry.clone())))
+    }
+
+    /// Hash of the whole content; null when it cannot be read.
+    async fn root_hash(&self) -> Nullable<String> {
+        self.read(async |view| Ok(view.revision().entry.root_hash.to_string())).await
+    }
+
+    /// Where `programEvents(after:)` starts so that nothing after this view is missed; null when the content cannot be read.
+    async fn event_cursor(&self) -> Nullable<String> {
+        self.read(async |view| Ok(revision::cursor(view.newest_entry()))).await
+    }
+
+    /// How much there is of what; null when the content cannot be read.
+    async fn stats(&self) -> Nullable<ProgramStats> {
+        self.read(async |view| Ok(ProgramStats::of(view))).await
+    }
 
     /// Its modules, by ref.
     async fn modules(
         &self,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<Module>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+    ) -> Nullable<Connection<Module>> {
+        self.read(async |view| {
+            let page = PageRequest::new(first, after)?;
             let from = page.start()?;
-            let modules = self.0.program().modules().filter(|(of, _)| of.number() >= from);
+            let modules = view.program().modules().filter(|(of, _)| of.number() >= from);
             let items =
-                modules.filter_map(|(of, _)| Some((of.number().to_string(), Module::new(&self.0, of).ok()?)));
-            Ok(Connection::collect(&page, self.0.program().totals().modules as usize, items))
-        }))
+                modules.filter_map(|(of, _)| Some((of.number().to_string(), Module::new(view, of).ok()?)));
+            Ok(Connection::collect(&page, view.program().totals().modules as usize, items))
+        })
+        .await
     }
 
     /// Its nominal types, by ref.
@@ -168,14 +252,15 @@ impl Program {
         &self,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<TypeDef>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
-            let from = page.start()?;
-            let types = self.0.program().types_from(from);
+    ) -> Nullable<Connection<TypeDef>> {
+        self.read(async |view| {
+            let page = PageRequest::new(first, after)?;
+            let types = view.program().types_from(page.start()?);
             let items =
-                types.filter_map(|(of, _)| Some((of.number().to_string(), TypeDef::new(&self.0, of).ok()?)));
-            Ok(Connection::collect(&page, self.0.program().totals().types as usize, items))
-        }))
+                types.filter_map(|(of, _)| Some((of.number().to_string(), TypeDef::new(view, of).ok()?)));
+            Ok(Connection::collect(&page, view.program().totals().types as usize, items))
+        })
+        .await
     }
 
     /// Its functions, by ref: all, or those of a module, with a text in their path, complete or not.
@@ -186,25 +271,27 @@ impl Program {
         module: Option<String>,
         search: Option<String>,
         complete: Option<bool>,
-    ) -> Option<Result<Connection<Function>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| {
+    ) -> Nullable<Connection<Function>> {
+        self.read(async |view| {
+            let page = PageRequest::new(first, after)?;
             let filter = FunctionFilter {
-                module: module.map(|module| self.0.module_named(&module)).transpose()?,
+                module: module.map(|module| view.module_named(&module)).transpose()?,
                 search: search.map(|search| search.to_lowercase()),
                 complete,
             };
             let from = page.start()?;
-            let (counted, counting) = (self.0.clone(), filter.clone());
+            let (counted, counting) = (view.clone(), filter.clone());
             let all = filter.is_empty();
             let total = move || match all {
                 true => counted.program().totals().functions as usize,
                 false => counted.program().functions().filter(|(of, _)| counting.fits(&counted, *of)).count(),
             };
-            let functions = self.0.program().functions_from(from).filter(|(of, _)| filter.fits(&self.0, *of));
+            let functions = view.program().functions_from(from).filter(|(of, _)| filter.fits(view, *of));
             let items = functions
-                .filter_map(|(of, _)| Some((of.number().to_string(), Function::new(&self.0, of).ok()?)));
+                .filter_map(|(of, _)| Some((of.number().to_string(), Function::new(view, of).ok()?)));
             Ok(Connection::counted_by(&page, total, items))
-        }))
+        })
+        .await
     }
 
     /// One function: exactly one of its ref and its path `module::name`.
@@ -212,24 +299,25 @@ impl Program {
         &self,
         #[graphql(name = "ref")] reference: Option<String>,
         name: Option<String>,
-    ) -> Option<Result<Function>> {
-        nullable(match (reference, name) {
+    ) -> Nullable<Function> {
+        self.read(async |view| match (reference, name) {
             (Some(given), None) | (None, Some(given)) => {
-                self.0.function_named(&given).and_then(|of| Function::new(&self.0, of))
+                view.function_named(&given).and_then(|of| Function::new(view, of))
             }
             (Some(_), Some(_)) | (None, None) => {
                 Err(ApiError::new(Code::BadRequest, "give exactly one of `ref` and `name`"))
             }
         })
+        .await
     }
 
     /// One node, by ref.
-    async fn compute_node(&self, #[graphql(name = "ref")] reference: String) -> Option<Result<ComputeNode>> {
-        nullable(
-            self.0
-                .node_named(&reference)
-                .and_then(|(function, node)| Ok(ComputeNode::new(&Function::new(&self.0, function)?, node))),
-        )
+    async fn compute_node(&self, #[graphql(name = "ref")] reference: String) -> Nullable<ComputeNode> {
+        self.read(async |view| {
+            let (function, node) = view.node_named(&reference)?;
+            Ok(ComputeNode::new(&Function::new(view, function)?, node))
+        })
+        .await
     }
 
     /// Nodes that pass all parts of a filter, by function and ref.
@@ -238,17 +326,13 @@ impl Program {
         filter: NodeFilter,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<ComputeNode>>> {
-        let page = match PageRequest::new(first, after) {
-            Ok(page) => page,
-            Err(error) => return nullable(Err(error)),
-        };
-        nullable(search::search(&self.0, filter, page).await)
+    ) -> Nullable<Connection<ComputeNode>> {
+        self.read(async |view| search::search(view, filter, PageRequest::new(first, after)?).await).await
     }
 
     /// What lies around some nodes or functions, at most three edges away.
-    async fn neighborhood(&self, input: NeighborhoodInput) -> Option<Result<Subgraph>> {
-        nullable(neighbourhood::neighbourhood(&self.0, input))
+    async fn neighborhood(&self, input: NeighborhoodInput) -> Nullable<Subgraph> {
+        self.read(async |view| neighbourhood::neighbourhood(view, input)).await
     }
 
     /// What a node depends on, or what depends on it.
@@ -258,8 +342,8 @@ impl Program {
         direction: SliceDirection,
         #[graphql(default = 200)] max_nodes: i32,
         #[graphql(default_with = "Detail::Standard")] detail: Detail,
-    ) -> Option<Result<Subgraph>> {
-        nullable(neighbourhood::slice(&self.0, &node, direction, max_nodes, detail))
+    ) -> Nullable<Subgraph> {
+        self.read(async |view| neighbourhood::slice(view, &node, direction, max_nodes, detail)).await
     }
 
     /// What a change of some entities could affect.
@@ -268,8 +352,8 @@ impl Program {
         of: Vec<String>,
         #[graphql(default = 100)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Impact>> {
-        nullable(PageRequest::new(first, after).and_then(|page| neighbourhood::impact(&self.0, &of, &page)))
+    ) -> Nullable<Impact> {
+        self.read(async |view| neighbourhood::impact(view, &of, &PageRequest::new(first, after)?)).await
     }
 
     /// Who calls whom, by caller and callee.
@@ -277,8 +361,8 @@ impl Program {
         &self,
         #[graphql(default = 200)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<Call>>> {
-        nullable(PageRequest::new(first, after).and_then(|page| neighbourhood::call_graph(&self.0, &page)))
+    ) -> Nullable<Connection<Call>> {
+        self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(first, after)?)).await
     }
 
     /// Its text form, or that of one module. Above `maxBytes` an error that names the modules to ask for.
@@ -288,12 +372,14 @@ impl Program {
         module: Option<String>,
         #[graphql(default_with = "Detail::Full")] detail: Detail,
         #[graphql(default = 1_000_000)] max_bytes: i32,
-    ) -> Option<Result<String>> {
-        if let Err(error) = budget::open(context) {
-            return nullable(Err(error));
-        }
-        let printed = self.text_within(module.as_deref(), detail, max_bytes);
-        nullable(printed.and_then(|printed| budget::count(context, printed.len() as u64).map(|()| printed)))
+    ) -> Nullable<String> {
+        self.read(async |view| {
+            budget::open(context)?;
+            let printed = text_within(view, module.as_deref(), detail, max_bytes)?;
+            budget::count(context, printed.len() as u64)?;
+            Ok(printed)
+        })
+        .await
     }
 
     /// What the verifier says: of everything, or of what a change can have touched.
@@ -302,8 +388,8 @@ impl Program {
         scope: VerifyScope,
         touched: Option<Vec<String>>,
         since: Option<String>,
-    ) -> Option<Result<VerifyReport>> {
-        nullable(verification::verify(&self.0, scope, touched, since).await)
+    ) -> Nullable<VerifyReport> {
+        self.read(async |view| verification::verify(view, scope, touched, since).await).await
     }
 
     /// All findings, those of modules, types and globals first.
@@ -312,11 +398,11 @@ impl Program {
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
         severity: Option<Severity>,
-    ) -> Option<Result<Connection<Diagnostic>>> {
-        nullable(
-            PageRequest::new(first, after)
-                .and_then(|page| diagnostics::page(&self.0, &page, Within::Program, severity)),
-        )
+    ) -> Nullable<Connection<Diagnostic>> {
+        self.read(async |view| {
+            diagnostics::page(view, &PageRequest::new(first, after)?, Within::Program, severity)
+        })
+        .await
     }
 
     /// Its revisions up to this one, newest first.
@@ -328,12 +414,12 @@ impl Program {
         author: Option<String>,
         touching: Option<String>,
         kind: Option<RevisionKind>,
-    ) -> Option<Result<Connection<Revision>>> {
-        let page = match PageRequest::new(first, after) {
-            Ok(page) => page,
-            Err(error) => return nullable(Err(error)),
-        };
-        nullable(revision::history(&self.0, page, Counted::of(context), author, touching, kind).await)
+    ) -> Nullable<Connection<Revision>> {
+        self.read(async |view| {
+            let page = PageRequest::new(first, after)?;
+            revision::history(view, page, Counted::of(context), author, touching, kind).await
+        })
+        .await
     }
 
     /// Its branches, by name.
@@ -341,12 +427,8 @@ impl Program {
         &self,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<Branch>>> {
-        let page = match PageRequest::new(first, after) {
-            Ok(page) => page,
-            Err(error) => return nullable(Err(error)),
-        };
-        nullable(revision::branches(&self.0, &page).await)
+    ) -> Nullable<Connection<Branch>> {
+        self.read(async |view| revision::branches(view, &PageRequest::new(first, after)?).await).await
     }
 
     /// Its checkpoints, by name.
@@ -354,17 +436,13 @@ impl Program {
         &self,
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
-    ) -> Option<Result<Connection<Checkpoint>>> {
-        let page = match PageRequest::new(first, after) {
-            Ok(page) => page,
-            Err(error) => return nullable(Err(error)),
-        };
-        nullable(revision::checkpoints(&self.0, &page).await)
+    ) -> Nullable<Connection<Checkpoint>> {
+        self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
     }
 
     /// How two revisions differ.
-    async fn diff(&self, from: String, to: String) -> Option<Result<ProgramDiff>> {
-        nullable(ProgramDiff::between(&self.0, &from, &to).await)
+    async fn diff(&self, from: String, to: String) -> Nullable<ProgramDiff> {
+        self.read(async |view| ProgramDiff::between(view, &from, &to).await).await
     }
 
     /// Runs some nodes with values for their open inputs; nothing of the program changes.
@@ -373,40 +451,45 @@ impl Program {
         nodes: Vec<String>,
         inputs: Vec<PortValue>,
         run: Option<SimulateInput>,
-    ) -> Option<Result<SimulationResult>> {
-        nullable(simulation::simulate_nodes(&self.0, nodes, inputs, run).await)
+    ) -> Nullable<SimulationResult> {
+        self.read(async |view| simulation::simulate_nodes(view, nodes, inputs, run).await).await
     }
 }
 
-impl Program {
-    fn text_within(&self, module: Option<&str>, detail: Detail, max_bytes: i32) -> Result<String, ApiError> {
-        let limit = u64::try_from(max_bytes)
-            .map_err(|_| ApiError::new(Code::BadRequest, "`maxBytes` must not be negative"))?;
-        let program = self.0.program();
-        let module = module.map(|module| self.0.module_named(module)).transpose()?;
-        let too_long = |actual: u64, found: &str| {
-            let modules: Vec<String> =
-                program.modules().map(|(of, _)| program.path(of.into())).take(50).collect();
-            let message = format!("`maxBytes` is limited to {limit}, found {found}{actual}");
-            let data = serde_json::json!({ "which": "maxBytes", "limit": limit, "actual": actual, "modules": modules });
-            ApiError::new(Code::LimitExceeded, message).data(data)
-        };
-        let printed = match module {
-            Some(module) => text::print_module(program, module, detail.into()),
-            None => {
-                // Every node is printed and takes a byte at least: what is far too long need not be printed to know.
-                let least = program.totals().counts.nodes;
-                if least > limit {
-                    return Err(too_long(least, "at least "));
-                }
-                text::print_program(program, detail.into())
+/// The text form of a program, or of one of its modules, unless it is too long.
+fn text_within(
+    view: &View,
+    module: Option<&str>,
+    detail: Detail,
+    max_bytes: i32,
+) -> Result<String, ApiError> {
+    let limit = u64::try_from(max_bytes)
+        .map_err(|_| ApiError::new(Code::BadRequest, "`maxBytes` must not be negative"))?;
+    let program = view.program();
+    let module = module.map(|module| view.module_named(module)).transpose()?;
+    let too_long = |actual: u64, found: &str| {
+        let modules: Vec<String> =
+            program.modules().map(|(of, _)| program.path(of.into())).take(50).collect();
+        let message = format!("`maxBytes` is limited to {limit}, found {found}{actual}");
+        let data =
+            serde_json::json!({ "which": "maxBytes", "limit": limit, "actual": actual, "modules": modules });
+        ApiError::new(Code::LimitExceeded, message).data(data)
+    };
+    let printed = match module {
+        Some(module) => text::print_module(program, module, detail.into()),
+        None => {
+            // Every node is printed and takes a byte at least: what is far too long need not be printed to know.
+            let least = program.totals().counts.nodes;
+            if least > limit {
+                return Err(too_long(least, "at least "));
             }
-        };
-        if printed.len() as u64 > limit {
-            return Err(too_long(printed.len() as u64, ""));
+            text::print_program(program, detail.into())
         }
-        Ok(printed)
+    };
+    if printed.len() as u64 > limit {
+        return Err(too_long(printed.len() as u64, ""));
     }
+    Ok(printed)
 }
 
 #[derive(Clone)]

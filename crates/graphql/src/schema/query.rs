@@ -170,7 +170,7 @@ impl Query {
                 Err(ApiError::new(Code::BadRequest, "give exactly one of `id` and `name`"))
             }
         };
-        nullable(found.map(Program))
+        nullable(found.map(Program::of))
     }
 
     /// A simulation that was run lately.
@@ -197,9 +197,8 @@ async fn programs(
 ) -> std::result::Result<Connection<Program>, ApiError> {
     let found = engine.programs(page.after.as_deref(), search, page.first).await.map_err(fail)?;
     let mut edges = Vec::with_capacity(found.programs.len());
-    for info in &found.programs {
-        let open = engine.open(info).await.map_err(fail)?;
-        edges.push(Edge { cursor: info.name.clone(), node: Program(View::head(engine, open)) });
+    for info in found.programs {
+        edges.push(Edge { cursor: info.name.clone(), node: Program::listed(engine, info) });
     }
     Ok(Connection::known(page, found.more, found.total as usize, edges))
 }
@@ -208,7 +207,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
     let missing = || not_found("object", id);
     match id.parse::<GlobalId>().map_err(|_| missing())? {
         GlobalId::Program(view) => {
-            Ok(Node::Program(Program(View::find(engine, &view.to_string(), None).await?)))
+            Ok(Node::Program(Program::of(View::find(engine, &view.to_string(), None).await?)))
         }
         GlobalId::Simulation(uuid) => Ok(Node::Simulation(Simulation::find(engine, uuid).await?)),
         GlobalId::Revision(program, number) => {

@@ -408,7 +408,7 @@ impl Simulation {
 
     /// The program, at the revision that is run.
     async fn program(&self) -> Program {
-        Program(self.view.clone())
+        Program::of(self.view.clone())
     }
 
     /// The function that is run.

@@ -128,15 +128,6 @@ impl View {
         View::pinned(&self.0.engine, self.0.open.clone(), revision)
     }
 
-    /// The branch that this view follows; `None` for a pinned revision and a dry run.
-    pub fn branch(&self) -> Option<String> {
-        match &self.0.id.view {
-            Which::Head => Some(MAIN.to_owned()),
-            Which::Branch(name) => Some(name.clone()),
-            Which::Pinned(_) | Which::Dry(_) => None,
-        }
-    }
-
     /// Whether the revision is in the log: not that of a dry run.
     pub fn is_stored(&self) -> bool {
         match &self.0.id.view {

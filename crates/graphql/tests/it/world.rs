@@ -8,6 +8,7 @@ use lmlang_engine::{Engine, Limits, SnapshotPolicy};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{self, Executor, Params, RequestId};
 use lmlang_store::{Options, Store};
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -59,18 +60,33 @@ func nothing () -> () pure {
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) executor: Executor,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl World {
     /// An engine with an empty database.
     pub(crate) async fn empty() -> World {
-        let folder = TempDir::new().expect("a folder can be made");
+        World::over(TempDir::new().expect("a folder can be made")).await
+    }
+
+    async fn over(folder: TempDir) -> World {
         let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
         let executor = schema::build(engine.clone(), transport::Limits::default());
-        World { engine, executor, _folder: folder }
+        World { engine, executor, folder }
+    }
+
+    /// The same database under a new engine; the statements are run in between.
+    pub(crate) async fn restarted(self, statements: &[&str]) -> World {
+        self.engine.close().await;
+        let url = format!("sqlite://{}", self.folder.path().join("lmlang.db").display());
+        let connection = sea_orm::Database::connect(url).await.expect("the file is there");
+        for statement in statements {
+            connection.execute_unprepared(statement).await.expect("the statement is fine");
+        }
+        connection.close().await.expect("nothing is left to write");
+        World::over(self.folder).await
     }
 
     /// One with the program `world`, which has two revisions and a checkpoint `start`.
