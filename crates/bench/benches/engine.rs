@@ -19,11 +19,10 @@ use lmlang_bench::process::own_cpu;
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
 use lmlang_engine::{
-    Arrival, Call, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
-    SnapshotPolicy, Travel, Way,
+    Arrival, Call, Creation, Distance, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal,
+    Selector, SnapshotPolicy, Travel, Way,
 };
 use lmlang_history::diff;
-use lmlang_history::line::Distance;
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_history::request::{At, EditRequest, InsertNode};
 use lmlang_history::revision::MAIN;

@@ -1,5 +1,6 @@
 //! Checkpoints: named pointers to revisions.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -12,7 +13,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
 use crate::timeline::Head;
-use crate::writing::Plan;
+use crate::writing::{Plan, Written};
 
 /// The checkpoints of a program by name. A clone copies a pointer.
 #[derive(Clone, Debug, Default)]
@@ -49,18 +50,23 @@ impl Checkpoints {
         let (RevisionKind::Checkpoint, Some(name)) = (entry.kind, &entry.name) else { return };
         match entry.target {
             Some(revision) => {
-                let checkpoint = Checkpoint {
-                    name: name.clone(),
-                    revision,
-                    message: entry.message.clone(),
-                    actor: entry.actor.clone(),
-                    time: entry.time,
-                };
-                self.0.insert(name.clone(), Arc::new(checkpoint));
+                self.0.insert(name.clone(), Arc::new(Checkpoint::made_by(entry, name, revision)));
             }
             None => {
                 self.0.remove(name);
             }
+        }
+    }
+}
+
+impl Checkpoint {
+    fn made_by(entry: &Header, name: &str, revision: u64) -> Checkpoint {
+        Checkpoint {
+            name: name.to_owned(),
+            revision,
+            message: entry.message.clone(),
+            actor: entry.actor.clone(),
+            time: entry.time,
         }
     }
 }
@@ -79,19 +85,36 @@ impl Engine {
         if name == MAIN {
             return Err(Error::NameTaken { what: "branch", name: name.to_owned() });
         }
-        let revision = self.revision(open, at).await?.entry.number;
+        // As in `propose`.
+        let revision = &match at {
+            Some(at) => self.named(open, at).await.map(|named| Some(named.number)),
+            None => Ok(None),
+        };
         let plan = |head: Head, refs: RefAllocator| async move {
+            let revision = revision.clone()?.unwrap_or(head.revision.entry.number);
             if head.checkpoints.get(name).is_some() {
                 return Err(Error::NameTaken { what: "checkpoint", name: name.to_owned() });
             }
             let base = self.blank_header(RevisionKind::Checkpoint, &head, &refs, call);
             let header = Header { target: Some(revision), name: Some(name.to_owned()), ..base };
+            let made = Checkpoint::made_by(&header, name, revision);
             let entry = Entry::new(header, Vec::new());
-            Ok(Plan::<(), ()>::Append { entry, state: None, answer: () })
+            Ok(Plan::<Checkpoint, Infallible>::Append { entry, state: None, answer: made })
         };
-        self.write(open, call, plan).await?;
-        let made = open.timeline.head().checkpoints.get(name).cloned();
-        made.ok_or_else(|| Error::not_found("checkpoint", name))
+        match self.write(open, call, plan).await? {
+            Written::Stored(made, _) => Ok(Arc::new(made)),
+            Written::Left(never) => match never {},
+            Written::Repeated(number) => {
+                let first = self.header(open, number).await?;
+                let revision = first.as_ref().and_then(|first| first.target);
+                match (first, revision) {
+                    (Some(first), Some(revision)) => {
+                        Ok(Arc::new(Checkpoint::made_by(&first, name, revision)))
+                    }
+                    (Some(_) | None, _) => Err(Error::not_found("checkpoint", name)),
+                }
+            }
+        }
     }
 
     /// Forgets a checkpoint; the revision stays.

@@ -150,23 +150,24 @@ impl Engine {
         if proposal.edits.is_empty() {
             return Err(Error::bad_request("`edits` must not be empty"));
         }
-        // Before the writer is held: an old revision may take a while to find.
+        // Before the writer is held: an old revision may take a while to find. One that is not there is told by the plan: by
+        // now it may be gone for a request that is repeated.
         let base = match &proposal.base {
-            Some(base) => Some(self.named(&open, base).await?),
-            None => None,
+            Some(base) => self.named(&open, base).await.map(Some),
+            None => Ok(None),
         };
         if proposal.dry_run {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.
             let refs = open.timeline.refs();
-            return self.dry_run(open, base, Arc::new(proposal), head, refs, call).await;
+            return self.dry_run(open, base?, Arc::new(proposal), head, refs, call).await;
         }
         let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
         let proposal = Arc::new(proposal);
         let plan = |head: Head, refs: RefAllocator| {
             let (base, proposal) = (base.clone(), Arc::clone(&proposal));
             async move {
-                Ok(match self.apply(base, proposal, &head, refs).await? {
+                Ok(match self.apply(base?, proposal, &head, refs).await? {
                     Err(refusal) => Plan::Leave(refusal),
                     Ok(next) => {
                         let entry = self.edit_entry(&next, &head, call);
@@ -268,20 +269,9 @@ impl Engine {
         let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
         let before = self.state(&open, parent).await?.ok_or_else(missing)?;
         let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(&open, number).await? };
-        let created = created(&entry);
+        let created = entry.created();
         Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
     }
-}
-
-/// What an entry made, with the names that its request gave.
-fn created(entry: &Entry) -> Vec<(Option<String>, Ref)> {
-    let named = |of: Ref| entry.names.iter().find(|(_, named)| *named == of).map(|(name, _)| name.clone());
-    entry
-        .edits
-        .iter()
-        .filter(|edit| edit.adds())
-        .map(|edit| (named(edit.subject()), edit.subject()))
-        .collect()
 }
 
 /// A state that a change set led to, before it has an entry.

@@ -51,4 +51,4 @@ pub use request::Call;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
 pub use stream::{Batch, Batching};
 pub use timeline::{Head, Revision, Timeline};
-pub use undo::{Arrival, Travel, Way};
+pub use undo::{Arrival, Distance, Travel, Way};

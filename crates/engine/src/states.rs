@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmlang_history::Edit;
 use lmlang_history::log::{Entry, Header};
 use lmlang_history::revision::{Base, MAIN, RevisionName, hashes_from};
-use lmlang_store::{Bound, ProgramKey, Tail};
+use lmlang_store::{Bound, FIRST_SEQ, ProgramKey, Tail};
 
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -95,6 +95,12 @@ impl Engine {
             next = header.parents.first().copied();
         }
         Ok(None)
+    }
+
+    /// The state that a program began with.
+    pub async fn origin(&self, open: &OpenProgram) -> Result<Arc<Revision>, Error> {
+        let first = self.state(open, FIRST_SEQ).await?;
+        first.ok_or_else(|| Error::not_found("revision", format!("r{FIRST_SEQ}")))
     }
 
     /// The state after the entry with a number; that of its parent for an entry that changes no content.

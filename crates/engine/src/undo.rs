@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_history::line::{Distance, NothingToDo};
+use lmlang_history::line::{self, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 use lmlang_verify::Checked;
@@ -13,6 +13,15 @@ use crate::error::Error;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::writing::{Plan, Written};
+
+/// How far to go along the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Distance {
+    /// So many states.
+    Steps(u64),
+    /// To the revision that the caller names.
+    To(String),
+}
 
 /// Where to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,19 +63,24 @@ pub enum Arrival {
     Conflict(Conflict),
 }
 
+/// The revisions that a request names.
+#[derive(Clone, Debug, Default)]
+struct Named {
+    expected: Option<Arc<Header>>,
+    to: Option<Arc<Header>>,
+}
+
 impl Engine {
     /// Goes back, forward, or to a checkpoint, by appending a revision whose content is the older one's.
     pub async fn travel(&self, open: &OpenProgram, travel: &Travel, call: &Call) -> Result<Arrival, Error> {
-        // Before the writer is held: an old revision may take a while to find.
-        let expected = match &travel.expected_head {
-            Some(expected) => Some(self.named(open, expected).await?),
-            None => None,
-        };
-        let expected = expected.as_ref();
+        // Before the writer is held: an old revision may take a while to find. One that is not there is told by the plan: by
+        // now it may be gone for a request that is repeated.
+        let named = &self.named_by(open, travel).await;
         if travel.dry_run {
             let head = open.timeline.head();
             let refs = open.timeline.refs();
-            return Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
+            let named = named.clone()?;
+            return Ok(match self.plan_travel(open, travel, &named, &head, &refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((entry, target)) => {
                     let after = Arc::new(Revision { entry: entry.header, checked: target });
@@ -75,7 +89,8 @@ impl Engine {
             });
         }
         let plan = |head: Head, refs: RefAllocator| async move {
-            Ok(match self.plan_travel(open, travel, expected, &head, &refs, call).await? {
+            let named = named.clone()?;
+            Ok(match self.plan_travel(open, travel, &named, &head, &refs, call).await? {
                 Err(arrival) => Plan::Leave(arrival),
                 Ok((entry, target)) => {
                     Plan::Append { entry, state: Some(Box::new((target, refs))), answer: head.revision }
@@ -95,28 +110,43 @@ impl Engine {
         }
     }
 
+    async fn named_by(&self, open: &OpenProgram, travel: &Travel) -> Result<Named, Error> {
+        let mut named = Named::default();
+        if let Some(expected) = &travel.expected_head {
+            named.expected = Some(self.named(open, expected).await?);
+        }
+        if let Way::Undo(Distance::To(to)) | Way::Redo(Distance::To(to)) = &travel.way {
+            named.to = Some(self.named(open, to).await?);
+        }
+        Ok(named)
+    }
+
     /// The entry that goes there, with the state that it takes.
     async fn plan_travel(
         &self,
         open: &OpenProgram,
         travel: &Travel,
-        expected: Option<&Arc<Header>>,
+        named: &Named,
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
     ) -> Result<Result<(Entry, Checked), Arrival>, Error> {
-        if let Some(seen) = expected
+        if let Some(seen) = &named.expected
             && seen.number != head.revision.entry.number
         {
             return Ok(Err(Arrival::Conflict(stale(seen, &head.revision.entry))));
         }
         let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
+        let distance = |distance: &Distance| match (distance, &named.to) {
+            (Distance::Steps(steps), _) => line::Distance::Steps(*steps),
+            (Distance::To(_), to) => line::Distance::To(to.as_ref().map_or(0, |to| to.number)),
+        };
         let (kind, number) = match &travel.way {
-            Way::Undo(distance) => match head.line.undo(*distance) {
+            Way::Undo(far) => match head.line.undo(distance(far)) {
                 Ok(found) => (RevisionKind::Undo, found.target),
                 Err(reason) => return nothing(reason),
             },
-            Way::Redo(distance) => match head.line.redo(*distance) {
+            Way::Redo(far) => match head.line.redo(distance(far)) {
                 Ok(found) => (RevisionKind::Redo, found.target),
                 Err(reason) => return nothing(reason),
             },

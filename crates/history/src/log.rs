@@ -1,5 +1,6 @@
 //! Entries of a program's log: the revisions.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -191,6 +192,16 @@ impl Entry {
     /// An entry of its parts.
     pub fn new(header: Header, edits: Vec<Edit>) -> Entry {
         Entry { header: Arc::new(header), edits }
+    }
+
+    /// What was made, in order, with the names that the request gave: what the edits add, then what has a name inside of
+    /// that.
+    pub fn created(&self) -> Vec<(Option<String>, Ref)> {
+        let mut names: BTreeMap<Ref, &String> = self.names.iter().map(|(name, of)| (*of, name)).collect();
+        let added = self.edits.iter().filter(|edit| edit.adds()).map(Edit::subject);
+        let mut created: Vec<_> = added.map(|of| (names.remove(&of).cloned(), of)).collect();
+        created.extend(names.into_iter().map(|(of, name)| (Some(name.clone()), of)));
+        created
     }
 }
 

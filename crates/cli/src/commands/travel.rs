@@ -1,7 +1,6 @@
 //! `lmlang undo` and `lmlang redo`, and what restoring a checkpoint has in common with them.
 
-use lmlang_engine::{Arrival, Travel, Way};
-use lmlang_history::line::Distance;
+use lmlang_engine::{Arrival, Distance, Travel, Way};
 use serde_json::json;
 
 use crate::error::Error;
@@ -52,8 +51,8 @@ pub(crate) fn redo(args: &Args, settings: &Settings, output: Output) -> Result<E
 impl Args {
     fn distance(&self) -> Result<Distance, Error> {
         let Some(to) = &self.to else { return Ok(Distance::Steps(self.steps)) };
-        let number = to.strip_prefix('r').and_then(|digits| digits.parse().ok());
-        number.map(Distance::To).ok_or_else(|| Error::Target { given: to.clone() })
+        let number: Option<u64> = to.strip_prefix('r').and_then(|digits| digits.parse().ok());
+        number.map(|_| Distance::To(to.clone())).ok_or_else(|| Error::Target { given: to.clone() })
     }
 }
 
@@ -68,10 +67,6 @@ pub(crate) fn go(
     let travel = Travel { way, expected_head: how.expected_head.clone(), dry_run: how.dry_run };
     let call = call(settings, how.message.clone());
     let arrival = with_program(settings, program, |engine, open| async move {
-        if let Way::Undo(Distance::To(number)) | Way::Redo(Distance::To(number)) = travel.way {
-            // One that is nowhere, as opposed to one that is not on the line.
-            engine.revision(&open, Some(&format!("r{number}"))).await?;
-        }
         Ok(engine.travel(&open, &travel, &call).await?)
     })?;
     match arrival {

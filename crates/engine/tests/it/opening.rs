@@ -1,7 +1,6 @@
 //! Opening a program from its snapshots and its log.
 
-use lmlang_engine::{Head, OpenProgram, Way};
-use lmlang_history::line::Distance;
+use lmlang_engine::{Distance, Head, OpenProgram, Way};
 
 use crate::fixture::{Fixture, OFTEN, call};
 

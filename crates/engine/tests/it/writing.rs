@@ -4,8 +4,7 @@ use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
-use lmlang_engine::{Call, Error, Event, Outcome, Proposal, Selector, Way};
-use lmlang_history::line::Distance;
+use lmlang_engine::{Call, Distance, Error, Event, Outcome, Proposal, Selector, Way};
 use lmlang_history::request::{EditRequest, ReplaceText};
 use lmlang_ir::text::{Detail, print_program};
 

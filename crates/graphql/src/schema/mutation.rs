@@ -1,8 +1,7 @@
 //! The root of mutations: each one takes an input object with an optional idempotency key.
 
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
-use lmlang_engine::{Call, Creation, Engine, NewProgramRequest, Proposal, Selector, Travel, Way};
-use lmlang_history::line::Distance;
+use lmlang_engine::{Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Way};
 use lmlang_history::log::{Actor, ActorKind};
 
 use lmlang_verify::Class;
@@ -376,7 +375,9 @@ async fn create_program(
         NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), text: input.text };
     match engine.create_program(request, &call).await.map_err(fail)? {
         Creation::Created(open) => {
-            let view = View::head(engine, open);
+            // A repeated request is answered with what it made then.
+            let made = engine.origin(&open).await.map_err(fail)?;
+            let view = View::made(engine, open, made);
             let found = view.findings().iter().map(|(_, found)| Diagnostic::new(&view, found.clone()));
             let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
             Ok(CreateProgramPayload { program: Some(Program::of(view)), errors: Vec::new(), warnings })
@@ -430,7 +431,7 @@ async fn undo(
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let distance = match &input.to {
-        Some(to) => Distance::To(engine.revision(&open, Some(to)).await.map_err(fail)?.entry.number),
+        Some(to) => Distance::To(to.clone()),
         None => Distance::Steps(
             u64::try_from(input.steps)
                 .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?,

@@ -57,3 +57,118 @@ async fn a_repeated_request_is_answered_with_what_it_made_then() {
     let number = &undone["made"]["outcome"]["revision"]["number"];
     assert_eq!(again["made"]["outcome"]["program"]["id"], format!("{program}@r{number}"));
 }
+
+/// Every mutation that makes a revision: what is asked for, and all of the answer that does not say which view it is in.
+const KEYED: &[(&str, &str)] = &[
+    (
+        "createProgram",
+        r#"createProgram(input: {name: "made", doc: "Of then.", text: "module m\nfunc hole () -> (i64) { return _ }\n", idempotencyKey: "create"}) {
+            errors { code } warnings { code message } program { programId name doc rootHash revision { number } functions { nodes { name } } }
+        }"#,
+    ),
+    (
+        "proposeEdit",
+        r#"proposeEdit(input: {
+            programId: "world", baseRevision: "gone", message: "Why.", idempotencyKey: "edit",
+            edits: [
+                {addFunction: {as: "twice", name: "twice", module: "world", params: [{name: "n", type: "i64"}], results: ["i64"], body: "sum = add.i64 n, n\nreturn sum"}}
+                {insertText: {function: "world::total", text: "seven = const.i64 7\neight = add.i64 seven, _"}}
+                {addModule: {as: "sub", name: "sub", parent: "world"}}
+                {addVar: {as: "cell", function: "world::far", name: "cell", type: "i64"}}
+            ]
+        }) { outcome { __typename ... on EditApplied {
+            committed revision { number message actor { name } changed { added } } created { name ref kind } changed { added removed modified functions }
+            diagnosticsAdded { code message } diagnosticsResolved { code } warnings { code message } program { rootHash text }
+        } } }"#,
+    ),
+    (
+        "undo",
+        r#"undo(input: {programId: "world", to: "gone", expectedHead: "head", message: "Back.", idempotencyKey: "undo"}) { ...Went }"#,
+    ),
+    ("redo", r#"redo(input: {programId: "world", idempotencyKey: "redo"}) { ...Went }"#),
+    (
+        "createCheckpoint",
+        r#"createCheckpoint(input: {programId: "world", name: "mark", at: "gone", message: "Here.", idempotencyKey: "mark"}) {
+            checkpoint { name message createdAt actor { name } revision { number } }
+        }"#,
+    ),
+    (
+        "restoreCheckpoint",
+        r#"restoreCheckpoint(input: {programId: "world", name: "mark", idempotencyKey: "restore"}) { ...Went }"#,
+    ),
+    (
+        "deleteCheckpoint",
+        r#"deleteCheckpoint(input: {programId: "world", name: "mark", idempotencyKey: "delete"}) { deleted }"#,
+    ),
+];
+
+const WENT: &str = "fragment Went on RevisionPayload { outcome { __typename ... on RevisionMade {
+    committed revision { number kind message target { number } edits { nodes { text } } } changed { added removed modified functions }
+    diff { changed { modified } text } program { rootHash }
+} } }";
+
+async fn keyed(world: &World, field: &str, request: &str) -> Value {
+    let fragment = if request.contains("...Went") { WENT } else { "" };
+    let mut answer = world.data(&format!("mutation {{ {request} }} {fragment}"), json!({})).await;
+    let made = answer[field].take();
+    assert!(!made.is_null(), "{request}");
+    made
+}
+
+async fn mark(world: &World, name: &str) {
+    let query = r#"mutation($name: String!) { createCheckpoint(input: {programId: "world", name: $name, message: "Another."}) { __typename } }"#;
+    world.data(query, json!({ "name": name })).await;
+}
+
+async fn unmark(world: &World, name: &str) {
+    let query = r#"mutation($name: String!) { deleteCheckpoint(input: {programId: "world", name: $name}) { deleted } }"#;
+    world.data(query, json!({ "name": name })).await;
+}
+
+/// Whatever happened since, and whoever answers: the names that a request was made with may mean something else by now, or
+/// nothing.
+#[tokio::test]
+async fn every_repeated_request_is_answered_as_the_first() {
+    let world = World::new().await;
+    let mut first = Vec::new();
+    for (field, request) in KEYED {
+        let names: Vec<&str> = ["gone", "head"].into_iter().filter(|name| request.contains(name)).collect();
+        for name in &names {
+            mark(&world, name).await;
+            if *field == "undo" && *name == "gone" {
+                edit(&world, "Undone.", None).await;
+            }
+        }
+        first.push(keyed(&world, field, request).await);
+        for name in &names {
+            unmark(&world, name).await;
+        }
+        if *field == "createCheckpoint" {
+            edit(&world, "To go back from.", None).await;
+        }
+    }
+    let outcomes: Vec<&Value> = first.iter().map(|answer| &answer["outcome"]["__typename"]).collect();
+    assert_eq!(outcomes[1..4], ["EditApplied", "RevisionMade", "RevisionMade"], "{first:?}");
+    assert_eq!(outcomes[5], "RevisionMade", "{first:?}");
+    assert!(first[1]["outcome"]["created"].as_array().is_some_and(|made| made.len() >= 6), "{}", first[1]);
+    for doc in ["One.", "Two."] {
+        edit(&world, doc, None).await;
+    }
+    mark(&world, "mark").await;
+    let other = r#"mutation { proposeEdit(input: {programId: "made", edits: [{addModule: {name: "more"}}]}) { outcome { __typename } } }"#;
+    world.data(other, json!({})).await;
+    let newest = async |world: &World| {
+        let query = r#"{ world: program(name: "world") { eventCursor } made: program(name: "made") { eventCursor } }"#;
+        world.data(query, json!({})).await
+    };
+    let before = newest(&world).await;
+    let repeat = async |world: &World| {
+        for ((field, request), first) in KEYED.iter().zip(&first) {
+            assert_eq!(&keyed(world, field, request).await, first, "{field}");
+        }
+        assert_eq!(newest(world).await, before, "nothing was done");
+    };
+    repeat(&world).await;
+    let world = world.restarted(&[]).await;
+    repeat(&world).await;
+}
