@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::text::parse_type;
+use lmlang_ir::text::{Written, parse_type};
 use lmlang_ir::types::Type;
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, FuncRef, Function, FunctionHead, Module, ModuleRef, Param, Place,
@@ -107,8 +107,8 @@ impl Session<'_> {
     }
 
     fn ty(&self, field: &[&str], module: ModuleRef, text: &str) -> Done<Type> {
-        let text = self.substitute(field, text)?;
-        parse_type(&self.program, Some(module), &text).map_err(|error| EditError::text(field, error).into())
+        let given = Written::with_names(text, &self.names);
+        parse_type(&self.program, Some(module), given).map_err(|error| self.told(field, vec![error]))
     }
 
     fn params(&self, field: &str, module: ModuleRef, params: &[ParamRequest]) -> Done<Vec<Param>> {

@@ -254,8 +254,3 @@ impl EditError {
         }
     }
 }
-
-/// The mistakes in a text that stands in a field.
-pub(super) fn texts(field: &[&str], errors: Vec<TextError>) -> Fail {
-    Fail::Errors(errors.into_iter().map(|error| EditError::text(field, error)).collect())
-}

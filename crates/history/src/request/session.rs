@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use imbl::OrdMap;
-use lmlang_ir::text::{Places, nearest};
+use lmlang_ir::text::{self, Places, TextError, nearest};
 use lmlang_ir::{
     Body, FuncRef, Function, FunctionMut, ModuleRef, NodeRef, Place, Program, Ref, RefAllocator, RefKind,
     RegionRef, StructureError, refs,
@@ -271,37 +271,17 @@ impl Session<'_> {
         self.refs.allocate_in(function).and_then(make).ok_or_else(exhausted)
     }
 
-    /// Puts refs in place of `$names` in a text, those in quotes and comments apart.
-    pub(super) fn substitute(&self, field: &[&str], text: &str) -> Done<String> {
-        if !text.contains('$') {
-            return Ok(text.to_owned());
+    /// The mistakes in a text that stands in a field, without those that only follow from an edit that failed.
+    pub(super) fn told(&self, field: &[&str], errors: Vec<TextError>) -> Fail {
+        let lost = |error: &TextError| {
+            let name = error.found.as_deref().and_then(|found| found.strip_prefix('$'));
+            error.code == text::code::UNKNOWN_NAME && name.is_some_and(|name| self.lost.contains(name))
+        };
+        let told = errors.into_iter().filter(|error| !lost(error)).map(|error| EditError::text(field, error));
+        match told.collect::<Vec<EditError>>() {
+            told if told.is_empty() => Fail::Follows,
+            told => Fail::Errors(told),
         }
-        let (mut out, mut quoted, mut comment) = (String::with_capacity(text.len()), false, false);
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '"' if !comment => quoted = !quoted,
-                '\\' if quoted => {
-                    out.push(c);
-                    out.extend(chars.next().map(|(_, escaped)| escaped));
-                    continue;
-                }
-                ';' if !quoted => comment = true,
-                '\n' => comment = false,
-                '$' if !quoted && !comment => {
-                    let start = at + 1;
-                    let mut end = start;
-                    while let Some((next, c)) = chars.next_if(|(_, c)| c.is_alphanumeric() || *c == '_') {
-                        end = next + c.len_utf8();
-                    }
-                    out.push_str(&self.named(field, &text[start..end])?.to_string());
-                    continue;
-                }
-                _ => {}
-            }
-            out.push(c);
-        }
-        Ok(out)
     }
 }
 

@@ -343,6 +343,31 @@ fn texts() {
 }
 
 #[test]
+fn places_in_a_text_are_those_of_the_text_as_sent() {
+    let text = |text: &str| EditRequest::InsertText(InsertText { text: text.into(), at: after("n4") });
+    check(
+        "text_places",
+        &[
+            node("a_name_longer_than_its_ref", "const.i32 1", &[], within("f")),
+            text("u = add.i32 $a_name_longer_than_its_ref, nothing"),
+            text("u = add.i32 $a_name, $a_name_longer_than_its_ref\n; $note\nv = string.len \"$text\", uu"),
+            node("", "call  $a_name_longer_than_its_ref.x", &[], within("f")),
+            node("", "loop (i: i32, s: $a_name_longer_than_its_ref, t: thing) -> ()", &[], within("f")),
+            EditRequest::AddVar(AddVar {
+                name_as: None,
+                function: "f".into(),
+                name: None,
+                ty: "result<$a_name_longer_than_its_ref, thing>".into(),
+            }),
+            node("lost", "const.i32 1", &["k"], within("f")),
+            text("u = add.i32 $lost, 1\nv = add.i32 u, uu"),
+            text("u = add.i32 $lost, 1"),
+            node("", "call $lost", &[], within("f")),
+        ],
+    );
+}
+
+#[test]
 fn mistakes() {
     check(
         "mistakes",

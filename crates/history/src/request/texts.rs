@@ -1,12 +1,10 @@
 //! Edits that come as text.
 
-use std::collections::HashMap;
-
 use lmlang_ir::hash::{Content, Hasher};
-use lmlang_ir::text::{self, InsertPlace};
+use lmlang_ir::text::{self, InsertPlace, Written};
 use lmlang_ir::{ContractRef, FuncRef, Hash, NodeRef, Ref, RegionRef, TypeRef};
 
-use super::error::{Done, EditError, Fail, StaleRead, code, texts};
+use super::error::{Done, EditError, Fail, StaleRead, code};
 use super::inputs::{AddText, AddType, InsertText, ReplaceText};
 use super::nodes::Operator;
 use super::places::What;
@@ -16,9 +14,9 @@ use super::sources::Scope;
 impl Session<'_> {
     /// The operator that a text stands for at a place.
     pub(super) fn operator(&self, field: &[&str], place: Scope, given: &str) -> Done<Operator> {
-        let given = self.substitute(field, given)?;
+        let given = Written::with_names(given, &self.names);
         // Most operators name things by ref or nothing at all: what has names costs a look at all that is in scope.
-        if let Ok(op) = text::parse_op(&given) {
+        if let Ok(op) = text::parse_op(given) {
             let mut unknown = None;
             op.each_mention(&mut |of| unknown = unknown.or(self.program.place(of).is_none().then_some(of)));
             return match unknown {
@@ -28,17 +26,17 @@ impl Session<'_> {
         }
         let Scope { function, region, after } = place;
         let scope = text::OperatorScope { function, region, after };
-        let form = text::parse_operator(&self.program, scope, &given)
-            .map_err(|error| Fail::from(EditError::text(field, error)))?;
+        let form = text::parse_operator(&self.program, scope, given)
+            .map_err(|error| self.told(field, vec![error]))?;
         Ok(Operator { op: form.op, params: form.region_params })
     }
 
     /// Adds what stands in a text; the names of its entities are `$names` afterwards, where they are free.
     pub(super) fn add_text(&mut self, edit: &AddText) -> Done<()> {
         let module = edit.module.as_ref().map(|text| self.entity_of(&["module"], text)).transpose()?;
-        let given = self.substitute(&["text"], &edit.text)?;
-        let added = text::add_text(&mut self.program, self.refs, module, &given)
-            .map_err(|errors| texts(&["text"], errors))?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let added = text::add_text(&mut self.program, self.refs, module, given)
+            .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(added.places);
         for (name, of) in added.entities {
             self.names.entry(name.to_string()).or_insert(of);
@@ -49,9 +47,9 @@ impl Session<'_> {
     /// Adds a type.
     pub(super) fn add_type(&mut self, edit: &AddType) -> Done<Ref> {
         let module = self.module(edit.module.as_ref())?;
-        let given = self.substitute(&["text"], &edit.text)?;
-        let added = text::add_text(&mut self.program, self.refs, Some(module), &given)
-            .map_err(|errors| texts(&["text"], errors))?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let added = text::add_text(&mut self.program, self.refs, Some(module), given)
+            .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(added.places);
         match added.entities.as_slice() {
             [(_, of)] if TypeRef::try_from(*of).is_ok() => {
@@ -71,9 +69,9 @@ impl Session<'_> {
         let function: FuncRef = self.entity_of(&["ref"], &edit.of)?;
         let hash = self.function(&["ref"], function)?.content_hash();
         check_hash(function.into(), edit, hash)?;
-        let given = self.substitute(&["text"], &edit.text)?;
-        let places = text::replace_function(&mut self.program, self.refs, function, &given)
-            .map_err(|errors| texts(&["text"], errors))?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let places = text::replace_function(&mut self.program, self.refs, function, given)
+            .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(places);
         Ok(function.into())
     }
@@ -87,9 +85,9 @@ impl Session<'_> {
         let mut hasher = Hasher::new(b"type");
         def.hash_into(&mut hasher);
         check_hash(ty.into(), edit, hasher.finish())?;
-        let given = self.substitute(&["text"], &edit.text)?;
-        let places = text::replace_type(&mut self.program, self.refs, ty, &given)
-            .map_err(|errors| texts(&["text"], errors))?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let places = text::replace_type(&mut self.program, self.refs, ty, given)
+            .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(places);
         Ok(ty.into())
     }
@@ -100,9 +98,9 @@ impl Session<'_> {
         let function = self.within(&["ref"], contract.into())?;
         let hash = self.function(&["ref"], function)?.content_hash();
         check_hash(function.into(), edit, hash)?;
-        let given = self.substitute(&["text"], &edit.text)?;
-        let places = text::replace_contract(&mut self.program, self.refs, contract, &given)
-            .map_err(|errors| texts(&["text"], errors))?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let places = text::replace_contract(&mut self.program, self.refs, contract, given)
+            .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(places);
         Ok(contract.into())
     }
@@ -122,10 +120,10 @@ impl Session<'_> {
         after: Option<NodeRef>,
         lines: &str,
     ) -> Done<()> {
-        let given = self.substitute(field, lines)?;
+        let given = Written::with_names(lines, &self.names);
         let at = InsertPlace { function, region, after };
-        let inserted = text::insert_text(&mut self.program, self.refs, at, &given, &HashMap::new())
-            .map_err(|errors| texts(field, errors))?;
+        let inserted = text::insert_text(&mut self.program, self.refs, at, given)
+            .map_err(|errors| self.told(field, errors))?;
         self.placed(inserted.places);
         for (label, node) in inserted.labels {
             self.names.insert(label, node.into());
@@ -141,10 +139,10 @@ impl Session<'_> {
         region: RegionRef,
         condition: &str,
     ) -> Done<()> {
-        let given = self.substitute(field, condition)?;
+        let given = Written::with_names(condition, &self.names);
         let at = InsertPlace { function, region, after: None };
-        let inserted = text::insert_condition(&mut self.program, self.refs, at, &given)
-            .map_err(|errors| texts(field, errors))?;
+        let inserted = text::insert_condition(&mut self.program, self.refs, at, given)
+            .map_err(|errors| self.told(field, errors))?;
         self.placed(inserted.places);
         Ok(())
     }

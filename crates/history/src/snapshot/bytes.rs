@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
         let damaged = self.damaged("an operator");
         let entry = self.entry(place)?;
         if entry.op.is_none() {
-            entry.op = Some(text::parse_op(&entry.text).map_err(|_| damaged)?);
+            entry.op = Some(text::parse_op(&*entry.text).map_err(|_| damaged)?);
         }
         entry.op.clone().ok_or_else(|| self.damaged("an operator"))
     }

@@ -4,6 +4,7 @@ use crate::entities::Name;
 use crate::program::Program;
 use crate::refs::{ModuleRef, Ref, RefAllocator};
 use crate::text::cursor::Parser;
+use crate::text::dollar::Written;
 use crate::text::error::{Mistake, TextError, locate};
 use crate::text::lower::{Lowering, Policy};
 use crate::text::places::Places;
@@ -29,12 +30,13 @@ pub fn parse_program(text: &str, refs: &mut RefAllocator) -> Result<Program, Vec
 
 /// Adds modules, types, storage and functions to a program. Items before any `module` line go to `module`; without one
 /// to the only module, or to `main`. What the text adds cannot have refs yet; what it uses can.
-pub fn add_text(
+pub fn add_text<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     module: Option<ModuleRef>,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<Added, Vec<TextError>> {
+    let text = text.into();
     let (tree, mistakes) = parse_items(text);
     let lowering = Lowering::new(program, refs, &tree, Policy::Refuse).with_places();
     let (entities, places) = lower(text, mistakes, program, refs, lowering, |lowering| {
@@ -44,7 +46,7 @@ pub fn add_text(
     Ok(Added { entities, places })
 }
 
-pub(super) fn parse_items(text: &str) -> (Tree, Vec<Mistake>) {
+pub(super) fn parse_items<'t>(text: impl Into<Written<'t>>) -> (Tree, Vec<Mistake>) {
     let mut parser = Parser::new(text);
     parser.items();
     (parser.tree, parser.mistakes)
@@ -52,14 +54,15 @@ pub(super) fn parse_items(text: &str) -> (Tree, Vec<Mistake>) {
 
 /// Runs a lowering; on success its program and refs take the place of those given. The places are empty unless it was
 /// asked for them.
-pub(super) fn lower<'t, T>(
-    text: &str,
+pub(super) fn lower<'t, 'w, T>(
+    text: impl Into<Written<'w>>,
     mistakes: Vec<Mistake>,
     program: &mut Program,
     refs: &mut RefAllocator,
     mut lowering: Lowering<'t>,
     run: impl FnOnce(&mut Lowering<'t>) -> T,
 ) -> Result<(T, Places), Vec<TextError>> {
+    let text = text.into().text;
     let value = run(&mut lowering);
     let mut all = mistakes;
     all.append(&mut lowering.mistakes);

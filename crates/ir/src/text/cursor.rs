@@ -1,8 +1,10 @@
 //! Walking over tokens: what every part of the parser uses.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::refs::{Ref, looks_like_ref};
+use crate::text::dollar::Written;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::lexer::{Comment, Kind, Token, lex};
 use crate::text::literal::{Literal, unescape_text};
@@ -16,6 +18,7 @@ pub(super) type Parsed<T> = Result<T, Skip>;
 
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
+    written: Written<'t>,
     pub(super) tokens: Vec<Token>,
     comments: Vec<Comment>,
     comment_at: usize,
@@ -29,10 +32,20 @@ pub(super) struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str) -> Parser<'t> {
-        let lexed = lex(text);
+    pub(super) fn new(written: impl Into<Written<'t>>) -> Parser<'t> {
+        let written = written.into();
+        let text = written.text;
+        let mut lexed = lex(text);
+        for token in lexed.tokens.iter_mut().filter(|token| token.kind == Kind::Ident) {
+            let word = &text[token.start as usize..token.end as usize];
+            if word.starts_with('$') && written.named(word).is_none() {
+                lexed.mistakes.push(written.unknown(word, token.start));
+                token.kind = Kind::Bad;
+            }
+        }
         Parser {
             text,
+            written,
             tokens: lexed.tokens,
             comments: lexed.comments,
             comment_at: 0,
@@ -56,6 +69,12 @@ impl<'t> Parser<'t> {
 
     pub(super) fn source(&self, token: Token) -> &'t str {
         &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// A word as it is meant: the ref that a `$name` stands for.
+    pub(super) fn word(&self, token: Token) -> Cow<'t, str> {
+        let source = self.source(token);
+        self.written.named(source).map_or(Cow::Borrowed(source), |of| Cow::Owned(of.to_string()))
     }
 
     pub(super) fn advance(&mut self) -> Token {
@@ -241,7 +260,7 @@ impl<'t> Parser<'t> {
         let at = self.advance().start;
         let token = self.peek();
         if token.kind == Kind::Ident && self.adjacent(0) {
-            match self.source(token).parse::<Ref>() {
+            match self.word(token).parse::<Ref>() {
                 Ok(of) => {
                     self.advance();
                     return Ok(Some(Tag { of, at }));
@@ -261,7 +280,7 @@ impl<'t> Parser<'t> {
     pub(super) fn segment(&mut self, expected: &str) -> Parsed<Segment> {
         let token = self.peek();
         let (name, quoted): (Arc<str>, bool) = match token.kind {
-            Kind::Ident => (self.source(token).into(), false),
+            Kind::Ident => (self.word(token).into(), false),
             Kind::Str => (self.text_literal(token)?, true),
             Kind::Int
             | Kind::Float

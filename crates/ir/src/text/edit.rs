@@ -10,13 +10,13 @@ use std::sync::Arc;
 use crate::change::{FunctionMut, StructureError};
 use crate::entities::RegionParam;
 use crate::function::Function;
-use crate::node::Source;
 use crate::ops::{Expected, Op};
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef};
 use crate::text::api::{lower, parse_items};
 use crate::text::body_names::BodyNames;
 use crate::text::cursor::Parser;
+use crate::text::dollar::Written;
 use crate::text::error::{Mistake, TextError, code, locate};
 use crate::text::lexer::Kind;
 use crate::text::literal::Literal;
@@ -101,19 +101,20 @@ fn check_ref(label: &Segment, of: Ref) -> Result<(), Mistake> {
 }
 
 /// Replaces a function by its text. The ref of the function stays; those of its parts as the module says.
-pub fn replace_function(
+pub fn replace_function<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     of: FuncRef,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<Places, Vec<TextError>> {
+    let text = text.into();
     let Some(old) = program.function(of).cloned() else { return Err(missing(of.into())) };
     let (tree, mut mistakes) = parse_items(text);
     let item = match only_item(&tree, "function", &mut mistakes) {
         Some(Item::Function(item)) => item,
         Some(Item::Type(TypeItem { label, .. })) => return Err(not_one(text, label, "function")),
         Some(Item::Storage(item)) => return Err(not_one(text, &item.label, "function")),
-        None => return Err(locate(text, mistakes)),
+        None => return Err(locate(text.text, mistakes)),
     };
     let mut known: HashMap<u64, RefKind> = parts(&old).map(|part| (part.number, part.kind)).collect();
     known.insert(of.number(), RefKind::Function);
@@ -124,8 +125,8 @@ pub fn replace_function(
     Ok(places)
 }
 
-fn not_one(text: &str, label: &Segment, what: &str) -> Vec<TextError> {
-    locate(text, vec![Mistake::new(code::SYNTAX, label.at, format!("expected a {what}")).expected(what)])
+fn not_one(text: Written<'_>, label: &Segment, what: &str) -> Vec<TextError> {
+    locate(text.text, vec![Mistake::new(code::SYNTAX, label.at, format!("expected a {what}")).expected(what)])
 }
 
 fn replace<'t>(lowering: &mut Lowering<'t>, of: FuncRef, old: &Function, item: &'t FunctionItem) {
@@ -181,19 +182,20 @@ fn reuse(function: &Function) -> Reuse {
 }
 
 /// Replaces a nominal type by its text. Its ref stays, and those of members that are given or keep their names.
-pub fn replace_type(
+pub fn replace_type<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     of: TypeRef,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<Places, Vec<TextError>> {
+    let text = text.into();
     let Some(old) = program.type_def(of).cloned() else { return Err(missing(of.into())) };
     let (tree, mut mistakes) = parse_items(text);
     let item = match only_item(&tree, "type", &mut mistakes) {
         Some(Item::Type(item)) => item,
         Some(Item::Function(FunctionItem { label, .. })) => return Err(not_one(text, label, "type")),
         Some(Item::Storage(item)) => return Err(not_one(text, &item.label, "type")),
-        None => return Err(locate(text, mistakes)),
+        None => return Err(locate(text.text, mistakes)),
     };
     let fields = old.fields().iter().map(|field| field.member.number());
     let members = fields.chain(old.variants().iter().map(|variant| variant.member.number()));
@@ -209,12 +211,13 @@ pub fn replace_type(
 }
 
 /// Replaces a contract by its text: `require "message" = condition`.
-pub fn replace_contract(
+pub fn replace_contract<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     of: ContractRef,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<Places, Vec<TextError>> {
+    let text = text.into();
     let found = program.function_of(of.into()).and_then(|function| {
         let found = program.function(function)?;
         Some((function, Arc::clone(found), found.body().contract(of)?.clone()))
@@ -225,13 +228,13 @@ pub fn replace_contract(
     let (tree, mut mistakes) = (parser.tree, parser.mistakes);
     let body = match parsed {
         Ok(body) => body,
-        Err(_) => return Err(locate(text, mistakes)),
+        Err(_) => return Err(locate(text.text, mistakes)),
     };
     let [syntax] = body.contracts.as_slice() else {
         if mistakes.is_empty() {
             mistakes.push(Mistake::new(code::SYNTAX, 0, "expected one contract and nothing else"));
         }
-        return Err(locate(text, mistakes));
+        return Err(locate(text.text, mistakes));
     };
     let (regions, nodes) = inside(&old, contract.region);
     let regions_known = regions.iter().map(|region| (region.number(), RefKind::Region));
@@ -296,33 +299,31 @@ pub struct Inserted {
     pub places: Places,
 }
 
-/// Inserts lines into a region. `bindings` are values that the text calls `$name`.
-pub fn insert_text(
+/// Inserts lines into a region.
+pub fn insert_text<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     at: InsertPlace,
-    text: &str,
-    bindings: &HashMap<String, Source>,
+    text: impl Into<Written<'t>>,
 ) -> Result<Inserted, Vec<TextError>> {
-    insert(program, refs, at, text, bindings, |parser| parser.lines())
+    insert(program, refs, at, text.into(), |parser| parser.lines())
 }
 
 /// Inserts a condition into a region, which yields it: `ge_s.i64 n, 0`.
-pub fn insert_condition(
+pub fn insert_condition<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     at: InsertPlace,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<Inserted, Vec<TextError>> {
-    insert(program, refs, at, text, &HashMap::new(), |parser| parser.lone_condition())
+    insert(program, refs, at, text.into(), |parser| parser.lone_condition())
 }
 
 fn insert(
     program: &mut Program,
     refs: &mut RefAllocator,
     at: InsertPlace,
-    text: &str,
-    bindings: &HashMap<String, Source>,
+    text: Written<'_>,
     parse: impl FnOnce(&mut Parser<'_>) -> BodySyntax,
 ) -> Result<Inserted, Vec<TextError>> {
     let InsertPlace { function, region, after } = at;
@@ -347,10 +348,6 @@ fn insert(
         let mut body = Body::new(lowering, function, found.head().module);
         body.scope = Scope::at(function, &found, region, after);
         drop(found);
-        body.aliases = bindings
-            .iter()
-            .map(|(name, source)| (name.trim_start_matches('$').to_owned(), *source))
-            .collect();
         for var in &syntax.vars {
             body.variable(var);
             body.bind_variable(var);
@@ -418,10 +415,10 @@ fn typed_literal(
 /// the parameters of its body, for a `match` the cases.
 ///
 /// Variants without their enum are those of the only enum of the program that has all of them.
-pub fn parse_operator(
+pub fn parse_operator<'t>(
     program: &Program,
     scope: OperatorScope,
-    text: &str,
+    text: impl Into<Written<'t>>,
 ) -> Result<OperatorForm, TextError> {
     let OperatorScope { function, region, after } = scope;
     parse_alone(

@@ -1,3 +1,5 @@
+use imbl::OrdMap;
+
 use super::*;
 use crate::refs::ModuleRef;
 use crate::text::{
@@ -126,10 +128,11 @@ fn lines_are_inserted_where_one_says() {
     let (mut program, mut refs) = start(TEXT);
     let node = |number| NodeRef::new(number).expect("in range");
     let region = |number| RegionRef::new(number).expect("in range");
-    let bindings = HashMap::from([("$twice".to_owned(), Source::Node(node(20), 0))]);
+    let names = OrdMap::unit("twice".to_owned(), node(20).into());
+    let written = |text| Written::with_names(text, &names);
     let at = InsertPlace { function: f(), region: region(24), after: Some(node(26)) };
     let text = "y = add.i64 inner, $twice\nz, rest = call f(y, s)\nbreak_if L c (z)";
-    let made = insert_text(&mut program, &mut refs, at, text, &bindings).expect("fits");
+    let made = insert_text(&mut program, &mut refs, at, written(text)).expect("fits");
     assert_eq!(made.labels.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["y", "z"]);
     let places: Vec<_> = made.labels.iter().map(|(_, node)| made.places.get(node.number())).collect();
     assert_eq!(places, [Some((1, 5)), Some((2, 11))]);
@@ -139,16 +142,22 @@ fn lines_are_inserted_where_one_says() {
     assert!(inner < y && y < last, "{printed}");
     assert!(printed.contains("= add.i64 inner, a\n"), "{printed}");
     let at = InsertPlace { after: None, ..at };
-    insert_text(&mut program, &mut refs, at, "first = memory.size", &bindings).expect("fits");
-    let errors = insert_text(&mut program, &mut refs, at, "w = add.i64 inner, first", &bindings)
-        .expect_err("too early");
+    insert_text(&mut program, &mut refs, at, "first = memory.size").expect("fits");
+    let errors = insert_text(&mut program, &mut refs, at, "w = add.i64 inner, first").expect_err("too early");
     assert_eq!(errors[0].to_string(), "1:13: UNKNOWN_NAME: there is no value `inner` here");
-    let errors =
-        insert_text(&mut program, &mut refs, at, "w#n5 = memory.size", &bindings).expect_err("a ref");
+    let errors = insert_text(&mut program, &mut refs, at, "w#n5 = memory.size").expect_err("a ref");
     assert_eq!(errors[0].code, code::UNKNOWN_REF);
-    let errors =
-        insert_text(&mut program, &mut refs, at, "w = add.i64 $other, 1\n}", &bindings).expect_err("two");
-    assert_eq!(errors.len(), 2, "{errors:?}");
+    let text = "w = add.i64 $twic, $\nv = $größe w\n}";
+    let errors = insert_text(&mut program, &mut refs, at, written(text)).expect_err("four");
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let expected = [
+        "1:13: UNKNOWN_NAME: no edit before made `$twic`",
+        "1:20: SYNTAX: expected a name right after `$`",
+        "2:5: UNKNOWN_NAME: no edit before made `$größe`",
+        "3:1: SYNTAX: expected an operator, found `}`",
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(errors[0].candidates, ["$twice"]);
 }
 
 #[test]

@@ -156,7 +156,7 @@ impl Layout<'_> {
         match (self.tokens[before].kind, self.tokens[at].kind) {
             (Kind::Punct(b'{'), Kind::Punct(b'}')) => false,
             (Kind::Punct(b'{'), _) | (_, Kind::Punct(b'{' | b'}')) => true,
-            (Kind::Punct(b'(' | b'[' | b'<' | b'#' | b'$'), _) => false,
+            (Kind::Punct(b'(' | b'[' | b'<' | b'#'), _) => false,
             (_, Kind::Punct(b',' | b')' | b']' | b'>' | b':' | b'<')) => false,
             (Kind::PathSep, _) | (_, Kind::PathSep) => false,
             (_, Kind::Punct(b'=')) => !self.is_memory_argument(at),

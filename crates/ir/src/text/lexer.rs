@@ -5,7 +5,7 @@ use crate::text::error::{Mistake, code};
 /// What a token is; its text is looked up in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `[A-Za-z_][A-Za-z0-9_]*`.
+    /// `[A-Za-z_][A-Za-z0-9_]*`, or a name with a `$` before it.
     Ident,
     /// Decimal or hexadecimal, with a sign if there is one.
     Int,
@@ -140,8 +140,9 @@ impl Lexer<'_> {
             }
             b':' if self.byte(1) == b':' => self.push(Kind::PathSep, 2),
             b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b',' | b':' | b'=' | b'.' | b'#'
-            | b'$' | b'^' => self.push(Kind::Punct(byte), 1),
+            | b'^' => self.push(Kind::Punct(byte), 1),
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => self.word(),
+            b'$' => self.dollar(),
             _ => {
                 let rest = &self.text[self.at..];
                 let length = rest.chars().next().map_or(1, char::len_utf8);
@@ -191,6 +192,14 @@ impl Lexer<'_> {
                 self.push(Kind::Float, 3 + payload);
             }
             _ => self.push(Kind::Ident, length),
+        }
+    }
+
+    fn dollar(&mut self) {
+        let name = &self.text[self.at + 1..];
+        match name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len()) {
+            0 => self.bad(1, code::SYNTAX, "expected a name right after `$`"),
+            length => self.push(Kind::Ident, 1 + length),
         }
     }
 

@@ -154,7 +154,7 @@ impl<'t> Lowering<'t> {
             match expr {
                 Expr::Application { head, .. } => self.give(head.tag, RefKind::Node),
                 Expr::Literal { tag, .. } => self.give(*tag, RefKind::Node),
-                Expr::Hole | Expr::Value { .. } | Expr::Alias { .. } => {}
+                Expr::Hole | Expr::Value { .. } => {}
             }
         }
     }

@@ -42,8 +42,6 @@ pub(super) struct Body<'a, 't> {
     pub(super) function: FuncRef,
     pub(super) module: ModuleRef,
     pub(super) scope: Scope,
-    /// Values named `$x` outside of the text.
-    pub(super) aliases: HashMap<String, Source>,
     /// Nodes with a label, in the order of the text.
     pub(super) labelled: Vec<(String, NodeRef)>,
 }
@@ -84,14 +82,7 @@ impl<'t> Lowering<'t> {
 
 impl<'a, 't> Body<'a, 't> {
     pub(super) fn new(lowering: &'a mut Lowering<'t>, function: FuncRef, module: ModuleRef) -> Body<'a, 't> {
-        Body {
-            lowering,
-            function,
-            module,
-            scope: Scope::default(),
-            aliases: HashMap::new(),
-            labelled: Vec::new(),
-        }
+        Body { lowering, function, module, scope: Scope::default(), labelled: Vec::new() }
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -453,7 +444,6 @@ impl<'a, 't> Body<'a, 't> {
             let input = match &tree.exprs[*id as usize] {
                 Expr::Hole => None,
                 Expr::Value { segment, port, at: position } => self.value(segment, *port, *position, at),
-                Expr::Alias { name, port, at: position } => self.alias(name, *port, *position),
                 Expr::Literal { value, tag, at: position } => {
                     let expected = top.expected.as_ref().and_then(|ports| ports.get(index)).cloned();
                     self.literal(value, *tag, *position, expected.as_ref(), at)
@@ -511,20 +501,6 @@ impl<'a, 't> Body<'a, 't> {
         let node = NodeRef::of_key(self.number(tag, position));
         self.place(node, NodeContent::new(Op::constant(value), []), at, position)?;
         Some(Source::Node(node, 0))
-    }
-
-    fn alias(&mut self, name: &str, port: Option<u16>, position: u32) -> Option<Source> {
-        match (self.aliases.get(name).copied(), port) {
-            (Some(Source::Node(node, 0)), Some(port)) => Some(Source::Node(node, port)),
-            (Some(Source::RegionParam(region, 0)), Some(port)) => Some(Source::RegionParam(region, port)),
-            (Some(source), _) => Some(source),
-            (None, _) => {
-                let known = nearest(name, self.aliases.keys().map(String::as_str));
-                let message = format!("nothing was made under the name `${name}`");
-                self.note(Mistake::new(code::UNKNOWN_NAME, position, message).candidates(known));
-                None
-            }
-        }
     }
 
     /// The source that a name or ref means; reading a variable or capture makes a node.

@@ -26,13 +26,13 @@
 //! * what folds where is the rule of the module `layout`; indentation stops growing at level 16.
 //!
 //! **Input.** Refs may be left out. Given ones are honoured by [`parse_program`] (below 2^40), matched by the `replace_*`
-//! functions, and unknown elsewhere. Expressions nest, `(add.i64 a, b)` or `add.i64(a, b)`; literals are constants of the
+//! functions, and unknown elsewhere; `$x` is the ref that a [`Written`] has for it. Expressions nest, `(add.i64 a, b)` or `add.i64(a, b)`; literals are constants of the
 //! type that their place takes; the name of a variable or a capture reads it; an `if` without results needs no `else`; the
 //! cases of a `match` need no list. A comment belongs to what follows it, one at the end of a line to that line; `; run:`
 //! lines to the function before; comments at the end of a region or module to that. `end` closes a module whose comments
 //! would otherwise belong to the next one. A comment line that begins with `run:` without being a run is written `\run:`.
 //!
-//! **Order of reading.** `lexer`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
+//! **Order of reading.** `lexer`, `dollar`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
 //! `statements`, `items`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
 //! `lower`, `lower_body`, `lower_regions`, with the entry points in `api` and `edit`; the printer in `layout`, `naming`,
 //! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
@@ -41,6 +41,7 @@
 mod api;
 mod body_names;
 mod cursor;
+mod dollar;
 mod edit;
 mod error;
 mod format;
@@ -68,6 +69,7 @@ mod value;
 mod words;
 
 pub use api::{Added, add_text, parse_program};
+pub use dollar::Written;
 pub use edit::{
     InsertPlace, Inserted, OperatorForm, OperatorScope, insert_condition, insert_text, parse_literal,
     parse_operator, replace_contract, replace_function, replace_type,

@@ -7,6 +7,7 @@ use crate::ops::{Attr, Case, Exit, Op};
 use crate::program::Program;
 use crate::refs::{FuncRef, MemberRef, ModuleRef, NodeRef, TypeRef, VarRef};
 use crate::text::cursor::{Parsed, Parser};
+use crate::text::dollar::Written;
 use crate::text::error::{Mistake, TextError, code, locate};
 use crate::text::heads::access_width;
 use crate::text::lexer::Kind;
@@ -24,7 +25,7 @@ pub fn print_op(op: &Op) -> String {
 }
 
 /// Reads an operator in the canonical form: entities by ref.
-pub fn parse_op(text: &str) -> Result<Op, TextError> {
+pub fn parse_op<'t>(text: impl Into<Written<'t>>) -> Result<Op, TextError> {
     parse_alone(
         text,
         |parser| {
@@ -45,18 +46,23 @@ pub fn parse_type_refs(text: &str) -> Result<Type, TextError> {
 }
 
 /// Reads a type as someone writes it in a module: nominal types by name or ref.
-pub fn parse_type(program: &Program, module: Option<ModuleRef>, text: &str) -> Result<Type, TextError> {
+pub fn parse_type<'t>(
+    program: &Program,
+    module: Option<ModuleRef>,
+    text: impl Into<Written<'t>>,
+) -> Result<Type, TextError> {
     let names = ProgramNames { program, module };
     parse_alone(text, |parser| parser.type_syntax(), |syntax| resolve_type(&syntax, &names))
 }
 
 /// Reads one thing that is the whole text; the first mistake is told.
-pub(super) fn parse_alone<S, T>(
-    text: &str,
+pub(super) fn parse_alone<'t, S, T>(
+    text: impl Into<Written<'t>>,
     parse: impl FnOnce(&mut Parser<'_>) -> Parsed<S>,
     resolve: impl FnOnce(S) -> Resolved<T>,
 ) -> Result<T, TextError> {
     let mut parser = Parser::new(text);
+    let text = parser.text;
     // There is one thing to read: line ends mean nothing.
     parser.parens = 1;
     let syntax = parse(&mut parser);

@@ -4,8 +4,6 @@
 //! operator is that operator with everything up to the closing parenthesis; any other group is a list and stands for its
 //! elements. An operator with `(` right after it takes what is in these parentheses. Nesting costs no stack.
 
-use std::sync::Arc;
-
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::{Kind, NO_PARTNER};
@@ -57,7 +55,7 @@ impl Parser<'_> {
     fn begins_operand(&self) -> bool {
         match self.peek().kind {
             Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes => true,
-            Kind::Punct(b'(' | b'$') => true,
+            Kind::Punct(b'(') => true,
             Kind::Punct(b'#') => self.is_node_tag(),
             Kind::Punct(_) | Kind::Arrow | Kind::PathSep | Kind::Bad | Kind::End => false,
         }
@@ -73,7 +71,7 @@ impl Parser<'_> {
     /// Whether `#n12` stands here, and not the `#g5` of a region.
     fn is_node_tag(&self) -> bool {
         let token = self.ahead(1);
-        token.kind == Kind::Ident && !self.source(token).starts_with('g') || self.is_punct(2, b'.')
+        token.kind == Kind::Ident && !self.word(token).starts_with('g') || self.is_punct(2, b'.')
     }
 
     fn operand_list(&mut self, limit: usize) -> Parsed<Vec<ExprId>> {
@@ -247,9 +245,6 @@ impl Parser<'_> {
             let (value, tag) = self.tagged_literal()?;
             return Ok(self.new_expr(Expr::Literal { value, tag, at }));
         }
-        if self.eat(b'$') {
-            return self.alias(at);
-        }
         if self.is_punct(0, b'#') {
             let tag = self.tag()?;
             let segment = Segment { name: "".into(), quoted: true, tag, at };
@@ -290,27 +285,5 @@ impl Parser<'_> {
                 Err(Skip)
             }
         }
-    }
-
-    /// `$x`, `$x.1`, `$x.then.0`, its `$` read.
-    fn alias(&mut self, at: u32) -> Parsed<ExprId> {
-        let mut name = String::new();
-        loop {
-            let token = self.peek();
-            if token.kind != Kind::Ident || !self.adjacent(0) {
-                return Err(self.unexpected("a name right after `$`"));
-            }
-            name.push_str(self.source(token));
-            self.advance();
-            let part = self.is_punct(0, b'.') && self.adjacent(0) && self.ahead(1).kind == Kind::Ident;
-            if !part {
-                break;
-            }
-            self.advance();
-            name.push('.');
-        }
-        let port = self.port()?;
-        let name: Arc<str> = name.into();
-        Ok(self.new_expr(Expr::Alias { name, port, at }))
     }
 }

@@ -466,7 +466,7 @@ impl Parser<'_> {
         }
         let next = self.ahead(1);
         match next.kind {
-            Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes | Kind::Punct(b'$') => true,
+            Kind::Ident | Kind::Int | Kind::Float | Kind::Str | Kind::Bytes => true,
             Kind::Punct(b'(') => {
                 // The list of a `match` stands in parentheses too.
                 let after = self.tokens.get(next.partner as usize + 1).map(|token| token.kind);

@@ -165,8 +165,6 @@ pub(super) enum Expr {
     Hole,
     /// A value by name, by name and ref, or by ref, with a port.
     Value { segment: Segment, port: Option<u16>, at: u32 },
-    /// `$x`, with a part as in `$x.then.0`, or a port as in `$x.1`.
-    Alias { name: Arc<str>, port: Option<u16>, at: u32 },
     /// A literal: a constant of the port's type.
     Literal { value: Literal, tag: Option<Tag>, at: u32 },
     /// An operator with its operands.

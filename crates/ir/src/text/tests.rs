@@ -440,7 +440,7 @@ fn each_mistake_has_its_code() {
         ("a = add.i32 x.1, 1", "2:15: SYNTAX: `x` has no ports"),
         ("a = add.i32 n99, 1", "2:15: UNKNOWN_REF: there is no `n99`"),
         ("a = add.i32 v99, 1", "2:15: UNKNOWN_REF: there is no `v99`"),
-        ("a = add.i32 $a, 1", "2:15: UNKNOWN_NAME: nothing was made under the name `$a`"),
+        ("a = add.i32 $a, 1", "2:15: UNKNOWN_NAME: there is no list of edits that made `$a`"),
         ("k2 = memory.size", "2:3: NAME_LIKE_REF: `k2` looks like a ref and cannot be a name"),
         ("a#g5 = memory.size", "2:4: WRONG_KIND: `g5` has the wrong letter: expected `n`"),
         ("a#n9999999999999 = memory.size", "2:4: REF_TOO_LARGE: `n9999999999999` is not below 2^40"),
