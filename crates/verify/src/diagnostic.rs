@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use lmlang_ir::ops::Expected;
-use lmlang_ir::{EffectBound, FuncRef, NodeRef, Ref, RegionRef, Source, Type, VarRef};
+use lmlang_ir::{EffectBound, FuncRef, NodeRef, Ref, RegionRef, Source, Type, TypeRef, VarRef};
 
 use crate::code::{Class, Code, Severity};
 
@@ -21,6 +21,8 @@ pub struct Diagnostic {
     pub expected: Option<Fact>,
     /// What was found there.
     pub found: Option<Fact>,
+    /// Another entity that it is about: who has the name, what stands before.
+    pub beside: Option<Ref>,
 }
 
 /// The place that a finding hangs on.
@@ -61,6 +63,10 @@ pub enum Fact {
     Integer,
     /// How many, how large.
     Count(u64),
+    /// The most that may be.
+    AtMost(u64),
+    /// A field or variant of a type.
+    MemberOf(TypeRef),
     /// An entity.
     Entity(Ref),
     /// Where a value comes from.
@@ -95,7 +101,7 @@ pub struct Identity {
 impl Diagnostic {
     /// A finding without facts.
     pub fn new(code: Code, at: Location) -> Diagnostic {
-        Diagnostic { code, at, expected: None, found: None }
+        Diagnostic { code, at, expected: None, found: None, beside: None }
     }
 
     /// The finding with what the place takes.
@@ -106,6 +112,11 @@ impl Diagnostic {
     /// The finding with what was found.
     pub fn finding(self, fact: impl Into<Fact>) -> Diagnostic {
         Diagnostic { found: Some(fact.into()), ..self }
+    }
+
+    /// The finding with another entity that it is about.
+    pub fn beside(self, of: Ref) -> Diagnostic {
+        Diagnostic { beside: Some(of), ..self }
     }
 
     /// The class of its code.

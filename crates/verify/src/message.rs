@@ -20,7 +20,7 @@ impl Diagnostic {
             Code::TypeMismatch => format!("{input}: expected {expected}, found {found}"),
             Code::NotInScope => format!("{input} takes {found}, which is not in scope"),
             Code::MissingTerminator => format!("{this} has no terminator"),
-            Code::CodeAfterTerminator => format!("{this} stands after the terminator {found}"),
+            Code::CodeAfterTerminator => format!("{this} stands after the terminator {}", words.beside()),
             Code::YieldOutsideNode => "`yield` ends a region of a node: expected `return`".to_owned(),
             Code::ReturnInContract => format!("{op} inside of a contract: expected `yield`"),
             Code::UnknownLabel => format!("{op} aims at {found}, which owns no region around it"),
@@ -36,8 +36,11 @@ impl Diagnostic {
             Code::RegionParams => format!("the parameters of {this}: expected {expected}, found {found}"),
             Code::FixedLength => format!("{op} cannot change the length of {found}"),
             Code::WrongTypeShape => format!("{op}: expected {}, found {found}", words.a(&expected)),
-            Code::UnknownMember => format!("{expected} has no member {found}"),
-            Code::UnknownCapture => format!("there is no capture {found}: the function has {expected}"),
+            Code::UnknownMember => format!("{op} names {found}: expected {expected}"),
+            Code::UnknownCapture if self.expected.is_none() => {
+                format!("there is no capture {found}: the function has none")
+            }
+            Code::UnknownCapture => format!("there is no capture {found}: expected {expected}"),
             Code::UnknownType => format!("there is no type {found}"),
             Code::UnknownVariable => format!("the function has no variable {found}"),
             Code::UnknownStorage => format!("there is no storage {found}"),
@@ -54,10 +57,10 @@ impl Diagnostic {
             Code::MixedCases => format!("{op} has cases of different types"),
             Code::MemoryMissing => format!("{} needs a memory, and there is none", words.subject()),
             Code::AlignmentTooLarge => {
-                format!("the alignment {found} is beyond the {expected} bytes that {op} accesses")
+                format!("the alignment of {op} is {found}: expected {expected}, what it accesses")
             }
             Code::NoPlainLayout => format!("{found} has no plain layout"),
-            Code::LimitsExceeded => format!("{this} starts with {found}: expected at most {expected}"),
+            Code::LimitsExceeded => format!("{this} starts with {found}: expected {expected}"),
             Code::DuplicateMemory => format!("{this} is a second memory"),
             Code::UnknownRegion => format!("{op} lists {found}, which does not exist"),
             Code::RegionNotOwned => format!("{op} lists {found}, which has another owner"),
@@ -68,11 +71,11 @@ impl Diagnostic {
             Code::ImportWithBody => format!("{this} is imported and has a body"),
             Code::UnknownModule => format!("{this} stands in {found}, which does not exist"),
             Code::ModuleCycle => format!("{this} stands inside of itself"),
-            Code::DuplicateName if self.expected.is_some() => {
-                format!("the name {found} is taken by {expected}")
+            Code::DuplicateName if self.beside.is_some() => {
+                format!("the name {found} is taken by {}", words.beside())
             }
             Code::DuplicateName => format!("{this} has two members called {found}"),
-            Code::DuplicateExport => format!("the export name {found} is taken by {expected}"),
+            Code::DuplicateExport => format!("the export name {found} is taken by {}", words.beside()),
             Code::StartSignature => format!("{this} runs at the start: expected `() -> ()`"),
             Code::DuplicateStart => format!("{this} is a second function that runs at the start"),
             Code::ContractNotBoolean => {
@@ -82,7 +85,7 @@ impl Diagnostic {
             Code::EffectExceedsBound => format!("{op} needs the bound {found}: expected at most {expected}"),
             Code::TypeContainsItself => format!("{this} contains itself"),
             Code::UnusedValue => format!("nobody uses the value of {op}"),
-            Code::UnreachableCode => format!("{this} is never reached: {found} does not pass on"),
+            Code::UnreachableCode => format!("{this} is never reached: {} does not pass on", words.beside()),
             Code::VariableNeverRead => format!("nobody reads {this}"),
             Code::EffectBoundWider => format!("{this} is declared {found}, and {expected} is enough"),
         }
@@ -117,6 +120,10 @@ impl Words<'_> {
 
     fn found(&self) -> String {
         self.of.found.as_ref().map_or_else(|| "nothing".to_owned(), |fact| self.fact(fact))
+    }
+
+    fn beside(&self) -> String {
+        self.of.beside.map_or_else(|| "nothing".to_owned(), |of| self.entity(of))
     }
 
     fn node_op(&self) -> Option<&Op> {
@@ -178,6 +185,8 @@ impl Words<'_> {
             Fact::Address => "`i32` or a `ptr`".to_owned(),
             Fact::Integer => "`i32` or `i64`".to_owned(),
             Fact::Count(count) => count.to_string(),
+            Fact::AtMost(most) => format!("at most {most}"),
+            Fact::MemberOf(of) => format!("a member of {}", self.entity((*of).into())),
             Fact::Entity(of) => self.entity(*of),
             Fact::Source(source) => format!("`{source}`"),
             Fact::Bound(EffectBound::Pure) => "`pure`".to_owned(),

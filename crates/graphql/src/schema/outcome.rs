@@ -246,7 +246,7 @@ pub struct EditError {
     pub found: Option<String>,
     /// The place and the facts, for errors of the verifier.
     pub details: Option<DiagnosticDetails>,
-    /// Near names that exist.
+    /// Near names that exist, or the entities in the way.
     pub candidates: Vec<String>,
 }
 
@@ -276,6 +276,7 @@ impl EditError {
             expected: found.expected_text(program).into_iter().collect(),
             found: found.found_text(program),
             details: Some(Diagnostic::facts(program, found)),
+            candidates: found.beside.map(|of| program.path(of)).into_iter().collect(),
             ..EditError::default()
         }
     }

@@ -2,6 +2,7 @@
 
 mod absent;
 mod damaged;
+mod codes;
 mod deletion;
 mod failing;
 mod history;

@@ -330,7 +330,8 @@ impl Session<'_> {
             ConditionKind::Ensure => ContractKind::Ensure,
             ConditionKind::Invariant => {
                 let message = "invariants of types are not carried out yet";
-                return Err(EditError::new(code::UNSUPPORTED, &["kind"], message).into());
+                let error = EditError::new(code::UNSUPPORTED, &["kind"], message).found("INVARIANT");
+                return Err(error.expected(["REQUIRE", "ENSURE"].map(str::to_owned)).into());
             }
         };
         let function = FuncRef::try_from(of).map_err(|_| wrong_kind(&["ref"], of, &[RefKind::Function]))?;

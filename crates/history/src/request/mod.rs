@@ -34,8 +34,9 @@ use crate::edit::{Edit, FunctionEdit};
 use error::{Done, Fail};
 use session::{Session, bare};
 
-/// At most this many mistakes are told; the others count as suppressed.
-const MAX_ERRORS: usize = 100;
+/// At most this many mistakes are told; the others count as suppressed. A text has about half of that at most, so that what
+/// it says of the rest is told.
+const MAX_ERRORS: usize = 200;
 
 /// A request that was carried out, before anyone has looked at types and scopes.
 #[derive(Clone, Debug)]

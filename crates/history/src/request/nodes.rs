@@ -305,7 +305,8 @@ impl Session<'_> {
                 None => {
                     let message = format!("`{from}` has {} regions", found.regions().len());
                     let error = EditError::new(code::NO_SUCH_EDGE, &["branchIndex"], message);
-                    return Err(error.found(index.to_string()).into());
+                    let expected = (0..found.regions().len().min(16)).map(|index| index.to_string());
+                    return Err(error.found(index.to_string()).expected(expected).into());
                 }
             },
         };

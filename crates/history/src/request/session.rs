@@ -49,12 +49,14 @@ impl Session<'_> {
         let Some(name) = name_as else { return Ok(()) };
         let name = bare(name);
         if name.is_empty() || name.contains(['.', '$', ' ']) {
-            let message = format!("`{name}` cannot be a name in a list of edits");
-            return Err(EditError::new(code::BAD_NAME, &["as"], message).into());
+            let message = format!("`{}` cannot be a name in a list of edits", shortened(name));
+            let error = EditError::new(code::BAD_NAME, &["as"], message).found(shortened(name));
+            return Err(error.into());
         }
-        if self.names.contains_key(name) {
+        if let Some(taken) = self.names.get(name) {
             let message = format!("`${name}` stands for something already");
-            return Err(EditError::new(code::DUPLICATE_NAME, &["as"], message).found(name).into());
+            let error = EditError::new(code::DUPLICATE_NAME, &["as"], message).found(format!("${name}"));
+            return Err(error.candidates([taken.to_string()]).into());
         }
         self.names.insert(name.to_owned(), of.into());
         Ok(())

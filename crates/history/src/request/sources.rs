@@ -11,6 +11,9 @@ use lmlang_ir::{
 use super::error::{Done, EditError, code};
 use super::session::{Session, dollar, shortened, wrong_kind};
 
+/// What a source looks like.
+const FORMS: [&str; 6] = ["n12", "n12.1", "f7.0", "a name in scope", "$x", "a literal"];
+
 /// From where a name is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
@@ -108,7 +111,8 @@ impl Session<'_> {
         let name = head.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(head);
         if name.is_empty() {
             let message = "a source is a ref, a name in scope, a `$name` or a literal";
-            return Err(EditError::new(code::BAD_SOURCE, field, message).found(shortened(text)).into());
+            let error = EditError::new(code::BAD_SOURCE, field, message).found(shortened(text));
+            return Err(error.expected(FORMS.map(str::to_owned)).into());
         }
         let function = self.function(field, scope.function)?;
         match by_name(function.body(), function.head(), scope, name, index).as_slice() {
@@ -134,7 +138,8 @@ fn port(field: &[&str], text: &str, digits: &str) -> Done<u16> {
     let port = digits.parse::<u16>().ok().filter(|port| usize::from(*port) < MAX_PORTS);
     port.ok_or_else(|| {
         let message = format!("`{}` has no number of a port at its end", shortened(text));
-        EditError::new(code::BAD_SOURCE, field, message).found(shortened(text)).into()
+        let error = EditError::new(code::BAD_SOURCE, field, message).found(shortened(text));
+        error.expected([format!("a port below {MAX_PORTS}")]).into()
     })
 }
 

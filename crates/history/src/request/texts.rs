@@ -156,7 +156,8 @@ fn check_hash(of: Ref, edit: &ReplaceText, actual: Hash) -> Done<()> {
         Some(_) => Err(Fail::Stale(StaleRead { edit: 0, of, given: given.clone(), actual })),
         None => {
             let message = "a hash is 64 hexadecimal digits";
-            Err(EditError::new(code::BAD_HASH, &["ifHash"], message).found(shortened(given)).into())
+            let error = EditError::new(code::BAD_HASH, &["ifHash"], message).found(shortened(given));
+            Err(error.expected(["a contentHash".to_owned()]).into())
         }
     }
 }

@@ -481,7 +481,9 @@ impl<'a, 't> Body<'a, 't> {
                 if !self.lowering.tainted {
                     let message = "no type is known for this literal: there is no such operand";
                     self.note(
-                        Mistake::new(code::LITERAL_WITHOUT_TYPE, position, message).expected("(const.T ..)"),
+                        Mistake::new(code::LITERAL_WITHOUT_TYPE, position, message)
+                            .expected("(const.T ..)")
+                            .found(literal.describe()),
                     );
                 }
                 return None;

@@ -33,14 +33,16 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     if code == Opcode::Yield
         && view.body.region(node.region()).is_some_and(|region| region.owner == RegionOwner::Function)
     {
-        out.push(view.node_finding(Code::YieldOutsideNode, site, None));
+        let finding = view.node_finding(Code::YieldOutsideNode, site, None);
+        out.push(finding.expecting("return").finding("yield"));
     }
 }
 
 fn check_exit(view: &View<'_>, site: Site<'_>, exit: Exit, out: &mut Vec<Diagnostic>) {
     let Some(target) = exit.target() else {
         if view.in_contract(site) {
-            out.push(view.node_finding(Code::ReturnInContract, site, None));
+            let finding = view.node_finding(Code::ReturnInContract, site, None);
+            out.push(finding.expecting("yield").finding(site.node.op().code().mnemonic()));
         }
         return;
     };

@@ -11,10 +11,10 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     let Some((before, previous)) = view.previous(site) else { return };
     if previous.op().is_terminator() {
         let finding = view.node_finding(Code::CodeAfterTerminator, site, None);
-        out.push(finding.finding(lmlang_ir::Ref::from(before)));
+        out.push(finding.beside(before.into()));
     } else if site.node.op().code() != Opcode::Unreachable && !passes_on(view.body, before, previous) {
         let finding = view.node_finding(Code::UnreachableCode, site, None);
-        out.push(finding.finding(lmlang_ir::Ref::from(before)));
+        out.push(finding.beside(before.into()));
     }
 }
 

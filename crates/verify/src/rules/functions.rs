@@ -17,7 +17,7 @@ pub(crate) fn check(view: &View<'_>, index: &Index, reader: Option<NodeRef>, out
         out.push(finding(Code::UnknownModule).finding(Ref::from(head.module)));
     }
     if let Some(first) = modules::taken_by(view.program, Some(head.module), &head.name, of) {
-        out.push(finding(Code::DuplicateName).expecting(first).finding(&*head.name));
+        out.push(finding(Code::DuplicateName).finding(&*head.name).beside(first));
     }
     let params = head.params.iter().chain(&head.captures).map(|param| &param.ty);
     for (position, ty) in params.chain(&head.results).enumerate() {
@@ -37,15 +37,15 @@ pub(crate) fn check(view: &View<'_>, index: &Index, reader: Option<NodeRef>, out
     if let Some(export) = &head.export
         && let Some(first) = index.exported_before(export, of.number)
     {
-        let first = view.program.ref_of(first).map(Into::into);
-        out.push(Diagnostic { expected: first, ..finding(Code::DuplicateExport).finding(&**export) });
+        let beside = view.program.ref_of(first);
+        out.push(Diagnostic { beside, ..finding(Code::DuplicateExport).finding(&**export) });
     }
     if (head.export.is_some() || head.start) && !head.captures.is_empty() {
         out.push(finding(Code::CallNeedsClosure).finding(of));
     }
     if head.start {
         if !head.params.is_empty() || !head.results.is_empty() {
-            out.push(finding(Code::StartSignature));
+            out.push(finding(Code::StartSignature).expecting("() -> ()"));
         }
         if index.starts.get_min().is_some_and(|first| *first < of.number) {
             out.push(finding(Code::DuplicateStart));

@@ -4,7 +4,7 @@ use lmlang_ir::ops::Group;
 use lmlang_ir::{Attr, Effect, Opcode};
 
 use crate::code::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fact};
 use crate::view::{Site, View};
 
 /// A node that accesses memory.
@@ -18,7 +18,7 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
     if u32::from(arg.align_log2) > width.ilog2() {
         let finding = view.node_finding(Code::AlignmentTooLarge, site, None);
         let found = 1u64.checked_shl(arg.align_log2.into()).unwrap_or(u64::MAX);
-        out.push(finding.expecting(width as usize).finding(found as usize));
+        out.push(finding.expecting(Fact::AtMost(width.into())).finding(found as usize));
     }
 }
 

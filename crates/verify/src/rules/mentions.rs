@@ -7,7 +7,7 @@ use lmlang_ir::{
 };
 
 use crate::code::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fact};
 use crate::rules::{modules, types};
 use crate::view::{Site, View};
 
@@ -31,7 +31,9 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
         Attr::Index(index) => {
             let captures = view.function.head().captures.len();
             if *index as usize >= captures {
-                out.push(named.finding(Code::UnknownCapture).expecting(captures).finding(*index as usize));
+                let expected = captures.checked_sub(1).map(|last| Fact::AtMost(last as u64));
+                let finding = named.finding(Code::UnknownCapture).finding(*index as usize);
+                out.push(Diagnostic { expected, ..finding });
             }
         }
         Attr::Signature(signature) => named.types(signature.params.iter().chain(&signature.results), out),
@@ -150,7 +152,7 @@ impl Named<'_> {
 
     fn missing(&self, of: TypeRef, member: MemberRef) -> Diagnostic {
         let finding = self.finding(Code::UnknownMember);
-        finding.expecting(Type::Named(of)).finding(lmlang_ir::Ref::from(member))
+        finding.expecting(Fact::MemberOf(of)).finding(lmlang_ir::Ref::from(member))
     }
 
     fn function(&self, of: FuncRef, out: &mut Vec<Diagnostic>) {

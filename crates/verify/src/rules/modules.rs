@@ -61,7 +61,7 @@ pub(crate) fn check_standing(
         out.push(outside(Code::UnknownModule, of, None).finding(Ref::from(module)));
     }
     if let Some(first) = taken_by(program, module, name, of) {
-        out.push(outside(Code::DuplicateName, of, None).expecting(first).finding(&**name));
+        out.push(outside(Code::DuplicateName, of, None).finding(&**name).beside(first));
     }
 }
 

@@ -3,7 +3,7 @@
 use lmlang_ir::{Const, Program, Ref, Storage, StorageKind, Type, VarRef};
 
 use crate::code::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fact};
 use crate::findings::Index;
 use crate::rules::modules;
 use crate::rules::types::{check_use, outside};
@@ -23,16 +23,13 @@ pub(crate) fn check(
     if let Some(export) = &storage.export
         && let Some(first) = index.exported_before(export, of.number())
     {
-        let first = program.ref_of(first).map(Into::into);
-        out.push(Diagnostic {
-            expected: first,
-            ..outside(Code::DuplicateExport, of, None).finding(&**export)
-        });
+        let beside = program.ref_of(first);
+        out.push(Diagnostic { beside, ..outside(Code::DuplicateExport, of, None).finding(&**export) });
     }
     let limit = |size: u32, max: u32, out: &mut Vec<Diagnostic>| {
         if size > max {
             let finding = outside(Code::LimitsExceeded, of, None);
-            out.push(finding.expecting(max as usize).finding(size as usize));
+            out.push(finding.expecting(Fact::AtMost(max.into())).finding(size as usize));
         }
     };
     match &storage.kind {
