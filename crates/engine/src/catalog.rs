@@ -92,6 +92,9 @@ pub enum Creation {
     },
 }
 
+/// How many programs are looked at for a name like a given one.
+const LOOKED_AT: u64 = 1_000;
+
 impl Engine {
     /// A live program.
     pub async fn find(&self, selector: &Selector) -> Result<OpenProgram, Error> {
@@ -112,7 +115,13 @@ impl Engine {
         match row {
             Some(row) if row.deleted.is_none() => self.open(&Arc::new(row.into())).await,
             Some(_) => Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true }),
-            None => Err(Error::not_found("program", given)),
+            None => {
+                let candidates = match selector {
+                    Selector::Id(_) => Vec::new(),
+                    Selector::Name(name) => self.near_programs(name).await?,
+                };
+                Err(Error::NotFound { what: "program", given, candidates, retired: false })
+            }
         }
     }
 
@@ -131,6 +140,12 @@ impl Engine {
             }
             found => found,
         }
+    }
+
+    /// Names of live programs that look like a given one, among the first thousand.
+    async fn near_programs(&self, name: &str) -> Result<Vec<String>, Error> {
+        let page = self.store().programs(None, None, LOOKED_AT).await?;
+        Ok(text::nearest(name, page.programs.iter().map(|program| program.name.as_str())))
     }
 
     /// Live programs by name, after a name, containing a text.

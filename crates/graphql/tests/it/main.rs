@@ -1,8 +1,8 @@
 //! The schema over a real engine, without a network.
 
 mod absent;
-mod damaged;
 mod codes;
+mod damaged;
 mod deletion;
 mod failing;
 mod history;
