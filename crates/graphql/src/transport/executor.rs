@@ -27,7 +27,7 @@ use super::budget::Budget;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
-use super::{integers, omitted, precheck, tokens};
+use super::{literals, omitted, precheck, tokens};
 use crate::error::{ApiError, Code, cut};
 
 /// Names one request in logs and in the errors that its client sees.
@@ -223,7 +223,7 @@ impl Executor {
         let valid = known.is_valid() && shape.inputs.surely_fit(&operation.node, &params.variables);
         if !valid {
             refuse_missing_variables(operation, &params.variables)?;
-            integers::check(document, &operation.node, &params.variables, shape)?;
+            literals::check(document, &operation.node, &params.variables, shape)?;
         }
         let kind = match operation.node.ty {
             OperationType::Query => OperationKind::Query,
@@ -369,8 +369,8 @@ impl From<ApiError> for Refusal {
     }
 }
 
-impl From<integers::Placed> for Refusal {
-    fn from((error, place): integers::Placed) -> Self {
+impl From<literals::Placed> for Refusal {
+    fn from((error, place): literals::Placed) -> Self {
         Refusal::At(error, place)
     }
 }

@@ -53,6 +53,18 @@ impl Inputs {
         }
     }
 
+    /// The names of an enum, in order.
+    pub(super) fn names(&self, of: &Name) -> Option<Vec<&str>> {
+        match self.0.get(of)? {
+            Input::Enum(names) => {
+                let mut names: Vec<&str> = names.iter().map(Name::as_str).collect();
+                names.sort_unstable();
+                Some(names)
+            }
+            Input::Object { .. } => None,
+        }
+    }
+
     /// Whether every variable of an operation is given, is not null, and surely fits its type.
     pub(super) fn surely_fit(&self, operation: &OperationDefinition, given: &Variables) -> bool {
         operation.variable_definitions.iter().all(|definition| {
