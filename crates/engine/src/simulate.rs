@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_interp::{
-    Cache, Control, OpenPort, Options, Outcome, Progress, Run, RunResult, StartError, Step, Trace, TraceLevel,
+    Cache, Control, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress, Run, RunResult, StartError,
+    Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
@@ -93,8 +94,8 @@ pub struct NodesRequest {
     pub bounds: Bounds,
     /// Standard input.
     pub stdin: Arc<str>,
-    /// Steps to show at most.
-    pub steps: usize,
+    /// Which steps to show.
+    pub trace: NodesTrace,
 }
 
 /// What running single nodes gave.
@@ -104,6 +105,8 @@ pub struct NodesRun {
     pub report: Report,
     /// The steps, as many as were wanted.
     pub steps: Vec<Step>,
+    /// Nodes that were executed by the first step that is not shown, or by the end.
+    pub covered: u64,
 }
 
 /// A simulation that is running or was run lately.
@@ -289,18 +292,19 @@ impl Engine {
         Ok(simulation)
     }
 
-    /// Runs some nodes by themselves. Stops when the caller does not wait any more; nothing is kept.
+    /// Runs some nodes by themselves, unless something is wrong with them. Stops when the caller does not wait any more;
+    /// nothing is kept.
     pub async fn simulate_nodes(
         &self,
         revision: &Arc<Revision>,
         request: NodesRequest,
-    ) -> Result<NodesRun, Error> {
+    ) -> Result<Result<NodesRun, NodesError>, Error> {
         let mut place = self.place().await?;
         let abandoned = Abandoned::default();
         let (engine, revision, stop) = (self.clone(), Arc::clone(revision), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
             place.take_turn();
-            let NodesRequest { function, nodes, inputs, bounds, stdin, steps } = request;
+            let NodesRequest { function, nodes, inputs, bounds, stdin, trace } = request;
             let (options, timeout) =
                 (bounds.options(engine.limits(), &stdin), bounds.timeout(engine.limits()));
             let mut control = |_: &Run| {
@@ -315,15 +319,18 @@ impl Engine {
                 &inputs,
                 &options,
                 cache,
-                steps,
+                trace,
                 &mut control,
             );
-            let report = |result| Report { result, elapsed: place.busy() };
-            found.map(|found| NodesRun { report: report(found.result), steps: found.steps })
+            found.map(|found| {
+                let covered = found.next.unwrap_or(u64::MAX).min(found.result.steps);
+                let report = Report { result: found.result, elapsed: place.busy() };
+                NodesRun { report, steps: found.steps, covered }
+            })
         });
         let found = joined(run.await)?;
         drop(abandoned);
-        found.map_err(|error| Error::bad_request(error.to_string()))
+        Ok(found)
     }
 
     /// Whether a run goes on after a slice.

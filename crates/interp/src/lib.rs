@@ -34,7 +34,7 @@ mod value;
 pub use cache::Cache;
 pub use code::Lowering;
 pub use lower::layout::{Layout, field_offset, layout};
-pub use nodes::{NodesError, NodesResult, OpenPort, run_nodes};
+pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue};
 pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
 pub use trace::{Note, Step, Trace, TraceLevel, TracePage};

@@ -19,7 +19,7 @@ use thiserror::Error;
 use crate::cache::Cache;
 use crate::outcome::Outcome;
 use crate::run::{Control, Options, Progress, Run, RunResult, StartError};
-use crate::trace::{Step, Trace, TraceLevel};
+use crate::trace::{Step, Trace, TraceLevel, TracePage};
 
 /// A port that gets a value from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,12 +42,23 @@ impl fmt::Display for OpenPort {
 /// What running nodes gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodesResult {
-    /// How the run ended and what it cost; it counts one `return` more than the nodes.
+    /// How the run ended and what it cost; the fuel is that of one `return` more than the nodes.
     pub result: RunResult,
     /// The outputs of the nodes, when the run got to its end.
     pub outputs: Vec<(Source, Value)>,
     /// The steps, as many as were wanted.
     pub steps: Vec<Step>,
+    /// Where those begin that are not shown; `None` when the end was shown.
+    pub next: Option<u64>,
+}
+
+/// Which steps of a run of nodes are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodesTrace {
+    /// How much is shown.
+    pub level: TraceLevel,
+    /// Steps at most.
+    pub steps: usize,
 }
 
 /// Why nodes cannot be run by themselves.
@@ -77,6 +88,9 @@ pub enum NodesError {
     /// A value was given for a port that does not take one.
     #[error("`{0}` takes no value")]
     NotOpen(OpenPort),
+    /// Two values were given for a port.
+    #[error("`{0}` is given twice")]
+    Twice(OpenPort),
     /// A value is of another type.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -87,7 +101,7 @@ pub enum NodesError {
 
 /// Runs nodes of one region in their order.
 ///
-/// `steps` bounds the steps that are reported, `control` is asked after every slice of fuel.
+/// `control` is asked after every slice of fuel.
 #[expect(clippy::too_many_arguments, reason = "a run with one more: which nodes")]
 pub fn run_nodes(
     checked: &Checked,
@@ -96,7 +110,7 @@ pub fn run_nodes(
     inputs: &[(OpenPort, Value)],
     options: &Options,
     cache: &Cache,
-    steps: usize,
+    trace: NodesTrace,
     control: &mut dyn FnMut(&Run) -> Control,
 ) -> Result<NodesResult, NodesError> {
     /// Short enough for a clock to be looked at between.
@@ -111,21 +125,23 @@ pub fn run_nodes(
             Control::TimeOut => run.time_out(),
         }
     }
-    let mut shown = Vec::new();
-    if steps > 0
-        && let Some(mut trace) = Trace::of(&run, TraceLevel::Nodes, Some(run.fuel_used()))
+    let mut shown = TracePage { steps: Vec::new(), next: Some(0) };
+    if trace.steps > 0
+        && trace.level != TraceLevel::None
+        && let Some(mut again) = Trace::of(&run, trace.level, Some(run.fuel_used()))
     {
-        shown = trace.page(0, steps, u64::MAX).steps;
-        shown.retain(|step| step.node != copy.end);
-        shown.iter_mut().for_each(|step| copy.rename_step(step));
+        shown = again.page(0, trace.steps, u64::MAX);
+        shown.steps.retain(|step| step.node != copy.end);
+        shown.steps.iter_mut().for_each(|step| copy.rename_step(step));
     }
     let mut result = run.into_result();
     let mut found = Vec::new();
     if let Outcome::Returned { values } = &result.outcome {
         found = copy.results.iter().copied().zip(values.iter().cloned()).collect();
+        result.steps -= 1;
     }
     copy.rename_outcome(&mut result.outcome);
-    Ok(NodesResult { result, outputs: found, steps: shown })
+    Ok(NodesResult { result, outputs: found, steps: shown.steps, next: shown.next })
 }
 
 /// A program with a function made of some nodes of another one.
@@ -156,6 +172,10 @@ impl Copy {
         let function = program.function(original).ok_or(NodesError::NoNode(first))?;
         let body = function.body();
         let home = body.node(first).ok_or(NodesError::NoNode(first))?.region();
+        let mut ports = HashSet::new();
+        if let Some((port, _)) = inputs.iter().find(|(port, _)| !ports.insert(*port)) {
+            return Err(NodesError::Twice(*port));
+        }
         for node in nodes {
             if body.node(*node).ok_or(NodesError::NoNode(*node))?.region() != home {
                 return Err(NodesError::Regions(first, *node));

@@ -170,6 +170,16 @@ impl SimulateInput {
         self.stdin.as_deref().unwrap_or_default().into()
     }
 
+    /// The arguments, as they were written.
+    pub(crate) fn args(&self) -> &[ValueText] {
+        &self.args
+    }
+
+    /// How much of the run is shown.
+    pub(crate) fn trace(&self) -> interp::TraceLevel {
+        self.record_trace.map_or(interp::TraceLevel::Nodes, Into::into)
+    }
+
     /// The run that is asked for.
     pub(crate) fn request(self, view: &View, of: FuncRef) -> Result<RunRequest, ApiError> {
         let bounds = self.bounds()?;
@@ -185,12 +195,6 @@ impl SimulateInput {
             value(view, &param.ty, given, &format!("args[{index}]"))
         };
         let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
-        Ok(RunRequest {
-            function: of,
-            args,
-            bounds,
-            stdin: self.stdin(),
-            trace: self.record_trace.map_or(interp::TraceLevel::Nodes, Into::into),
-        })
+        Ok(RunRequest { function: of, args, bounds, stdin: self.stdin(), trace: self.trace() })
     }
 }

@@ -10,7 +10,7 @@ use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
 use uuid::Uuid;
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::PageRequest;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
@@ -83,19 +83,24 @@ pub(crate) async fn simulate_nodes(
     inputs: Vec<PortValue>,
     run: Option<SimulateInput>,
 ) -> std::result::Result<SimulationResult, ApiError> {
+    if run.as_ref().is_some_and(|run| !run.args().is_empty()) {
+        let message = "`run.args` must be empty: the values of open ports are `inputs`";
+        return Err(misplaced(message, "run.args"));
+    }
     let mut found = Vec::with_capacity(nodes.len());
     for given in &nodes {
         found.push(view.node_named(given)?);
     }
     let Some(function) = found.first().map(|(function, _)| *function) else {
-        return Err(ApiError::new(Code::BadRequest, "`nodes` must name at least one node"));
+        return Err(misplaced("`nodes` must name at least one node", "nodes"));
     };
-    if let Some((_, other)) = found.iter().find(|(of, _)| *of != function) {
-        return Err(ApiError::new(Code::BadRequest, format!("`{other}` is part of another function")));
+    if let Some(index) = found.iter().position(|(of, _)| *of != function) {
+        let message = format!("`{}` is part of another function", found[index].1);
+        return Err(misplaced(message, &format!("nodes[{index}]")));
     }
     let mut values = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
-        let (port, ty) = open_port(view, function, &input.port)?;
+        let (port, ty) = open_port(view, function, &input.port, &format!("inputs[{index}].port"))?;
         values.push((port, run_input::value(view, &ty, &input.value, &format!("inputs[{index}].value"))?));
     }
     let request = engine::NodesRequest {
@@ -104,11 +109,45 @@ pub(crate) async fn simulate_nodes(
         inputs: values,
         bounds: run.as_ref().map(SimulateInput::bounds).transpose()?.unwrap_or_default(),
         stdin: run.as_ref().map_or_else(|| "".into(), SimulateInput::stdin),
-        steps: NODE_STEPS,
+        trace: interp::NodesTrace {
+            level: run.as_ref().map_or(interp::TraceLevel::Nodes, SimulateInput::trace),
+            steps: NODE_STEPS,
+        },
     };
+    let (nodes, ports) = (request.nodes.clone(), request.inputs.iter().map(|(port, _)| *port).collect());
     let run = view.engine().simulate_nodes(view.revision(), request).await.map_err(fail)?;
-    let steps = Shown::Steps(Arc::new(run.steps));
-    Ok(SimulationResult { view: view.clone(), shown: steps, report: Arc::new(run.report) })
+    let run = run.map_err(|error| refused(&error, &nodes, ports))?;
+    let shown = Shown::Steps { steps: Arc::new(run.steps), covered: run.covered };
+    Ok(SimulationResult { view: view.clone(), shown, report: Arc::new(run.report) })
+}
+
+/// The error of an argument that does not fit.
+fn misplaced(message: impl Into<String>, place: &str) -> ApiError {
+    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
+}
+
+/// Why nodes are not run, at the argument that is to blame.
+fn refused(error: &interp::NodesError, nodes: &[NodeRef], ports: Vec<interp::OpenPort>) -> ApiError {
+    use interp::NodesError;
+    let node = |of: &NodeRef| {
+        let listed = nodes.iter().position(|node| node == of);
+        listed.map_or_else(|| "nodes".to_owned(), |index| format!("nodes[{index}]"))
+    };
+    let port = |index: Option<usize>| {
+        index.map_or_else(|| "inputs".to_owned(), |index| format!("inputs[{index}].port"))
+    };
+    let place = match error {
+        NodesError::Nothing | NodesError::Structure(_) => "nodes".to_owned(),
+        NodesError::NoNode(of)
+        | NodesError::Regions(_, of)
+        | NodesError::Leaves(of)
+        | NodesError::Captured(of)
+        | NodesError::Untyped(of) => node(of),
+        NodesError::Missing(_) | NodesError::Start(_) => "inputs".to_owned(),
+        NodesError::NotOpen(of) => port(ports.iter().position(|port| port == of)),
+        NodesError::Twice(of) => port(ports.iter().rposition(|port| port == of)),
+    };
+    misplaced(error.to_string(), &place)
 }
 
 /// The open port that a client names, with the type of the value that it takes.
@@ -116,11 +155,17 @@ fn open_port(
     view: &View,
     of: FuncRef,
     given: &str,
+    place: &str,
 ) -> std::result::Result<(interp::OpenPort, lmlang_ir::Type), ApiError> {
     let bad = || {
+        let shown = cut(given);
         let message =
-            format!("`{given}` is no port: expected `n12`, `n12.1`, `g5.0`, `f7.0` or a hole `n12.in0`");
-        ApiError::new(Code::BadRequest, message)
+            format!("`{shown}` is no port: expected `n12`, `n12.1`, `g5.0`, `f7.0` or a hole `n12.in0`");
+        misplaced(message, place)
+    };
+    let absent = |what: &str| {
+        let shown = cut(given);
+        misplaced(format!("there is no {what} `{shown}` in `{of}`"), place)
     };
     let function = view.function(of)?;
     let (entity, port) = given.split_once('.').unwrap_or((given, "0"));
@@ -128,9 +173,9 @@ fn open_port(
     if let Some(input) = port.strip_prefix("in") {
         let node = NodeRef::try_from(entity).map_err(|_| bad())?;
         let input: u16 = input.parse().map_err(|_| bad())?;
-        let record = function.body().node(node).ok_or_else(|| not_found("node", given))?;
+        let record = function.body().node(node).ok_or_else(|| absent("input"))?;
         let ports = lmlang_ir::ops::ports(view.program(), &function, record).ok_or_else(bad)?;
-        let ty = match ports.inputs.get(usize::from(input)).ok_or_else(bad)? {
+        let ty = match ports.inputs.get(usize::from(input)).ok_or_else(|| absent("input"))? {
             Expected::Is(ty) => ty.clone(),
             Expected::Address => lmlang_ir::Type::I32,
             Expected::Integer => lmlang_ir::Type::I64,
@@ -147,8 +192,7 @@ fn open_port(
         }
     };
     let source = source.map_err(|_| bad())?;
-    let ty =
-        signature::source_type(view.program(), &function, source).ok_or_else(|| not_found("port", given))?;
+    let ty = signature::source_type(view.program(), &function, source).ok_or_else(|| absent("output"))?;
     Ok((interp::OpenPort::Source(source), ty))
 }
 
@@ -165,8 +209,8 @@ pub struct SimulationResult {
 enum Shown {
     /// From running it again.
     Again(Arc<engine::Simulation>),
-    /// They are all there.
-    Steps(Arc<Vec<interp::Step>>),
+    /// They are there, for so many executed nodes.
+    Steps { steps: Arc<Vec<interp::Step>>, covered: u64 },
 }
 
 impl SimulationResult {
@@ -233,13 +277,13 @@ impl SimulationResult {
     ) -> Option<Result<TracePage>> {
         nullable(match &self.shown {
             Shown::Again(simulation) => trace_page(context, &self.view, simulation, first, from).await,
-            Shown::Steps(steps) => PageRequest::new(first, None).and_then(|page| {
+            Shown::Steps { steps, covered } => PageRequest::new(first, None).and_then(|page| {
                 let rest = || steps.iter().filter(|step| step.seq >= from.0);
                 Ok(TracePage {
                     steps: counted_steps(context, &self.view, rest().take(page.first))?,
                     next_seq: rest().nth(page.first).map(|step| Count(step.seq)),
-                    recorded: Count(steps.len() as u64),
-                    dropped: Count(self.report.result.steps.saturating_sub(steps.len() as u64 + 1)),
+                    recorded: Count(*covered),
+                    dropped: Count(self.report.result.steps - covered),
                 })
             }),
         })
@@ -270,12 +314,13 @@ async fn trace_page(
 ) -> std::result::Result<TracePage, ApiError> {
     let page = PageRequest::new(first, None)?;
     let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
-    let recorded = simulation.report().map_or(0, |report| report.result.steps);
+    let steps = simulation.report().map_or(0, |report| report.result.steps);
+    let silent = simulation.request.trace == interp::TraceLevel::None;
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
         next_seq: found.next.map(Count),
-        recorded: Count(recorded),
-        dropped: Count(0),
+        recorded: Count(if silent { 0 } else { steps }),
+        dropped: Count(if silent { steps } else { 0 }),
     })
 }
 
@@ -286,9 +331,9 @@ pub struct TracePage {
     steps: Rows<TraceStep>,
     /// Where the next page starts; null at the end.
     next_seq: Option<Count>,
-    /// Steps that can be read.
+    /// Executed nodes whose steps can be read, as far as the level of the trace shows them; 0 when it shows nothing.
     recorded: Count,
-    /// Steps that cannot be read any more.
+    /// Executed nodes whose steps cannot be read.
     dropped: Count,
 }
 

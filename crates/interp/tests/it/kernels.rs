@@ -1,6 +1,8 @@
 //! Small programs with known answers.
 
-use lmlang_interp::{Cache, Control, NodesError, OpenPort, Options, Run, run_nodes};
+use std::cell::Cell;
+
+use lmlang_interp::{Cache, Control, NodesError, NodesTrace, OpenPort, Options, Run, TraceLevel, run_nodes};
 use lmlang_ir::builder::{Builder, params, region_param};
 use lmlang_ir::{
     Exit, FuncRef, FunctionHead, NodeRef, Opcode, Program, RefAllocator, Scalar, Source, Type, Value,
@@ -81,16 +83,23 @@ fn some_nodes_by_themselves() {
     let zero = body.node(rounds).unwrap().inputs().get(0).unwrap();
     let number = |value: i64| i64s(&[value]).remove(0);
     let inputs = [(OpenPort::Source(zero), number(0)), (OpenPort::Source(Source::Param(sum, 0)), number(10))];
+    let level = Cell::new(TraceLevel::Nodes);
     let run = |nodes: &[NodeRef], inputs: &[(OpenPort, Value)]| {
+        let trace = NodesTrace { level: level.get(), steps: 1000 };
         let control = &mut |_: &Run| Control::Continue;
-        run_nodes(&checked, sum, nodes, inputs, &Options::default(), &Cache::new(), 1000, control)
+        run_nodes(&checked, sum, nodes, inputs, &Options::default(), &Cache::new(), trace, control)
     };
     let found = run(&[rounds], &inputs).unwrap();
     assert_eq!(found.outputs, [(Source::Node(rounds, 0), number(45))]);
     assert_eq!(found.steps.first().map(|step| (step.function, step.node)), Some((sum, rounds)));
     // The last `return` is ours.
-    assert_eq!(found.steps.len() as u64 + 1, found.result.steps);
+    assert_eq!((found.steps.len() as u64, found.next), (found.result.steps, None));
     assert_eq!(run(&[rounds], &inputs[..1]), Err(NodesError::Missing(Source::Param(sum, 0))));
+    let twice = [inputs[0].clone(), inputs[1].clone(), inputs[0].clone()];
+    assert_eq!(run(&[rounds], &twice), Err(NodesError::Twice(OpenPort::Source(zero))));
+    level.set(TraceLevel::None);
+    let silent = run(&[rounds], &inputs).unwrap();
+    assert_eq!((silent.result, silent.steps.len(), silent.next), (found.result, 0, Some(0)));
     let last = body.last_in(root).unwrap();
     assert_eq!(run(&[last], &[]), Err(NodesError::Leaves(last)));
     assert_eq!(run(&[], &[]), Err(NodesError::Nothing));
