@@ -1,16 +1,17 @@
-//! The README's quick start, run as it stands there.
+//! The README's quick start and the page about programs, run as they stand there.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::serve::Server;
 use crate::tool::{LMLANG, Place, root};
 
-/// The fenced blocks of the README, each with its language.
-fn blocks() -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(root().join("README.md")).expect("there is a README");
+/// The fenced blocks of a page, each with what is written behind its fence.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(root().join(page)).expect("there is the page");
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut inside = false;
     for line in text.lines() {
@@ -36,7 +37,7 @@ fn blocks() -> Vec<(String, String)> {
 fn documents_are_answered_as_the_readme_says() {
     let place = Place::new();
     let server = Server::start(&place);
-    let blocks = blocks();
+    let blocks = blocks("README.md");
     let mut asked = 0;
     for pair in blocks.windows(2) {
         let [(language, document), (answer, expected)] = pair else { continue };
@@ -65,7 +66,7 @@ fn commands_print_what_the_readme_says() {
     let folder = Path::new(LMLANG).parent().expect("the binary is in a folder");
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut ran = 0;
-    for (_, block) in blocks().iter().filter(|(language, _)| language == "console") {
+    for (_, block) in blocks("README.md").iter().filter(|(language, _)| language == "console") {
         for command in block.split("$ ").filter(|command| !command.is_empty()) {
             let (line, expected) = command.split_once('\n').expect("commands are lines");
             let mut shell = Command::new("sh");
@@ -77,4 +78,70 @@ fn commands_print_what_the_readme_says() {
         }
     }
     assert!(ran >= 4, "the README runs {ran} commands");
+}
+
+/// A block of JSON.
+fn read(block: &str) -> Value {
+    serde_json::from_str(block).unwrap_or_else(|error| panic!("{error}: {block}"))
+}
+
+#[test]
+fn programs_are_written_as_the_page_says() {
+    const CREATE: &str = "mutation($name: String!, $text: String!) {
+        createProgram(input: {name: $name, text: $text}) { errors { line message } }
+    }";
+    const TRY: &str = "mutation($program: ID!, $edits: [EditInput!]!) {
+        proposeEdit(input: {programId: $program, edits: $edits, dryRun: true}) { outcome {
+            __typename ... on EditRejected { errors { editIndex path message } }
+        } }
+    }";
+    let place = Place::new();
+    let server = Server::start(&place);
+    let blocks = blocks("docs/programs.md");
+    let (mut program, mut edits) = (String::new(), BTreeSet::new());
+    let mut rest = blocks.iter().map(|(kind, block)| (kind.as_str(), block.as_str())).peekable();
+    while let Some((kind, block)) = rest.next() {
+        match kind.split_once(' ').unwrap_or((kind, "")) {
+            ("lm", name) => {
+                name.clone_into(&mut program);
+                let made = server.ask_with(CREATE, &json!({ "name": name, "text": block }));
+                assert_eq!(made["data"]["createProgram"]["errors"], json!([]), "{made}");
+                place.write("page.lm", block);
+                place.ok(&["check", "page.lm"]);
+            }
+            ("edits", _) => {
+                let list = read(block);
+                let named = list.as_array().into_iter().flatten().filter_map(Value::as_object);
+                edits.extend(named.flat_map(|edit| edit.keys().cloned()));
+                let tried = server.ask_with(TRY, &json!({ "program": program, "edits": list }));
+                let outcome = &tried["data"]["proposeEdit"]["outcome"];
+                assert_eq!(outcome["__typename"], "EditApplied", "{block}\n{tried}");
+            }
+            ("graphql", _) => {
+                let given =
+                    rest.next_if(|(kind, _)| *kind == "variables").map_or(json!({}), |(_, v)| read(v));
+                let found = server.ask_with(block, &given);
+                match rest.next() {
+                    Some(("json", expected)) => assert_eq!(found["data"], read(expected), "{block}\n{found}"),
+                    Some(("error", expected)) => {
+                        for (name, value) in read(expected).as_object().expect("an object") {
+                            assert_eq!(found["errors"][0]["extensions"][name], *value, "{block}\n{found}");
+                        }
+                    }
+                    other => panic!("a document is followed by its answer: {block}\n{other:?}"),
+                }
+            }
+            (other, _) => panic!("nobody runs a block `{other}`"),
+        }
+    }
+    // What is not supported yet is not shown.
+    let schema = std::fs::read_to_string(root().join("schema.graphql")).expect("there is a schema");
+    let input = schema.split_once("input EditInput @oneOf {").expect("there are edits").1;
+    let fields = input.split_once("\n}").expect("it ends").0.split("\n\t\"").skip(1);
+    let known: BTreeSet<String> = fields
+        .filter(|field| !field.starts_with("Not supported yet"))
+        .filter_map(|field| Some(field.rsplit_once('\t')?.1.split_once(':')?.0.to_owned()))
+        .collect();
+    assert_eq!(edits, known, "each edit has an example");
+    assert_eq!(server.stop(), Some(0));
 }

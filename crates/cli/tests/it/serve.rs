@@ -42,9 +42,18 @@ impl Server {
         self.try_ask(document).expect("an answer comes")
     }
 
+    /// The answer to a GraphQL document with variables.
+    pub(crate) fn ask_with(&self, document: &str, variables: &Value) -> Value {
+        self.post(&json!({ "query": document, "variables": variables })).expect("an answer comes")
+    }
+
     /// The answer to a GraphQL document; `None` when the server is not there to give it.
     pub(crate) fn try_ask(&self, document: &str) -> Option<Value> {
-        let body = json!({ "query": document }).to_string();
+        self.post(&json!({ "query": document }))
+    }
+
+    fn post(&self, request: &Value) -> Option<Value> {
+        let body = request.to_string();
         let mut stream = TcpStream::connect(&self.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
         write!(

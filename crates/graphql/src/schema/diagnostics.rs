@@ -1,6 +1,7 @@
 //! Findings of the verifier, and the pages about their codes.
 
 use async_graphql::{Context, Enum, Json, Object, SimpleObject};
+use lmlang_history::request;
 use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
@@ -224,7 +225,7 @@ pub struct CodePage {
     title: &'static str,
     /// What is the matter.
     meaning: &'static str,
-    /// A program that has it.
+    /// A program, or an edit, that has it.
     example: &'static str,
     /// What to do.
     repair: &'static str,
@@ -233,14 +234,11 @@ pub struct CodePage {
 impl CodePage {
     /// The page of a code.
     pub fn of(code: &str) -> Option<CodePage> {
-        let code: verify::Code = code.parse().ok()?;
-        let page = code.page();
-        Some(CodePage {
-            code: code.name(),
-            title: page.title,
-            meaning: page.meaning,
-            example: page.example,
-            repair: page.repair,
-        })
+        if let Ok(code) = code.parse::<verify::Code>() {
+            let verify::Page { rule: _, title, meaning, example, repair } = code.page();
+            return Some(CodePage { code: code.name(), title, meaning, example, repair });
+        }
+        let &request::CodePage { code, title, meaning, example, repair } = request::code::page(code)?;
+        Some(CodePage { code, title, meaning, example, repair })
     }
 }

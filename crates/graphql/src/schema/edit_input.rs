@@ -2,8 +2,8 @@
 
 use async_graphql::{Enum, InputObject, OneofObject};
 
-/// One edit. What is edited is always `ref`; new things are named by `as` (`x` or `$x`) and usable later in the same
-/// list.
+/// One edit. What is edited is always `ref`: a ref (`n12`, `f7`), the path or name of a module, type, function or global
+/// (`shop::total`), or `$x`. New things are named by `as` (`x` or `$x`) and usable later in the same list, in texts too.
 #[derive(Clone, Debug, OneofObject)]
 pub enum EditInput {
     /// Adds whole functions and types in the text form: the cheapest way to write thirty nodes.
@@ -98,12 +98,40 @@ pub enum EditInput {
     ReplacePattern(ReplacePattern),
 }
 
-/// Adds what stands in a text.
+/// Adds what stands in a text: types, globals and functions.
+///
+/// A line is a node: `name = operator operands`, or the operator alone. Operators name their types (`add.i64`); operands
+/// are names, literals of the type that their place takes, `_` for a hole, or operators in parentheses. Each region ends
+/// with one terminator: `return` the function, `yield` an `if`, `match`, `block` or contract, `break L` and `continue L`
+/// what is labelled `L`. `ops` lists the operators.
+///
+/// ```text
+/// type Shape = enum { dot, box(i64) }
+/// global mut seen: i64 = 0
+/// pub func area (s: Shape, times: i64) -> (i64) {
+///   require "not negative" = ge_s.i64 times, 0
+///   var last: i64
+///   one = match s -> (i64) {
+///     case dot { yield 0 }
+///     case box (side: i64) { yield (mul.i64 side, side) }
+///   }
+///   sum = loop L (i: i64 = 0, acc: i64 = 0) -> (i64) {
+///     break_if L (ge_s.i64 i, times), acc
+///     continue L (add.i64 i, 1), (add.i64 acc, one)
+///   }
+///   small = if (lt_s.i64 sum, 10) -> (bool) { yield true } else { yield false }
+///   var.set last, (call half(sum))
+///   global.set seen, (add.i64 (global.get seen), 1)
+///   return (select<i64> small, last, sum)
+/// }
+/// func half (n: i64) -> (i64) pure { return (div_s.i64 n, 2) }
+/// ```
 #[derive(Clone, Debug, InputObject)]
 pub struct AddText {
     /// The module that it goes into, by ref, path or `$name`; without one, the text names its modules itself.
     pub module: Option<String>,
-    /// Functions, types and globals in the text form.
+    /// Types, globals and functions in the text form, as the description of `AddText` shows it. `$x` stands for what an
+    /// edit before made.
     pub text: String,
 }
 
@@ -113,7 +141,8 @@ pub struct ReplaceText {
     /// The entity.
     #[graphql(name = "ref")]
     pub of: String,
-    /// Its text from now on.
+    /// Its text from now on, as for `addText`: `func f#f7 (n: i64) -> (i64) { .. }`. What keeps its ref or name in the
+    /// text stays the same entity.
     pub text: String,
     /// The `contentHash` that was read; another one now is a conflict.
     pub if_hash: Option<String>,
@@ -122,7 +151,7 @@ pub struct ReplaceText {
 /// Inserts lines into a region.
 #[derive(Clone, Debug, InputObject)]
 pub struct InsertText {
-    /// Lines of the text form.
+    /// Lines of a body, as for `addText`: `x = add.i64 a, 1`. Names in scope at the place and `$x` can be used.
     pub text: String,
     /// The function; not needed when a region or an anchor is given.
     pub function: Option<String>,
@@ -183,7 +212,7 @@ pub struct ModifyNode {
     /// The node.
     #[graphql(name = "ref")]
     pub of: String,
-    /// Its operator from now on.
+    /// Its operator from now on, as for `insertNode`.
     pub op: String,
 }
 
@@ -312,7 +341,7 @@ pub struct AddFunction {
     pub module: Option<String>,
     /// What it takes.
     pub params: Vec<ParamInput>,
-    /// Types of what it returns.
+    /// Types of what it returns, each as for a parameter.
     pub results: Vec<String>,
     /// What a closure made from it captures.
     pub captures: Option<Vec<ParamInput>>,
@@ -324,7 +353,7 @@ pub struct AddFunction {
     pub effect_bound: EffectBound,
     /// What is written about it.
     pub doc: Option<String>,
-    /// Lines of its body in the text form; without them it is incomplete.
+    /// Lines of its body, as for `addText`: `return (mul.i64 n, 2)`; without them it is incomplete.
     pub body: Option<String>,
 }
 
@@ -333,7 +362,9 @@ pub struct AddFunction {
 pub struct ParamInput {
     /// Its name.
     pub name: String,
-    /// Its type.
+    /// Its type: `i64`, `f64`, `bool`, `string`, `bytes`, `unit`, `array<i64>`, `array<i64, 4>`, `option<T>`,
+    /// `result<T, E>`, `box<T>`, `ptr<T>`, `closure<(i64) -> (i64)>`, `funcref`, or a type of the program by name, path, ref
+    /// or `$x`.
     #[graphql(name = "type")]
     pub ty: String,
 }
@@ -346,7 +377,7 @@ pub struct SetSignature {
     pub of: String,
     /// What it takes; without it, as before.
     pub params: Option<Vec<ParamInput>>,
-    /// What it returns; without it, as before.
+    /// Types of what it returns, each as for a parameter; without it, as before.
     pub results: Option<Vec<String>>,
     /// What it may do at most; without it, as before.
     pub effect_bound: Option<EffectBound>,
@@ -397,7 +428,7 @@ pub struct AddVar {
     pub function: String,
     /// Its name.
     pub name: Option<String>,
-    /// Its type.
+    /// Its type, as for a parameter.
     #[graphql(name = "type")]
     pub ty: String,
 }

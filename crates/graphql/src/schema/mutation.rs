@@ -25,7 +25,7 @@ pub struct CreateProgramInput {
     name: String,
     /// What it is for.
     doc: Option<String>,
-    /// Its first content in the text form; empty without.
+    /// Its first content in the text form, as for `addText`, with its modules; empty without. Refs in it are kept.
     text: Option<String>,
     /// Not supported yet.
     wat: Option<String>,
@@ -87,7 +87,7 @@ pub struct ProposeEditInput {
     /// The branch whose head is to move.
     #[graphql(default_with = "\"main\".to_owned()")]
     branch: String,
-    /// The revision that the caller saw; without it, the head.
+    /// The revision that the caller saw, as for `program(at:)`: `r7`; without it, the head.
     base_revision: Option<String>,
     /// The edits: all or nothing, in order.
     edits: Vec<EditInput>,
@@ -126,11 +126,11 @@ pub struct UndoInput {
     /// How many states.
     #[graphql(default = 1)]
     steps: i32,
-    /// The revision to go to, instead of a number of steps.
+    /// The revision to go to, as for `program(at:)`: `r7`; instead of a number of steps.
     to: Option<String>,
     /// Not supported yet.
     author: Option<String>,
-    /// The head that the caller saw; another one now is a conflict.
+    /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
     /// Same path and same answer, nothing stored.
     #[graphql(default = false)]
@@ -155,7 +155,7 @@ pub struct CreateCheckpointInput {
     program_id: ID,
     /// Its name, unique among checkpoints and branches.
     name: String,
-    /// The revision; without it, the head.
+    /// The revision, as for `program(at:)`: `r7`; without it, the head.
     at: Option<String>,
     /// Why, for the log.
     message: Option<String>,
@@ -173,7 +173,7 @@ pub struct RestoreCheckpointInput {
     /// The branch whose head moves.
     #[graphql(default_with = "\"main\".to_owned()")]
     branch: String,
-    /// The head that the caller saw; another one now is a conflict.
+    /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
     /// Same path and same answer, nothing stored.
     #[graphql(default = false)]

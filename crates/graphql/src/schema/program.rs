@@ -440,7 +440,7 @@ impl Program {
         self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
     }
 
-    /// How two revisions differ.
+    /// How two revisions differ, each named as for `program(at:)`: `r7`.
     async fn diff(&self, from: String, to: String) -> Nullable<ProgramDiff> {
         self.read(async |view| ProgramDiff::between(view, &from, &to).await).await
     }
@@ -448,9 +448,11 @@ impl Program {
     /// Runs some nodes with values for their open inputs; nothing of the program changes.
     async fn simulate_nodes(
         &self,
+        #[graphql(desc = "Refs of nodes of one region: `n12`. They run in the order of their region.")]
         nodes: Vec<String>,
+        #[graphql(desc = "A value for each thing that they take from elsewhere, and for each hole.")]
         inputs: Vec<PortValue>,
-        run: Option<SimulateInput>,
+        #[graphql(desc = "Bounds and standard input; its `args` are empty.")] run: Option<SimulateInput>,
     ) -> Nullable<SimulationResult> {
         self.read(async |view| simulation::simulate_nodes(view, nodes, inputs, run).await).await
     }

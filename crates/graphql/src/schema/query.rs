@@ -150,13 +150,16 @@ impl Query {
         nullable(cursor.map(|cursor| cursor.to_string()).map_err(fail))
     }
 
-    /// One program: exactly one of its id (any view's) and its name; at the revision that `at` names: `r7`, `main`, a
-    /// checkpoint, eight or more digits of a root hash, or `~2` behind one of these for two revisions before.
+    /// One program: exactly one of its id (any view's) and its name.
     async fn program(
         &self,
         context: &Context<'_>,
-        id: Option<ID>,
-        name: Option<String>,
+        #[graphql(desc = "Its id, or that of a view of it.")] id: Option<ID>,
+        #[graphql(desc = "Its name.")] name: Option<String>,
+        #[graphql(
+            desc = "The revision: `r7`, `main` (the head), a checkpoint, eight or more digits of a root hash, or one of \
+                          these with `~2` behind it: two before. Without it, the head, or what the id says."
+        )]
         at: Option<String>,
     ) -> Option<Result<Program>> {
         let engine = context.data_unchecked::<Engine>();
@@ -184,7 +187,7 @@ impl Query {
         })
     }
 
-    /// What a diagnostic code means, and how to repair what it names.
+    /// What the code of a finding or of a refused edit means, and how to repair what it names.
     async fn diagnostic_code(&self, code: String) -> Option<Result<CodePage>> {
         nullable(CodePage::of(&code).ok_or_else(|| not_found("diagnostic code", &code)))
     }

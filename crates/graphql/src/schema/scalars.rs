@@ -36,16 +36,18 @@ impl ScalarType for Count {
     }
 }
 
-/// A value of a program, in the text form: `i64:9007199254740993`, `f64:nan`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
+/// A value of a program, in the text form: `i64:5`, `f64:nan`, `bool:true`, `unit`, `"text"`, `b"bytes"`, `[i32: 1, 2]`,
+/// `Point{x: 1, y: 2}`, `Shape.dot`, `Shape.box(3)`, `option<i64>.some(1)`, `box<i64>(1)`.
 ///
-/// Inputs also take plain JSON where it is unambiguous: numbers, booleans, lists; for the type `string` a JSON string
-/// is literal. Output is always text.
+/// Inputs may leave types out where the place says them (`5`, `[1, 2]`, `dot`, `some(1)`), and take plain JSON where it is
+/// unambiguous: numbers, booleans, lists; for the type `string` a JSON string is literal. Output is always text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueText(pub Json);
 
-/// A value of a program, in the text form: `i64:9007199254740993`, `f64:nan`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
-/// Inputs also take plain JSON where it is unambiguous: numbers, booleans, lists; for the type `string` a JSON string
-/// is literal. Output is always text.
+/// A value of a program, in the text form: `i64:5`, `f64:nan`, `bool:true`, `unit`, `"text"`, `b"bytes"`, `[i32: 1, 2]`,
+/// `Point{x: 1, y: 2}`, `Shape.dot`, `Shape.box(3)`, `option<i64>.some(1)`, `box<i64>(1)`.
+/// Inputs may leave types out where the place says them (`5`, `[1, 2]`, `dot`, `some(1)`), and take plain JSON where it is
+/// unambiguous: numbers, booleans, lists; for the type `string` a JSON string is literal. Output is always text.
 #[Scalar(name = "Value")]
 impl ScalarType for ValueText {
     fn parse(value: Json) -> InputValueResult<Self> {

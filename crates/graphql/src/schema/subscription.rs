@@ -41,7 +41,7 @@ pub struct BatchInput {
 pub struct StartSimulationInput {
     /// The program, by id or name.
     program_id: ID,
-    /// The revision; without it, the head.
+    /// The revision, as for `program(at:)`: `r7`; without it, the head.
     at: Option<String>,
     /// The function, by ref or path.
     function: String,

@@ -4,6 +4,7 @@ mod absent;
 mod codes;
 mod damaged;
 mod deletion;
+mod described;
 mod failing;
 mod history;
 mod hub;
