@@ -286,7 +286,7 @@ impl HeapOp {
 }
 
 /// Where a value of a function lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Loc {
     /// A scalar in a slot.
     Num(u16),

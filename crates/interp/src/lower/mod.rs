@@ -131,6 +131,9 @@ struct Lower<'a> {
     /// Loops around the region that is being lowered.
     loops: u32,
     placed: HashMap<Source, (Loc, Guard)>,
+    /// The values of open regions that were given a place, by place; and which region gave which, in order.
+    holders: HashMap<Loc, Vec<Source>>,
+    given: Vec<(RegionRef, Loc)>,
     /// Whether places are given out again behind the last use of a value: in functions with more values than places.
     reuse: bool,
     /// Places that may be given out again, and how many uses of values are left.
@@ -206,6 +209,8 @@ pub(crate) fn lower(
         pinned: HashMap::new(),
         loops: 0,
         placed: HashMap::new(),
+        holders: HashMap::new(),
+        given: Vec::new(),
         reuse: function.body().counts().nodes > REUSE_FROM,
         free: (Vec::new(), Vec::new()),
         uses: HashMap::new(),
@@ -308,6 +313,7 @@ impl Lower<'_> {
 
     fn exit(&mut self) {
         let Some(open) = self.open.pop() else { return };
+        self.end_places(open.region);
         self.loops -= u32::from(self.is_loop_body(open.region));
         let ended = open
             .last

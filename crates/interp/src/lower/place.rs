@@ -5,7 +5,9 @@
 //! stands in it behind the node, and, where an exit leaves it on the way, at all that stands behind it; an arm of an
 //! `if` does not mind the other arm.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use lmlang_ir::ops::Ports;
 use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode as Op, RegionOwner, RegionRef, Source};
@@ -32,6 +34,8 @@ pub(super) struct Positions {
     regions: HashMap<RegionRef, (u32, u32)>,
     /// Where exits stand, with what they leave.
     exits: Vec<(u32, NodeRef)>,
+    /// Where values are used, in order, for those that were asked for: some have a use in each of thousands of regions.
+    uses: RefCell<HashMap<Source, Rc<[u32]>>>,
 }
 
 impl Positions {
@@ -88,6 +92,19 @@ impl Positions {
 }
 
 impl Positions {
+    /// Where a value is used, in order.
+    fn uses(&self, body: &Body, source: Source) -> Rc<[u32]> {
+        if let Some(known) = self.uses.borrow().get(&source) {
+            return Rc::clone(known);
+        }
+        let of_it = body.uses_of(source.number()).filter(|one| body.source_of(*one) == Some(source));
+        let mut found: Vec<u32> = of_it.filter_map(|one| Some(self.nodes.get(&one.node)?.0)).collect();
+        found.sort_unstable();
+        let found: Rc<[u32]> = found.into();
+        self.uses.borrow_mut().insert(source, Rc::clone(&found));
+        found
+    }
+
     /// Tells whether something between two nodes may leave what is around both.
     fn may_leave(&self, start: (u32, u32), last: u32) -> bool {
         let first = self.exits.partition_point(|(at, _)| *at <= start.1);
@@ -122,24 +139,46 @@ impl Lower<'_> {
             if home != region || self.placed.contains_key(&source) {
                 continue;
             }
+            // What was placed in regions that have ended is used in them alone.
             let alone = |lower: &Self| {
-                let others =
-                    lower.placed.iter().filter(|(_, (place, _))| *place == loc).map(|(other, _)| *other);
-                others.into_iter().all(|other| lower.may_overwrite(node, last, region, Guard::Holds(other)))
+                let mut others = lower.holders.get(&loc).into_iter().flatten();
+                others.all(|other| lower.may_overwrite(node, last, region, Guard::Holds(*other)))
             };
             if self.may_overwrite(node, last, region, guard) && alone(self) {
-                self.placed.insert(source, (loc, guard));
+                self.place(region, source, loc, guard);
                 held.push(guard);
             } else if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
                 late.push((source, node, loc, before));
             }
         }
-        self.sink(last, late, held);
+        self.sink(region, last, late, held);
+    }
+
+    /// Gives a value of a region a place.
+    fn place(&mut self, region: RegionRef, source: Source, loc: Loc, guard: Guard) {
+        self.placed.insert(source, (loc, guard));
+        self.holders.entry(loc).or_default().push(source);
+        self.given.push((region, loc));
+    }
+
+    /// Forgets who holds a place, for values of a region that has ended.
+    pub(super) fn end_places(&mut self, region: RegionRef) {
+        while let Some((_, loc)) = self.given.pop_if(|(of, _)| *of == region) {
+            if let Some(holders) = self.holders.get_mut(&loc) {
+                holders.pop();
+            }
+        }
     }
 
     /// Lets the end of a region compute what would otherwise be computed, kept and moved: the next value of a counter
     /// that is still needed behind its increment.
-    fn sink(&mut self, end: NodeRef, late: Vec<(Source, NodeRef, Loc, Source)>, held: Vec<Guard>) {
+    fn sink(
+        &mut self,
+        region: RegionRef,
+        end: NodeRef,
+        late: Vec<(Source, NodeRef, Loc, Source)>,
+        held: Vec<Guard>,
+    ) {
         if self.reuse {
             return;
         }
@@ -165,7 +204,7 @@ impl Lower<'_> {
             });
             let free = !taken.contains(&before) && !read.contains(&before);
             if simple && alone && intact && free && !self.stale.contains(&of) && inputs.len() == 2 {
-                self.placed.insert(source, (loc, Guard::Holds(before)));
+                self.place(region, source, loc, Guard::Holds(before));
                 self.sunk.insert(of);
                 read.extend(inputs);
                 written.push(before);
@@ -262,11 +301,9 @@ impl Lower<'_> {
                 return false;
             }
         }
-        body.uses_of(source.number()).all(|one| {
-            let Some(at) = self.positions.nodes.get(&one.node) else { return true };
-            let behind = at.0 > start.1 && (leaves || at.0 <= end.1);
-            !behind || body.source_of(one) != Some(source)
-        })
+        let uses = positions.uses(body, source);
+        let behind = uses.get(uses.partition_point(|at| *at <= start.1));
+        behind.is_none_or(|at| !leaves && *at > end.1)
     }
 
     /// Tells whether a region is the body of a loop.

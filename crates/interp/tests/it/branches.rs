@@ -62,3 +62,21 @@ fn a_switch_with_more_targets_than_a_window_has_jumps_says_so() {
     let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{:?}", result.outcome) };
     assert_eq!(fault, Fault::TooLarge(function));
 }
+
+/// Every case puts its value where the result will be; what others put there is no concern of its.
+#[test]
+fn very_many_cases_are_lowered_in_no_time() {
+    const CASES: i32 = 20_000;
+    let mut text = "module m\npub func f (d: i32) -> (i32) {\n  s = match d (".to_owned();
+    (0..CASES).for_each(|case| text.push_str(&format!("{case}, ")));
+    text.push_str("default) -> (i32) {\n");
+    (0..CASES).for_each(|case| text.push_str(&format!("case {case} {{ yield (add.i32 d, {case}) }}\n")));
+    text.push_str("default { yield -1 }\n}\n  return s\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let checked = check(program);
+    for (given, answer) in [(0, 0), (7, 14), (CASES - 1, 2 * CASES - 2), (CASES, -1)] {
+        let result = whole(&checked, function, &[Value::Const(Const::I32(given))], &Options::default());
+        assert_eq!(result.outcome, returned(vec![Value::Const(Const::I32(answer))]));
+    }
+}
