@@ -131,7 +131,8 @@ impl Lower<'_> {
     /// Takes the payload of a case into its region's parameter.
     pub(super) fn payload(&mut self, to: Loc, scrutinee: u16, tag: u32) {
         if let Loc::Num(slot) | Loc::Ref(slot) = to {
-            self.heap(HeapOp::EnumPayload, [slot, scrutinee, tag as u16, 0, 0, 0]);
+            let tag = self.narrow(tag as usize);
+            self.heap(HeapOp::EnumPayload, [slot, scrutinee, tag, 0, 0, 0]);
         }
     }
 

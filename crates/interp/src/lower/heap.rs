@@ -24,22 +24,31 @@ impl Lower<'_> {
         [index as u16, (index >> 16) as u16]
     }
 
-    fn member(&self, node: &Node) -> u16 {
-        match node.op().attr() {
+    /// The position of the field that an operator names.
+    fn member(&mut self, node: &Node) -> u16 {
+        let position = match node.op().attr() {
             Attr::Field(ty, member) => self
                 .program
                 .type_def(*ty)
                 .and_then(|def| def.fields().iter().position(|field| field.member == *member))
-                .unwrap_or(0) as u16,
+                .unwrap_or(0),
             _ => 0,
-        }
+        };
+        self.narrow(position)
     }
 
-    fn tag(&self, node: &Node) -> u16 {
-        match node.op().attr() {
-            Attr::Variant(variant) => variant_tag(self.program, variant).unwrap_or(0) as u16,
+    fn tag(&mut self, node: &Node) -> u16 {
+        let tag = match node.op().attr() {
+            Attr::Variant(variant) => variant_tag(self.program, variant).unwrap_or(0),
             _ => 0,
-        }
+        };
+        self.narrow(tag as usize)
+    }
+
+    /// A position among parts as an operand; beyond 16 bits it would be that of another part.
+    pub(super) fn narrow(&mut self, position: usize) -> u16 {
+        self.too_wide |= position > usize::from(u16::MAX);
+        position as u16
     }
 
     fn function_of(node: &Node) -> Option<FuncRef> {
@@ -82,13 +91,13 @@ impl Lower<'_> {
                 self.heap(HeapOp::StructNew, [to, 0, 0, d, e, 0]);
             }
             Op::StructGet => {
-                let value = self.obj(of, 0);
-                self.heap(HeapOp::StructGet, [to, value, self.member(node), 0, 0, 0]);
+                let (value, member) = (self.obj(of, 0), self.member(node));
+                self.heap(HeapOp::StructGet, [to, value, member, 0, 0, 0]);
             }
             Op::StructSet => {
-                let value = self.obj(of, 0);
+                let (value, member) = (self.obj(of, 0), self.member(node));
                 let (part, kind) = self.operand(of, 1);
-                self.heap(HeapOp::StructSet, [to, value, self.member(node), part, kind, 0]);
+                self.heap(HeapOp::StructSet, [to, value, member, part, kind, 0]);
             }
             Op::ArrayNew => {
                 let [d, e] = self.list(of, node);
@@ -115,21 +124,22 @@ impl Lower<'_> {
             Op::ArraySlice => self.text3(HeapOp::ArraySlice, of, to),
             Op::EnumNew => {
                 let (part, kind) = if node.inputs().is_empty() { (0, 2) } else { self.operand(of, 0) };
-                self.heap(HeapOp::EnumNew, [to, 0, self.tag(node), part, kind, 0]);
+                let tag = self.tag(node);
+                self.heap(HeapOp::EnumNew, [to, 0, tag, part, kind, 0]);
             }
             Op::EnumTag => {
                 let value = self.obj(of, 0);
                 self.heap(HeapOp::EnumTag, [to, value, 0, 0, 0, 0]);
             }
             Op::EnumPayload => {
-                let value = self.obj(of, 0);
+                let (value, tag) = (self.obj(of, 0), self.tag(node));
                 if ports.outputs.is_empty() {
                     // Nothing comes out, but another variant traps all the same.
                     let loc = self.fresh(&Type::I32);
                     let Loc::Num(slot) = loc else { return };
-                    self.heap(HeapOp::EnumPayload, [slot, value, self.tag(node), 0, 0, 0]);
+                    self.heap(HeapOp::EnumPayload, [slot, value, tag, 0, 0, 0]);
                 } else {
-                    self.heap(HeapOp::EnumPayload, [to, value, self.tag(node), 0, 0, 0]);
+                    self.heap(HeapOp::EnumPayload, [to, value, tag, 0, 0, 0]);
                 }
             }
             Op::BoxNew => {

@@ -120,7 +120,7 @@ struct Lower<'a> {
     types: Vec<Type>,
     lists: Vec<Box<[Loc]>>,
     switches: Vec<SwitchTable>,
-    /// Whether a switch has more targets than there is room for.
+    /// Whether a switch has more targets than there is room for, or a type more parts than an operand tells apart.
     too_wide: bool,
     stops: Vec<StopSite>,
     contracts: Vec<ContractRef>,

@@ -80,3 +80,21 @@ fn very_many_cases_are_lowered_in_no_time() {
         assert_eq!(result.outcome, returned(vec![Value::Const(Const::I32(answer))]));
     }
 }
+
+/// The field 65,536 of a struct would be its field 0, which is a text and no number.
+#[test]
+fn a_part_that_no_operand_names_says_so() {
+    let mut text = "module m\ntype Wide = struct { first: string".to_owned();
+    (1..=1 << 16).for_each(|at| text.push_str(&format!(", x{at}: i32")));
+    text.push_str(" }\npub func f () -> (i32) {\n  var wide: Wide\n");
+    text.push_str("  return (struct.get Wide.x65536 (var.get wide))\n}\n");
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let function = program.functions().next().expect("a function").0;
+    let checked = check(program);
+    for run in [whole, plain] {
+        let options = Options { inspect: false, ..Options::default() };
+        let result = run(&checked, function, &[], &options);
+        let Outcome::Trapped { fault, .. } = result.outcome else { panic!("{:?}", result.outcome) };
+        assert_eq!(fault, Fault::TooLarge(function));
+    }
+}
