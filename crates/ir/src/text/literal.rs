@@ -231,7 +231,9 @@ pub(super) fn unescape_text(source: &str) -> Result<String, Reason> {
             Some('u') => {
                 let rest = chars.as_str();
                 let body = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(body, _)| body);
-                let digits = body.filter(|body| (1..=6).contains(&body.len()));
+                let digits = body.filter(|body| {
+                    (1..=6).contains(&body.len()) && body.bytes().all(|byte| byte.is_ascii_hexdigit())
+                });
                 let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 match (digits, value.and_then(char::from_u32)) {
                     (Some(digits), Some(char)) => {

@@ -534,3 +534,9 @@ fn a_name_of_very_many_entities_shows_some() {
     let errors = parse_program(&format!("module m\n{same}"), &mut RefAllocator::starting_at(1)).unwrap_err();
     assert_eq!((errors.len(), errors[0].code, errors[0].candidates.len()), (101, code::AMBIGUOUS_NAME, 20));
 }
+
+#[test]
+fn an_escape_holds_digits_alone() {
+    let text = "module m\nfunc f () -> () {\n  print \"\\u{+41}\"\n  return\n}\n";
+    check_mistakes(text, &["3:9: BAD_LITERAL: `\\u{..}` names no character"]);
+}
