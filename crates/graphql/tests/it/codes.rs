@@ -4,7 +4,6 @@
 //! committed.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use lmlang_history::request;
 use lmlang_ir::text;
@@ -233,21 +232,21 @@ fn shown(error: &Value) -> String {
     let path: Vec<String> = error["path"].as_array().into_iter().flatten().map(&text).collect();
     let mut line = format!("  {} {}", error["editIndex"], path.join("."));
     if !error["line"].is_null() {
-        let _ = write!(line, " at {}:{}", error["line"], error["column"]);
+        line.push_str(&format!(" at {}:{}", error["line"], error["column"]));
     }
-    let _ = write!(line, ": {}: {}", text(&error["code"]), text(&error["message"]));
+    line.push_str(&format!(": {}: {}", text(&error["code"]), text(&error["message"])));
     for name in ["expected", "candidates"] {
         if error[name] != json!([]) {
-            let _ = write!(line, "; {name} {}", list(&error[name]));
+            line.push_str(&format!("; {name} {}", list(&error[name])));
         }
     }
     if !error["found"].is_null() {
-        let _ = write!(line, "; found {}", text(&error["found"]));
+        line.push_str(&format!("; found {}", text(&error["found"])));
     }
     for name in ["node", "port", "expectedType", "actualType"] {
         let fact = &error["details"][name];
         if !fact.is_null() {
-            let _ = write!(line, "; {name} {}", text(fact));
+            line.push_str(&format!("; {name} {}", text(fact)));
         }
     }
     line + "\n"
@@ -277,7 +276,7 @@ async fn each_code_says_what_it_means() {
         seen.extend(
             of_code.iter().chain(&others).filter_map(|error| error["code"].as_str()).map(str::to_owned),
         );
-        let _ = writeln!(told, "{code}");
+        told.push_str(&format!("{code}\n"));
         // Two are enough to see what they look like.
         of_code.into_iter().chain(others).take(2).for_each(|error| told.push_str(&shown(error)));
     }
