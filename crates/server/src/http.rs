@@ -8,6 +8,7 @@ use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Answer, OperationKind, Outcome, RequestId};
 
 use crate::body::{self, Unreadable};
+use crate::caller;
 use crate::config::Credentials;
 use crate::negotiate::{self, Form};
 use crate::router::Shared;
@@ -45,6 +46,10 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         let error = ApiError::new(Code::Unauthenticated, "a valid credential is needed");
         return refused(form, StatusCode::UNAUTHORIZED, error, id);
     }
+    let caller = match caller::from_headers(&parts.headers) {
+        Ok(caller) => caller,
+        Err(error) => return refused(form, StatusCode::BAD_REQUEST, error, id),
+    };
     let params = match method {
         Method::GET => body::from_uri(&parts.uri),
         _ => body::from_body(&parts.headers, body, &state.config).await,
@@ -53,7 +58,7 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         Ok(params) => params,
         Err(Unreadable { status, error }) => return refused(form, status, error, id),
     };
-    let prepared = state.executor.prepare(params, id.clone());
+    let prepared = state.executor.prepare(params, id.clone()).map(|prepared| prepared.by(caller));
     if let Ok(prepared) = &prepared
         && prepared.kind() == OperationKind::Mutation
         && method == Method::GET

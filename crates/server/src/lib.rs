@@ -6,6 +6,7 @@
 
 mod assets;
 mod body;
+mod caller;
 mod config;
 mod gate;
 mod http;

@@ -18,6 +18,7 @@ use async_graphql::{
 };
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
+use lmlang_history::log::Actor;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -109,6 +110,13 @@ impl Prepared {
     #[must_use]
     pub fn kind(&self) -> OperationKind {
         self.kind
+    }
+
+    /// Says who is recorded with the changes that it makes; otherwise nobody in particular is.
+    #[must_use]
+    pub fn by(mut self, actor: Actor) -> Self {
+        self.request = self.request.data(actor);
+        self
     }
 }
 

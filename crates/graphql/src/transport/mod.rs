@@ -23,3 +23,4 @@ mod tests;
 pub use answer::{Answer, Outcome};
 pub use executor::{Executor, OperationKind, Params, Prepared, RequestId};
 pub use limits::Limits;
+pub use lmlang_history::log::{Actor, ActorKind};

@@ -11,11 +11,23 @@ const ID_BYTES: usize = 128;
 /// What a client sends.
 #[derive(Debug)]
 pub(super) enum FromClient {
-    Init { authorization: Option<String> },
+    Init(Introduction),
     Ping,
     Pong,
     Subscribe { id: String, params: Box<Params> },
     Complete { id: String },
+}
+
+/// Who a client says it is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Introduction {
+    #[serde(default, alias = "Authorization")]
+    pub(super) authorization: Option<String>,
+    #[serde(default)]
+    pub(super) author: Option<String>,
+    #[serde(default)]
+    pub(super) author_kind: Option<String>,
 }
 
 /// Why a connection is closed.
@@ -89,7 +101,7 @@ pub(super) fn read(text: &str) -> Result<FromClient, Close> {
         Some(_) | None => Err(Close::bad_request(format!("Invalid message: id of 1 to {ID_BYTES} bytes"))),
     };
     match kind.as_str() {
-        "connection_init" => Ok(FromClient::Init { authorization: authorization(payload)? }),
+        "connection_init" => Ok(FromClient::Init(introduction(payload)?)),
         "ping" => Ok(FromClient::Ping),
         "pong" => Ok(FromClient::Pong),
         "complete" => Ok(FromClient::Complete { id: id()? }),
@@ -105,22 +117,13 @@ pub(super) fn read(text: &str) -> Result<FromClient, Close> {
     }
 }
 
-/// Reads the credential from the payload of `connection_init`, which may hold anything else.
-fn authorization(payload: Option<&RawValue>) -> Result<Option<String>, Close> {
-    #[derive(Deserialize)]
-    struct Payload {
-        #[serde(default, alias = "Authorization")]
-        authorization: Option<String>,
-    }
+/// Reads the payload of `connection_init`, which may hold anything else.
+fn introduction(payload: Option<&RawValue>) -> Result<Introduction, Close> {
     let Some(payload) = payload.map(RawValue::get).filter(|payload| *payload != "null") else {
-        return Ok(None);
+        return Ok(Introduction::default());
     };
-    let payload: Option<Payload> =
-        payload.starts_with('{').then(|| serde_json::from_str(payload).ok()).flatten();
-    match payload {
-        Some(payload) => Ok(payload.authorization),
-        None => Err(Close::bad_request("Invalid message: payload of connection_init")),
-    }
+    let read = payload.starts_with('{').then(|| serde_json::from_str(payload).ok()).flatten();
+    read.ok_or_else(|| Close::bad_request("Invalid message: payload of connection_init"))
 }
 
 /// What the server sends.
@@ -179,11 +182,15 @@ mod tests {
     #[test]
     fn messages_are_read_strictly() {
         check(r#"{"type":"ping","payload":{"at":1}}"#, "Ping");
-        check(r#"{"type":"connection_init"}"#, "Init { authorization: None }");
-        check(r#"{"type":"connection_init","payload":null}"#, "Init { authorization: None }");
+        check(r#"{"type":"connection_init"}"#, "Init(Introduction { authorization: None, author: None");
+        check(r#"{"type":"connection_init","payload":null}"#, "Init(Introduction { authorization: None");
         check(
             r#"{"type":"connection_init","payload":{"x":1,"Authorization":"Bearer t"}}"#,
-            r#"Init { authorization: Some("Bearer t") }"#,
+            r#"Init(Introduction { authorization: Some("Bearer t"), author: None"#,
+        );
+        check(
+            r#"{"type":"connection_init","payload":{"author":"planner","authorKind":"AGENT"}}"#,
+            r#"Init(Introduction { authorization: None, author: Some("planner"), author_kind: Some("AGENT")"#,
         );
         check(r#"{"type":"connection_init","payload":[]}"#, "4400");
         check(r#"{"type":"complete","id":"1"}"#, r#"Complete { id: "1" }"#);

@@ -5,9 +5,10 @@ mod session;
 
 use axum::Extension;
 use axum::extract::{State, WebSocketUpgrade};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+use crate::caller;
 use crate::listen::Slot;
 use crate::router::Shared;
 
@@ -20,6 +21,7 @@ const WRITE_BUFFER: usize = 16 << 10;
 pub(crate) async fn upgrade(
     State(state): State<Shared>,
     Extension(slot): Extension<Slot>,
+    headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let upgrade = upgrade
@@ -30,10 +32,11 @@ pub(crate) async fn upgrade(
     if upgrade.selected_protocol().is_none() {
         return (StatusCode::BAD_REQUEST, "offer the subprotocol graphql-transport-ws\n").into_response();
     }
+    let client = caller::client(&headers);
     let sockets = state.sockets.clone();
     upgrade.on_upgrade(move |socket| {
         sockets.track_future(async move {
-            session::run(socket, state).await;
+            session::run(socket, client, state).await;
             drop(slot);
         })
     })

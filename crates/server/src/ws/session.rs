@@ -13,12 +13,13 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::stream::{BoxStream, SplitSink, SplitStream};
 use futures_util::{FutureExt, Sink, SinkExt, StreamExt, future, stream};
 use lmlang_graphql::error::ApiError;
-use lmlang_graphql::transport::{Answer, Outcome, Params, RequestId};
+use lmlang_graphql::transport::{Actor, Answer, Outcome, Params, RequestId};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_stream::StreamMap;
 use tokio_tungstenite::tungstenite;
 
-use super::message::{self, Close, FromClient};
+use super::message::{self, Close, FromClient, Introduction};
+use crate::caller;
 use crate::config::Credentials;
 use crate::router::Shared;
 use crate::running;
@@ -30,15 +31,16 @@ const MESSAGES_WAITING: usize = 64;
 /// How long a closing connection may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(3);
 
-/// Talks until either side closes.
-pub(super) async fn run(socket: WebSocket, state: Shared) {
+/// Talks until either side closes; `client` is how the client's program names itself.
+pub(super) async fn run(socket: WebSocket, client: Option<String>, state: Shared) {
     metrics::gauge!("lmlang_websockets").increment(1);
     let (sink, mut incoming) = socket.split();
     let mut session = Session {
         state,
         outgoing: Outgoing { sink, waiting: VecDeque::new(), flushed: true },
         streams: StreamMap::new(),
-        introduced: false,
+        client,
+        caller: None,
     };
     let end = session.talk(&mut incoming).await;
     session.streams.clear();
@@ -68,8 +70,10 @@ struct Session {
     state: Shared,
     outgoing: Outgoing,
     streams: StreamMap<String, Answers>,
-    /// Whether `connection_init` was accepted.
-    introduced: bool,
+    /// How the client's program names itself.
+    client: Option<String>,
+    /// Who the client is, once its `connection_init` was accepted.
+    caller: Option<Actor>,
 }
 
 impl Session {
@@ -85,7 +89,7 @@ impl Session {
             let waiting = self.outgoing.waiting.len();
             tokio::select! {
                 () = shutdown.cancelled() => return End::Close(Close::restart()),
-                () = tokio::time::sleep_until(init), if !self.introduced => return End::Close(Close::init_timeout()),
+                () = tokio::time::sleep_until(init), if self.caller.is_none() => return End::Close(Close::init_timeout()),
                 message = incoming.next(), if waiting < MESSAGES_WAITING => {
                     heard = Instant::now();
                     let Some(message) = message else { return End::Gone };
@@ -147,18 +151,21 @@ impl Session {
         match message {
             FromClient::Ping => self.outgoing.waiting.push_back(message::pong()),
             FromClient::Pong => {}
-            FromClient::Init { .. } if self.introduced => return Err(Close::too_many_inits()),
-            FromClient::Init { authorization } => {
+            FromClient::Init(_) if self.caller.is_some() => return Err(Close::too_many_inits()),
+            FromClient::Init(Introduction { authorization, author, author_kind }) => {
                 let credentials = Credentials { authorization: authorization.as_deref() };
                 (self.state.hooks.admit)(&credentials).map_err(|_| Close::forbidden())?;
-                self.introduced = true;
+                let caller = caller::named(author.as_deref(), author_kind.as_deref(), self.client.clone());
+                self.caller = Some(caller.map_err(|error| Close::bad_request(error.message))?);
                 self.outgoing.waiting.push_back(message::ack());
             }
-            FromClient::Subscribe { .. } if !self.introduced => return Err(Close::unauthorized()),
             FromClient::Subscribe { id, .. } if self.streams.contains_key(&id) => {
                 return Err(Close::subscriber_exists(&id));
             }
-            FromClient::Subscribe { id, params } => self.subscribe(id, *params),
+            FromClient::Subscribe { id, params } => {
+                let caller = self.caller.clone().ok_or_else(Close::unauthorized)?;
+                self.subscribe(id, *params, caller);
+            }
             FromClient::Complete { id } => {
                 self.streams.remove(&id);
             }
@@ -166,11 +173,11 @@ impl Session {
         Ok(())
     }
 
-    fn subscribe(&mut self, id: String, params: Params) {
+    fn subscribe(&mut self, id: String, params: Params, caller: Actor) {
         let request = RequestId::fresh();
         let most = self.state.config.streams_per_connection;
         let prepared = if self.streams.len() < most {
-            self.state.executor.prepare(params, request)
+            self.state.executor.prepare(params, request).map(|prepared| prepared.by(caller))
         } else {
             let error = ApiError::limit("streamsPerConnection", most as u64, most as u64 + 1);
             Err(Answer::refuse(error, &request))

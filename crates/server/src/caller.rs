@@ -1,0 +1,89 @@
+//! Who a caller says it is: recorded as the author of its changes. Nothing proves it, there is no login yet.
+
+use axum::http::{HeaderMap, HeaderName, header};
+use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::transport::{Actor, ActorKind};
+
+/// The header with the author's name.
+const AUTHOR: HeaderName = HeaderName::from_static("lmlang-author");
+/// The header with what kind of caller the author is.
+const AUTHOR_KIND: HeaderName = HeaderName::from_static("lmlang-author-kind");
+
+/// The kinds that a caller can say it is of; the others are the server's own.
+const KINDS: [(&str, ActorKind); 3] =
+    [("HUMAN", ActorKind::Human), ("AGENT", ActorKind::Agent), ("TOOL", ActorKind::Tool)];
+
+/// The name of whoever gives none.
+const NOBODY: &str = "anonymous";
+
+/// Bytes of a name.
+const NAME_BYTES: usize = 200;
+/// Bytes that are kept of how a client names itself.
+const CLIENT_BYTES: usize = 200;
+
+/// The author of requests with these headers; the client is what calls itself so in `User-Agent`.
+pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Actor, ApiError> {
+    let text = |name: &HeaderName| match headers.get(name).map(|value| str::from_utf8(value.as_bytes())) {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(refused(format!("the header `{name}` is not UTF-8"))),
+    };
+    named(text(&AUTHOR)?, text(&AUTHOR_KIND)?, client(headers))
+}
+
+/// How the client of a connection names itself.
+pub(crate) fn client(headers: &HeaderMap) -> Option<String> {
+    let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    agent.filter(|agent| !agent.is_empty()).map(|agent| agent.chars().take(CLIENT_BYTES).collect())
+}
+
+/// The author with a name and a kind, as far as they are given.
+pub(crate) fn named(
+    name: Option<&str>,
+    kind: Option<&str>,
+    client: Option<String>,
+) -> Result<Actor, ApiError> {
+    let name = name.unwrap_or(NOBODY);
+    if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+        return Err(refused(format!("the author's name must be one line of 1 to {NAME_BYTES} bytes")));
+    }
+    let kind = match kind {
+        None => ActorKind::Tool,
+        Some(given) => {
+            let found = KINDS.iter().find(|(name, _)| given.eq_ignore_ascii_case(name));
+            found.map(|(_, kind)| *kind).ok_or_else(|| {
+                refused(format!("`{given}` is no kind of author: expected `HUMAN`, `AGENT` or `TOOL`"))
+            })?
+        }
+    };
+    Ok(Actor { name: name.to_owned(), kind, client })
+}
+
+fn refused(message: String) -> ApiError {
+    ApiError::new(Code::BadRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: Option<&str>, kind: Option<&str>, expect: Result<(&str, ActorKind), &str>) {
+        let found = named(name, kind, None);
+        let found = found.as_ref().map(|actor| (actor.name.as_str(), actor.kind));
+        assert_eq!(found.map_err(|error| error.message.as_str()), expect);
+    }
+
+    #[test]
+    fn an_author_has_a_name_and_a_kind_that_callers_can_have() {
+        check(None, None, Ok(("anonymous", ActorKind::Tool)));
+        check(Some("planner"), Some("agent"), Ok(("planner", ActorKind::Agent)));
+        check(Some("Ada Ł"), Some("HUMAN"), Ok(("Ada Ł", ActorKind::Human)));
+        check(Some(" "), None, Err("the author's name must be one line of 1 to 200 bytes"));
+        check(Some("a\nb"), None, Err("the author's name must be one line of 1 to 200 bytes"));
+        check(
+            Some("a"),
+            Some("SYSTEM"),
+            Err("`SYSTEM` is no kind of author: expected `HUMAN`, `AGENT` or `TOOL`"),
+        );
+    }
+}
