@@ -35,6 +35,8 @@ pub struct CreateProgramInput {
     fork_of: Option<ID>,
     /// Not supported yet.
     at: Option<String>,
+    /// Why, for the log.
+    message: Option<String>,
     /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
@@ -178,6 +180,8 @@ pub struct RestoreCheckpointInput {
     /// Same path and same answer, nothing stored.
     #[graphql(default = false)]
     dry_run: bool,
+    /// Why, for the log.
+    message: Option<String>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
 }
@@ -370,7 +374,7 @@ async fn create_program(
         }
     }
     note(input.doc.as_deref())?;
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let request =
         NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), text: input.text };
     match engine.create_program(request, &call).await.map_err(fail)? {
@@ -460,7 +464,7 @@ async fn restore_checkpoint(
 ) -> Result<RevisionPayload, ApiError> {
     main_only(&input.branch)?;
     let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let way = Way::Restore(input.name);
     let travel = Travel { way, expected_head: input.expected_head, dry_run: input.dry_run };

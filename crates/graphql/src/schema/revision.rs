@@ -134,6 +134,11 @@ impl Revision {
         budget::words(context, self.entry.on_behalf_of.as_deref())
     }
 
+    /// The checkpoint that it made, moved or removed; null for what did something else.
+    async fn checkpoint(&self) -> Option<&str> {
+        self.entry.name.as_deref()
+    }
+
     /// Why, in the author's words.
     async fn message(&self, context: &Context<'_>) -> Option<Result<&str>> {
         budget::words(context, self.entry.message.as_deref())
