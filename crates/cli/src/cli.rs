@@ -29,6 +29,10 @@ pub(crate) struct Cli {
     /// The folder of the database [default: .lmlang].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Ask a server, such as `http://127.0.0.1:4000`, instead of opening a database. One that has the database open is
+    /// found without this.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "data")]
+    pub(crate) server: Option<String>,
     /// Who is recorded with changes [default: the user's name].
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) author: Option<String>,
@@ -90,7 +94,12 @@ pub(crate) enum Command {
 impl Cli {
     /// The settings that the command line gives.
     pub(crate) fn flags(&self) -> Flags {
-        let mut flags = Flags { data: self.data.clone(), author: self.author.clone(), ..Flags::default() };
+        let mut flags = Flags {
+            data: self.data.clone(),
+            server: self.server.clone(),
+            author: self.author.clone(),
+            ..Flags::default()
+        };
         if let Command::Serve(serve) = &self.command {
             flags.listen = serve.listen.clone();
             flags.allow_remote = serve.allow_remote.then_some(true);

@@ -17,6 +17,46 @@ pub(crate) enum Error {
     /// The use case refused, or could not.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Whoever answers requests refused.
+    #[error("{message}")]
+    Refused {
+        /// The code of the error, as the API lists it.
+        code: String,
+        /// What is wrong.
+        message: String,
+        /// Names that come near.
+        candidates: Vec<String>,
+    },
+    /// An answer is none of ours, or of another version.
+    #[error("the answer is none of lmlang's, or that of another version of it")]
+    Answer(#[source] serde_json::Error),
+    /// The address of a server is none.
+    #[error("`{given}` is not the address of a server, such as `http://127.0.0.1:4000`: {why}")]
+    ServerUrl {
+        /// What was given.
+        given: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The author's name is none that a server could be told.
+    #[error("the author's name cannot be sent to a server")]
+    AuthorName(#[source] http::Error),
+    /// The server cannot be reached.
+    #[error("no server answers at `{url}`")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The server did not answer in time.
+    #[error("the server at `{url}` did not answer within {seconds} s")]
+    TimeOut {
+        /// Where.
+        url: String,
+        /// How long was waited.
+        seconds: u64,
+    },
     /// The database was not opened.
     #[error(transparent)]
     Open(Box<OpenError>),
@@ -155,8 +195,13 @@ pub(crate) enum Error {
 
 impl Error {
     /// The stable name of the error.
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &str {
         match self {
+            Error::Refused { code, .. } => code,
+            Error::Answer(_) => "BAD_ANSWER",
+            Error::ServerUrl { .. } | Error::AuthorName(_) => "BAD_SETTINGS",
+            Error::Unreachable { .. } => "UNREACHABLE",
+            Error::TimeOut { .. } => "TIMEOUT",
             Error::Engine(error) => engine_code(error),
             Error::Open(error) => match error.as_ref() {
                 OpenError::Held { .. } => "DATABASE_HELD",
@@ -186,6 +231,10 @@ impl Error {
     /// How the process ends on it.
     pub(crate) fn exit(&self) -> Exit {
         match self {
+            Error::Refused { code, .. } => refused_exit(code),
+            Error::ServerUrl { .. } | Error::AuthorName(_) => Exit::Usage,
+            Error::TimeOut { .. } => Exit::TimeOut,
+            Error::Answer(_) | Error::Unreachable { .. } => Exit::Failure,
             Error::Engine(error) => match error {
                 EngineError::NotFound { .. } => Exit::NotFound,
                 EngineError::BadRequest { .. } => Exit::Usage,
@@ -232,7 +281,7 @@ impl Error {
     /// Names that come near to what was not found.
     pub(crate) fn candidates(&self) -> &[String] {
         match self {
-            Error::Engine(EngineError::NotFound { candidates, .. })
+            Error::Refused { candidates, .. }
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }
             | Error::NoHelp { candidates, .. } => candidates,
@@ -249,6 +298,19 @@ impl Error {
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Error {
         Error::Open(Box::new(error))
+    }
+}
+
+/// How the process ends on a refusal with a code of the API.
+fn refused_exit(code: &str) -> Exit {
+    match code {
+        "NOT_FOUND" => Exit::NotFound,
+        "BAD_REQUEST" => Exit::Usage,
+        "NAME_TAKEN" | "IDEMPOTENCY_MISMATCH" => Exit::Conflict,
+        "UNAUTHENTICATED" | "FORBIDDEN" => Exit::Denied,
+        "TIMEOUT" => Exit::TimeOut,
+        // A newer server may have codes of its own.
+        _ => Exit::Failure,
     }
 }
 

@@ -1,15 +1,17 @@
 //! The command line `lmlang`.
 //!
-//! It translates: every command reads its arguments, calls the domain or one function of the engine, and prints what
-//! came out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands,
-//! `exit` for how the process ends, `session` for how a command gets at a database, then one file per command.
+//! It translates: a command about files calls the domain, one about programs asks in GraphQL, and each prints what came
+//! out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands, `exit` for
+//! how the process ends, `client` for who answers requests, then one file per command.
 
 mod cli;
+mod client;
 mod commands;
 mod diagnostics;
 mod error;
 mod exit;
 mod output;
+mod remote;
 mod samples;
 mod session;
 mod settings;

@@ -1,10 +1,10 @@
 //! What a command prints: data on standard output, everything else on standard error.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -110,11 +110,25 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// A moment as everybody reads it, in UTC.
-pub(crate) fn moment(micros: i64) -> String {
-    match chrono::DateTime::from_timestamp_micros(micros) {
-        Some(time) => time.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
-        None => micros.to_string(),
+/// A moment as everybody reads it, to the second; given as the API tells it.
+pub(crate) fn moment(given: &str) -> String {
+    match chrono::DateTime::parse_from_rfc3339(given) {
+        Ok(time) => time.to_utc().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        Err(_) => given.to_owned(),
+    }
+}
+
+/// How much something changed, as the API counts it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Counts {
+    pub(crate) added: u64,
+    pub(crate) removed: u64,
+    pub(crate) modified: u64,
+}
+
+impl Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "+{} -{} ~{}", self.added, self.removed, self.modified)
     }
 }
 

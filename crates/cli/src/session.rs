@@ -1,10 +1,8 @@
-//! A command's way to a database: its settings, the open engine, and who calls.
+//! The runtime of a command, and the database that it opens.
 
 use std::future::Future;
 
-use lmlang_engine::{Call, Engine, Error as EngineError, Limits, OpenProgram, Selector, SnapshotPolicy};
-use lmlang_history::log::{Actor, ActorKind};
-use lmlang_ir::text::nearest;
+use lmlang_engine::{Engine, Limits, SnapshotPolicy};
 use lmlang_store::{Options, Store};
 
 use crate::error::Error;
@@ -31,53 +29,14 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     if missing == Missing::Refuse && !file.exists() {
         return Err(Error::NoDatabase(settings.data.clone()));
     }
-    let store = Store::open(Options::file(&file)).await?;
-    Ok(Engine::new(store, Limits::default(), SnapshotPolicy::default()))
+    open_as(Options::file(&file)).await
 }
 
-/// Opens the database, does something with a program and closes it again.
-pub(crate) fn with_program<T, F>(
-    settings: &Settings,
-    program: &str,
-    work: impl FnOnce(Engine, OpenProgram) -> F,
-) -> Result<T, Error>
-where
-    F: Future<Output = Result<T, Error>>,
-{
-    block_on(async {
-        let engine = open(settings, Missing::Refuse).await?;
-        let done = match find(&engine, program).await {
-            Ok(open) => work(engine.clone(), open).await,
-            Err(error) => Err(error),
-        };
-        engine.close().await;
-        done
-    })
+/// Opens the database of the settings, made if there is none, and tells others where its programs are served.
+pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<Engine, Error> {
+    open_as(Options { address: Some(address), ..Options::file(settings.database()) }).await
 }
 
-/// The program with a name or an id; an error carries names that come near.
-pub(crate) async fn find(engine: &Engine, given: &str) -> Result<OpenProgram, Error> {
-    let found = engine.find(&selector(given)).await;
-    let Err(EngineError::NotFound { what, given, retired, .. }) = found else { return Ok(found?) };
-    let page = engine.programs(None, None, NEAR_AMONG).await?;
-    let candidates = nearest(&given, page.programs.iter().map(|program| program.name.as_str()));
-    Err(EngineError::NotFound { what, given, candidates, retired }.into())
-}
-
-/// How many programs are looked through for near names.
-const NEAR_AMONG: usize = 10_000;
-
-/// What a caller means by a text: an id, or a name.
-fn selector(given: &str) -> Selector {
-    match given.parse() {
-        Ok(id) => Selector::Id(id),
-        Err(_) => Selector::Name(given.to_owned()),
-    }
-}
-
-/// A change made on the command line.
-pub(crate) fn call(settings: &Settings, message: Option<String>) -> Call {
-    let client = Some(concat!("lmlang/", env!("CARGO_PKG_VERSION")).to_owned());
-    let actor = Actor { name: settings.author.clone(), kind: ActorKind::Human, client };
-    Call { message, ..Call::by(actor) }
+async fn open_as(options: Options) -> Result<Engine, Error> {
+    Ok(Engine::new(Store::open(options).await?, Limits::default(), SnapshotPolicy::default()))
 }

@@ -15,8 +15,9 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 8] = [
+pub(crate) const NAMES: [(&str, &str); 9] = [
     ("data", "the folder of the database"),
+    ("server", "the server that commands ask, instead of a database"),
     ("listen", "the address that `serve` listens on; port 0 takes a free one"),
     ("allow_remote", "whether `serve` may listen on an address that other machines reach"),
     ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
@@ -32,6 +33,8 @@ pub(crate) const NAMES: [(&str, &str); 8] = [
 pub(crate) struct Settings {
     /// The folder of the database.
     pub(crate) data: PathBuf,
+    /// The server that commands ask, instead of a database.
+    pub(crate) server: Option<String>,
     /// The address that `serve` listens on.
     pub(crate) listen: String,
     /// Whether `serve` may listen on an address that other machines reach.
@@ -75,6 +78,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             data: PathBuf::from(".lmlang"),
+            server: None,
             listen: "127.0.0.1:4000".to_owned(),
             allow_remote: false,
             allowed_hosts: Vec::new(),
@@ -98,6 +102,9 @@ pub(crate) struct Flags {
     /// See [`Settings::data`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<PathBuf>,
+    /// See [`Settings::server`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
     /// See [`Settings::listen`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,

@@ -17,6 +17,16 @@ pub struct Holder {
     pub host: String,
     /// When it opened the database, in seconds since the start of 1970, UTC.
     pub started: u64,
+    /// Where it answers requests: a URL that holds on its machine.
+    pub address: Option<String>,
+}
+
+impl Holder {
+    /// Where the holder answers requests, if this is its machine.
+    #[must_use]
+    pub fn reachable(&self) -> Option<&str> {
+        self.address.as_deref().filter(|_| *self.host == *gethostname::gethostname().to_string_lossy())
+    }
 }
 
 impl fmt::Display for Holder {
@@ -43,7 +53,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    pub(crate) fn take(database: &Path) -> Result<Self, LockError> {
+    pub(crate) fn take(database: &Path, address: Option<&str>) -> Result<Self, LockError> {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -56,7 +66,7 @@ impl Lock {
             Err(TryLockError::WouldBlock) => return Err(LockError::Held(read_holder(&mut file))),
             Err(TryLockError::Error(error)) => return Err(LockError::Io(error)),
         }
-        write_holder(&mut file).map_err(LockError::Io)?;
+        write_holder(&mut file, address).map_err(LockError::Io)?;
         Ok(Self { _file: file })
     }
 }
@@ -67,14 +77,15 @@ fn lock_path(database: &Path) -> PathBuf {
     database.with_file_name(name)
 }
 
-fn write_holder(file: &mut File) -> io::Result<()> {
+fn write_holder(file: &mut File, address: Option<&str>) -> io::Result<()> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let host = gethostname::gethostname();
+    let (pid, host) = (process::id(), gethostname::gethostname());
+    let address = address.map(|address| format!("address {address}\n")).unwrap_or_default();
     file.set_len(0)?;
     file.rewind()?;
-    file.write_all(
-        format!("pid {}\nhost {}\nstarted {started}\n", process::id(), host.to_string_lossy()).as_bytes(),
-    )
+    // What tells that all is there comes last.
+    let host = host.to_string_lossy();
+    file.write_all(format!("pid {pid}\nhost {host}\n{address}started {started}\n").as_bytes())
 }
 
 fn read_holder(file: &mut File) -> Option<Holder> {
@@ -89,6 +100,7 @@ fn parse_holder(text: &str) -> Option<Holder> {
         pid: field("pid")?.parse().ok()?,
         host: field("host")?.to_owned(),
         started: field("started")?.parse().ok()?,
+        address: field("address").map(str::to_owned),
     })
 }
 
@@ -98,8 +110,12 @@ mod tests {
 
     #[test]
     fn holder_is_read_back_or_not_at_all() {
-        let holder = Holder { pid: 7, host: "a b".to_owned(), started: 9 };
-        assert_eq!(parse_holder("pid 7\nhost a b\nstarted 9\n"), Some(holder));
+        let mut holder = Holder { pid: 7, host: "a b".to_owned(), started: 9, address: None };
+        assert_eq!(parse_holder("pid 7\nhost a b\nstarted 9\n"), Some(holder.clone()));
+        assert_eq!(holder.reachable(), None);
+        holder.address = Some("http://x".to_owned());
+        assert_eq!(parse_holder("pid 7\nhost a b\naddress http://x\nstarted 9\n"), Some(holder.clone()));
+        assert_eq!(holder.reachable(), None, "it is on another machine");
         assert_eq!(parse_holder(""), None);
         assert_eq!(parse_holder("pid 7\nhost a\nstart"), None);
     }

@@ -86,9 +86,9 @@ pub(crate) struct Ready {
     pub(crate) lock: Lock,
 }
 
-pub(crate) async fn prepare(path: &Path) -> Result<Ready, OpenError> {
+pub(crate) async fn prepare(path: &Path, address: Option<&str>) -> Result<Ready, OpenError> {
     let (path, folder) = locate(path)?;
-    let lock = Lock::take(&path).map_err(|error| match error {
+    let lock = Lock::take(&path, address).map_err(|error| match error {
         LockError::Held(holder) => OpenError::Held { path: path.clone(), holder },
         LockError::Io(source) => OpenError::Path { path: path.clone(), source },
     })?;

@@ -24,6 +24,8 @@ pub struct Options {
     pub readers: u32,
     /// How long a statement waits for a lock, which only tools outside lmlang can hold.
     pub busy_timeout: Duration,
+    /// Where this process can be asked instead, as other openers are told.
+    pub address: Option<String>,
     /// The test hook of the write path.
     pub faults: Faults,
 }
@@ -31,7 +33,8 @@ pub struct Options {
 impl Options {
     /// The usual options for a place.
     pub fn new(location: Location) -> Self {
-        Self { location, readers: 4, busy_timeout: Duration::from_secs(5), faults: Faults::none() }
+        let busy_timeout = Duration::from_secs(5);
+        Self { location, readers: 4, busy_timeout, address: None, faults: Faults::none() }
     }
 
     /// The usual options for a database file.
@@ -65,7 +68,7 @@ impl Store {
             Location::File(path) => path,
             Location::Postgres(_) => return Err(OpenError::Unsupported),
         };
-        let Ready { path, lock } = prepare(&path).await?;
+        let Ready { path, lock } = prepare(&path, options.address.as_deref()).await?;
         let failed = |source: Fault| OpenError::Database { path: path.clone(), source };
         let mut writer =
             Writer::new(writer_options(&path).busy_timeout(options.busy_timeout), options.faults);

@@ -1,13 +1,15 @@
 //! `lmlang checkpoint`: names for revisions.
 
-use lmlang_engine::{Checkpoint, Way};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::commands::travel::{How, go};
+use crate::client::{About, Page, named, with_client};
+use crate::commands::history::{Author, Numbered};
+use crate::commands::travel::{How, restore};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, moment, say};
-use crate::session::{call, with_program};
+use crate::session::Missing;
 use crate::settings::Settings;
 
 /// What to do with checkpoints.
@@ -56,28 +58,73 @@ enum Action {
     },
 }
 
+const CREATE: &str = "mutation($input: CreateCheckpointInput!) {
+  made: createCheckpoint(input: $input) {
+    checkpoint { name revision { number } actor { name } createdAt message }
+  }
+}";
+
+const LIST: &str = "query($id: ID, $name: String, $first: Int!, $after: String) {
+  program(id: $id, name: $name) {
+    checkpoints(first: $first, after: $after) {
+      nodes { name revision { number } actor { name } createdAt message }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}";
+
+const DELETE: &str =
+    "mutation($input: DeleteCheckpointInput!) { deleteCheckpoint(input: $input) { deleted } }";
+
+/// A name for a revision.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Checkpoint {
+    name: String,
+    revision: Numbered,
+    actor: Author,
+    created_at: String,
+    message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Made {
+    made: Payload,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payload {
+    checkpoint: Checkpoint,
+}
+
+#[derive(Debug, Deserialize)]
+struct Checkpoints {
+    checkpoints: Page<Checkpoint>,
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::Create { program, name, at, message } => {
-            let call = call(settings, message.clone());
-            let made = with_program(settings, program, |engine, open| async move {
-                Ok(engine.create_checkpoint(&open, name, at.as_deref(), &call).await?)
+            let input = json!({ "programId": program, "name": name, "at": at, "message": message });
+            let answer: Made = with_client(settings, Missing::Refuse, async |client| {
+                client.ask(CREATE, &json!({ "input": input })).await
             })?;
-            output.data(&shown(&made), || format!("{} at r{}\n", made.name, made.revision))?;
+            let made = answer.made.checkpoint;
+            output.data(&made.json(), || format!("{} at r{}\n", made.name, made.revision.number))?;
         }
         Action::List { program } => {
-            let head = with_program(settings, program, |_, open| async move { Ok(open.timeline.head()) })?;
-            let json: Vec<Value> = head.checkpoints.iter().map(|checkpoint| shown(checkpoint)).collect();
-            output
-                .data(&json, || columns(&head.checkpoints.iter().map(|one| row(one)).collect::<Vec<_>>()))?;
+            let (checkpoints, _) = with_client(settings, Missing::Refuse, async |client| {
+                let page = |answer: About<Checkpoints>| answer.program.checkpoints;
+                client.list(LIST, named(program), usize::MAX, page).await
+            })?;
+            let json: Vec<Value> = checkpoints.iter().map(Checkpoint::json).collect();
+            output.data(&json, || columns(&checkpoints.iter().map(Checkpoint::row).collect::<Vec<_>>()))?;
         }
-        Action::Restore { program, name, how } => {
-            return go(program, Way::Restore(name.clone()), how, settings, output);
-        }
+        Action::Restore { program, name, how } => return restore(program, name, how, settings, output),
         Action::Delete { program, name } => {
-            let call = call(settings, None);
-            with_program(settings, program, |engine, open| async move {
-                Ok(engine.delete_checkpoint(&open, name, &call).await?)
+            let input = json!({ "programId": program, "name": name });
+            with_client(settings, Missing::Refuse, async |client| {
+                client.ask::<Value>(DELETE, &json!({ "input": input })).await
             })?;
             say(format_args!("forgot checkpoint `{name}` of `{program}`"));
         }
@@ -85,22 +132,24 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     Ok(Exit::Success)
 }
 
-fn shown(checkpoint: &Checkpoint) -> Value {
-    json!({
-        "name": checkpoint.name,
-        "revision": format!("r{}", checkpoint.revision),
-        "author": checkpoint.actor.name,
-        "time": moment(checkpoint.time),
-        "message": checkpoint.message,
-    })
-}
+impl Checkpoint {
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "revision": format!("r{}", self.revision.number),
+            "author": self.actor.name,
+            "time": moment(&self.created_at),
+            "message": self.message,
+        })
+    }
 
-fn row(checkpoint: &Checkpoint) -> [String; 5] {
-    [
-        checkpoint.name.clone(),
-        format!("r{}", checkpoint.revision),
-        checkpoint.actor.name.clone(),
-        moment(checkpoint.time),
-        checkpoint.message.clone().unwrap_or_default(),
-    ]
+    fn row(&self) -> [String; 5] {
+        [
+            self.name.clone(),
+            format!("r{}", self.revision.number),
+            self.actor.name.clone(),
+            moment(&self.created_at),
+            self.message.clone().unwrap_or_default(),
+        ]
+    }
 }

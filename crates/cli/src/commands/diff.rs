@@ -1,17 +1,14 @@
 //! `lmlang diff`: how two revisions of a program differ.
 
-use std::collections::BTreeSet;
-
-use lmlang_history::{ChangeKind, Diff};
-use lmlang_ir::text::{Detail, print_function, print_storage, print_type};
-use lmlang_ir::{FuncRef, Program, Ref, TypeRef, VarRef};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use similar::TextDiff;
 
+use crate::client::{About, Client, Page, named, with_client};
+use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::Output;
-use crate::session::with_program;
+use crate::output::{Counts, Form, Output};
+use crate::session::Missing;
 use crate::settings::Settings;
 
 /// Which program, and which revisions.
@@ -28,110 +25,135 @@ pub(crate) struct Args {
     stat: bool,
 }
 
+const SUMMARY: &str = "query($id: ID, $name: String, $from: String!, $to: String!, $text: Boolean!) {
+  program(id: $id, name: $name) {
+    diff(from: $from, to: $to) {
+      from { number } to { number } changed { added removed modified }
+      text(maxBytes: 2147483647) @include(if: $text)
+    }
+  }
+}";
+
+const FUNCTIONS: &str =
+    "query($id: ID, $name: String, $from: String!, $to: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name) {
+    diff(from: $from, to: $to) {
+      functions(first: $first, after: $after) {
+        nodes { ref path change added removed modified }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}";
+
+const EDITS: &str =
+    "query($id: ID, $name: String, $from: String!, $to: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name) {
+    diff(from: $from, to: $to) {
+      edits(first: $first, after: $after) { nodes { text } pageInfo { hasNextPage endCursor } }
+    }
+  }
+}";
+
+/// A part of a difference.
+#[derive(Debug, Deserialize)]
+struct Differing<T> {
+    diff: T,
+}
+
+#[derive(Debug, Deserialize)]
+struct Summary {
+    from: Numbered,
+    to: Numbered,
+    changed: Counts,
+    text: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Functions {
+    functions: Page<Function>,
+}
+
+/// What differs in a function.
+#[derive(Debug, Deserialize)]
+struct Function {
+    #[serde(rename = "ref")]
+    of: String,
+    path: String,
+    change: String,
+    added: Vec<String>,
+    removed: Vec<String>,
+    modified: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Edits {
+    edits: Page<Edit>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Edit {
+    text: String,
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let (from, to) = with_program(settings, &args.program, |engine, open| async move {
-        let from = engine.revision(&open, Some(&args.from)).await?;
-        let to = engine.revision(&open, args.to.as_deref()).await?;
-        Ok((from, to))
-    })?;
-    let (before, after) = (from.checked.program(), to.checked.program());
-    let diff = lmlang_history::diff(before, after);
-    let counts = diff.counts();
-    let json = json!({
-        "from": format!("r{}", from.entry.number),
-        "to": format!("r{}", to.entry.number),
-        "added": counts.added,
-        "removed": counts.removed,
-        "modified": counts.modified,
-        "functions": diff.functions.iter().map(|function| {
-            let list = |refs: &[Ref]| refs.iter().map(Ref::to_string).collect::<Vec<_>>();
-            json!({
-                "ref": function.function.to_string(),
-                "path": path(before, after, function.function.into()),
-                "change": word(function.change),
-                "added": list(&function.added),
-                "removed": list(&function.removed),
-                "modified": list(&function.modified),
-            })
-        }).collect::<Vec<Value>>(),
-        "others": diff.others.iter().map(|other| json!({
-            "ref": other.of.to_string(),
-            "path": path(before, after, other.of),
-            "change": word(other.change),
-        })).collect::<Vec<Value>>(),
-        "edits": diff.edits.iter().map(|edit| edit.to_string()).collect::<Vec<String>>(),
-    });
-    output.data(&json, || {
-        let mut text = summary(&diff, before, after);
-        if !args.stat {
-            text.push_str(&listing(&diff, before, after));
+    let mut variables = named(&args.program);
+    variables["from"] = args.from.clone().into();
+    variables["to"] = args.to.as_deref().unwrap_or("main").into();
+    with_client(settings, Missing::Refuse, async |client| {
+        let mut of_summary = variables.clone();
+        of_summary["text"] = (!args.stat).into();
+        let summary: About<Differing<Summary>> = client.ask(SUMMARY, &of_summary).await?;
+        let Summary { from, to, changed, text } = summary.program.diff;
+        let page = |answer: About<Differing<Functions>>| answer.program.diff.functions;
+        let (functions, _) = client.list(FUNCTIONS, variables.clone(), usize::MAX, page).await?;
+        match output.form {
+            Form::Text => {
+                let mut shown = format!("{changed}\n");
+                functions.iter().for_each(|function| shown.push_str(&function.line()));
+                if let Some(text) = text.filter(|text| !text.is_empty()) {
+                    shown.push('\n');
+                    shown.push_str(&text);
+                }
+                output.text(&shown)
+            }
+            Form::Json => output.json(&json!({
+                "from": format!("r{}", from.number),
+                "to": format!("r{}", to.number),
+                "added": changed.added,
+                "removed": changed.removed,
+                "modified": changed.modified,
+                "functions": functions.iter().map(Function::json).collect::<Vec<Value>>(),
+                "edits": edits(client, variables).await?,
+                "text": text,
+            })),
         }
-        text
     })?;
     Ok(Exit::Success)
 }
 
-fn word(change: ChangeKind) -> &'static str {
-    match change {
-        ChangeKind::Added => "added",
-        ChangeKind::Removed => "removed",
-        ChangeKind::Modified => "modified",
-        ChangeKind::Renamed => "renamed",
-        ChangeKind::Moved => "moved",
-    }
+/// The edits that turn one revision into the other, each in one line.
+async fn edits(client: &Client, variables: Value) -> Result<Vec<String>, Error> {
+    let page = |answer: About<Differing<Edits>>| answer.program.diff.edits;
+    let (edits, _) = client.list(EDITS, variables, usize::MAX, page).await?;
+    Ok(edits.into_iter().map(|edit| edit.text).collect())
 }
 
-/// What an entity is called, in the newer revision where it is there.
-fn path(before: &Program, after: &Program, of: Ref) -> String {
-    let program = if after.place(of).is_some() { after } else { before };
-    program.path(of)
-}
+impl Function {
+    fn json(&self) -> Value {
+        json!({
+            "ref": self.of,
+            "path": self.path,
+            "change": self.change.to_ascii_lowercase(),
+            "added": self.added,
+            "removed": self.removed,
+            "modified": self.modified,
+        })
+    }
 
-fn summary(diff: &Diff, before: &Program, after: &Program) -> String {
-    let counts = diff.counts();
-    let mut text = format!("+{} -{} ~{}\n", counts.added, counts.removed, counts.modified);
-    for other in &diff.others {
-        let name = path(before, after, other.of);
-        text.push_str(&format!("{} {} {name}\n", word(other.change), other.of));
-    }
-    for function in &diff.functions {
-        let (of, name) = (function.function, path(before, after, function.function.into()));
-        let (added, removed) = (function.added.len(), function.removed.len());
-        let modified = function.modified.len();
-        text.push_str(&format!("{} {of} {name}  +{added} -{removed} ~{modified}\n", word(function.change)));
-    }
-    text
-}
-
-/// The text of everything that differs, line by line.
-fn listing(diff: &Diff, before: &Program, after: &Program) -> String {
-    let others = diff.others.iter().map(|other| other.of);
-    let functions = diff.functions.iter().map(|function| Ref::from(function.function));
-    let mut text = String::new();
-    for of in others.chain(functions).collect::<BTreeSet<Ref>>() {
-        let (old, new) = (print(before, of), print(after, of));
-        let name = path(before, after, of);
-        if old != new {
-            let lines = TextDiff::from_lines(&old, &new);
-            text.push('\n');
-            text.push_str(&lines.unified_diff().header(&name, &name).to_string());
-        }
-    }
-    text
-}
-
-/// An entity as text; empty where it is not there. Modules are shown by what stands in them.
-fn print(program: &Program, of: Ref) -> String {
-    if program.place(of).is_none() {
-        return String::new();
-    }
-    if let Ok(function) = FuncRef::try_from(of) {
-        print_function(program, function, Detail::Full)
-    } else if let Ok(ty) = TypeRef::try_from(of) {
-        print_type(program, ty, Detail::Full)
-    } else if let Ok(storage) = VarRef::try_from(of) {
-        print_storage(program, storage, Detail::Full)
-    } else {
-        String::new()
+    fn line(&self) -> String {
+        let (added, removed, modified) = (self.added.len(), self.removed.len(), self.modified.len());
+        let change = self.change.to_ascii_lowercase();
+        format!("{change} {} {}  +{added} -{removed} ~{modified}\n", self.of, self.path)
     }
 }

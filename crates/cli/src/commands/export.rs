@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use lmlang_ir::text::{Detail, print_program};
+use serde::Deserialize;
 use serde_json::json;
 
+use crate::client::{About, named, with_client};
+use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
-use crate::session::with_program;
+use crate::session::Missing;
 use crate::settings::Settings;
 use crate::source::{Kind, write};
 
@@ -24,15 +26,26 @@ pub(crate) struct Args {
     at: Option<String>,
 }
 
+const DOCUMENT: &str = "query($id: ID, $name: String, $at: String) {
+  program(id: $id, name: $name, at: $at) { revision { number } text(maxBytes: 2147483647) }
+}";
+
+#[derive(Debug, Deserialize)]
+struct Content {
+    revision: Numbered,
+    text: String,
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let file = args.file.as_deref().filter(|file| *file != std::path::Path::new("-"));
     if let Some(file) = file {
         Kind::supported(file)?;
     }
-    let (text, number) = with_program(settings, &args.program, |engine, open| async move {
-        let revision = engine.revision(&open, args.at.as_deref()).await?;
-        Ok((print_program(revision.checked.program(), Detail::Full), revision.entry.number))
-    })?;
+    let mut variables = named(&args.program);
+    variables["at"] = args.at.clone().into();
+    let answer: About<Content> =
+        with_client(settings, Missing::Refuse, async |client| client.ask(DOCUMENT, &variables).await)?;
+    let Content { revision: Numbered { number }, text } = answer.program;
     match file {
         None => output.data(&json!({ "revision": format!("r{number}"), "text": text }), || text.clone())?,
         Some(file) => {

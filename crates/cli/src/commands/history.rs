@@ -2,15 +2,15 @@
 
 use std::str::FromStr;
 
-use lmlang_engine::HistoryQuery;
-use lmlang_history::log::{Header, RevisionKind};
 use lmlang_ir::Ref;
-use serde::Serialize;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+use crate::client::{About, Page, named, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, columns, moment, say};
-use crate::session::with_program;
+use crate::output::{Counts, Output, columns, moment, say};
+use crate::session::Missing;
 use crate::settings::Settings;
 
 /// Which program, and which of its revisions.
@@ -29,97 +29,101 @@ pub(crate) struct Args {
     touching: Option<Ref>,
 }
 
-/// A revision.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Revision {
-    revision: String,
-    kind: &'static str,
-    time: String,
-    author: String,
-    message: Option<String>,
-    parents: Vec<String>,
-    target: Option<String>,
-    name: Option<String>,
-    added: u64,
-    removed: u64,
-    modified: u64,
-    root_hash: String,
+const DOCUMENT: &str =
+    "query($id: ID, $name: String, $first: Int!, $after: String, $author: String, $touching: String) {
+  program(id: $id, name: $name) {
+    history(first: $first, after: $after, author: $author, touching: $touching) {
+      nodes {
+        number kind createdAt actor { name } message checkpoint rootHash
+        parents { number } target { number } changed { added removed modified }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}";
+
+#[derive(Debug, Deserialize)]
+struct History {
+    history: Page<Revision>,
 }
 
-impl From<&Header> for Revision {
-    fn from(entry: &Header) -> Revision {
-        let number = |number: &u64| format!("r{number}");
-        Revision {
-            revision: number(&entry.number),
-            kind: kind(entry.kind),
-            time: moment(entry.time),
-            author: entry.actor.name.clone(),
-            message: entry.message.clone(),
-            parents: entry.parents.iter().map(number).collect(),
-            target: entry.target.as_ref().map(number),
-            name: entry.name.clone(),
-            added: entry.counts.added,
-            removed: entry.counts.removed,
-            modified: entry.counts.modified,
-            root_hash: entry.root_hash.to_string(),
-        }
-    }
+/// A revision.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Revision {
+    number: u64,
+    kind: String,
+    created_at: String,
+    actor: Author,
+    message: Option<String>,
+    checkpoint: Option<String>,
+    root_hash: String,
+    parents: Vec<Numbered>,
+    target: Option<Numbered>,
+    changed: Counts,
+}
+
+/// An author, as far as commands show it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Author {
+    pub(crate) name: String,
+}
+
+/// A revision that is named only.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Numbered {
+    pub(crate) number: u64,
 }
 
 impl Revision {
+    fn json(&self) -> Value {
+        json!({
+            "revision": format!("r{}", self.number),
+            "kind": self.kind.to_ascii_lowercase(),
+            "time": moment(&self.created_at),
+            "author": self.actor.name,
+            "message": self.message,
+            "parents": self.parents.iter().map(|parent| format!("r{}", parent.number)).collect::<Vec<_>>(),
+            "target": self.target.as_ref().map(|target| format!("r{}", target.number)),
+            "checkpoint": self.checkpoint,
+            "added": self.changed.added,
+            "removed": self.changed.removed,
+            "modified": self.changed.modified,
+            "rootHash": self.root_hash,
+        })
+    }
+
     /// The revision as a row: number, hash, kind, changes, author, time and what it is about.
     fn row(&self) -> [String; 7] {
-        let about = match (&self.name, &self.target, &self.message) {
-            (Some(name), Some(target), _) => format!("`{name}` at {target}"),
+        let about = match (&self.checkpoint, &self.target, &self.message) {
+            (Some(name), Some(target), _) => format!("`{name}` at r{}", target.number),
             (Some(name), None, _) => format!("`{name}` removed"),
-            (None, Some(target), _) => format!("to {target}"),
+            (None, Some(target), _) => format!("to r{}", target.number),
             (None, None, message) => message.clone().unwrap_or_default(),
         };
-        let changes = format!("+{} -{} ~{}", self.added, self.removed, self.modified);
         [
-            self.revision.clone(),
+            format!("r{}", self.number),
             self.root_hash[..12].to_owned(),
-            self.kind.to_owned(),
-            changes,
-            self.author.clone(),
-            self.time.clone(),
+            self.kind.to_ascii_lowercase(),
+            self.changed.to_string(),
+            self.actor.name.clone(),
+            moment(&self.created_at),
             about,
         ]
     }
 }
 
-/// The name of a kind, in lower case.
-pub(crate) fn kind(kind: RevisionKind) -> &'static str {
-    match kind {
-        RevisionKind::Create => "create",
-        RevisionKind::Edit => "edit",
-        RevisionKind::Undo => "undo",
-        RevisionKind::Redo => "redo",
-        RevisionKind::Revert => "revert",
-        RevisionKind::Restore => "restore",
-        RevisionKind::Merge => "merge",
-        RevisionKind::Import => "import",
-        RevisionKind::Checkpoint => "checkpoint",
-        RevisionKind::Branch => "branch",
-    }
-}
-
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let page = with_program(settings, &args.program, |engine, open| async move {
-        let query = HistoryQuery {
-            newest: open.timeline.head().last,
-            before: u64::MAX,
-            author: args.by.clone(),
-            touching: args.touching,
-            kind: None,
-            limit: args.limit as usize,
-        };
-        Ok(engine.history(&open, &query).await?)
+    let mut variables = named(&args.program);
+    variables["author"] = args.by.clone().into();
+    variables["touching"] = args.touching.map(|touched| touched.to_string()).into();
+    let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {
+        let page = |answer: About<History>| answer.program.history;
+        client.list(DOCUMENT, variables, args.limit as usize, page).await
     })?;
-    let revisions: Vec<Revision> = page.entries.iter().map(|entry| entry.as_ref().into()).collect();
-    output.data(&revisions, || columns(&revisions.iter().map(Revision::row).collect::<Vec<_>>()))?;
-    if page.more {
+    let json: Vec<Value> = revisions.iter().map(Revision::json).collect();
+    output.data(&json, || columns(&revisions.iter().map(Revision::row).collect::<Vec<_>>()))?;
+    if more {
         say(format_args!("older revisions are left out; `-n {}` shows more", args.limit.saturating_mul(2)));
     }
     Ok(Exit::Success)

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use lmlang_engine::{Creation, NewProgramRequest};
+use serde::Deserialize;
 use serde_json::json;
 
+use crate::client::with_client;
+use crate::commands::history::Numbered;
 use crate::diagnostics::{check, show};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say, spinner};
-use crate::session::{Missing, block_on, call, open};
+use crate::session::Missing;
 use crate::settings::Settings;
 use crate::source::{Source, leading_comment};
 
@@ -29,48 +31,65 @@ pub(crate) struct Args {
     message: Option<String>,
 }
 
+const DOCUMENT: &str = "mutation($input: CreateProgramInput!) {
+  created: createProgram(input: $input) {
+    program { id name revision { number } rootHash stats { functions nodes } }
+  }
+}";
+
+#[derive(Debug, Deserialize)]
+struct Created {
+    created: Payload,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payload {
+    program: Option<Made>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Made {
+    id: String,
+    name: String,
+    revision: Numbered,
+    root_hash: String,
+    stats: Stats,
+}
+
+#[derive(Debug, Deserialize)]
+struct Stats {
+    functions: u64,
+    nodes: u64,
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let stem = args.file.file_stem().filter(|stem| *stem != "-");
     let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
     let name = name.ok_or(Error::NoName)?;
     let source = Source::read(&args.file)?;
     let doc = args.doc.clone().unwrap_or_else(|| leading_comment(&source.text));
-    let request = NewProgramRequest { name, doc, text: Some(source.text.clone()) };
+    let input = json!({ "name": name, "doc": doc, "text": source.text, "message": args.message });
     let spinner = spinner(format!("importing {}", source.name()));
-    let call = call(settings, args.message.clone());
-    let created = block_on(async {
-        let engine = open(settings, Missing::Make).await?;
-        let created = engine.create_program(request, &call).await;
-        engine.close().await;
-        Ok(created?)
+    let answer = with_client(settings, Missing::Make, async |client| {
+        client.ask::<Created>(DOCUMENT, &json!({ "input": input })).await
     });
     spinner.finish_and_clear();
-    match created? {
-        Creation::Created(program) => {
-            let (info, head) = (program.info(), program.timeline.head());
-            let totals = head.revision.checked.program().totals();
-            let hash = head.revision.entry.root_hash.to_string();
-            let json = json!({
-                "id": info.id.to_string(),
-                "name": info.name,
-                "revision": format!("r{}", head.revision.entry.number),
-                "rootHash": hash,
-                "functions": totals.functions,
-                "nodes": totals.counts.nodes,
-            });
-            output.data(&json, || format!("{}\n", info.name))?;
-            say(format_args!(
-                "{} functions, {} nodes, {}",
-                totals.functions,
-                totals.counts.nodes,
-                &hash[..12]
-            ));
-            Ok(Exit::Success)
-        }
-        Creation::Rejected { .. } => {
-            // The same reader and verifier, which know the places in the file here.
-            show(&source, &check(&source).1);
-            Ok(Exit::Verification)
-        }
-    }
+    let Some(made) = answer?.created.program else {
+        // The same reader and verifier, which know the places in the file here.
+        show(&source, &check(&source).1);
+        return Ok(Exit::Verification);
+    };
+    let json = json!({
+        "id": made.id,
+        "name": made.name,
+        "revision": format!("r{}", made.revision.number),
+        "rootHash": made.root_hash,
+        "functions": made.stats.functions,
+        "nodes": made.stats.nodes,
+    });
+    output.data(&json, || format!("{}\n", made.name))?;
+    let Stats { functions, nodes } = made.stats;
+    say(format_args!("{functions} functions, {nodes} nodes, {}", &made.root_hash[..12]));
+    Ok(Exit::Success)
 }

@@ -1,14 +1,14 @@
 //! `lmlang program`: the programs of a database.
 
-use lmlang_engine::{Error as EngineError, OpenProgram, ProgramInfo, Selector};
-use lmlang_ir::text::print_signature;
-use lmlang_ir::{Program, Visibility};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::client::{About, Client, Page, named, with_client};
+use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, ask, columns, moment, say};
-use crate::session::{Missing, block_on, open, with_program};
+use crate::output::{Output, ask, columns, say};
+use crate::session::Missing;
 use crate::settings::Settings;
 
 /// What to do with programs.
@@ -45,6 +45,94 @@ enum Action {
     },
 }
 
+const LIST: &str = "query($search: String, $first: Int!, $after: String) {
+  programs(search: $search, first: $first, after: $after) {
+    nodes { programId name doc }
+    pageInfo { hasNextPage endCursor }
+  }
+}";
+
+const SHOW: &str = "query($id: ID, $name: String, $at: String) {
+  program(id: $id, name: $name, at: $at) {
+    programId name doc rootHash revision { number }
+    stats { modules types functions nodes holes }
+    errors: diagnostics(first: 1, severity: ERROR) { totalCount }
+    warnings: diagnostics(first: 1, severity: WARNING) { totalCount }
+    incomplete: functions(first: 1, complete: false) { totalCount }
+  }
+}";
+
+const FUNCTIONS: &str = "query($id: ID, $name: String, $at: String, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    functions(first: $first, after: $after) {
+      nodes { ref path visibility signature nodes(first: 1) { totalCount } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}";
+
+const WHICH: &str = "query($id: ID, $name: String) { program(id: $id, name: $name) { programId name } }";
+
+const DELETE: &str = "mutation($input: DeleteProgramInput!) { deleteProgram(input: $input) { deleted } }";
+
+#[derive(Debug, Deserialize)]
+struct Programs {
+    programs: Page<Listed>,
+}
+
+/// A program, as lists show it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    program_id: String,
+    name: String,
+    doc: Option<String>,
+}
+
+/// A program, as it is shown alone.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    #[serde(flatten)]
+    listed: Listed,
+    root_hash: String,
+    revision: Numbered,
+    stats: Stats,
+    errors: Total,
+    warnings: Total,
+    incomplete: Total,
+}
+
+#[derive(Debug, Deserialize)]
+struct Stats {
+    modules: u64,
+    types: u64,
+    functions: u64,
+    nodes: u64,
+    holes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Total {
+    total_count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Functions {
+    functions: Page<Function>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    #[serde(rename = "ref")]
+    of: String,
+    path: String,
+    visibility: String,
+    signature: String,
+    nodes: Total,
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::List { search } => list(search.as_deref(), settings, output),
@@ -53,38 +141,26 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     }
 }
 
-/// Programs read at a time.
-const PAGE: usize = 500;
-
 fn list(search: Option<&str>, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let programs = block_on(async {
-        let engine = open(settings, Missing::Refuse).await?;
-        let mut programs = Vec::new();
-        loop {
-            let after = programs.last().map(|last: &std::sync::Arc<ProgramInfo>| last.name.clone());
-            let page = engine.programs(after.as_deref(), search, PAGE).await?;
-            programs.extend(page.programs);
-            if !page.more {
-                break;
-            }
-        }
-        engine.close().await;
-        Ok(programs)
+    let (programs, _) = with_client(settings, Missing::Refuse, async |client| {
+        client.list(LIST, json!({ "search": search }), usize::MAX, |answer: Programs| answer.programs).await
     })?;
-    let json: Vec<Value> = programs.iter().map(|program| info(program)).collect();
+    let json: Vec<Value> = programs.iter().map(Listed::json).collect();
     output.data(&json, || {
-        columns(&programs.iter().map(|one| [one.name.clone(), first_line(&one.doc)]).collect::<Vec<_>>())
+        let row = |program: &Listed| [program.name.clone(), first_line(program.doc())];
+        columns(&programs.iter().map(row).collect::<Vec<_>>())
     })?;
     Ok(Exit::Success)
 }
 
-fn info(program: &ProgramInfo) -> Value {
-    json!({
-        "id": program.id.to_string(),
-        "name": program.name,
-        "doc": program.doc,
-        "created": moment(program.created),
-    })
+impl Listed {
+    fn json(&self) -> Value {
+        json!({ "id": self.program_id, "name": self.name, "doc": self.doc() })
+    }
+
+    fn doc(&self) -> &str {
+        self.doc.as_deref().unwrap_or_default()
+    }
 }
 
 /// Enough of a doc for a row.
@@ -98,86 +174,80 @@ fn first_line(doc: &str) -> String {
 }
 
 fn show(program: &str, at: Option<&str>, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let (open, revision) = with_program(settings, program, |engine, open: OpenProgram| async move {
-        let revision = engine.revision(&open, at).await?;
-        Ok((open, revision))
+    let mut variables = named(program);
+    variables["at"] = at.into();
+    let (shown, functions) = with_client(settings, Missing::Refuse, async |client| {
+        let shown: About<Shown> = client.ask(SHOW, &variables).await?;
+        // The functions of what was shown, whatever the head is by now.
+        variables["at"] = format!("r{}", shown.program.revision.number).into();
+        let page = |answer: About<Functions>| answer.program.functions;
+        let (functions, _) = client.list(FUNCTIONS, variables, usize::MAX, page).await?;
+        Ok((shown.program, functions))
     })?;
-    let (row, head) = (open.info(), open.timeline.head());
-    let content = revision.checked.program();
-    let (totals, tally) = (content.totals(), revision.checked.findings().tally());
-    let number = |number| format!("r{number}");
-    let mut json = info(&row);
-    json["head"] = number(head.revision.entry.number).into();
-    json["revision"] = number(revision.entry.number).into();
-    json["rootHash"] = content.root_hash().to_string().into();
-    json["undoable"] = head.line.undoable().into();
-    json["redoable"] = head.line.redoable().into();
-    json["modules"] = totals.modules.into();
-    json["types"] = totals.types.into();
-    json["nodes"] = totals.counts.nodes.into();
-    json["errors"] = tally.errors.into();
-    json["incomplete"] = (tally.stale + tally.incomplete).into();
-    json["warnings"] = tally.warnings.into();
-    json["functions"] = functions(content);
-    output.data(&json, || {
-        let mut text = columns(&[
-            ["name".to_owned(), row.name.clone()],
-            ["id".to_owned(), row.id.to_string()],
-            ["doc".to_owned(), row.doc.clone()],
-            ["created".to_owned(), moment(row.created)],
-            [
-                "revision".to_owned(),
-                format!("r{}  {}", revision.entry.number, &content.root_hash().to_string()[..12]),
-            ],
-            [
-                "size".to_owned(),
-                format!(
-                    "{} modules, {} types, {} functions, {} nodes",
-                    totals.modules, totals.types, totals.functions, totals.counts.nodes
+    output.data(&shown.json(&functions), || shown.text(&functions))?;
+    Ok(Exit::Success)
+}
+
+impl Shown {
+    fn json(&self, functions: &[Function]) -> Value {
+        let mut json = self.listed.json();
+        json["revision"] = format!("r{}", self.revision.number).into();
+        json["rootHash"] = self.root_hash.clone().into();
+        json["modules"] = self.stats.modules.into();
+        json["types"] = self.stats.types.into();
+        json["nodes"] = self.stats.nodes.into();
+        json["holes"] = self.stats.holes.into();
+        json["errors"] = self.errors.total_count.into();
+        json["warnings"] = self.warnings.total_count.into();
+        json["incompleteFunctions"] = self.incomplete.total_count.into();
+        json["functions"] = functions.iter().map(Function::json).collect();
+        json
+    }
+
+    fn text(&self, functions: &[Function]) -> String {
+        let Stats { modules, types, functions: count, nodes, .. } = self.stats;
+        let (errors, warnings) = (self.errors.total_count, self.warnings.total_count);
+        let incomplete = self.incomplete.total_count;
+        let mut text = columns(
+            &[
+                ("name", self.listed.name.clone()),
+                ("id", self.listed.program_id.clone()),
+                ("doc", self.listed.doc().to_owned()),
+                ("revision", format!("r{}  {}", self.revision.number, &self.root_hash[..12])),
+                ("size", format!("{modules} modules, {types} types, {count} functions, {nodes} nodes")),
+                (
+                    "findings",
+                    format!("{errors} errors, {warnings} warnings, {incomplete} incomplete functions"),
                 ),
-            ],
-            [
-                "findings".to_owned(),
-                format!(
-                    "{} errors, {} incomplete, {} warnings",
-                    tally.errors,
-                    tally.stale + tally.incomplete,
-                    tally.warnings
-                ),
-            ],
-        ]);
+            ]
+            .map(|(name, value)| [name.to_owned(), value]),
+        );
+        let public = functions.iter().filter(|function| function.visibility == "PUBLIC");
         let rows: Vec<_> =
-            public(content).map(|(of, _)| [content.path(of.into()), print_signature(content, of)]).collect();
+            public.map(|function| [function.path.clone(), function.signature.clone()]).collect();
         if !rows.is_empty() {
             text.push('\n');
             text.push_str(&columns(&rows));
         }
         text
-    })?;
-    Ok(Exit::Success)
+    }
 }
 
-fn public(
-    program: &Program,
-) -> impl Iterator<Item = (lmlang_ir::FuncRef, &std::sync::Arc<lmlang_ir::Function>)> {
-    program.functions().filter(|(_, function)| function.head().visibility == Visibility::Public)
-}
-
-fn functions(program: &Program) -> Value {
-    let shown = |(of, function): (lmlang_ir::FuncRef, &std::sync::Arc<lmlang_ir::Function>)| {
+impl Function {
+    fn json(&self) -> Value {
         json!({
-            "ref": of.to_string(),
-            "path": program.path(of.into()),
-            "public": function.head().visibility == Visibility::Public,
-            "signature": print_signature(program, of),
-            "nodes": function.body().counts().nodes,
+            "ref": self.of,
+            "path": self.path,
+            "public": self.visibility == "PUBLIC",
+            "signature": self.signature,
+            "nodes": self.nodes.total_count,
         })
-    };
-    program.functions().map(shown).collect()
+    }
 }
 
 fn delete(program: &str, yes: bool, settings: &Settings) -> Result<Exit, Error> {
-    let name = with_program(settings, program, |_, open| async move { Ok(open.info().name.clone()) })?;
+    let Listed { program_id, name, .. } =
+        with_client(settings, Missing::Refuse, async |client| which(client, program).await)?;
     if !yes {
         match ask(format_args!("Delete program `{name}`?")) {
             Some(true) => {}
@@ -185,14 +255,15 @@ fn delete(program: &str, yes: bool, settings: &Settings) -> Result<Exit, Error> 
             None => return Err(Error::NotConfirmed { what: "program delete" }),
         }
     }
-    let deleted = with_program(settings, &name, |engine, open| async move {
-        Ok(engine.delete_program(&Selector::Id(open.info().id)).await?)
+    let input = json!({ "programId": program_id });
+    with_client(settings, Missing::Refuse, async |client| {
+        client.ask::<Value>(DELETE, &json!({ "input": input })).await
     })?;
-    if !deleted {
-        let gone =
-            EngineError::NotFound { what: "program", given: name, candidates: Vec::new(), retired: true };
-        return Err(gone.into());
-    }
     say(format_args!("deleted `{name}`"));
     Ok(Exit::Success)
+}
+
+async fn which(client: &Client, program: &str) -> Result<Listed, Error> {
+    let found: About<Listed> = client.ask(WHICH, &named(program)).await?;
+    Ok(found.program)
 }

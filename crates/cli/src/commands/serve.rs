@@ -1,6 +1,6 @@
 //! `lmlang serve`: the programs of a database over GraphQL.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use lmlang_engine::Engine;
 use lmlang_graphql::{schema, transport};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, say};
 use crate::samples;
-use crate::session::{Missing, block_on, open};
+use crate::session::{block_on, open_served};
 use crate::settings::Settings;
 
 /// Where to listen.
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         let limits = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
         let bound = lmlang_server::bind(config).await?;
         let fresh = !settings.database().exists();
-        let engine = open(settings, Missing::Make).await?;
+        let engine = open_served(settings, local(bound.address())).await?;
         if !args.no_samples && (fresh || samples::are_incomplete(&engine).await?) {
             let loaded = samples::load(&engine).await?;
             say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
@@ -66,6 +66,17 @@ async fn serve(
     lmlang_server::serve(bound, executor, Hooks::default(), shutdown).await;
     engine.close().await;
     Ok(Exit::Success)
+}
+
+/// Where commands on this machine reach a server.
+fn local(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
 }
 
 /// Prints the addresses, once requests are taken.

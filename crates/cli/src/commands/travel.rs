@@ -1,12 +1,14 @@
 //! `lmlang undo` and `lmlang redo`, and what restoring a checkpoint has in common with them.
 
-use lmlang_engine::{Arrival, Distance, Travel, Way};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+use crate::client::with_client;
+use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, say};
-use crate::session::{call, with_program};
+use crate::output::{Counts, Output, say};
+use crate::session::Missing;
 use crate::settings::Settings;
 
 /// Which program, and how far.
@@ -15,8 +17,8 @@ pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
     /// How many changes.
-    #[arg(long, short = 'n', default_value_t = 1, conflicts_with = "to", value_name = "COUNT")]
-    steps: u64,
+    #[arg(long, short = 'n', default_value_t = 1, conflicts_with = "to", value_name = "COUNT", value_parser = clap::value_parser!(i32).range(1..))]
+    steps: i32,
     /// To the state that this revision made, such as `r4`.
     #[arg(long, value_name = "REVISION")]
     to: Option<String>,
@@ -40,67 +42,132 @@ pub(crate) struct How {
 
 /// Goes back.
 pub(crate) fn undo(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    go(&args.program, Way::Undo(args.distance()?), &args.how, settings, output)
+    go("undo", "UndoInput", args.input()?, &args.how, settings, output)
 }
 
 /// Goes forward again.
 pub(crate) fn redo(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    go(&args.program, Way::Redo(args.distance()?), &args.how, settings, output)
+    go("redo", "UndoInput", args.input()?, &args.how, settings, output)
 }
 
-impl Args {
-    fn distance(&self) -> Result<Distance, Error> {
-        let Some(to) = &self.to else { return Ok(Distance::Steps(self.steps)) };
-        let number: Option<u64> = to.strip_prefix('r').and_then(|digits| digits.parse().ok());
-        number.map(|_| Distance::To(to.clone())).ok_or_else(|| Error::Target { given: to.clone() })
-    }
-}
-
-/// Goes somewhere and tells what became of it.
-pub(crate) fn go(
+/// Goes back to a checkpoint.
+pub(crate) fn restore(
     program: &str,
-    way: Way,
+    name: &str,
     how: &How,
     settings: &Settings,
     output: Output,
 ) -> Result<Exit, Error> {
-    let travel = Travel { way, expected_head: how.expected_head.clone(), dry_run: how.dry_run };
-    let call = call(settings, how.message.clone());
-    let arrival = with_program(settings, program, |engine, open| async move {
-        Ok(engine.travel(&open, &travel, &call).await?)
+    let input = json!({ "programId": program, "name": name });
+    go("restoreCheckpoint", "RestoreCheckpointInput", input, how, settings, output)
+}
+
+impl Args {
+    fn input(&self) -> Result<Value, Error> {
+        let Some(to) = &self.to else {
+            return Ok(json!({ "programId": self.program, "steps": self.steps }));
+        };
+        let number: Option<u64> = to.strip_prefix('r').and_then(|digits| digits.parse().ok());
+        number.ok_or_else(|| Error::Target { given: to.clone() })?;
+        Ok(json!({ "programId": self.program, "to": to }))
+    }
+}
+
+/// What became of it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "__typename", rename_all_fields = "camelCase")]
+enum Outcome {
+    RevisionMade { committed: bool, changed: Counts, revision: Option<Made>, diff: Between, program: Hashed },
+    NothingToDo { reason: String },
+    EditConflict { head: Numbered },
+}
+
+#[derive(Debug, Deserialize)]
+struct Made {
+    number: u64,
+    target: Option<Numbered>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Between {
+    from: Numbered,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hashed {
+    root_hash: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payload {
+    outcome: Outcome,
+}
+
+#[derive(Debug, Deserialize)]
+struct Gone {
+    went: Payload,
+}
+
+/// Goes somewhere by a mutation, and tells what became of it.
+fn go(
+    mutation: &str,
+    input_type: &str,
+    mut input: Value,
+    how: &How,
+    settings: &Settings,
+    output: Output,
+) -> Result<Exit, Error> {
+    let document = format!(
+        "mutation($input: {input_type}!) {{
+  went: {mutation}(input: $input) {{
+    outcome {{
+      __typename
+      ... on RevisionMade {{
+        committed changed {{ added removed modified }} revision {{ number target {{ number }} }}
+        diff {{ from {{ number }} }} program {{ rootHash }}
+      }}
+      ... on NothingToDo {{ reason }}
+      ... on EditConflict {{ head {{ number }} }}
+    }}
+  }}
+}}"
+    );
+    input["message"] = how.message.clone().into();
+    input["expectedHead"] = how.expected_head.clone().into();
+    input["dryRun"] = how.dry_run.into();
+    let gone: Gone = with_client(settings, Missing::Refuse, async |client| {
+        client.ask(&document, &json!({ "input": input })).await
     })?;
-    match arrival {
-        Arrival::Made { committed, before, after } => {
-            let counts = after.entry.counts;
-            let (from, to) = (before.entry.number, after.entry.number);
-            let target = after.entry.target;
+    match gone.went.outcome {
+        Outcome::RevisionMade { committed, changed, revision, diff, program } => {
+            let before = diff.from.number;
+            let number = revision.as_ref().map(|made| format!("r{}", made.number));
+            let target = revision.and_then(|made| made.target).map(|target| format!("r{}", target.number));
             let json = json!({
                 "committed": committed,
-                "before": format!("r{from}"),
-                "revision": committed.then(|| format!("r{to}")),
-                "target": target.map(|target| format!("r{target}")),
-                "added": counts.added,
-                "removed": counts.removed,
-                "modified": counts.modified,
-                "rootHash": after.entry.root_hash.to_string(),
+                "before": format!("r{before}"),
+                "revision": number,
+                "target": target,
+                "added": changed.added,
+                "removed": changed.removed,
+                "modified": changed.modified,
+                "rootHash": program.root_hash,
             });
             output.data(&json, || {
-                let content = target.map(|target| format!(" (as r{target})")).unwrap_or_default();
-                let changes = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
-                match committed {
-                    true => format!("r{from} -> r{to}{content}  {changes}\n"),
-                    false => format!("r{from} -> dry run{content}  {changes}\n"),
-                }
+                let made = number.as_deref().unwrap_or("dry run");
+                let content = target.as_ref().map(|target| format!(" (as {target})")).unwrap_or_default();
+                format!("r{before} -> {made}{content}  {changed}\n")
             })?;
             Ok(Exit::Success)
         }
-        Arrival::Nothing(reason) => {
+        Outcome::NothingToDo { reason } => {
             output.data(&json!({ "committed": false, "reason": reason }), String::new)?;
             say(reason);
             Ok(Exit::Failure)
         }
-        Arrival::Conflict(conflict) => {
-            let head = format!("r{}", conflict.head.number);
+        Outcome::EditConflict { head } => {
+            let head = format!("r{}", head.number);
             output.data(&json!({ "committed": false, "conflict": { "head": head } }), String::new)?;
             say(format_args!("conflict: the head has moved to {head}"));
             Ok(Exit::Conflict)

@@ -52,14 +52,23 @@ impl Server {
         self.post(&json!({ "query": document }))
     }
 
+    /// The answer to a GraphQL document that is sent with more headers, each with the end of its line.
+    fn ask_as(&self, headers: &str, document: &str) -> Value {
+        self.send(headers, &json!({ "query": document })).expect("an answer comes")
+    }
+
     fn post(&self, request: &Value) -> Option<Value> {
+        self.send("", request)
+    }
+
+    fn send(&self, headers: &str, request: &Value) -> Option<Value> {
         let body = request.to_string();
         let mut stream = TcpStream::connect(&self.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
         write!(
             stream,
             "POST /graphql HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\naccept: application/json\r\n\
-             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+             {headers}connection: close\r\ncontent-length: {}\r\n\r\n{body}",
             self.address,
             body.len()
         )
@@ -97,7 +106,7 @@ fn a_server_loads_samples_holds_its_database_and_stops_in_order() {
     let server = Server::start(&place);
     let programs = server.ask("{ programs(first: 50) { totalCount } }");
     assert!(programs["data"]["programs"]["totalCount"].as_u64() >= Some(12), "{programs}");
-    let told = place.fails(&["program", "list"], 5, "DATABASE_HELD");
+    let told = place.fails(&["doctor"], 5, "DATABASE_HELD");
     assert!(told.contains(&format!("process {}", server.child.id())), "{told}");
     assert_eq!(server.stop(), Some(0));
     place.ok(&["doctor"]);
@@ -142,6 +151,57 @@ fn an_edit_over_graphql_is_undone_and_redone_on_the_command_line() {
     assert_eq!(hash("main"), hash("r2"));
     assert_eq!(place.json(&["undo", "fib", "--to", "r1"])["revision"], "r5");
     assert_eq!(place.json(&["doctor"])["sound"], true);
+}
+
+#[test]
+fn commands_ask_the_server_that_has_the_database_open() {
+    let place = Place::with_example("fib.lm");
+    let server = Server::start(&place);
+    let url = format!("http://{}", server.address);
+    let list = place.json(&["program", "list"]);
+    assert!(list.as_array().is_some_and(|programs| programs.len() >= 12), "{list}");
+    place.ok(&["import", "fib.lm", "--name", "mine", "-m", "a first try"]);
+    place.fails(&["import", "fib.lm", "--name", "mine"], 5, "NAME_TAKEN");
+    place.ok(&["checkpoint", "create", "mine", "first"]);
+    server.ask(
+        "mutation { proposeEdit(input: { programId: \"mine\", edits: [{ addText: { module: \"fibonacci\", text: \
+         \"pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 2) }\" } }] }) { outcome { __typename } } }",
+    );
+    assert!(place.ok(&["diff", "mine", "first"]).contains("+pub func twice"));
+    assert_eq!(place.json(&["undo", "mine"])["revision"], "r4");
+    let history = place.json(&["history", "mine", "-n", "4"]);
+    let told = |at: usize, name: &str| history[at][name].clone();
+    assert_eq!((told(0, "kind"), told(0, "author")), ("undo".into(), "ada".into()), "{history}");
+    assert_eq!((told(1, "kind"), told(1, "author")), ("edit".into(), "anonymous".into()), "{history}");
+    assert_eq!((told(2, "kind"), told(2, "checkpoint")), ("checkpoint".into(), "first".into()), "{history}");
+    assert_eq!((told(3, "kind"), told(3, "message")), ("create".into(), "a first try".into()), "{history}");
+    place.ok(&["export", "mine", "mine.lm"]);
+
+    // From elsewhere it has to be named.
+    let elsewhere = Place::new();
+    elsewhere.fails(&["program", "list"], 3, "NO_DATABASE");
+    assert_eq!(elsewhere.json(&["program", "show", "mine", "--server", &url])["revision"], "r4");
+    elsewhere.ok(&["program", "delete", "mine", "--yes", "--server", &url]);
+    elsewhere.fails(&["history", "mine", "--server", &url], 3, "NOT_FOUND");
+    elsewhere.fails(&["program", "list", "--server", "localhost"], 2, "BAD_SETTINGS");
+    assert_eq!(server.stop(), Some(0));
+    elsewhere.fails(&["program", "list", "--server", &url], 1, "UNREACHABLE");
+    assert_eq!(place.json(&["doctor"])["sound"], true);
+}
+
+#[test]
+fn a_caller_says_who_it_is() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let told = "lmlang-author: planner\r\nlmlang-author-kind: agent\r\nuser-agent: bot/1\r\n";
+    let document = "mutation { createCheckpoint(input: { programId: \"fib\", name: \"c\" }) { checkpoint { actor { \
+                    name kind client } } } }";
+    let made = server.ask_as(told, document);
+    let actor = &made["data"]["createCheckpoint"]["checkpoint"]["actor"];
+    assert_eq!(*actor, json!({ "name": "planner", "kind": "AGENT", "client": "bot/1" }), "{made}");
+    let refused = server.ask_as("lmlang-author-kind: SYSTEM\r\n", document);
+    assert_eq!(refused["errors"][0]["extensions"]["code"], "BAD_REQUEST", "{refused}");
+    assert_eq!(server.stop(), Some(0));
 }
 
 #[test]

@@ -1,0 +1,231 @@
+//! A command's way to programs: requests in GraphQL to a server, or to the database itself, opened for the command.
+//!
+//! A server is asked when the settings name one, and when one has the database open, which its lock tells.
+
+use lmlang_engine::Engine;
+use lmlang_graphql::schema;
+use lmlang_graphql::transport::{Actor, ActorKind, Executor, Limits, Params, RequestId};
+use lmlang_store::OpenError;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::remote::Server;
+use crate::session::{Missing, block_on, open};
+use crate::settings::Settings;
+
+/// How this program names itself.
+pub(crate) const NAME: &str = concat!("lmlang/", env!("CARGO_PKG_VERSION"));
+
+/// Items that are asked for at a time.
+const PAGE: usize = 500;
+
+/// Whoever answers the requests of a command.
+pub(crate) struct Client {
+    host: Host,
+    author: String,
+}
+
+enum Host {
+    /// This process, which has the database open.
+    Here { engine: Engine, executor: Executor },
+    /// Another one.
+    There(Server),
+}
+
+/// An answer, as every transport carries it.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(default)]
+    errors: Vec<Refusal>,
+}
+
+/// An error of an answer.
+#[derive(Deserialize)]
+struct Refusal {
+    message: String,
+    #[serde(default)]
+    extensions: Value,
+}
+
+/// A page of a connection.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Page<T> {
+    nodes: Vec<T>,
+    page_info: PageInfo,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageInfo {
+    has_next_page: bool,
+    end_cursor: Option<String>,
+}
+
+/// An answer about one program.
+#[derive(Debug, Deserialize)]
+pub(crate) struct About<T> {
+    pub(crate) program: T,
+}
+
+/// Does something with whoever answers requests.
+pub(crate) fn with_client<T>(
+    settings: &Settings,
+    missing: Missing,
+    work: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+) -> Result<T, Error> {
+    block_on(async {
+        let client = Client::connect(settings, missing).await?;
+        let done = work(&client).await;
+        if let Host::Here { engine, .. } = client.host {
+            engine.close().await;
+        }
+        done
+    })
+}
+
+/// How a query names a program: by its id, or by its name.
+pub(crate) fn named(program: &str) -> Value {
+    match program.parse::<uuid::Uuid>() {
+        Ok(_) => json!({ "id": program }),
+        Err(_) => json!({ "name": program }),
+    }
+}
+
+impl Client {
+    async fn connect(settings: &Settings, missing: Missing) -> Result<Client, Error> {
+        let host = match &settings.server {
+            Some(url) => Host::There(Server::at(url)?),
+            None => match open(settings, missing).await {
+                Ok(engine) => Host::here(engine),
+                Err(error) => match address(&error) {
+                    Some(url) => Host::There(Server::at(url)?),
+                    None => return Err(error),
+                },
+            },
+        };
+        Ok(Client { host, author: settings.author.clone() })
+    }
+
+    /// Asks for an operation with variables.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        variables: &Value,
+    ) -> Result<T, Error> {
+        let request = json!({ "query": document, "variables": variables });
+        let answer = match &self.host {
+            Host::Here { executor, .. } => self.ask_here(executor, request).await,
+            Host::There(server) => server.ask(&request, &self.author).await?,
+        };
+        read(&answer)
+    }
+
+    async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {
+        // Documents and their variables are ours; only values come from outside.
+        let params: Params = serde_json::from_value(request).expect("a request is one");
+        let client = Some(NAME.to_owned());
+        let actor = Actor { name: self.author.clone(), kind: ActorKind::Human, client };
+        let answer = match executor.prepare(params, RequestId::fresh()) {
+            Ok(prepared) => executor.execute(prepared.by(actor)).await,
+            Err(answer) => answer,
+        };
+        serde_json::to_vec(&answer).expect("answers have a JSON form")
+    }
+
+    /// Asks for the items of a connection, a page at a time, and tells whether there are more than `most`.
+    ///
+    /// The operation takes `$first` and `$after`; `page` finds the connection in its answer.
+    pub(crate) async fn list<A: DeserializeOwned, T>(
+        &self,
+        document: &str,
+        mut variables: Value,
+        most: usize,
+        page: impl Fn(A) -> Page<T>,
+    ) -> Result<(Vec<T>, bool), Error> {
+        let mut items = Vec::new();
+        loop {
+            variables["first"] = (most - items.len()).min(PAGE).into();
+            let Page { nodes, page_info } = page(self.ask(document, &variables).await?);
+            items.extend(nodes);
+            if items.len() >= most || !page_info.has_next_page {
+                return Ok((items, page_info.has_next_page));
+            }
+            variables["after"] = page_info.end_cursor.into();
+        }
+    }
+}
+
+impl Host {
+    fn here(engine: Engine) -> Host {
+        // Nobody else waits for this process.
+        let limits = Limits {
+            complexity: u64::MAX,
+            text_of_answer: u64::MAX,
+            deadline: std::time::Duration::from_secs(24 * 60 * 60),
+            ..Limits::default()
+        };
+        Host::Here { executor: schema::build(engine.clone(), limits), engine }
+    }
+}
+
+/// Where whoever has the database open answers requests.
+fn address(error: &Error) -> Option<&str> {
+    let Error::Open(open) = error else { return None };
+    match open.as_ref() {
+        OpenError::Held { holder: Some(holder), .. } => holder.reachable(),
+        _ => None,
+    }
+}
+
+/// The data of an answer; its first error otherwise.
+fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Error> {
+    let Answer { data, errors } = serde_json::from_slice(answer).map_err(Error::Answer)?;
+    match errors.into_iter().next() {
+        Some(refusal) => Err(refusal.into()),
+        None => serde_json::from_str(data.map_or("null", RawValue::get)).map_err(Error::Answer),
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        let Refusal { message, extensions } = refusal;
+        let code = match &extensions["data"]["taken"] {
+            Value::Bool(true) => "NAME_TAKEN",
+            _ => extensions["code"].as_str().unwrap_or("INTERNAL"),
+        };
+        let candidates = extensions["data"]["candidates"].as_array().into_iter().flatten();
+        let candidates = candidates.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+        Error::Refused { code: code.to_owned(), message, candidates }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(answer: &str, expect: &str) {
+        let seen = match read::<Value>(answer.as_bytes()) {
+            Ok(data) => data.to_string(),
+            Err(error) => format!("{} {error}", error.code()),
+        };
+        assert_eq!(seen, expect);
+    }
+
+    #[test]
+    fn an_answer_is_its_data_or_its_first_error() {
+        check(r#"{"data":{"a":1}}"#, r#"{"a":1}"#);
+        let refused =
+            r#"{"data":{"a":null},"errors":[{"message":"there is no a","extensions":{"code":"NOT_FOUND"}}]}"#;
+        check(refused, "NOT_FOUND there is no a");
+        let taken =
+            r#"{"errors":[{"message":"m","extensions":{"code":"BAD_REQUEST","data":{"taken":true}}}]}"#;
+        check(taken, "NAME_TAKEN m");
+        check("<html>", "BAD_ANSWER the answer is none of lmlang's, or that of another version of it");
+    }
+}

@@ -1,0 +1,93 @@
+//! A server that is asked over HTTP.
+
+use std::time::Duration;
+
+use http::{Request, Uri, header};
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+
+use crate::client::NAME;
+use crate::error::Error;
+
+/// How long an answer may take; the server's own bound comes first.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The address at which a server answers GraphQL, and the connections to it.
+pub(crate) struct Server {
+    url: Uri,
+    http: Client<HttpConnector, Full<bytes::Bytes>>,
+}
+
+impl Server {
+    /// The server at an address: `http://127.0.0.1:4000`, with or without `/graphql`.
+    pub(crate) fn at(given: &str) -> Result<Server, Error> {
+        let refused = |why: &str| Error::ServerUrl { given: given.to_owned(), why: why.to_owned() };
+        let url: Uri = given.parse().map_err(|error: http::uri::InvalidUri| refused(&error.to_string()))?;
+        let authority = url.authority().ok_or_else(|| refused("it names no host"))?;
+        match url.scheme_str() {
+            Some("http") => {}
+            Some(_) | None => return Err(refused("only `http://` is supported")),
+        }
+        if url.query().is_some() || !matches!(url.path(), "" | "/" | "/graphql") {
+            return Err(refused("its path is not `/graphql`"));
+        }
+        let url = Uri::builder().scheme("http").authority(authority.clone()).path_and_query("/graphql");
+        let url = url.build().map_err(|error| refused(&error.to_string()))?;
+        Ok(Server { url, http: Client::builder(TokioExecutor::new()).build_http() })
+    }
+
+    /// Sends a request, and gives the answer's bytes.
+    pub(crate) async fn ask(&self, request: &Value, author: &str) -> Result<Vec<u8>, Error> {
+        let body = Full::new(bytes::Bytes::from(request.to_string()));
+        let request = Request::post(self.url.clone())
+            .header(header::CONTENT_TYPE, "application/json")
+            // Errors of a request come as GraphQL's, whatever HTTP says to them.
+            .header(header::ACCEPT, "application/graphql-response+json")
+            .header(header::USER_AGENT, NAME)
+            .header("lmlang-author", author.as_bytes())
+            .header("lmlang-author-kind", "HUMAN")
+            .body(body)
+            .map_err(Error::AuthorName)?;
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Unreachable {
+            url: self.url.to_string(),
+            source,
+        };
+        let exchange = async {
+            let answer = self.http.request(request).await?;
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(answer.into_body().collect().await?.to_bytes())
+        };
+        match tokio::time::timeout(PATIENCE, exchange).await {
+            Ok(answer) => Ok(answer.map_err(failed)?.to_vec()),
+            Err(_) => Err(Error::TimeOut { url: self.url.to_string(), seconds: PATIENCE.as_secs() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &str, expect: Result<&str, &str>) {
+        let seen = Server::at(given).map(|server| server.url.to_string()).map_err(|error| error.to_string());
+        match (seen, expect) {
+            (Ok(url), Ok(expect)) => assert_eq!(url, expect),
+            (Err(error), Err(expect)) => assert!(error.contains(expect), "{error}"),
+            (seen, _) => panic!("{given}: {seen:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_is_that_of_a_server() {
+        check("http://127.0.0.1:4000", Ok("http://127.0.0.1:4000/graphql"));
+        check("http://[::1]:4000/", Ok("http://[::1]:4000/graphql"));
+        check("http://localhost:4000/graphql", Ok("http://localhost:4000/graphql"));
+        check("https://example.org", Err("only `http://` is supported"));
+        check("127.0.0.1:4000", Err("only `http://` is supported"));
+        check("/graphql", Err("it names no host"));
+        check("http://localhost/api", Err("its path is not `/graphql`"));
+        check("http://local host", Err("is not the address of a server"));
+    }
+}
