@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
 use std::time::Duration;
 
 /// A running server, which ends with this value.
@@ -39,6 +40,24 @@ impl Server {
         ticks(&stat).map(|ticks| Duration::from_secs_f64(ticks as f64 / TICKS))
     }
 
+    /// Waits until it does nothing any more, and returns the processor time that it has used.
+    ///
+    /// # Errors
+    ///
+    /// Where the system does not tell processor times.
+    pub fn settle(&self) -> io::Result<Duration> {
+        let told = || self.cpu().ok_or_else(|| io::Error::other("the system does not tell processor times"));
+        let mut used = told()?;
+        loop {
+            sleep(Duration::from_millis(60));
+            let now = told()?;
+            if now == used {
+                return Ok(now);
+            }
+            used = now;
+        }
+    }
+
     /// The most memory that it has had, in bytes; `None` where the system does not tell.
     #[must_use]
     pub fn most_memory(&self) -> Option<u64> {
@@ -65,12 +84,21 @@ impl Drop for Server {
     }
 }
 
-/// The binary `lmlang` that was built with the same profile as this program.
+/// Starts `lmlang serve` on a free port, with an empty database in a folder.
 ///
 /// # Errors
 ///
-/// When it is not there.
-pub fn lmlang() -> io::Result<PathBuf> {
+/// When the binary is not there, or does not start.
+pub fn start_lmlang(folder: &Path) -> io::Result<Server> {
+    let mut command = Command::new(lmlang()?);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--no-samples", "--json", "--data"]).arg(folder);
+    // Nobody's settings but these.
+    command.current_dir(folder).env("XDG_CONFIG_HOME", folder).stderr(Stdio::null());
+    Server::start(&mut command)
+}
+
+/// The binary `lmlang` that was built with the same profile as this program.
+fn lmlang() -> io::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let found = own.ancestors().nth(2).map(|folder| folder.join("lmlang")).filter(|path| path.exists());
     found.ok_or_else(|| io::Error::other("`lmlang` is not built; `cargo xtask bench` builds it"))

@@ -13,14 +13,13 @@ mod peer;
 use std::cell::Cell;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::rc::Rc;
-use std::thread::sleep;
 use std::time::Duration;
 
 use lmlang_bench::load::{Caller, drive};
-use lmlang_bench::process::{Server, lmlang, own_cpu};
+use lmlang_bench::process::{Server, own_cpu, start_lmlang};
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Spread, orders};
 
@@ -137,7 +136,7 @@ fn measure(text: &str) -> Result<(), Failure> {
 
 impl Bench {
     fn start(folder: &Path) -> Result<Bench, Failure> {
-        let server = start_server(folder)?;
+        let server = start_lmlang(folder)?;
         let programs: Vec<Program> = (0..MANY)
             .map(|number| create(server.address, &format!("program{number}"), number as u64))
             .collect::<Result<_, _>>()?;
@@ -203,15 +202,6 @@ impl Bench {
     }
 }
 
-fn start_server(folder: &Path) -> io::Result<Server> {
-    let binary: PathBuf = lmlang()?;
-    let mut command = Command::new(binary);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--no-samples", "--json", "--data"]).arg(folder);
-    // Nobody's settings but these.
-    command.current_dir(folder).env("XDG_CONFIG_HOME", folder).stderr(Stdio::null());
-    Server::start(&mut command)
-}
-
 /// Lets callers ask one of the servers, and takes down what it came to.
 fn run<C: Caller + 'static>(
     server: &Server,
@@ -220,11 +210,11 @@ fn run<C: Caller + 'static>(
     edits: usize,
     found: &mut Found,
 ) -> Result<Vec<C>, Failure> {
-    let idle = settle(server)?;
+    let idle = server.settle()?;
     let own = own_cpu();
     let (load, callers) = drive(server.address, callers, time)?;
     let own = own_cpu() - own;
-    let busy = settle(server)? - idle;
+    let busy = server.settle()? - idle;
     let count = (load.answered * edits as u64) as f64;
     found.rate.push(load.rate() * edits as f64);
     found.cpu.push(busy.as_secs_f64() * 1e6 / count);
@@ -232,20 +222,6 @@ fn run<C: Caller + 'static>(
     found.middle.push(load.quantile(0.5));
     found.late.push(load.quantile(0.99));
     Ok(callers)
-}
-
-/// Waits until a server does nothing any more, and returns the processor time that it has used.
-fn settle(server: &Server) -> Result<Duration, Failure> {
-    let told = || server.cpu().ok_or("the system does not tell processor times");
-    let mut used = told()?;
-    loop {
-        sleep(Duration::from_millis(60));
-        let now = told()?;
-        if now == used {
-            return Ok(now);
-        }
-        used = now;
-    }
 }
 
 fn report(turns: &[Turn], found: &[Found]) -> Report {

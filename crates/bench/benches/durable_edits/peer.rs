@@ -17,8 +17,8 @@ use lmlang_bench::http::find;
 use lmlang_bench::load::Caller;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
-    ActiveModelTrait, ConnectOptions, Database, DatabaseConnection, DbErr, EntityTrait, IntoActiveModel,
-    PaginatorTrait, QueryOrder, Set,
+    ActiveModelTrait, ActiveValue::NotSet, ConnectOptions, Database, DatabaseConnection, DbErr, EntityTrait,
+    IntoActiveModel, PaginatorTrait, QueryOrder, Set,
 };
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
@@ -34,9 +34,9 @@ mod log {
     #[derive(Debug, Clone, PartialEq, Eq, DeriveEntityModel, Serialize, Deserialize)]
     #[sea_orm(table_name = "log")]
     pub(crate) struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
+        #[sea_orm(primary_key)]
+        pub(crate) position: i64,
         pub(crate) program: i64,
-        #[sea_orm(primary_key, auto_increment = false)]
         pub(crate) seq: i64,
         pub(crate) id: Uuid,
         pub(crate) parents: Vec<u8>,
@@ -139,6 +139,7 @@ async fn insert(
 ) -> Result<Json<Inserted>, StatusCode> {
     let seq = peer.seq.fetch_add(1, Ordering::Relaxed);
     let mut row = peer.row.clone().into_active_model();
+    row.position = NotSet;
     row.seq = Set(seq);
     row.id = Set(Uuid::now_v7());
     row.time = Set(seq);
