@@ -252,7 +252,12 @@ impl<'t> Parser<'t> {
         Some(rest.strip_prefix(' ').unwrap_or(rest))
     }
 
-    /// `#n12` right after what was read.
+    /// `#n12` right after what was read, without a blank: after one it belongs to what follows, as in `block #g5 {`.
+    pub(super) fn adjacent_tag(&mut self) -> Parsed<Option<Tag>> {
+        if self.adjacent(0) { self.tag() } else { Ok(None) }
+    }
+
+    /// `#n12`.
     pub(super) fn tag(&mut self) -> Parsed<Option<Tag>> {
         if !self.is_punct(0, b'#') {
             return Ok(None);
@@ -292,7 +297,7 @@ impl<'t> Parser<'t> {
             | Kind::End => return Err(self.unexpected(expected)),
         };
         self.advance();
-        let tag = if self.adjacent(0) { self.tag()? } else { None };
+        let tag = self.adjacent_tag()?;
         Ok(Segment { name, quoted, tag, at: token.start })
     }
 

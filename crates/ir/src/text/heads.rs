@@ -164,7 +164,7 @@ impl<'t> Parser<'t> {
             AttrKind::Const => {
                 self.at += 1;
                 let ty = self.constant_type()?;
-                let tag = self.tag()?;
+                let tag = self.adjacent_tag()?;
                 let attr = AttrSyntax::Const(self.constant(&ty)?);
                 return Ok(Head { code, attr, tag, at });
             }
@@ -203,7 +203,7 @@ impl<'t> Parser<'t> {
             | AttrKind::Switch
             | AttrKind::Raw => AttrSyntax::None,
         };
-        let tag = self.tag()?;
+        let tag = self.adjacent_tag()?;
         let mut head = Head { code, attr, tag, at };
         self.spaced_attribute(&mut head)?;
         // `var.set x, 1`: what an operator names may stand like a first operand.
@@ -481,7 +481,7 @@ impl<'t> Parser<'t> {
     /// A literal with the ref that may follow it.
     pub(super) fn tagged_literal(&mut self) -> Parsed<(Literal, Option<crate::text::syntax::Tag>)> {
         let literal = self.literal()?;
-        let tag = if self.adjacent(0) { self.tag()? } else { None };
+        let tag = self.adjacent_tag()?;
         Ok((literal, tag))
     }
 

@@ -496,6 +496,19 @@ fn each_mistake_has_its_code() {
 }
 
 #[test]
+fn a_name_of_a_node_without_values_reads_back() {
+    for line in ["q = block { yield }", "q = block L { yield }", "q = loop { yield }", "q = if x { yield }"] {
+        let text = printed(&format!("func f (x: bool) -> () {{\n  {line}\n  return\n}}\n"));
+        assert!(text.contains("  q#n"), "{text}");
+    }
+    // After a blank a ref is that of what follows.
+    check_mistakes(
+        "func f () -> () {\n  block #n5 { return }\n}\n",
+        &["2:9: WRONG_KIND: `n5` has the wrong letter: expected `g`"],
+    );
+}
+
+#[test]
 fn indentation_stops_growing() {
     let text = format!(
         "func f () -> () {{\n{}yield\n{}return\n}}\n",

@@ -140,11 +140,25 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
 
     fn name(&mut self) -> Option<Name> {
         const PLAIN: [&str; 6] = ["a", "b", "x", "sum", "value", "longer_name"];
-        const ODD: [&str; 6] = ["two words", "if", "n1x", "größe", "a\"b", "yield"];
+        const ODD: [&str; 7] = ["two words", "if", "n1x", "größe", "a\"b", "yield", "a, x"];
         match self.choices.below(10) {
             0..=6 => None,
             9 if self.options.odd_names => Some(ODD[self.choices.below(ODD.len())].into()),
             _ => Some(PLAIN[self.choices.below(PLAIN.len())].into()),
+        }
+    }
+
+    fn doc(&mut self) -> Option<Arc<str>> {
+        self.choices.chance(3).then(|| "why it is done".into())
+    }
+
+    /// Says something about a node that owns regions, now and then.
+    fn describe(&mut self, node: NodeRef) {
+        let (name, doc) = (self.name(), self.doc());
+        let changes = self.builder.changes();
+        if let Some(content) = changes.body().node(node).map(|content| content.content()) {
+            let content = NodeContent { name, doc, ..content };
+            changes.set_node(node, content).expect("a node that is there takes another name");
         }
     }
 
@@ -155,8 +169,7 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
 
     fn insert(&mut self, op: Op, inputs: Vec<Source>) -> NodeRef {
         self.budget = self.budget.saturating_sub(1);
-        let name = self.name();
-        let doc = self.choices.chance(3).then(|| "why it is done".into());
+        let (name, doc) = (self.name(), self.doc());
         let content = NodeContent { name, doc, ..NodeContent::new(op, inputs.into_iter().map(Some)) };
         self.builder.insert(content)
     }
@@ -502,6 +515,7 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
         let results = self.result_types();
         let Some(condition) = self.source(&Type::BOOL, 0) else { return };
         let owner = self.builder.if_(condition, results.clone());
+        self.describe(owner.node);
         let frame = Frame { node: owner.node, results: results.clone(), round: None };
         for region in owner.regions {
             self.fill(region, &frame, Vec::new());
@@ -512,6 +526,7 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
     fn write_block(&mut self) {
         let (results, label) = (self.result_types(), self.label());
         let owner = self.builder.block(label, results.clone());
+        self.describe(owner.node);
         let frame = Frame { node: owner.node, results: results.clone(), round: None };
         self.fill(owner.regions[0], &frame, Vec::new());
         self.give(owner.node, &results);
@@ -535,6 +550,7 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
         let params =
             types.iter().zip(names).zip(initial).map(|((ty, name), source)| (name, ty.clone(), source));
         let owner = self.builder.loop_(label, params.collect::<Vec<_>>(), results.clone());
+        self.describe(owner.node);
         let region = owner.regions[0];
         let counter = region_param(region, 0);
         let round = Some((types.clone(), counter));
@@ -608,6 +624,7 @@ impl<'w, 'f> BodyWriter<'w, 'f> {
         let Some(value) = self.source(&scrutinee, 0) else { return };
         let cases = Match { label, cases, default, results: results.clone() };
         let (node, regions) = self.builder.match_(value, cases, payloads.clone());
+        self.describe(node);
         let frame = Frame { node, results: results.clone(), round: None };
         for (at, region) in regions.into_iter().enumerate() {
             let payload = payloads.get(at).cloned().flatten();
