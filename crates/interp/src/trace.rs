@@ -199,9 +199,10 @@ impl Trace {
             {
                 let shown = self.level.shows(code.slots[slots].op);
                 let pending = if shown { begin(&self.run, code, slots) } else { None };
-                let done =
-                    std::mem::replace(&mut self.open, pending).map(|pending| close(&self.run, pending));
+                let done = self.open.take().map(|pending| close(&self.run, pending));
                 self.run.instruction();
+                // What there was no fuel for has not been executed.
+                self.open = pending.filter(|pending| pending.step.seq < self.run.steps());
                 if done.is_some() {
                     return done;
                 }
@@ -215,19 +216,23 @@ impl Trace {
             }
         }
         let mut pending = self.open.take()?;
-        let unfinished = match self.run.outcome() {
-            Some(Outcome::LimitReached { place, .. } | Outcome::Cancelled { place }) => {
-                place.at().and_then(|at| at.node) != Some(pending.step.node)
-            }
-            Some(_) | None => false,
+        let stopped = match self.run.outcome() {
+            Some(Outcome::Returned { .. }) | None => false,
+            // What the run stops at may be behind the last node that was executed.
+            Some(
+                Outcome::ReachedHole { place, .. }
+                | Outcome::LimitReached { place, .. }
+                | Outcome::Cancelled { place },
+            ) => place.at().and_then(|at| at.node) == Some(pending.step.node),
+            Some(
+                Outcome::Trapped { .. } | Outcome::ContractViolated { .. } | Outcome::NotVerified { .. },
+            ) => true,
         };
-        if matches!(self.run.outcome(), Some(Outcome::Returned { .. })) {
-            return Some(close(&self.run, pending));
-        }
-        if !unfinished {
+        if stopped {
             pending.step.note = Some(Note::Stopped);
+            return Some(pending.step);
         }
-        Some(pending.step)
+        Some(close(&self.run, pending))
     }
 }
 

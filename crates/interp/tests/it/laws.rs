@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lmlang_interp::{
-    Cache, LimitKind, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Step, Trace, TraceLevel,
+    Cache, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, Value};
 use lmlang_testkit::choices::Choices;
@@ -72,10 +72,11 @@ proptest! {
             let page = trace.page(0, usize::MAX, u64::MAX);
             let traced = trace.outcome().cloned();
             let mut outcome = traced.clone().unwrap();
-            if let Outcome::LimitReached { limit: LimitKind::Fuel, .. } = outcome {
-            } else if !matches!(outcome, Outcome::NotVerified { .. }) {
-                prop_assert_eq!(page.steps.len() as u64, fast.steps, "{} traced", function);
-            }
+            prop_assert_eq!(page.steps.len() as u64, fast.steps, "{} traced", function);
+            let short_run = Run::new(&checked, function, &args, &short, &Cache::new()).unwrap();
+            let short_page =
+                Trace::of(&short_run, TraceLevel::Nodes, None).unwrap().page(0, usize::MAX, u64::MAX);
+            prop_assert_eq!(short_page.steps.len() as u64, fast_short.steps, "{} traced with {}", function, fuel);
             match &mut outcome {
                 Outcome::Returned { .. } | Outcome::NotVerified { .. } => {}
                 Outcome::Trapped { place, .. }

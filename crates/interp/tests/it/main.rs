@@ -6,3 +6,4 @@ mod kernels;
 mod laws;
 mod limits;
 mod tools;
+mod traces;
