@@ -369,7 +369,8 @@ pub struct ParamInput {
     pub ty: String,
 }
 
-/// Changes a signature. Calls that do not fit any more count as holes until they are mended.
+/// Changes a signature. Calls that do not fit any more count as holes until they are mended. In the function itself uses
+/// follow parameters by name; those of parameters that are gone, and of results in an `ensure`, become holes.
 #[derive(Clone, Debug, InputObject)]
 pub struct SetSignature {
     /// The function.

@@ -202,19 +202,46 @@ impl Session<'_> {
     fn set_ensure_params(&mut self, function: FuncRef, results: &[Type]) -> Done<()> {
         let body = self.body(function)?;
         let ensures = body.contracts().filter(|(_, contract)| contract.kind == ContractKind::Ensure);
-        let regions: Vec<(RegionRef, Region)> = ensures
-            .filter_map(|(_, contract)| Some((contract.region, body.region(contract.region)?.clone())))
+        let regions: Vec<(RegionRef, Vec<RegionParam>)> = ensures
+            .filter_map(|(_, contract)| {
+                Some((contract.region, body.region(contract.region)?.params.clone()))
+            })
             .collect();
-        let mut open = self.open(function)?;
-        for (region, mut record) in regions {
-            record.params = if record.params.len() == results.len() {
-                let named = record.params.iter().zip(results);
-                named.map(|(param, ty)| RegionParam { name: param.name.clone(), ty: ty.clone() }).collect()
+        for (region, old) in regions {
+            let params = if old.len() == results.len() {
+                let named = old.into_iter().zip(results);
+                named.map(|(param, ty)| RegionParam { name: param.name, ty: ty.clone() }).collect()
             } else {
                 contract_params(ContractKind::Ensure, results)
             };
-            open.set_region(region, record)?;
+            self.set_region_params(function, region, params)?;
         }
+        Ok(())
+    }
+
+    /// Gives a region other parameters; uses of those that are gone become holes.
+    pub(super) fn set_region_params(
+        &mut self,
+        function: FuncRef,
+        region: RegionRef,
+        params: Vec<RegionParam>,
+    ) -> Done<()> {
+        let body = self.body(function)?;
+        let Some(mut record) = body.region(region).filter(|record| record.params != params).cloned() else {
+            return Ok(());
+        };
+        let gone = |port: u16| usize::from(port) >= params.len();
+        let uses: Vec<_> = body
+            .uses_of(region.number())
+            .filter(|one| body.source_of(*one).is_some_and(|source| gone(source.port())))
+            .filter_map(|one| Some((one.node, one.input?)))
+            .collect();
+        let mut open = self.open(function)?;
+        for (node, input) in uses {
+            open.set_input(node, usize::from(input), None)?;
+        }
+        record.params = params;
+        open.set_region(region, record)?;
         Ok(())
     }
 

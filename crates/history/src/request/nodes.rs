@@ -90,12 +90,7 @@ impl Session<'_> {
                 match same {
                     Some(at) => {
                         let region = kept.remove(at);
-                        if let Some(mut record) =
-                            body.region(region).filter(|record| record.params != params).cloned()
-                        {
-                            record.params = params;
-                            self.open(function)?.set_region(region, record)?;
-                        }
+                        self.set_region_params(function, region, params)?;
                         regions.push(region);
                     }
                     None => {
@@ -107,6 +102,10 @@ impl Session<'_> {
             }
             for region in kept {
                 self.cut_region(function, region)?;
+            }
+            // What went may have left holes in the node itself.
+            if let Some(found) = self.body(function)?.node(node) {
+                content.inputs = found.inputs().clone();
             }
             content.regions = regions;
             let mut open = self.open(function)?;
