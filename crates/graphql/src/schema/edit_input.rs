@@ -201,7 +201,7 @@ pub struct RemoveNode {
     pub of: String,
     /// The source that its uses take instead: as for inputs.
     pub replace_uses_with: Option<String>,
-    /// Whether its uses become holes and what stands in its regions goes too; otherwise a use is an error.
+    /// Whether its uses become holes and what stands in its regions goes too; otherwise either is an error.
     #[graphql(default = false)]
     pub cascade: bool,
 }

@@ -148,8 +148,8 @@ pub mod code {
             "Without `cascade` an entity can only be removed when nothing uses it; `candidates` names the uses."
             "removeNode {ref: \"n12\"} where n13 takes its value"
             "Set `cascade: true` to leave holes, give `replaceUsesWith`, or change the uses first.";
-        NOT_EMPTY "The module has something in it."
-            "Without `cascade` only an empty module can be removed."
+        NOT_EMPTY "The module or node has something in it."
+            "Without `cascade` only an empty module, or a node without code in its regions, can be removed."
             "removeModule {ref: \"m1\"}"
             "Set `cascade: true`, or move or remove what is in it.";
         IN_SIGNATURE "A type stands in a signature."

@@ -11,7 +11,7 @@ use lmlang_ir::{
     StorageKind, TypeRef, Use, VarRef,
 };
 
-use super::error::{Done, EditError, code};
+use super::error::{Done, EditError, Fail, code};
 use super::inputs::{Remove, RemoveNode};
 use super::session::{Session, wrong_kind};
 use super::sources::Scope;
@@ -57,6 +57,11 @@ fn has_uses(of: Ref, uses: Vec<String>) -> EditError {
     EditError::new(code::HAS_USES, &["ref"], message).found(of.to_string()).candidates(named)
 }
 
+fn not_empty(of: Ref, what: &str, count: usize, named: Vec<String>) -> EditError {
+    let message = format!("`{of}` has {count} {what} in it: {}", named.join(", "));
+    EditError::new(code::NOT_EMPTY, &["ref"], message).found(of.to_string()).candidates(named)
+}
+
 impl Session<'_> {
     /// Removes a node.
     pub(super) fn remove_node(&mut self, edit: &RemoveNode) -> Done<()> {
@@ -74,9 +79,22 @@ impl Session<'_> {
             let with = self.input(&["replaceUsesWith"], scope, given, expected.as_ref())?;
             self.replace_uses(function, node.number(), None, with)?;
         }
-        let uses = uses_from_outside(self.body(function)?, node);
-        if !uses.is_empty() && !edit.cascade {
-            return Err(has_uses(node.into(), uses.into_iter().map(shown).collect()).into());
+        let body = self.body(function)?;
+        let mut in_the_way = Vec::new();
+        if !edit.cascade {
+            let (nodes, uses) = (subtree(body, node).0, uses_from_outside(body, node));
+            if !uses.is_empty() {
+                in_the_way.push(has_uses(node.into(), uses.into_iter().map(shown).collect()));
+            }
+            if let [_, inside @ ..] = nodes.as_slice()
+                && !inside.is_empty()
+            {
+                let named: Vec<String> = inside.iter().take(NAMED_USES).map(NodeRef::to_string).collect();
+                in_the_way.push(not_empty(node.into(), "nodes", inside.len(), named));
+            }
+        }
+        if !in_the_way.is_empty() {
+            return Err(Fail::Errors(in_the_way));
         }
         self.cut(function, node)
     }
@@ -230,9 +248,7 @@ impl Session<'_> {
         if count > 0 && !edit.cascade {
             let names = inside.iter().copied().chain(modules[1..].iter().map(|module| Ref::from(*module)));
             let names: Vec<String> = names.take(NAMED_USES).map(|of| self.program.path(of)).collect();
-            let message = format!("`{module}` has {count} entities in it: {}", names.join(", "));
-            let error = EditError::new(code::NOT_EMPTY, &["ref"], message).found(module.to_string());
-            return Err(error.candidates(names).into());
+            return Err(not_empty(module.into(), "entities", count, names).into());
         }
         let leaving: BTreeSet<Ref> = inside.iter().copied().collect();
         let functions: Vec<FuncRef> = inside.iter().filter_map(|of| FuncRef::try_from(*of).ok()).collect();
