@@ -206,7 +206,8 @@ pub struct RemoveNode {
     pub cascade: bool,
 }
 
-/// Changes what a node computes.
+/// Changes what a node computes; its name, its place and its inputs stay. Inputs that the new operator does not take are
+/// an error, except for holes at the end: disconnect them first. Inputs that it takes besides are holes.
 #[derive(Clone, Debug, InputObject)]
 pub struct ModifyNode {
     /// The node.

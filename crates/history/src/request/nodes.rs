@@ -117,7 +117,7 @@ impl Session<'_> {
         self.fit_inputs(function, node)
     }
 
-    /// Adds holes up to what the operator takes, and drops inputs at the end that it does not take.
+    /// Adds holes up to what the operator takes.
     fn fit_inputs(&mut self, function: FuncRef, node: NodeRef) -> Done<()> {
         let found = self.function(&["function"], function)?;
         let Some(content) = found.body().node(node) else { return Ok(()) };
@@ -193,7 +193,7 @@ impl Session<'_> {
         content.op = op;
         self.open(function)?.set_node(node, content)?;
         self.set_operator(function, node, params)?;
-        self.drop_inputs(function, node)
+        self.drop_holes(function, node)
     }
 
     /// The parameters of a loop whose new operator says none.
@@ -255,13 +255,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Drops inputs at the end that the operator does not take.
-    fn drop_inputs(&mut self, function: FuncRef, node: NodeRef) -> Done<()> {
+    /// Drops holes at the end that the operator does not take. Sources stay: that they are too many is an error.
+    fn drop_holes(&mut self, function: FuncRef, node: NodeRef) -> Done<()> {
         let found = self.function(&["function"], function)?;
         let Some(content) = found.body().node(node) else { return Ok(()) };
         let Some(ports) = ops::ports(&self.program, found, content) else { return Ok(()) };
         let (have, want) = (content.inputs().len(), ports.inputs.len());
-        if have > want {
+        if have > want && content.inputs().iter().skip(want).all(|source| source.is_none()) {
             let mut content = content.content();
             content.inputs = content.inputs.iter().take(want).collect();
             self.open(function)?.set_node(node, content)?;
