@@ -259,7 +259,7 @@ pub struct AddControlEdge {
     pub branch_index: Option<i32>,
 }
 
-/// Redirects uses.
+/// Redirects uses. A port that is not there is an error, unless it is used: uses left behind can be mended so.
 #[derive(Clone, Debug, InputObject)]
 pub struct ReplaceUses {
     /// The value whose uses change: a node or `n12.1`.

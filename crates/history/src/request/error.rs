@@ -116,8 +116,8 @@ pub mod code {
             "`ifHash` is the contentHash that was read: 64 hexadecimal digits."
             "replaceFunctionText {ref: \"f7\", ifHash: \"abc\", ..}"
             "Pass the hash as it was answered, or leave it out.";
-        NO_SUCH_PORT "The node has no such input."
-            "The port is above those that the operator of the node takes."
+        NO_SUCH_PORT "There is no such port."
+            "The port is above those that the operator of the node takes or makes, or above the parameters."
             "addEdge {from: \"n12\", to: \"n13\", targetPort: 9}"
             "Take one of the ports that `expected` names.";
         INPUT_TAKEN "The input has a source."

@@ -409,6 +409,13 @@ impl Session<'_> {
         };
         let Some(region) = region else { return Ok(()) };
         let expected = self.taken(function, of);
+        let used = body.uses_of(of.number()).any(|one| body.source_of(one) == Some(of));
+        // What is used may be gone: then its uses are to be mended.
+        if expected.is_none() && !used {
+            let message = format!("there is no value `{of}`");
+            let error = EditError::new(code::NO_SUCH_PORT, &["ref"], message);
+            return Err(error.found(shortened(&edit.of)).into());
+        }
         let place = Scope { function, region, after };
         let given = self.given(&["with"], place, &edit.with)?;
         let with = self.input(&["with"], place, given, expected.as_ref())?;
