@@ -59,6 +59,8 @@ pub struct Counts {
     pub nodes: u64,
     /// Data edges: inputs with a source.
     pub data_edges: u64,
+    /// Control edges: to the next node, into regions, and out of them.
+    pub control_edges: u64,
     /// Inputs without a source.
     pub holes: u64,
 }
@@ -68,6 +70,7 @@ impl Counts {
         self.regions += other.regions;
         self.nodes += other.nodes;
         self.data_edges += other.data_edges;
+        self.control_edges += other.control_edges;
         self.holes += other.holes;
     }
 
@@ -75,6 +78,7 @@ impl Counts {
         self.regions -= other.regions;
         self.nodes -= other.nodes;
         self.data_edges -= other.data_edges;
+        self.control_edges -= other.control_edges;
         self.holes -= other.holes;
     }
 }

@@ -281,8 +281,13 @@ pub(crate) fn all_edges(
     let after: Option<EdgeRef> =
         request.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()?;
     let from = after.map_or(0, |after| after.node.number());
-    let total = count(edges::edges_from(body, 0), kind);
-    page(function, request, kind, total, edges::edges_from(body, from))
+    let counts = body.counts();
+    let total = match kind {
+        Some(EdgeKind::Data) => counts.data_edges,
+        Some(EdgeKind::Control) => counts.control_edges,
+        None => counts.data_edges + counts.control_edges,
+    };
+    page(function, request, kind, total as usize, edges::edges_from(body, from))
 }
 
 /// The edges that lead to a node.

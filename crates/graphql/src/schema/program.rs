@@ -96,7 +96,7 @@ pub struct ProgramStats {
     regions: i32,
     /// Nodes.
     nodes: Count,
-    /// Edges: data edges, and one control edge per node and region.
+    /// Edges of all functions, data and control edges: the sum of the totals of `Function.edges`.
     edges: Count,
     /// Inputs without a source.
     holes: i32,
@@ -115,7 +115,7 @@ impl ProgramStats {
             functions: int(totals.functions),
             regions: int(counts.regions),
             nodes: Count(counts.nodes),
-            edges: Count(counts.data_edges + counts.nodes + counts.regions),
+            edges: Count(counts.data_edges + counts.control_edges),
             holes: int(counts.holes),
             warnings: int(tally.warnings + tally.incomplete + tally.stale),
         }

@@ -246,6 +246,9 @@ impl FunctionMut<'_> {
         self.body.order.insert(region.number(), anchor, of.number(), &mut self.body.nodes);
         if let Some(region) = self.body.regions.get_mut(region.number()) {
             region.length += 1;
+            // The first node of a region has nobody before it.
+            let ordered = u64::from(region.length > 1);
+            self.count(|counts| counts.control_edges += ordered);
         }
     }
 
@@ -253,6 +256,8 @@ impl FunctionMut<'_> {
         self.body.order.remove(region.number(), of.number(), &mut self.body.nodes);
         if let Some(region) = self.body.regions.get_mut(region.number()) {
             region.length -= 1;
+            let ordered = u64::from(!region.is_empty());
+            self.count(|counts| counts.control_edges -= ordered);
         }
     }
 
@@ -268,6 +273,7 @@ impl FunctionMut<'_> {
                 None => self.count(|counts| counts.holes += 1),
             }
         }
+        self.count(|counts| counts.control_edges += control_edges(node));
         let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
             self.body.users.insert(mentioned.number, named);
@@ -286,6 +292,7 @@ impl FunctionMut<'_> {
                 None => self.count(|counts| counts.holes -= 1),
             }
         }
+        self.count(|counts| counts.control_edges -= control_edges(node));
         let named = Use { node: of, input: None };
         node.op().each_mention(&mut |mentioned| {
             self.body.users.remove(mentioned.number, named);
@@ -298,4 +305,9 @@ impl FunctionMut<'_> {
         change(&mut self.body.counts);
         change(&mut self.index.counts);
     }
+}
+
+/// The control edges that start at a node, but for that to the next one.
+fn control_edges(node: &Node) -> u64 {
+    (node.regions().len() + node.op().exit_count()) as u64
 }

@@ -256,6 +256,15 @@ impl Op {
         matches!(self.attr, Attr::Control(_) | Attr::Match(_))
     }
 
+    /// The number of places that a node with this operator may leave its region for.
+    pub fn exit_count(&self) -> usize {
+        match (&self.attr, self.code) {
+            (Attr::Switch(targets), _) => targets.len(),
+            (Attr::Exit(_), _) | (_, Opcode::Return | Opcode::Yield) => 1,
+            (_, _) => 0,
+        }
+    }
+
     /// Calls `visit` with each entity that the operator names: functions, types, members' types, variables, exit
     /// targets. An entity may be visited more than once.
     pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {

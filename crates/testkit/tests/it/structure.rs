@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lmlang_ir::graph::edges::edges_from;
 use lmlang_ir::{Function, FunctionHead, NodeRef, Program, Ref, Region, RegionRef};
 use lmlang_testkit::{Options, config, edits, generate};
 use proptest::prelude::*;
@@ -70,6 +71,9 @@ fn check_against_rebuilt(program: &Program) -> Result<(), TestCaseError> {
             other.body().all_users().collect::<Vec<_>>()
         );
         prop_assert_eq!(function.content_hash(), other.content_hash());
+        let counts = function.body().counts();
+        let edges = edges_from(function.body(), 0).count() as u64;
+        prop_assert_eq!(edges, counts.data_edges + counts.control_edges, "the edges of {}", of);
     }
     prop_assert_eq!(program.root_hash(), fresh.root_hash());
     prop_assert!(everything(program) == everything(&fresh), "derived state depends on the history");
