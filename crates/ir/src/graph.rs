@@ -1,6 +1,7 @@
 //! Views that are derived from a program: edges, calls, and what lies around, before and behind something.
 //!
-//! Nothing here is stored. Every answer has a defined order, walks without recursion and costs what it returns.
+//! Nothing here is stored. Every answer has a defined order, walks without recursion and costs what it returns; a slice
+//! backwards also a walk over the function.
 //!
 //! [`edges`] are those between nodes; [`calls`] is who mentions whom, as a graph for `petgraph`; [`subgraph`] cuts a
 //! piece out around some nodes, [`slices`] along dependence; [`impact`] is what a change of something concerns; [`closure`] hashes a function with
@@ -9,6 +10,7 @@
 pub mod calls;
 pub mod closure;
 pub mod edges;
+mod exits;
 pub mod impact;
 pub mod slices;
 pub mod subgraph;

@@ -36,9 +36,11 @@ pub enum EdgeDirection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "graph::Slice")]
 pub enum SliceDirection {
-    /// What a node depends on.
+    /// What a node depends on: values, nodes around it, exits before it that may skip it, and those that start another
+    /// round of a loop around it.
     Backward,
-    /// What depends on a node.
+    /// What depends on a node: by values, and what stands in the regions of an `if` or `match`; what an exit may skip is
+    /// left out.
     Forward,
 }
 

@@ -335,7 +335,8 @@ impl Program {
         self.read(async |view| neighbourhood::neighbourhood(view, input)).await
     }
 
-    /// What a node depends on, or what depends on it.
+    /// What a node depends on, or what depends on it, within its function: by values, variables, and what decides
+    /// whether a node runs. Dependence through memory, globals and tables and into callees is not followed.
     async fn slice(
         &self,
         node: String,

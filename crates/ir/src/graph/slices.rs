@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use crate::entities::RegionOwner;
 use crate::function::Body;
 use crate::graph::edges::{Role, control_in, control_out, data_out, uses};
+use crate::graph::exits::Exits;
 use crate::graph::subgraph::{Found, Subgraph};
-use crate::node::Source;
+use crate::node::{Node, Source};
 use crate::ops::{Attr, Exit, Opcode};
 use crate::program::Program;
 use crate::refs::{NodeRef, RegionRef};
@@ -27,11 +28,15 @@ enum Because {
     Inputs,
     /// What comes out of it, for a node with regions by way of their ends.
     Results,
+    /// Whether an exit is taken: its condition.
+    Taken,
 }
 
 /// Everything within a function that a node depends on, or that depends on it: by values, also through results,
-/// parameters of regions and variables; and by the nodes around that decide whether it runs. Not through memory,
-/// globals and tables, and not into other functions; that a conditional exit before it may skip it is left out too.
+/// parameters of regions and variables; and by what decides whether it runs: nodes around it, and backwards also the
+/// exits before it that leave a region that it is in, and those that start another round of a loop around it.
+///
+/// Not through memory, globals and tables, and not into other functions; that a node may trap is left out too.
 pub fn slice(program: &Program, node: NodeRef, way: Slice, max_nodes: usize) -> Subgraph {
     let mut found = Found::new(program, max_nodes);
     let Some(of) = program.function_of(node.into()) else { return Subgraph::default() };
@@ -40,15 +45,19 @@ pub fn slice(program: &Program, node: NodeRef, way: Slice, max_nodes: usize) -> 
         Slice::Backward => Because::Results,
         Slice::Forward => Because::Inputs,
     };
+    let mut exits = match way {
+        Slice::Backward => Some(Exits::of(body)),
+        Slice::Forward => None,
+    };
     let mut steps = vec![(node, start)];
     let mut seen = HashSet::from([(node, start)]);
     let mut missed: HashSet<NodeRef> = HashSet::new();
     found.take(of, node);
     let mut at = 0;
     while let Some((node, because)) = steps.get(at).copied() {
-        let others = match way {
-            Slice::Backward => dependencies(body, node, because),
-            Slice::Forward => dependents(body, node, because, max_nodes),
+        let others = match &mut exits {
+            Some(exits) => dependencies(body, exits, node, because),
+            None => dependents(body, node, because, max_nodes),
         };
         for (other, because) in others {
             if !found.take(of, other) {
@@ -109,10 +118,24 @@ fn same_variable(body: &Body, node: NodeRef, code: Opcode) -> impl Iterator<Item
     users.map(|one| one.node).filter(move |user| body.node(*user).is_some_and(|n| n.op().code() == code))
 }
 
-fn dependencies(body: &Body, node: NodeRef, because: Because) -> Vec<(NodeRef, Because)> {
+/// How many inputs of a node matter.
+fn relevant_inputs(content: &Node, because: Because) -> usize {
+    match (because, content.op().code()) {
+        (Because::Inputs | Because::Results, _) => content.inputs().len(),
+        (Because::Taken, Opcode::BreakIf | Opcode::ContinueIf | Opcode::BrSwitch) => 1,
+        (Because::Taken, _) => 0,
+    }
+}
+
+fn dependencies(
+    body: &Body,
+    exits: &mut Exits,
+    node: NodeRef,
+    because: Because,
+) -> Vec<(NodeRef, Because)> {
     let Some(content) = body.node(node) else { return Vec::new() };
     let mut found = Vec::new();
-    for source in content.inputs().iter().flatten() {
+    for source in content.inputs().iter().take(relevant_inputs(content, because)).flatten() {
         match source {
             Source::Node(producer, _) => found.push((producer, Because::Results)),
             Source::RegionParam(region, _) => {
@@ -132,7 +155,13 @@ fn dependencies(body: &Body, node: NodeRef, because: Because) -> Vec<(NodeRef, B
         let ends = exits_to(body, node).filter(|exit| leaves(body, *exit, node));
         found.extend(ends.map(|exit| (exit, Because::Inputs)));
     }
+    if content.op().code() == Opcode::Loop && because == Because::Inputs {
+        // It is around what is asked for.
+        let rounds = exits_to(body, node).filter(|exit| continues(body, *exit, node));
+        found.extend(rounds.map(|exit| (exit, Because::Taken)));
+    }
     found.extend(owner_of(body, content.region()).map(|owner| (owner, Because::Inputs)));
+    found.extend(exits.before(body, node).into_iter().map(|exit| (exit, Because::Taken)));
     found
 }
 

@@ -9,6 +9,7 @@ use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Exit, Opcode};
 use crate::program::Program;
 use crate::refs::{FuncRef, NodeRef, Ref, RefAllocator};
+use crate::text::parse_program;
 use crate::types::{Scalar, Type};
 
 /// `sum` of the numbers below `n`, with a loop; `twice` calls it; both in a chain with `outer`.
@@ -163,6 +164,73 @@ fn slices_follow_rounds_and_ends() {
     assert!(has(&forward, end), "the result of the loop is returned");
     let cut = slice(&s.program, end, Slice::Backward, 2);
     assert_eq!((cut.nodes.len(), cut.truncated, cut.frontier.is_empty()), (2, true, false));
+}
+
+/// The nodes of a function that a slice finds, by name; those without one are left out.
+#[track_caller]
+fn check_backward(lines: &str, of: &str, expect: &[&str]) {
+    let text = format!(
+        "func f (a: bool, n: i32) -> () {{\n{lines}\n}}\nfunc say (x: i32) -> () {{ return }}\n"
+    );
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let (_, function) = program.functions().next().expect("a function");
+    let name = |node: NodeRef| function.body().node(node).and_then(|node| node.name()).map(|name| &**name);
+    let (start, _) = function.body().nodes().find(|(node, _)| name(*node) == Some(of)).expect("a node");
+    let found = slice(&program, start, Slice::Backward, 100);
+    let mut names: Vec<&str> = found.nodes.iter().filter_map(|(_, node)| name(*node)).collect();
+    names.sort_unstable();
+    assert_eq!(names, expect, "{text}");
+}
+
+#[test]
+fn a_slice_holds_the_exits_that_skip_a_node() {
+    // In the same region, with its condition and without its value.
+    check_backward(
+        "b = block B -> (i32) {
+  c = eqz.i32 n
+  v = add.i32 n, 1
+  leave = break_if B c (v)
+  x = call say(n)
+  yield 0
+}
+after = call say(n)
+return",
+        "x",
+        &["b", "c", "leave", "x"],
+    );
+    // Deep inside of what stands before, where it leaves that too; not where it only ends what it is in.
+    check_backward(
+        "block B {
+  p = if a { leave = break B } else { yield }
+  q = if a { stay = yield } else { yield }
+  r = block R { c = eqz.i32 n\n stay2 = break_if R c\n yield }
+  x = call say(n)
+  yield
+}
+y = call say(n)
+return",
+        "x",
+        &["leave", "p", "x"],
+    );
+    check_backward("block B { leave = break B }\ny = call say(n)\nreturn", "y", &["y"]);
+    // Exits of another branch, and those behind it, skip nothing here.
+    check_backward(
+        "block B { p = if a { leave = break B } else { x = call say(n)\n late = break B }\n yield }\nreturn",
+        "x",
+        &["p", "x"],
+    );
+    // A return, and a switch that may return.
+    check_backward(
+        "p = if a { out = return } else { yield }\nblock B { s = br_switch (break B, return) n }\nx = call say(n)\nreturn",
+        "x",
+        &["out", "p", "s", "x"],
+    );
+    // Behind it in a loop: whether there is another round.
+    check_backward(
+        "l = loop L {\n x = call say(n)\n c = eqz.i32 n\n leave = break_if L c\n again = continue L\n}\nreturn",
+        "x",
+        &["again", "c", "l", "leave", "x"],
+    );
 }
 
 #[test]
