@@ -27,7 +27,7 @@ pub enum Code {
     CursorInvalid,
     /// The database cannot be reached, does not accept writes, or holds what cannot be read.
     StorageUnavailable,
-    /// The operation took longer than it may.
+    /// The operation took longer than it may; a mutation is carried out all the same.
     Timeout,
     /// The request is well-formed and this server cannot carry it out.
     Unsupported,

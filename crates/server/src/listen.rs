@@ -92,6 +92,7 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     let (grace, read_timeout) = (config.grace, config.read_timeout);
     let sockets = TaskTracker::new();
     let upkeep = AbortOnDropHandle::new(tokio::spawn(telemetry::Metrics::shared().keep_up()));
+    let mutations = executor.clone();
     let app = router::router(router::State::new(config, executor, hooks, sockets.clone(), shutdown.clone()));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(read_timeout);
@@ -137,6 +138,8 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
     let finished = async {
         while connections.join_next().await.is_some() {}
         sockets.wait().await;
+        // Those whose clients are gone.
+        mutations.mutations_done().await;
     };
     if tokio::time::timeout(grace, finished).await.is_err() {
         tracing::warn!(left = connections.len() + sockets.len(), "connections were cut off");

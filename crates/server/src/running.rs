@@ -14,7 +14,8 @@ use crate::router::Shared;
 /// Answers of one operation that wait to be taken. With the operations of a connection they bound what waits for it.
 const WAITING: usize = 2;
 
-/// Starts an operation; it ends with its last answer, or when nobody is left to take them.
+/// Starts an operation; it ends with its last answer, or when nobody is left to take them. A mutation that has begun is
+/// carried out all the same.
 pub(crate) fn begin(state: &Shared, prepared: Prepared) -> impl Stream<Item = Answer> + Send + use<> {
     let (sender, receiver) = mpsc::channel(WAITING);
     let mut answers = state.executor.stream(prepared);

@@ -22,6 +22,7 @@ use lmlang_history::log::Actor;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
 
 use super::answer::{Answer, Masking, Outcome};
 use super::budget::Budget;
@@ -131,7 +132,9 @@ struct Inner {
     shape: Shape,
     limits: Limits,
     documents: Documents,
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
+    /// The mutations that have begun.
+    mutations: TaskTracker,
 }
 
 /// Runs operations of one schema, whatever its root types, within [`Limits`].
@@ -185,7 +188,8 @@ impl Executor {
             shape,
             limits,
             documents: Documents::default(),
-            slots: Semaphore::new(slots.min(Semaphore::MAX_PERMITS)),
+            slots: Arc::new(Semaphore::new(slots.min(Semaphore::MAX_PERMITS))),
+            mutations: TaskTracker::new(),
         }))
     }
 
@@ -253,7 +257,9 @@ impl Executor {
 
     /// Runs a query or a mutation.
     ///
-    /// A subscription is refused: it needs [`Executor::stream`].
+    /// A query ends with whoever waits for it, and with the deadline. A mutation that has begun is carried out to its
+    /// last field all the same: nobody could tell which of its fields were. Must be called within a tokio runtime. A
+    /// subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
         let Prepared { request, kind, id, known, valid } = prepared;
         let started = Instant::now();
@@ -272,21 +278,31 @@ impl Executor {
         known: &Known,
         valid: bool,
     ) -> Result<Response, ApiError> {
-        let Inner { execute, execute_valid, limits, slots, .. } = &*self.0;
+        let Inner { execute, execute_valid, limits, slots, mutations, .. } = &*self.0;
         if kind == OperationKind::Subscription {
             return Err(ApiError::new(
                 Code::BadRequest,
                 "a subscription needs an event stream or a WebSocket",
             ));
         }
-        let Ok(_slot) = slots.try_acquire() else {
+        let Ok(slot) = Arc::clone(slots).try_acquire_owned() else {
             return Err(ApiError::new(
                 Code::Overloaded,
                 format!("the server runs {} operations already", limits.in_flight),
             ));
         };
         let execute = execute_valid.as_ref().filter(|_| valid).unwrap_or(execute);
-        let running = AssertUnwindSafe(execute(request)).catch_unwind();
+        let running = AssertUnwindSafe(execute(request)).catch_unwind().map(|response| {
+            drop(slot);
+            response
+        });
+        let running = match kind {
+            OperationKind::Mutation => {
+                let task = mutations.spawn(running);
+                task.map(|ended| ended.unwrap_or_else(|_| Err(Box::new("the runtime shuts down")))).boxed()
+            }
+            OperationKind::Query | OperationKind::Subscription => running.boxed(),
+        };
         match until(limits.deadline, running).await {
             Ok(Ok(response)) => {
                 // An answer without errors has passed validation.
@@ -301,6 +317,12 @@ impl Executor {
                 format!("the operation took longer than {} ms", limits.deadline.as_millis()),
             )),
         }
+    }
+
+    /// Waits until no mutation is being carried out.
+    pub async fn mutations_done(&self) {
+        self.0.mutations.close();
+        self.0.mutations.wait().await;
     }
 
     /// Runs any operation as a stream of answers: one for a query or a mutation, as many as happen for a subscription.

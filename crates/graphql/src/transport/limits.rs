@@ -40,7 +40,7 @@ pub struct Limits {
     pub errors: u64,
     /// Bytes of programs' text that one answer holds.
     pub text_of_answer: u64,
-    /// How long a query or mutation may take.
+    /// How long a query or mutation may take until it is answered; a mutation is carried out all the same.
     pub deadline: Duration,
     /// Queries and mutations that run at a time.
     pub in_flight: u64,

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_graphql::{
@@ -5,6 +6,7 @@ use async_graphql::{
 };
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
 
 use super::*;
 use crate::error::{ApiError, Code};
@@ -95,6 +97,15 @@ impl Query {
 
 #[Object]
 impl Mutation {
+    async fn wait(&self, context: &Context<'_>) -> Result<bool> {
+        context.data::<Arc<Notify>>()?.notified().await;
+        Ok(true)
+    }
+    async fn count(&self, context: &Context<'_>) -> Result<i32> {
+        let counted = context.data::<watch::Sender<i32>>()?;
+        counted.send_modify(|count| *count += 1);
+        Ok(*counted.borrow())
+    }
     async fn add(&self, context: &Context<'_>, to: i32) -> i32 {
         to + context.data_opt::<i32>().unwrap_or(&1)
     }
@@ -396,6 +407,24 @@ async fn an_operation_that_takes_too_long_is_cut_off() {
     let limits = Limits { deadline: Duration::from_millis(70), ..Limits::default() };
     let message = "the operation took longer than 70 ms";
     check_error(limits, params("{ hangs }", json!({})), Code::Timeout, message, Value::Null).await;
+}
+
+#[tokio::test]
+async fn a_mutation_that_takes_too_long_is_carried_out_all_the_same() {
+    let limits = Limits { deadline: Duration::from_millis(70), in_flight: 1, ..Limits::default() };
+    let (go_on, (count, mut counted)) = (Arc::new(Notify::new()), watch::channel(0));
+    let schema = Schema::build(Query, Mutation, Events).data(Arc::clone(&go_on)).data(count).finish();
+    let executor = Executor::new(schema, limits);
+    let prepare = |query| executor.prepare(params(query, json!({})), id()).expect("the document is fine");
+    let answer = executor.execute(prepare("mutation { wait count }")).await;
+    assert_eq!(answer.outcome(), Outcome::Refused(Code::Timeout));
+    let answer = executor.execute(prepare("{ hello }")).await;
+    assert_eq!(answer.outcome(), Outcome::Refused(Code::Overloaded), "it is in flight");
+    go_on.notify_one();
+    counted.wait_for(|&count| count == 1).await.expect("the schema is there");
+    executor.mutations_done().await;
+    let answer = executor.execute(prepare("{ hello }")).await;
+    assert_eq!(answer.outcome(), Outcome::Executed);
 }
 
 #[tokio::test]

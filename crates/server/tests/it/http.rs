@@ -3,7 +3,7 @@ use std::sync::Arc;
 use lmlang_server::{Config, Credentials, Denied, Hooks};
 use serde_json::json;
 
-use crate::server::{Server, start, start_with};
+use crate::server::{Server, soon, start, start_with};
 
 const NEW: &str = "application/graphql-response+json";
 const OLD: &str = "application/json";
@@ -55,6 +55,24 @@ async fn get_reads_and_does_not_write() {
     assert_eq!(reply.status, 400);
     let reply = server.send("DELETE /graphql", "", "").await;
     assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, POST")));
+}
+
+#[tokio::test]
+async fn a_mutation_whose_client_goes_away_is_carried_out() {
+    for accept in [NEW, "text/event-stream"] {
+        let server = start_with(Config { connections: 1, ..Config::default() }, Hooks::default()).await;
+        let levers = &server.levers;
+        let client = server.ask("mutation { a: holds b: holds }", accept).await;
+        soon(levers.waiting.notified()).await;
+        drop(client);
+        // The only connection is free, so the server has noticed.
+        assert_eq!(server.send("GET /healthz", "", "").await.status, 200);
+        levers.go_on.notify_one();
+        soon(levers.waiting.notified()).await;
+        levers.go_on.notify_one();
+        let mut held = levers.held.subscribe();
+        soon(held.wait_for(|&held| held == 2)).await.expect("the levers are there");
+    }
 }
 
 #[tokio::test]

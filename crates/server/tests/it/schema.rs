@@ -23,6 +23,8 @@ pub(crate) struct Levers {
     pub(crate) waiting: Arc<Notify>,
     /// Held by `holds` while it waits.
     pub(crate) lock: Arc<Mutex<()>>,
+    /// How many `holds` have come to their end.
+    pub(crate) held: watch::Sender<i32>,
 }
 
 impl Levers {
@@ -34,6 +36,7 @@ impl Levers {
             go_on: Arc::default(),
             waiting: Arc::default(),
             lock: Arc::default(),
+            held: watch::channel(0).0,
         }
     }
 }
@@ -68,6 +71,19 @@ impl Query {
         levers.go_on.notified().await;
         Some(Ok(1))
     }
+    async fn holds(&self, ctx: &Context<'_>) -> Option<Result<i32, Error>> {
+        Some(hold(ctx).await)
+    }
+}
+
+/// As a writer does: waits for something under a lock.
+async fn hold(ctx: &Context<'_>) -> Result<i32, Error> {
+    let levers = ctx.data::<Levers>()?;
+    let _held = levers.lock.lock().await;
+    levers.waiting.notify_one();
+    levers.go_on.notified().await;
+    levers.held.send_modify(|held| *held += 1);
+    Ok(1)
 }
 
 /// Panics without the hook's noise.
@@ -80,16 +96,8 @@ impl Mutation {
     async fn add(&self, to: i32) -> i32 {
         to + 1
     }
-    /// As a writer does: waits for something under a lock.
     async fn holds(&self, ctx: &Context<'_>) -> Option<Result<i32, Error>> {
-        let levers = match ctx.data::<Levers>() {
-            Ok(levers) => levers,
-            Err(error) => return Some(Err(error)),
-        };
-        let _held = levers.lock.lock().await;
-        levers.waiting.notify_one();
-        levers.go_on.notified().await;
-        Some(Ok(1))
+        Some(hold(ctx).await)
     }
 }
 

@@ -102,6 +102,20 @@ impl Server {
         .await
     }
 
+    /// Posts a document on a connection of its own, whose answer is still to be read.
+    pub(crate) async fn ask(&self, query: &str, accept: &str) -> TcpStream {
+        let body = serde_json::json!({ "query": query }).to_string();
+        let request = format!(
+            "POST /graphql HTTP/1.1\r\nhost: {}\r\naccept: {accept}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(self.address).await.expect("the server accepts");
+        stream.write_all(request.as_bytes()).await.expect("the request is sent");
+        stream
+    }
+
     /// Posts a document and asks for `accept`.
     pub(crate) async fn post(&self, query: &str, accept: &str) -> Reply {
         let body = serde_json::json!({ "query": query }).to_string();

@@ -1,4 +1,4 @@
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 use crate::server::{Server, soon, start};
@@ -13,15 +13,7 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) async fn open(server: &Server, query: &str) -> Events {
-        let body = serde_json::json!({ "query": query }).to_string();
-        let request = format!(
-            "POST /graphql HTTP/1.1\r\nhost: {}\r\naccept: {EVENTS}\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
-            server.address,
-            body.len()
-        );
-        let mut stream = TcpStream::connect(server.address).await.expect("the server accepts");
-        stream.write_all(request.as_bytes()).await.expect("the request is sent");
+        let stream = server.ask(query, EVENTS).await;
         Events { stream, seen: String::new() }
     }
 

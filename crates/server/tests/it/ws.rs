@@ -295,17 +295,40 @@ async fn a_client_that_does_not_read_does_not_suspend_what_it_sent() {
 }
 
 #[tokio::test]
-async fn what_is_completed_does_not_go_on() {
+async fn a_query_that_is_completed_does_not_go_on() {
     let server = start().await;
     let mut socket = introduced(&server).await;
-    socket.subscribe("m", "mutation { holds }").await;
+    socket.subscribe("q", "{ holds }").await;
     soon(server.levers.waiting.notified()).await;
-    socket.send(json!({"type": "complete", "id": "m"})).await;
+    socket.send(json!({"type": "complete", "id": "q"})).await;
     drop(soon(server.levers.lock.lock()).await);
-    socket.subscribe("m", "mutation { holds }").await;
+    socket.subscribe("q", "{ holds }").await;
     soon(server.levers.waiting.notified()).await;
     drop(socket);
     drop(soon(server.levers.lock.lock()).await);
+    assert_eq!(*server.levers.held.borrow(), 0);
+}
+
+#[tokio::test]
+async fn a_mutation_that_has_begun_is_carried_out_whoever_listens() {
+    let server = start_with(Config { connections: 1, ..Config::default() }, Hooks::default()).await;
+    let levers = &server.levers;
+    let mut socket = introduced(&server).await;
+    socket.subscribe("m", "mutation { a: holds b: holds }").await;
+    soon(levers.waiting.notified()).await;
+    socket.send(json!({"type": "complete", "id": "m"})).await;
+    socket.send(json!({"type": "ping"})).await;
+    assert_eq!(socket.next().await, Ok(json!({"type": "pong"})));
+    levers.go_on.notify_one();
+    soon(levers.waiting.notified()).await;
+    drop(socket);
+    // The only connection is free, so the server has noticed that its client has gone.
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200);
+    // A shutdown waits for what nobody listens to as well.
+    server.shutdown.cancel();
+    levers.go_on.notify_one();
+    soon(server.task).await.expect("the server ends");
+    assert_eq!(*levers.held.borrow(), 2);
 }
 
 #[tokio::test]
