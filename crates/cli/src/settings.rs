@@ -1,6 +1,7 @@
 //! The settings: flags over `LMLANG_*` over `lmlang.toml` over the user's file over the defaults.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -15,13 +16,14 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 9] = [
+pub(crate) const NAMES: [(&str, &str); 10] = [
     ("data", "the folder of the database"),
     ("server", "the server that commands ask, instead of a database"),
     ("listen", "the address that `serve` listens on; port 0 takes a free one"),
     ("allow_remote", "whether `serve` may listen on an address that other machines reach"),
     ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
     ("allowed_origins", "origins of pages that may call beside the server's own"),
+    ("write_timeout", "seconds for which a client of `serve` may take nothing of what it is sent"),
     ("author", "who is recorded with changes made on the command line"),
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
@@ -43,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) allowed_hosts: Vec<String>,
     /// Origins of pages that may call beside the server's own.
     pub(crate) allowed_origins: Vec<String>,
+    /// Seconds for which a client may take nothing of what it is sent.
+    pub(crate) write_timeout: NonZeroU32,
     /// Who is recorded with changes made on the command line.
     pub(crate) author: String,
     /// Which events are logged.
@@ -83,6 +87,7 @@ impl Default for Settings {
             allow_remote: false,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            write_timeout: const { NonZeroU32::new(60).unwrap() },
             author: author(),
             log: "info,sea_orm_migration=warn".to_owned(),
             log_format: Logs::Auto,

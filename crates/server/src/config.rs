@@ -22,6 +22,8 @@ pub struct Config {
     pub body_bytes: usize,
     /// How long a client may take to send a request's head or body.
     pub read_timeout: Duration,
+    /// How long a client may take nothing of what it is sent; after that its connection, of whatever kind, is cut off.
+    pub write_timeout: Duration,
     /// Connections held at a time; more wait to be accepted.
     pub connections: usize,
     /// Bytes of one WebSocket message from a client.
@@ -46,6 +48,7 @@ impl Default for Config {
             allowed_origins: Vec::new(),
             body_bytes: 4 << 20,
             read_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(60),
             connections: 1024,
             message_bytes: 1 << 20,
             streams_per_connection: 64,

@@ -12,6 +12,7 @@ mod gate;
 mod http;
 mod listen;
 mod negotiate;
+mod patience;
 mod probes;
 mod router;
 mod running;

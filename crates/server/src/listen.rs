@@ -19,6 +19,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tower::Layer;
 
 use crate::config::{Config, Hooks};
+use crate::patience::Patient;
 use crate::{router, telemetry};
 
 /// Bytes that the kernel holds for a client that does not read; the rest stays at its source.
@@ -89,7 +90,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: CancellationToken) {
     let Bound { listener, address, config } = bound;
     let slots = Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS)));
-    let (grace, read_timeout) = (config.grace, config.read_timeout);
+    let Config { grace, read_timeout, write_timeout, .. } = config;
     let sockets = TaskTracker::new();
     let upkeep = AbortOnDropHandle::new(tokio::spawn(telemetry::Metrics::shared().keep_up()));
     let mutations = executor.clone();
@@ -116,7 +117,8 @@ pub async fn serve(bound: Bound, executor: Executor, hooks: Hooks, shutdown: Can
         };
         let slot = Slot(Arc::new(slot));
         let service = TowerToHyperService::new(Extension(slot).layer(app.clone()));
-        let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let stream = TokioIo::new(Patient::new(stream, write_timeout));
+        let connection = http.serve_connection(stream, service).with_upgrades();
         let shutdown = shutdown.clone();
         connections.spawn(async move {
             let mut connection = pin!(connection);

@@ -1,6 +1,7 @@
 //! `lmlang serve`: the programs of a database over GraphQL.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 use lmlang_engine::Engine;
 use lmlang_graphql::{schema, transport};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         allow_remote: settings.allow_remote,
         allowed_hosts: settings.allowed_hosts.clone(),
         allowed_origins: settings.allowed_origins.clone(),
+        write_timeout: Duration::from_secs(settings.write_timeout.get().into()),
         ..Config::default()
     };
     block_on(async {

@@ -92,3 +92,20 @@ async fn a_client_that_dawdles_is_let_go() {
         assert!(bytes.starts_with(answer.as_bytes()), "{}", String::from_utf8_lossy(&bytes));
     }
 }
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_is_let_go() {
+    let config = Config { write_timeout: Duration::from_millis(50), connections: 1, ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    // More than what the kernel holds for a client that does not read.
+    let _holds = server.ask("{ long(bytes: 20000000) }", "application/json").await;
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200, "the only connection is free again");
+    let _holds = server.ask("subscription { numbers(bytes: 1000000) }", "text/event-stream").await;
+    server.until_running(1).await;
+    server.until_running(0).await;
+    let mut socket = crate::ws::introduced(&server).await;
+    socket.subscribe("n", "subscription { numbers(bytes: 1000000) }").await;
+    server.until_running(1).await;
+    server.until_running(0).await;
+    assert_eq!(server.send("GET /healthz", "", "").await.status, 200, "the only connection is free again");
+}

@@ -56,6 +56,9 @@ impl Query {
     async fn hello(&self) -> &'static str {
         "world"
     }
+    async fn long(&self, bytes: usize) -> String {
+        "x".repeat(bytes)
+    }
     async fn fails(&self) -> Option<Result<i32>> {
         Some(Err(ApiError::new(Code::NotFound, "no such thing").into()))
     }
