@@ -26,6 +26,7 @@ use tokio_util::task::TaskTracker;
 
 use super::answer::{Answer, Masking, Outcome};
 use super::budget::Budget;
+use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
@@ -133,7 +134,7 @@ struct Inner {
     limits: Limits,
     documents: Documents,
     slots: Arc<Semaphore>,
-    /// The mutations that have begun.
+    /// The mutations that have begun and nobody waits for.
     mutations: TaskTracker,
 }
 
@@ -296,14 +297,13 @@ impl Executor {
             drop(slot);
             response
         });
-        let running = match kind {
+        let ended = match kind {
             OperationKind::Mutation => {
-                let task = mutations.spawn(running);
-                task.map(|ended| ended.unwrap_or_else(|_| Err(Box::new("the runtime shuts down")))).boxed()
+                until(limits.deadline, CarriedOut::new(running, mutations.clone())).await
             }
-            OperationKind::Query | OperationKind::Subscription => running.boxed(),
+            OperationKind::Query | OperationKind::Subscription => until(limits.deadline, running).await,
         };
-        match until(limits.deadline, running).await {
+        match ended {
             Ok(Ok(response)) => {
                 // An answer without errors has passed validation.
                 if !valid && response.errors.is_empty() {
@@ -319,7 +319,7 @@ impl Executor {
         }
     }
 
-    /// Waits until no mutation is being carried out.
+    /// Waits until the mutations are carried out that nobody waits for.
     pub async fn mutations_done(&self) {
         self.0.mutations.close();
         self.0.mutations.wait().await;

@@ -7,6 +7,7 @@
 
 mod answer;
 pub(crate) mod budget;
+mod carried;
 mod documents;
 mod executor;
 mod limits;

@@ -203,9 +203,7 @@ impl Session<'_> {
         let body = self.body(function)?;
         let ensures = body.contracts().filter(|(_, contract)| contract.kind == ContractKind::Ensure);
         let regions: Vec<(RegionRef, Vec<RegionParam>)> = ensures
-            .filter_map(|(_, contract)| {
-                Some((contract.region, body.region(contract.region)?.params.clone()))
-            })
+            .filter_map(|(_, contract)| Some((contract.region, body.region(contract.region)?.params.clone())))
             .collect();
         for (region, old) in regions {
             let params = if old.len() == results.len() {

@@ -127,12 +127,7 @@ fn relevant_inputs(content: &Node, because: Because) -> usize {
     }
 }
 
-fn dependencies(
-    body: &Body,
-    exits: &mut Exits,
-    node: NodeRef,
-    because: Because,
-) -> Vec<(NodeRef, Because)> {
+fn dependencies(body: &Body, exits: &mut Exits, node: NodeRef, because: Because) -> Vec<(NodeRef, Because)> {
     let Some(content) = body.node(node) else { return Vec::new() };
     let mut found = Vec::new();
     for source in content.inputs().iter().take(relevant_inputs(content, because)).flatten() {

@@ -169,9 +169,8 @@ fn slices_follow_rounds_and_ends() {
 /// The nodes of a function that a slice finds, by name; those without one are left out.
 #[track_caller]
 fn check_backward(lines: &str, of: &str, expect: &[&str]) {
-    let text = format!(
-        "func f (a: bool, n: i32) -> () {{\n{lines}\n}}\nfunc say (x: i32) -> () {{ return }}\n"
-    );
+    let text =
+        format!("func f (a: bool, n: i32) -> () {{\n{lines}\n}}\nfunc say (x: i32) -> () {{ return }}\n");
     let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
     let (_, function) = program.functions().next().expect("a function");
     let name = |node: NodeRef| function.body().node(node).and_then(|node| node.name()).map(|name| &**name);
