@@ -65,6 +65,15 @@ CREATE TABLE "program_changes" (
   "time" integer NOT NULL
 );
 
+CREATE TABLE "program_requests" (
+  "idem_key" blob NOT NULL PRIMARY KEY,
+  "request_digest" blob NOT NULL,
+  "program" integer NOT NULL,
+  "seq" integer NOT NULL,
+  "name" text NOT NULL,
+  "doc" text NOT NULL
+);
+
 CREATE TABLE "programs" (
   "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   "id" uuid_text NOT NULL UNIQUE,

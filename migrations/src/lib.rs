@@ -20,6 +20,7 @@ mod m20261122_000002_log;
 mod m20261122_000003_objects;
 mod m20261122_000004_simulations;
 mod m20261122_000005_positions;
+mod m20261122_000006_program_requests;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000003_objects::Migration),
             Box::new(m20261122_000004_simulations::Migration),
             Box::new(m20261122_000005_positions::Migration),
+            Box::new(m20261122_000006_program_requests::Migration),
         ]
     }
 }

@@ -1,5 +1,6 @@
 //! The programs of a database: making, finding, renaming and deleting them.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use lmlang_history::Provenance;
@@ -9,7 +10,8 @@ use lmlang_history::revision::MAIN;
 use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{
-    CreateProgramError, FIRST_SEQ, Head as StoredHead, NewProgram, Timestamp, UpdateProgramError,
+    CarriedOut, CreateProgramError, FIRST_SEQ, Head as StoredHead, Idempotency, NewProgram, ProgramRequest,
+    Timestamp, UpdateProgramError,
 };
 use lmlang_verify::Checked;
 use uuid::Uuid;
@@ -90,6 +92,17 @@ pub enum Creation {
         /// Where the entities of that program stand in the text.
         places: Places,
     },
+}
+
+/// A program that was given another name or doc.
+#[derive(Clone, Debug)]
+pub struct Updated {
+    /// The program.
+    pub open: OpenProgram,
+    /// Its row since then, though it may have changed again.
+    pub info: Arc<ProgramInfo>,
+    /// The newest revision of its content then.
+    pub revision: Arc<Revision>,
 }
 
 /// How many programs are looked at for a name like a given one.
@@ -267,19 +280,67 @@ impl Engine {
         }
     }
 
-    /// Gives a program another name or doc; what is `None` stays.
+    /// Gives a program another name or doc; what is `None` stays. A repeated request is answered as the first one.
     pub async fn update_program(
         &self,
         selector: &Selector,
         name: Option<&str>,
         doc: Option<&str>,
-    ) -> Result<OpenProgram, Error> {
-        let open = self.find(selector).await?;
+        call: &Call,
+    ) -> Result<Updated, Error> {
         if let Some(name) = name {
             check_name("name", name, self.limits().name_length)?;
         }
-        let (engine, name, doc) = (self.clone(), name.map(str::to_owned), doc.map(str::to_owned));
-        self.to_end(async move { engine.rename(open, name, doc).await }).await
+        let first = match self.once(call, self.update(selector, name, doc, call)).await? {
+            Once::Now(updated) => return Ok(updated),
+            Once::Before(first) => first,
+        };
+        let row = self.store().program(first.program).await?;
+        let row = row.ok_or_else(|| Error::not_found("program", first.program.to_string()))?;
+        let open = self.find_recorded(row.id).await?;
+        let revision = self.state(&open, first.seq).await?;
+        let revision = revision.ok_or_else(|| Error::not_found("revision", format!("r{}", first.seq)))?;
+        let info = ProgramInfo { name: first.name, doc: first.doc, ..(*open.info()).clone() };
+        Ok(Updated { open, info: Arc::new(info), revision })
+    }
+
+    async fn update(
+        &self,
+        selector: &Selector,
+        name: Option<&str>,
+        doc: Option<&str>,
+        call: &Call,
+    ) -> Result<Updated, Error> {
+        let open = self.find(selector).await?;
+        let (engine, call) = (self.clone(), call.clone());
+        let (name, doc) = (name.map(str::to_owned), doc.map(str::to_owned));
+        self.to_end(async move { engine.rename(open, name, doc, &call).await }).await
+    }
+
+    /// Carries out a request that changes a program as a whole, unless one with its key was.
+    async fn once<T>(
+        &self,
+        call: &Call,
+        carry_out: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Once<T>, Error> {
+        // Before the program is looked for: its name may be another one's by now.
+        if let Some(first) = self.carried_out(call).await? {
+            return Ok(Once::Before(first));
+        }
+        match carry_out.await {
+            Ok(done) => Ok(Once::Now(done)),
+            // Perhaps because the same request was carried out meanwhile.
+            Err(error) => self.carried_out(call).await?.map(Once::Before).ok_or(error),
+        }
+    }
+
+    /// What the request with the key of a call left behind.
+    async fn carried_out(&self, call: &Call) -> Result<Option<CarriedOut>, Error> {
+        let Some(idempotency) = &call.idempotency else { return Ok(None) };
+        match self.store().carried_out(&idempotency.key).await? {
+            Some(first) if first.digest != idempotency.digest => Err(Error::IdempotencyMismatch),
+            first => Ok(first),
+        }
     }
 
     async fn rename(
@@ -287,11 +348,13 @@ impl Engine {
         open: OpenProgram,
         name: Option<String>,
         doc: Option<String>,
-    ) -> Result<OpenProgram, Error> {
+        call: &Call,
+    ) -> Result<Updated, Error> {
         let _catalog = self.0.catalog.lock().await;
         let before = open.info();
-        let now = self.0.clock.now();
-        match self.store().update_program(before.key, name.as_deref(), doc.as_deref(), now).await {
+        let (now, revision) = (self.0.clock.now(), open.timeline.head().revision);
+        let request = request(call, now, revision.entry.number);
+        match self.store().update_program(before.key, name.as_deref(), doc.as_deref(), request).await {
             Ok(()) => {}
             Err(UpdateProgramError::NameTaken { name }) => {
                 return Err(Error::NameTaken { what: "program", name });
@@ -308,23 +371,31 @@ impl Engine {
         };
         if after != *before {
             let change = if after.name == before.name { Change::Modified } else { Change::Renamed };
-            open.timeline.set_info(after);
+            open.timeline.set_info(after.clone());
             self.tell_program(&open, change, now);
         }
-        Ok(open)
+        Ok(Updated { open, info: Arc::new(after), revision })
     }
 
     /// Deletes a program: it takes no more entries and no list shows it. Others are not touched.
     ///
-    /// Answers whether it was there.
-    pub async fn delete_program(&self, selector: &Selector) -> Result<bool, Error> {
+    /// Answers whether it was there; a repeated request is answered as the first one.
+    pub async fn delete_program(&self, selector: &Selector, call: &Call) -> Result<bool, Error> {
+        match self.once(call, self.delete(selector, call)).await? {
+            Once::Now(deleted) => Ok(deleted),
+            Once::Before(_) => Ok(true),
+        }
+    }
+
+    async fn delete(&self, selector: &Selector, call: &Call) -> Result<bool, Error> {
         let open = self.find(selector).await?;
-        let engine = self.clone();
+        let (engine, call) = (self.clone(), call.clone());
         let delete = async move {
             let _catalog = engine.0.catalog.lock().await;
             let info = open.info();
             let now = engine.0.clock.now();
-            let deleted = engine.store().delete_program(info.key, now).await?;
+            let request = request(&call, now, open.timeline.head().revision.entry.number);
+            let deleted = engine.store().delete_program(info.key, request).await?;
             engine.forget(info.id);
             if deleted {
                 engine.tell_program(&open, Change::Removed, now);
@@ -340,6 +411,21 @@ impl Engine {
         let bytes = name.len();
         open.tell(Event::Program { name, change, time: now.0 }, bytes);
     }
+}
+
+/// A request that is carried out once.
+enum Once<T> {
+    /// It was carried out.
+    Now(T),
+    /// It had been before.
+    Before(CarriedOut),
+}
+
+/// A call as the store keeps it.
+fn request(call: &Call, time: Timestamp, seq: u64) -> ProgramRequest {
+    let idempotency = call.idempotency.clone();
+    let idempotency = idempotency.map(|given| Idempotency { key: given.key, digest: given.digest.to_vec() });
+    ProgramRequest { time, idempotency, seq }
 }
 
 type Mistakes = (Vec<TextError>, Option<Box<Checked>>, Places);

@@ -13,6 +13,7 @@ use crate::entry::{Entry, ProgramKey, Timestamp};
 use crate::fault::{Failure, Fault};
 use crate::heads::Head;
 use crate::program_changes::{deletion, update};
+use crate::program_requests::{self, ProgramRequest};
 use crate::store::Store;
 use crate::writer::Sql;
 
@@ -92,7 +93,7 @@ pub enum CreateProgramError {
 /// Why a program's name or doc was not changed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpdateProgramError {
-    /// Another program has the name.
+    /// Another program has the name, or the request was carried out before.
     #[error("program `{name}` exists")]
     NameTaken {
         /// The name.
@@ -179,7 +180,7 @@ impl Store {
 
     /// Gives a program another name or doc; what is `None` stays.
     ///
-    /// What changes something at that is noted among the changes of programs.
+    /// What changes something at that is noted among the changes of programs, and the request if it has a key.
     ///
     /// # Errors
     ///
@@ -189,9 +190,10 @@ impl Store {
         key: ProgramKey,
         name: Option<&str>,
         doc: Option<&str>,
-        time: Timestamp,
+        request: impl Into<ProgramRequest>,
     ) -> Result<(), UpdateProgramError> {
-        let noted = update(key, name, doc, time);
+        let request = request.into();
+        let noted = [update(key, name, doc, request.time), program_requests::note(key, &request, name, doc)];
         let mut update = Query::update()
             .table(programs::Entity)
             .and_where(Expr::col(programs::Column::Key).eq(key.0))
@@ -205,7 +207,8 @@ impl Store {
         if let Some(doc) = doc {
             update.value(programs::Column::Doc, doc);
         }
-        match self.committer().write(noted.into_iter().chain([Sql::new(&update)]).collect(), None).await {
+        let noted = noted.into_iter().flatten();
+        match self.committer().write(noted.chain([Sql::new(&update)]).collect(), None).await {
             Ok(changed) if changed.last() == Some(&0) => Err(UpdateProgramError::NoProgram),
             Ok(_) => Ok(()),
             Err(Failure::Clash) => {
@@ -223,7 +226,13 @@ impl Store {
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn delete_program(&self, key: ProgramKey, time: Timestamp) -> Result<bool, Fault> {
+    pub async fn delete_program(
+        &self,
+        key: ProgramKey,
+        request: impl Into<ProgramRequest>,
+    ) -> Result<bool, Fault> {
+        let request = request.into();
+        let time = request.time;
         let update = Query::update()
             .table(programs::Entity)
             .value(programs::Column::Deleted, time.0)
@@ -231,7 +240,9 @@ impl Store {
             // Its own work counts too: the statement runs again when its answer was lost.
             .and_where(live().or(Expr::col(programs::Column::Deleted).eq(time.0)))
             .to_owned();
-        let changed = self.committer().write(vec![deletion(key, time), Sql::new(&update)], Some(key)).await?;
+        let noted = [program_requests::note(key, &request, None, None), Some(deletion(key, time))];
+        let statements = noted.into_iter().flatten().chain([Sql::new(&update)]).collect();
+        let changed = self.committer().write(statements, Some(key)).await?;
         Ok(changed.last() == Some(&1))
     }
 }

@@ -38,7 +38,7 @@ async fn next(engine: &Engine, events: &mut Events) -> String {
 }
 
 async fn delete(engine: &Engine, name: &str) {
-    assert!(engine.delete_program(&Selector::Name(name.to_owned())).await.unwrap());
+    assert!(engine.delete_program(&Selector::Name(name.to_owned()), &call()).await.unwrap());
 }
 
 /// More events than the channel to a reader and the memory for live ones hold together.
@@ -136,10 +136,10 @@ async fn busy(fixture: &Fixture) -> Vec<String> {
     fixture.replace("shop", "app::price", &price(1)).await;
     fixture.create("bank", TEXT).await;
     fixture.replace("bank", "app::price", &price(2)).await;
-    engine.update_program(&shop, Some("store"), Some("sells")).await.unwrap();
+    engine.update_program(&shop, Some("store"), Some("sells"), &call()).await.unwrap();
     let store = Selector::Name("store".to_owned());
-    engine.update_program(&store, Some("store"), Some("buys")).await.unwrap();
-    engine.update_program(&store, Some("store"), Some("buys")).await.unwrap();
+    engine.update_program(&store, Some("store"), Some("buys"), &call()).await.unwrap();
+    engine.update_program(&store, Some("store"), Some("buys"), &call()).await.unwrap();
     engine.create_checkpoint(&open, "then", None, &call()).await.unwrap();
     fixture.replace("bank", "app::price", &price(3)).await;
     delete(engine, "bank").await;

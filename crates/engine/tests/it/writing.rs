@@ -105,7 +105,8 @@ async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
     let mut events = fixture.engine.events(&open, None).unwrap();
     let name = Selector::Name("shop".to_owned());
-    let mut delete = Box::pin(fixture.engine.delete_program(&name));
+    let call = call();
+    let mut delete = Box::pin(fixture.engine.delete_program(&name, &call));
     // Polled once and dropped.
     let begun = std::future::poll_fn(|context| Poll::Ready(delete.as_mut().poll(context).is_pending())).await;
     drop(delete);

@@ -1,7 +1,9 @@
 //! The root of mutations: each one takes an input object with an optional idempotency key.
 
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
-use lmlang_engine::{Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Way};
+use lmlang_engine::{
+    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Updated, Way,
+};
 use lmlang_history::log::{Actor, ActorKind};
 
 use lmlang_verify::Class;
@@ -50,7 +52,7 @@ pub struct UpdateProgramInput {
     name: Option<String>,
     /// What it is for, from now on.
     doc: Option<String>,
-    /// A repetition is harmless: the request says what the result is.
+    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
     idempotency_key: Option<String>,
 }
 
@@ -59,7 +61,8 @@ pub struct UpdateProgramInput {
 pub struct DeleteProgramInput {
     /// The program, by id or name.
     program_id: ID,
-    /// A repetition answers `NOT_FOUND` with `retired: true`.
+    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`. Without one, a repetition by id
+    /// answers `NOT_FOUND` with `retired: true`, and one by name deletes whatever has the name by then.
     idempotency_key: Option<String>,
 }
 
@@ -226,15 +229,7 @@ impl Mutation {
         context: &Context<'_>,
         input: UpdateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
-        if let Err(error) = note(input.doc.as_deref()) {
-            return nullable(Err(error));
-        }
-        let engine = context.data_unchecked::<Engine>();
-        let selector = selector(&input.program_id);
-        let updated = engine.update_program(&selector, input.name.as_deref(), input.doc.as_deref()).await;
-        nullable(
-            updated.map_err(fail).map(|open| CreateProgramPayload::of(Program::of(View::head(engine, open)))),
-        )
+        nullable(update_program(context, input).await)
     }
 
     /// Deletes a program: no list shows it, its name is free. Others are not touched.
@@ -243,9 +238,7 @@ impl Mutation {
         context: &Context<'_>,
         input: DeleteProgramInput,
     ) -> Option<Result<DeletePayload>> {
-        let engine = context.data_unchecked::<Engine>();
-        let deleted = engine.delete_program(&selector(&input.program_id)).await;
-        nullable(deleted.map_err(fail).map(|deleted| DeletePayload { deleted }))
+        nullable(delete_program(context, input).await)
     }
 
     /// Applies a change set, all or nothing, verifies what it touches and appends a revision.
@@ -398,6 +391,26 @@ async fn create_program(
             Ok(CreateProgramPayload { program: None, errors: EditError::first(errors), warnings: Vec::new() })
         }
     }
+}
+
+async fn update_program(
+    context: &Context<'_>,
+    input: UpdateProgramInput,
+) -> Result<CreateProgramPayload, ApiError> {
+    note(input.doc.as_deref())?;
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let (program, name, doc) = (selector(&input.program_id), input.name.as_deref(), input.doc.as_deref());
+    let Updated { open, info, revision } =
+        engine.update_program(&program, name, doc, &call).await.map_err(fail)?;
+    Ok(CreateProgramPayload::of(Program::then(View::made(engine, open, revision), info)))
+}
+
+async fn delete_program(context: &Context<'_>, input: DeleteProgramInput) -> Result<DeletePayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let deleted = engine.delete_program(&selector(&input.program_id), &call).await.map_err(fail)?;
+    Ok(DeletePayload { deleted })
 }
 
 async fn propose_edit(

@@ -55,8 +55,8 @@ pub struct Program(Shown);
 
 #[derive(Clone)]
 enum Shown {
-    /// At a revision that is there.
-    View(View),
+    /// At a revision that is there, with the name and doc that the program had when it was looked at.
+    View(View, Arc<ProgramInfo>),
     /// As the catalogue lists it.
     Row(Arc<Row>),
 }
@@ -129,7 +129,13 @@ fn int(number: u64) -> i32 {
 impl Program {
     /// A program at the revision that a view shows.
     pub fn of(view: View) -> Program {
-        Program(Shown::View(view))
+        let info = view.open().info();
+        Program::then(view, info)
+    }
+
+    /// The same, with the name and doc of then.
+    pub fn then(view: View, info: Arc<ProgramInfo>) -> Program {
+        Program(Shown::View(view, info))
     }
 
     /// A program that the catalogue lists, at its head.
@@ -140,7 +146,7 @@ impl Program {
     /// What the fields that need the content look at; the same for all of them.
     async fn view(&self) -> Result<&View, ApiError> {
         let row = match &self.0 {
-            Shown::View(view) => return Ok(view),
+            Shown::View(view, _) => return Ok(view),
             Shown::Row(row) => row,
         };
         let open = || async {
@@ -160,15 +166,15 @@ impl Program {
 
     fn view_id(&self) -> ViewId {
         match &self.0 {
-            Shown::View(view) => view.id().clone(),
+            Shown::View(view, _) => view.id().clone(),
             Shown::Row(row) => ViewId { program: row.info.id, view: Which::Head },
         }
     }
 
-    fn info(&self) -> Arc<ProgramInfo> {
+    fn info(&self) -> &ProgramInfo {
         match &self.0 {
-            Shown::View(view) => view.open().info(),
-            Shown::Row(row) => Arc::clone(&row.info),
+            Shown::View(_, info) => info,
+            Shown::Row(row) => &row.info,
         }
     }
 }
@@ -196,8 +202,7 @@ impl Program {
 
     /// What it is for.
     async fn doc(&self, context: &Context<'_>) -> Nullable<String> {
-        let info = self.info();
-        let doc = budget::words(context, Some(info.doc.as_str()).filter(|doc| !doc.is_empty()))?;
+        let doc = budget::words(context, Some(self.info().doc.as_str()).filter(|doc| !doc.is_empty()))?;
         Some(doc.map(str::to_owned))
     }
 

@@ -172,3 +172,46 @@ async fn every_repeated_request_is_answered_as_the_first() {
     let world = world.restarted(&[]).await;
     repeat(&world).await;
 }
+
+/// A name that a request was made with may be another program's by now.
+#[tokio::test]
+async fn a_repeated_rename_or_deletion_is_answered_as_the_first() {
+    const RENAME: &str = r#"mutation { made: updateProgram(input: {programId: "old", name: "new", doc: "Of then.", idempotencyKey: "rename"}) {
+        program { programId name doc rootHash revision { number } }
+    } }"#;
+    const DELETE: &str = r#"mutation { made: deleteProgram(input: {programId: "gone", idempotencyKey: "delete"}) { deleted } }"#;
+    const OTHERS: &str =
+        r#"{ old: program(name: "old") { rootHash doc } gone: program(name: "gone") { rootHash } }"#;
+    let world = World::new().await;
+    for name in ["old", "gone"] {
+        world.create(name, "module m\n").await;
+    }
+    let first = [world.data(RENAME, json!({})).await, world.data(DELETE, json!({})).await];
+    assert_eq!(first[0]["made"]["program"]["name"], "new");
+    assert_eq!(first[1]["made"]["deleted"], true);
+    for name in ["old", "gone"] {
+        world.create(name, "module other\n").await;
+    }
+    let since = r#"mutation {
+        proposeEdit(input: {programId: "new", edits: [{addModule: {name: "more"}}]}) { outcome { __typename } }
+        updateProgram(input: {programId: "new", name: "newer", doc: "Of now."}) { program { name } }
+    }"#;
+    world.data(since, json!({})).await;
+    let others = world.data(OTHERS, json!({})).await;
+    let repeat = async |world: &World| {
+        assert_eq!([world.data(RENAME, json!({})).await, world.data(DELETE, json!({})).await], first);
+        assert_eq!(world.data(OTHERS, json!({})).await, others, "they are left alone");
+        for other in [
+            r#"mutation { updateProgram(input: {programId: "old", name: "else", idempotencyKey: "rename"}) { program { name } } }"#,
+            r#"mutation { deleteProgram(input: {programId: "old", idempotencyKey: "rename"}) { deleted } }"#,
+        ] {
+            let answer = world.ask(other, json!({})).await;
+            assert_eq!(answer["errors"][0]["extensions"]["code"], "IDEMPOTENCY_MISMATCH", "{answer}");
+        }
+    };
+    repeat(&world).await;
+    let world = world.restarted(&[]).await;
+    repeat(&world).await;
+    world.data(r#"mutation { deleteProgram(input: {programId: "newer"}) { deleted } }"#, json!({})).await;
+    repeat(&world).await;
+}

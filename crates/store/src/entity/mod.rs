@@ -5,6 +5,7 @@ pub(crate) mod heads;
 pub(crate) mod log;
 pub(crate) mod objects;
 pub(crate) mod program_changes;
+pub(crate) mod program_requests;
 pub(crate) mod programs;
 pub(crate) mod simulations;
 pub(crate) mod snapshots;
