@@ -16,16 +16,13 @@ use crate::remote::Server;
 use crate::session::{Missing, block_on, open};
 use crate::settings::Settings;
 
-/// How this program names itself.
-pub(crate) const NAME: &str = concat!("lmlang/", env!("CARGO_PKG_VERSION"));
-
 /// Items that are asked for at a time.
 const PAGE: usize = 500;
 
 /// Whoever answers the requests of a command.
 pub(crate) struct Client {
     host: Host,
-    author: String,
+    author: Actor,
 }
 
 enum Host {
@@ -109,7 +106,9 @@ impl Client {
                 },
             },
         };
-        Ok(Client { host, author: settings.author.clone() })
+        let client = Some(concat!("lmlang/", env!("CARGO_PKG_VERSION")).to_owned());
+        let author = Actor { name: settings.author.clone(), kind: ActorKind::Human, client };
+        Ok(Client { host, author })
     }
 
     /// Asks for an operation with variables.
@@ -129,10 +128,8 @@ impl Client {
     async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {
         // Documents and their variables are ours; only values come from outside.
         let params: Params = serde_json::from_value(request).expect("a request is one");
-        let client = Some(NAME.to_owned());
-        let actor = Actor { name: self.author.clone(), kind: ActorKind::Human, client };
         let answer = match executor.prepare(params, RequestId::fresh()) {
-            Ok(prepared) => executor.execute(prepared.by(actor)).await,
+            Ok(prepared) => executor.execute(prepared.by(self.author.clone())).await,
             Err(answer) => answer,
         };
         serde_json::to_vec(&answer).expect("answers have a JSON form")

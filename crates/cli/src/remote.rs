@@ -7,9 +7,9 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use lmlang_graphql::transport::Actor;
 use serde_json::Value;
 
-use crate::client::NAME;
 use crate::error::Error;
 
 /// How long an answer may take; the server's own bound comes first.
@@ -40,14 +40,15 @@ impl Server {
     }
 
     /// Sends a request, and gives the answer's bytes.
-    pub(crate) async fn ask(&self, request: &Value, author: &str) -> Result<Vec<u8>, Error> {
+    pub(crate) async fn ask(&self, request: &Value, author: &Actor) -> Result<Vec<u8>, Error> {
         let body = Full::new(bytes::Bytes::from(request.to_string()));
         let request = Request::post(self.url.clone())
             .header(header::CONTENT_TYPE, "application/json")
             // Errors of a request come as GraphQL's, whatever HTTP says to them.
             .header(header::ACCEPT, "application/graphql-response+json")
-            .header(header::USER_AGENT, NAME)
-            .header("lmlang-author", author.as_bytes())
+            .header(header::USER_AGENT, author.client.as_deref().unwrap_or_default())
+            .header("lmlang-author", author.name.as_bytes())
+            // A command is typed by a person.
             .header("lmlang-author-kind", "HUMAN")
             .body(body)
             .map_err(Error::AuthorName)?;
