@@ -167,6 +167,11 @@ impl Engine {
         self.0.tasks.spawn(task)
     }
 
+    /// Runs what blocks, on a thread of its own; the engine waits for it when it closes.
+    pub(crate) fn spawn_blocking_to_end(&self, work: impl FnOnce() + Send + 'static) {
+        self.0.tasks.spawn_blocking(work);
+    }
+
     /// Stops simulations and subscriptions, waits for all tasks, lets queued writes finish and gives the database free.
     ///
     /// Whoever waits for a write has its answer then, and nothing touches the database any more.

@@ -41,6 +41,9 @@ struct Record {
     trace: TraceLevel,
     #[serde(with = "BoundsRecord")]
     bounds: Bounds,
+    /// How far its readers had come.
+    #[serde(default)]
+    position: u64,
     ended: Option<Ended>,
 }
 
@@ -87,6 +90,7 @@ impl Record {
             stdin: Arc::clone(stdin),
             trace: *trace,
             bounds: *bounds,
+            position: simulation.position(),
             ended: simulation.report().map(|report| Ended {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
@@ -167,6 +171,7 @@ impl Engine {
         let Some(revision) = self.state(&open, record.revision).await? else { return Ok(None) };
         let Some(request) = record.request(revision.checked.program()) else { return Ok(None) };
         let simulation = Arc::new(Simulation::new(id, &open, &revision, request, row.created));
+        simulation.read_to(record.position);
         if let Some(ended) = record.ended {
             let report = self.repeat(&simulation, ended).await?;
             simulation.ended(Arc::new(report));

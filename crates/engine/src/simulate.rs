@@ -125,7 +125,7 @@ pub struct Simulation {
     result: Mutex<Option<Arc<Report>>>,
     /// Streams that run it.
     streams: AtomicUsize,
-    /// How far the newest of them has come.
+    /// The furthest cursor that a reader was given.
     position: AtomicU64,
 }
 
@@ -154,14 +154,16 @@ impl Simulation {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Nodes that it has executed: to its end, or as far as it has been streamed.
+    /// How far its readers have come: to the furthest cursor that one was given. All executed nodes once it has ended. It
+    /// never goes back.
     pub fn position(&self) -> u64 {
-        let streamed = || self.position.load(Ordering::Relaxed);
-        self.report().map_or_else(streamed, |report| report.result.steps)
+        let read = || self.position.load(Ordering::Relaxed);
+        self.report().map_or_else(read, |report| report.result.steps)
     }
 
-    pub(crate) fn reached(&self, position: u64) {
-        self.position.store(position, Ordering::Relaxed);
+    /// Notes that a reader was given a cursor.
+    pub fn read_to(&self, cursor: u64) {
+        self.position.fetch_max(cursor, Ordering::Relaxed);
     }
 
     /// How it stands.
@@ -217,6 +219,8 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// Where the next page starts; `None` at the end.
     pub next: Option<u64>,
+    /// Nodes that had been executed by then.
+    pub executed: u64,
 }
 
 type Recalls = HashMap<Uuid, Arc<OnceCell<Option<Arc<Simulation>>>>>;
@@ -284,7 +288,7 @@ impl Engine {
         let abandoned = Abandoned::default();
         let (engine, running, stop) = (self.clone(), Arc::clone(&simulation), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
-            engine.run_to_end(&running, &mut place, &|| stop.load(Ordering::Relaxed))
+            engine.run_to_end(&running, &mut place, &mut |_| stop.load(Ordering::Relaxed))
         });
         let report = joined(run.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
         drop(abandoned);
@@ -356,7 +360,7 @@ impl Engine {
             let Some(mut trace) = Trace::of(&run, simulation.request.trace, fuel) else {
                 return Ok(Steps::default());
             };
-            let mut found = Steps { steps: Vec::new(), next: Some(from) };
+            let mut found = Steps { next: Some(from), ..Steps::default() };
             trace.seek(from, &mut || {
                 place.take_turn();
                 gone()
@@ -369,6 +373,7 @@ impl Engine {
                 let page = trace.page(next, count - found.steps.len(), PAGE);
                 found.steps.extend(page.steps);
                 found.next = page.next;
+                found.executed = page.next.unwrap_or_else(|| trace.run().steps());
             }
             Ok(found)
         });
@@ -397,7 +402,7 @@ impl Engine {
         &self,
         simulation: &Simulation,
         place: &mut Place,
-        stop: &dyn Fn() -> bool,
+        stop: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Report, StartError> {
         let before = place.busy();
         let timeout = simulation.request.bounds.timeout(self.limits());
@@ -410,8 +415,7 @@ impl Engine {
                 break;
             }
             slices.took(start.elapsed());
-            simulation.reached(run.steps());
-            match self.control(stop(), place.busy() - before, timeout) {
+            match self.control(stop(run.steps()), place.busy() - before, timeout) {
                 Control::Continue => {}
                 Control::Cancel => run.cancel(),
                 Control::TimeOut => run.time_out(),

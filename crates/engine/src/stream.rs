@@ -18,11 +18,12 @@ use crate::timeline::Revision;
 /// Part of a trace as it streams.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// The steps in order.
+    /// The steps in order; none, when the run goes on without any to show.
     pub steps: Vec<Step>,
     /// The number of the step after these.
     pub cursor: u64,
-    /// Steps from there on that are left out, since a bound of trace bytes or time was met; in the last batch.
+    /// Steps from there on that are left out, since a bound of trace bytes or time was met: those so far, in the last
+    /// batch all.
     pub skipped: u64,
     /// How the run ended, in the last batch. A stream without it was cut short: the run goes on for the next reader.
     pub report: Option<Arc<Report>>,
@@ -35,10 +36,15 @@ pub struct Batching {
     pub steps: usize,
     /// How long a step may wait for others.
     pub latency: Duration,
+    /// After how long without a batch the stream says that the run goes on.
+    pub pulse: Duration,
 }
 
 /// Batches that wait for a slow reader before the run waits.
 const BATCHES: usize = 4;
+
+/// Steps that are asked for before the clock is looked at.
+const STEPS: usize = 256;
 
 impl Engine {
     /// Runs a function and streams its trace; the last batch says how it ended. Pauses when the receiver is dropped or
@@ -86,8 +92,9 @@ impl Engine {
         let (sender, receiver) = mpsc::channel(BATCHES);
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let runtime = Handle::current();
-        tokio::task::spawn_blocking(move || {
-            let reader = Reader { sender, place, runtime, closing: engine.closing().clone() };
+        let pulse = Pulse { every: batching.pulse, last: Instant::now() };
+        self.spawn_blocking_to_end(move || {
+            let reader = Reader { sender, place, runtime, closing: engine.closing().clone(), pulse };
             let streaming = simulation.streaming();
             if let Err(error) = engine.run_for(reader, &simulation, from, batching) {
                 tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
@@ -114,23 +121,26 @@ impl Engine {
             shown = self.show(&mut reader, simulation, &mut trace, from, batching);
         }
         let report = match (known, shown.end) {
-            // It waits for the next reader.
-            (_, End::Left) => return Ok(()),
+            (_, End::Left) => {
+                self.pause(simulation);
+                return Ok(());
+            }
             (Some(report), End::All | End::Bound) => report,
             (None, End::All | End::Bound) => {
-                let Reader { sender, place, .. } = &mut reader;
-                let report = self.run_to_end(simulation, place, &|| sender.is_closed())?;
+                let Reader { sender, place, pulse, .. } = &mut reader;
+                let mut left = |steps: u64| {
+                    pulse.beat(sender, || shown.silent(steps));
+                    sender.is_closed()
+                };
+                let report = self.run_to_end(simulation, place, &mut left)?;
                 if matches!(report.result.outcome, Outcome::Cancelled { .. }) {
+                    self.pause(simulation);
                     return Ok(());
                 }
                 self.conclude(simulation, report)
             }
         };
-        let skipped = match shown.end {
-            End::Bound => report.result.steps.saturating_sub(shown.cursor),
-            End::All | End::Left => 0,
-        };
-        reader.give_last(Batch { steps: Vec::new(), cursor: shown.cursor, skipped, report: Some(report) });
+        reader.give_last(Batch { report: Some(Arc::clone(&report)), ..shown.silent(report.result.steps) });
         Ok(())
     }
 
@@ -138,14 +148,26 @@ impl Engine {
     fn conclude(&self, simulation: &Arc<Simulation>, report: Report) -> Arc<Report> {
         let report = simulation.ended(Arc::new(report));
         self.0.simulations.kept().weigh(simulation.id);
+        self.record_later(simulation);
+        report
+    }
+
+    /// Leaves a simulation to its next reader, unless it has ended.
+    fn pause(&self, simulation: &Arc<Simulation>) {
+        if simulation.report().is_none() {
+            self.record_later(simulation);
+        }
+    }
+
+    /// Stores how far a simulation has come.
+    fn record_later(&self, simulation: &Arc<Simulation>) {
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         self.spawn_to_end(async move {
-            // Without it, the next reader after a restart runs it to its end again.
+            // Without it, the next reader after a restart finds it as it was stored before.
             if let Err(error) = engine.record(&simulation).await {
-                tracing::warn!(simulation = %simulation.id, %error, "the end of a simulation was not stored");
+                tracing::warn!(simulation = %simulation.id, %error, "how far a simulation has come was not stored");
             }
         });
-        report
     }
 
     /// Sends the steps of a trace, as long as somebody reads and no bound of bytes or time is met.
@@ -164,6 +186,7 @@ impl Engine {
         let mut oldest = Instant::now();
         trace.seek(from, &mut || {
             reader.place.take_turn();
+            reader.beat(&shown, from);
             reader.has_gone() || reader.place.busy() >= time
         });
         loop {
@@ -176,12 +199,11 @@ impl Engine {
             }
             let mut last = shown.end == End::Bound;
             if !last {
-                let page = trace.page(shown.cursor, batching.steps - steps.len(), PAGE);
+                let page = trace.page(shown.cursor, STEPS.min(batching.steps - steps.len()), PAGE);
                 if steps.is_empty() {
                     oldest = Instant::now();
                 }
                 shown.cursor = page.next.unwrap_or_else(|| trace.run().steps());
-                simulation.reached(shown.cursor);
                 for step in page.steps {
                     let Some(rest) = left.checked_sub(step.size() as u64) else {
                         shown = Shown { cursor: step.seq, end: End::Bound };
@@ -200,7 +222,14 @@ impl Engine {
                 }
             }
             if last {
-                return shown;
+                // Its end can be long in coming.
+                let told = shown.end == End::All
+                    || simulation.report().is_some()
+                    || reader.give(shown.silent(trace.run().steps()));
+                return if told { shown } else { Shown { end: End::Left, ..shown } };
+            }
+            if steps.is_empty() {
+                reader.beat(&shown, shown.cursor);
             }
         }
     }
@@ -213,6 +242,17 @@ struct Shown {
     cursor: u64,
     /// Why it went no further.
     end: End,
+}
+
+impl Shown {
+    /// What is told of a run that has executed so many nodes, when no step is shown.
+    fn silent(&self, executed: u64) -> Batch {
+        let skipped = match self.end {
+            End::Bound => executed.saturating_sub(self.cursor),
+            End::All | End::Left => 0,
+        };
+        Batch { steps: Vec::new(), cursor: self.cursor, skipped, report: None }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +271,24 @@ struct Reader {
     place: Place,
     runtime: Handle,
     closing: CancellationToken,
+    pulse: Pulse,
+}
+
+/// When a stream was last heard of.
+struct Pulse {
+    every: Duration,
+    last: Instant,
+}
+
+impl Pulse {
+    /// Says that the run goes on, if nothing has been said for a while; not to a reader who has enough to read.
+    fn beat(&mut self, sender: &mpsc::Sender<Batch>, batch: impl FnOnce() -> Batch) {
+        if self.last.elapsed() >= self.every {
+            self.last = Instant::now();
+            // An error means that the reader is busy, or gone.
+            sender.try_send(batch()).ok();
+        }
+    }
 }
 
 /// How long a batch waits for a reader who does not take it.
@@ -241,8 +299,14 @@ impl Reader {
         self.sender.is_closed() || self.closing.is_cancelled()
     }
 
+    /// Says that the run goes on, if nothing has been said for a while.
+    fn beat(&mut self, shown: &Shown, executed: u64) {
+        self.pulse.beat(&self.sender, || shown.silent(executed));
+    }
+
     /// Hands a batch over; others run while the reader is waited for. Tells whether it was taken.
     fn give(&mut self, batch: Batch) -> bool {
+        self.pulse.last = Instant::now();
         let batch = match self.sender.try_send(batch) {
             Ok(()) => return true,
             Err(TrySendError::Closed(_)) => return false,

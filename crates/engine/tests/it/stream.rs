@@ -24,7 +24,8 @@ func count(from: i64) -> (i64) {
 }
 ";
 
-const BATCHING: Batching = Batching { steps: 100, latency: Duration::from_secs(1) };
+const BATCHING: Batching =
+    Batching { steps: 100, latency: Duration::from_secs(1), pulse: Duration::from_secs(60) };
 
 fn request(open: &OpenProgram, from: i64, bounds: Bounds) -> RunRequest {
     let program = open.timeline.head().revision.checked.program().clone();
@@ -145,7 +146,7 @@ async fn a_stream_goes_on_after_any_cursor() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
     let revision = open.timeline.head().revision;
-    let one = Batching { steps: 1, latency: Duration::from_secs(1) };
+    let one = Batching { steps: 1, ..BATCHING };
     let started = fixture.engine.stream(&open, &revision, request(&open, 3, Bounds::default()), one).await;
     let (simulation, mut batches) = started.unwrap();
     let mut all = Vec::new();
@@ -175,6 +176,7 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
             fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
         let id = simulation.id;
         let cursor = batches.recv().await.unwrap().cursor;
+        simulation.read_to(cursor);
         drop(batches);
         let noticed = async {
             while simulation.status() != Status::Paused {
@@ -182,12 +184,18 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
             }
         };
         tokio::time::timeout(Duration::from_secs(30), noticed).await.expect("the run notices");
-        assert!(simulation.position() >= cursor);
+        assert_eq!(simulation.position(), cursor, "not what was executed ahead of its reader");
         if restart {
             fixture = fixture.reopened(&[]).await;
         }
         let simulation = fixture.engine.simulation(id).await.unwrap().unwrap();
-        assert_eq!(simulation.status(), Status::Paused);
+        assert_eq!((simulation.status(), simulation.position()), (Status::Paused, cursor));
+        let steps = fixture.engine.steps(&simulation, cursor, 10).await.unwrap();
+        assert_eq!((steps.steps.len(), steps.executed), (10, cursor + 10));
+        let mut batches = fixture.engine.stream_again(&simulation, 0, BATCHING).await.unwrap();
+        simulation.read_to(batches.recv().await.unwrap().cursor);
+        drop(batches);
+        assert_eq!(simulation.position(), cursor, "it does not go back");
         let mut batches = fixture.engine.stream_again(&simulation, cursor, BATCHING).await.unwrap();
         let steps = rest(&mut batches).await;
         let report = simulation.report().unwrap();
@@ -231,4 +239,51 @@ async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
     for (id, ..) in &ended {
         assert!(fixture.engine.simulation(*id).await.unwrap().is_none());
     }
+}
+
+/// Nothing is shown of it for as long as it runs, and its reader hears of it all the same.
+#[tokio::test]
+async fn a_run_is_heard_of_when_no_step_of_it_is_shown() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let often = Batching { pulse: Duration::ZERO, ..BATCHING };
+    let bounds = |trace_bytes| Bounds { trace_bytes, ..for_ever(Duration::from_secs(60)) };
+    let shown = request(&open, 0, bounds(Some(100_000)));
+    let silent = RunRequest { trace: TraceLevel::None, ..request(&open, 0, bounds(None)) };
+    let rare = RunRequest { trace: TraceLevel::Calls, ..silent.clone() };
+    for (request, skips) in [(shown, true), (silent, false), (rare, false)] {
+        let level = request.trace;
+        let started = fixture.engine.stream(&open, &revision, request, often).await;
+        let (_, mut batches) = started.unwrap();
+        let (mut heard, mut told) = (0, Vec::new());
+        while heard < 3 || skips && told.last().is_none_or(|skipped| *skipped < 100_000) {
+            let batch = batches.recv().await.unwrap();
+            assert!(batch.report.is_none());
+            if batch.steps.is_empty() {
+                heard += 1;
+                told.push(batch.skipped);
+            }
+        }
+        assert!(told.is_sorted(), "{told:?}");
+        assert_eq!(told.last() > Some(&0), skips, "{level:?}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bound_of_bytes_is_told_before_the_end() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let bounds = Bounds { trace_bytes: Some(100_000), ..Bounds::default() };
+    let started = fixture.engine.stream(&open, &revision, request(&open, 1_000, bounds), BATCHING).await;
+    let (_, mut batches) = started.unwrap();
+    let mut told = Vec::new();
+    while let Some(batch) = batches.recv().await {
+        if batch.steps.is_empty() {
+            told.push((batch.cursor, batch.skipped, batch.report.is_some()));
+        }
+    }
+    let [(cursor, first, false), (end, all, true)] = told[..] else { panic!("{told:?}") };
+    assert!(cursor == end && 0 < first && first < all, "{told:?}");
 }

@@ -32,6 +32,7 @@ pub mod scalars;
 pub mod search;
 pub mod simulation;
 pub mod subscription;
+pub mod trace_batch;
 pub mod types;
 pub mod verification;
 pub mod view;

@@ -20,7 +20,7 @@ use crate::schema::revision::Revision;
 use crate::schema::simulation::Simulation;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
-use crate::schema::{mutation, neighbourhood, subscription};
+use crate::schema::{mutation, neighbourhood, trace_batch};
 use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
@@ -107,7 +107,7 @@ impl Query {
             ("nodes", MOST_IDS),
             ("hops", MAX_HOPS.into()),
             ("maxNodes", neighbourhood::MOST),
-            ("maxEvents", subscription::MOST_EVENTS),
+            ("maxEvents", trace_batch::MOST_EVENTS),
             ("noteBytes", mutation::NOTE_BYTES),
         ] {
             limits.insert(name.into(), limit.into());

@@ -314,7 +314,10 @@ async fn trace_page(
 ) -> std::result::Result<TracePage, ApiError> {
     let page = PageRequest::new(first, None)?;
     let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
-    let steps = simulation.report().map_or(0, |report| report.result.steps);
+    let steps = match simulation.report() {
+        Some(report) => report.result.steps,
+        None => simulation.position().max(found.executed),
+    };
     let silent = simulation.request.trace == interp::TraceLevel::None;
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
@@ -331,7 +334,9 @@ pub struct TracePage {
     steps: Rows<TraceStep>,
     /// Where the next page starts; null at the end.
     next_seq: Option<Count>,
-    /// Executed nodes whose steps can be read, as far as the level of the trace shows them; 0 when it shows nothing.
+    /// Executed nodes whose steps can be read, as far as the level of the trace shows them: all of a run that has ended,
+    /// those up to `position` or to the end of this page, whichever is further, of one that has not; 0 when it shows
+    /// nothing.
     recorded: Count,
     /// Executed nodes whose steps cannot be read.
     dropped: Count,
@@ -466,7 +471,8 @@ impl Simulation {
         self.simulation.status().into()
     }
 
-    /// Nodes that it has executed: to its end, or as far as it has been streamed.
+    /// How far its readers have come: the furthest `cursor` that a stream of it was given, and once it has ended, all
+    /// executed nodes. It never goes back.
     async fn position(&self) -> Count {
         Count(self.simulation.position())
     }

@@ -1,14 +1,12 @@
 //! The root of subscriptions: each starts without a gap after its cursor and resumes from the last one seen.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject, Subscription as Root};
+use async_graphql::{Context, ID, InputObject, Object, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
-use lmlang_engine::{self as engine, Batching, Cursor, Engine, Event};
+use lmlang_engine::{self as engine, Cursor, Engine, Event};
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
@@ -20,21 +18,10 @@ use crate::schema::named::Named;
 use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
 use crate::schema::revision::{Revision, cursor};
 use crate::schema::run_input::SimulateInput;
-use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
-use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
+use crate::schema::simulation::Simulation;
+use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
-
-/// How a trace is cut into batches.
-#[derive(Clone, Debug, InputObject)]
-pub struct BatchInput {
-    /// Steps in one batch at most.
-    #[graphql(default = 256)]
-    max_events: i32,
-    /// How long a step may wait for others, in milliseconds.
-    #[graphql(default = 50)]
-    max_latency_ms: i32,
-}
 
 /// A run to start.
 #[derive(Clone, Debug, InputObject)]
@@ -67,24 +54,6 @@ pub struct BreakpointInput {
     condition: Option<String>,
     /// What to watch.
     watch: Option<String>,
-}
-
-/// Part of a trace.
-#[derive(Clone, SimpleObject)]
-pub struct TraceBatch {
-    /// The simulation: `simulation(id:, after:)` resumes it.
-    simulation_id: ID,
-    /// The number of the step after these: where to resume.
-    cursor: Count,
-    /// The steps in order.
-    steps: Rows<TraceStep>,
-    /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes or of time; in the last
-    /// batch. `simulation(id:, after:)` shows them.
-    skipped: Count,
-    /// How the run stands.
-    status: SimulationStatus,
-    /// How it ended; null while it runs.
-    outcome: Option<Outcome>,
 }
 
 /// What a revision changed about the findings.
@@ -206,11 +175,10 @@ impl Subscription {
         let view = View::find(engine, &input.program_id, input.at.as_deref()).await?;
         let function = view.function_named(&input.function)?;
         let request = input.run.request(&view, function)?;
-        let batching = batching(batch)?;
-        let (simulation, batches) =
-            engine.stream(view.open(), view.revision(), request, batching).await.map_err(fail)?;
-        let simulation = Simulation::new(engine, simulation);
-        Ok(ReceiverStream::new(batches).map(move |batch| trace_batch(&simulation, batch)))
+        let wanted = Wanted::new(batch)?;
+        let started = engine.stream(view.open(), view.revision(), request, wanted.batching()).await;
+        let (simulation, batches) = started.map_err(fail)?;
+        Ok(wanted.printed(Simulation::new(engine, simulation), batches))
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left
@@ -227,9 +195,9 @@ impl Subscription {
             return Err(not_found("simulation", &id).into());
         };
         let simulation = Simulation::find(engine, uuid).await?;
-        let batching = batching(batch)?;
-        let batches = engine.stream_again(simulation.inner(), after.0, batching).await.map_err(fail)?;
-        Ok(ReceiverStream::new(batches).map(move |batch| trace_batch(&simulation, batch)))
+        let wanted = Wanted::new(batch)?;
+        let batches = engine.stream_again(simulation.inner(), after.0, wanted.batching()).await;
+        Ok(wanted.printed(simulation, batches.map_err(fail)?))
     }
 
     /// What each revision changes about the findings, from now on or after a cursor.
@@ -300,32 +268,4 @@ fn up_to_error<T>(
         std::future::ready(goes_on)
     });
     items.map(|item| item.map_err(Into::into))
-}
-
-/// The most steps of one batch.
-pub(crate) const MOST_EVENTS: usize = 10_000;
-
-fn batching(given: Option<BatchInput>) -> std::result::Result<Batching, ApiError> {
-    let given = given.unwrap_or(BatchInput { max_events: 256, max_latency_ms: 50 });
-    let steps = usize::try_from(given.max_events).ok().filter(|steps| *steps > 0);
-    let steps = steps.ok_or_else(|| ApiError::new(Code::BadRequest, "`maxEvents` must be positive"))?;
-    if steps > MOST_EVENTS {
-        return Err(ApiError::limit("maxEvents", MOST_EVENTS as u64, steps as u64));
-    }
-    let latency = u64::try_from(given.max_latency_ms)
-        .map_err(|_| ApiError::new(Code::BadRequest, "`maxLatencyMs` must not be negative"))?;
-    Ok(Batching { steps, latency: Duration::from_millis(latency.min(10_000)) })
-}
-
-fn trace_batch(simulation: &Simulation, batch: engine::Batch) -> Result<TraceBatch> {
-    let view = simulation.view();
-    let found = batch.report.as_ref().map(|report| &report.result.outcome);
-    Ok(TraceBatch {
-        simulation_id: GlobalId::Simulation(simulation.inner().id).to_string().into(),
-        cursor: Count(batch.cursor),
-        steps: Rows(batch.steps.iter().map(|step| trace_step(view, step)).collect()),
-        skipped: Count(batch.skipped),
-        status: found.map_or(SimulationStatus::Running, |found| engine::Status::of(found).into()),
-        outcome: found.map(|found| outcome(view, found)).transpose()?,
-    })
 }

@@ -58,3 +58,51 @@ async fn functions_and_modules_are_named_by_ref_or_path() {
     let query = r#"subscription { programEvents(programId: "world", after: "r1", filter: {functions: ["world::half"]}) { cursor } }"#;
     assert_eq!(first(&world, query).await["data"]["programEvents"]["cursor"], "r4");
 }
+
+/// A function without an end.
+const ENDLESS: &str = "module e
+func endless (n: i64) -> () pure {
+  loop L (i: i64 = n) {
+    continue L (add.i64 i, 1)
+  }
+  unreachable
+}
+";
+
+#[tokio::test]
+async fn the_position_of_a_run_is_where_its_reader_is() {
+    let world = World::empty().await;
+    world.create("e", ENDLESS).await;
+    let run = r#"subscription { simulate(
+        input: {programId: "e", function: "e::endless", run: {args: [0], limits: {fuel: 9007199254740991, timeoutMs: 60000}}},
+        batch: {maxEvents: 100}
+    ) { simulationId cursor steps { seq } skipped status } }"#;
+    let mut batches = world.stream(run, json!({}));
+    let first = soon(batches.next()).await.expect("it runs")["data"]["simulate"].take();
+    assert_eq!((&first["status"], &first["skipped"]), (&json!("RUNNING"), &json!(0)));
+    let steps = first["steps"].as_array().expect("there are steps");
+    assert_eq!(first["cursor"], steps.len());
+    let again = json!({"id": first["simulationId"], "from": first["cursor"]});
+    let asked = "query($id: ID!, $from: Count!) { simulation(id: $id) {
+        status position trace(from: $from, first: 10) { steps { seq } recorded dropped }
+    } }";
+    let standing = async || world.data(asked, again.clone()).await["simulation"].take();
+    assert_eq!(standing().await["position"], first["cursor"], "more waits for the reader");
+    drop(batches);
+    let paused = soon(async {
+        loop {
+            let standing = standing().await;
+            if standing["status"] == "PAUSED" {
+                return standing;
+            }
+        }
+    });
+    let paused = paused.await;
+    assert_eq!(paused["position"], first["cursor"]);
+    let recorded = first["cursor"].as_u64().expect("it is a number") + 10;
+    assert_eq!((&paused["trace"]["recorded"], &paused["trace"]["dropped"]), (&json!(recorded), &json!(0)));
+    let again = "subscription($id: ID!) { simulation(id: $id, batch: {maxEvents: 10}) { cursor } }";
+    let mut batches = world.stream(again, json!({"id": first["simulationId"]}));
+    assert_eq!(soon(batches.next()).await.expect("it runs")["data"]["simulation"]["cursor"], 10);
+    assert_eq!(standing().await["position"], first["cursor"], "it does not go back");
+}

@@ -1,0 +1,200 @@
+//! Batches of a trace as they are sent.
+//!
+//! To print what a step shows can take longer than to execute it. So a batch whose first steps would wait for too long
+//! meanwhile is sent in parts.
+
+use std::iter::Peekable;
+use std::time::{Duration, Instant};
+
+use async_graphql::{ID, InputObject, Result, SimpleObject};
+use futures_util::{Stream, stream};
+use lmlang_engine::{self as engine, Batching};
+use lmlang_interp::Step;
+use tokio::sync::mpsc::Receiver;
+
+use crate::direct::Rows;
+use crate::error::{ApiError, Code};
+use crate::schema::ids::GlobalId;
+use crate::schema::run_outcome::{Outcome, outcome};
+use crate::schema::scalars::Count;
+use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
+use crate::transport::budget;
+
+/// How a trace is cut into batches.
+#[derive(Clone, Debug, InputObject)]
+pub struct BatchInput {
+    /// Steps in one batch at most.
+    #[graphql(default = 256)]
+    max_events: i32,
+    /// How long a step may wait for others, in milliseconds, until it is printed. With 0 it waits for as few as can be.
+    #[graphql(default = 50)]
+    max_latency_ms: i32,
+}
+
+/// Part of a trace.
+#[derive(Clone, SimpleObject)]
+pub struct TraceBatch {
+    /// The simulation: `simulation(id:, after:)` resumes it.
+    simulation_id: ID,
+    /// The number of the step after these: where to resume.
+    cursor: Count,
+    /// The steps in order; none in a batch that only says that the run goes on, which comes every second when nothing
+    /// else does.
+    steps: Rows<TraceStep>,
+    /// Steps from `cursor` on that this stream leaves out, since it met the bound of trace bytes or of time: those so far
+    /// while the run goes on, all of them in the last batch. `simulation(id:, after:)` shows them.
+    skipped: Count,
+    /// How the run stands.
+    status: SimulationStatus,
+    /// How it ended; null while it runs.
+    outcome: Option<Outcome>,
+}
+
+/// The most steps of one batch.
+pub(crate) const MOST_EVENTS: usize = 10_000;
+
+/// How often a stream says that its run goes on when it has nothing else to say.
+const PULSE: Duration = Duration::from_secs(1);
+
+/// What printing may take at least, so that a step is not sent alone while others are there.
+const LEAST: Duration = Duration::from_millis(1);
+
+/// Steps that are printed before others get their turn.
+const TURN: usize = 64;
+
+/// How a client wants its batches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    steps: usize,
+    latency: Duration,
+}
+
+impl Wanted {
+    pub(crate) fn new(given: Option<BatchInput>) -> std::result::Result<Wanted, ApiError> {
+        let given = given.unwrap_or(BatchInput { max_events: 256, max_latency_ms: 50 });
+        let steps = usize::try_from(given.max_events).ok().filter(|steps| *steps > 0);
+        let steps = steps.ok_or_else(|| ApiError::new(Code::BadRequest, "`maxEvents` must be positive"))?;
+        if steps > MOST_EVENTS {
+            return Err(ApiError::limit("maxEvents", MOST_EVENTS as u64, steps as u64));
+        }
+        let latency = u64::try_from(given.max_latency_ms)
+            .map_err(|_| ApiError::new(Code::BadRequest, "`maxLatencyMs` must not be negative"))?;
+        Ok(Wanted { steps, latency: Duration::from_millis(latency.min(10_000)) })
+    }
+
+    /// How the engine is to cut the trace: half of the time is for printing and sending.
+    pub(crate) fn batching(self) -> Batching {
+        Batching { steps: self.steps, latency: self.latency / 2, pulse: PULSE }
+    }
+
+    /// The batches of a simulation, as they are sent.
+    pub(crate) fn printed(
+        self,
+        simulation: Simulation,
+        batches: Receiver<engine::Batch>,
+    ) -> impl Stream<Item = Result<TraceBatch>> {
+        let patience = (self.latency / 4).max(LEAST);
+        let printer = Printer { simulation, batches, rest: None, patience };
+        stream::unfold(printer, |mut printer| async move {
+            let batch = printer.next().await?;
+            Some((batch, printer))
+        })
+    }
+}
+
+struct Printer {
+    simulation: Simulation,
+    batches: Receiver<engine::Batch>,
+    /// What is left of the batch that is being sent.
+    rest: Option<Rest>,
+    /// How long the steps of one part are printed.
+    patience: Duration,
+}
+
+struct Rest {
+    steps: Peekable<std::vec::IntoIter<Step>>,
+    /// The batch without its steps, which are sent by the time that it is.
+    last: engine::Batch,
+}
+
+impl Printer {
+    async fn next(&mut self) -> Option<Result<TraceBatch>> {
+        let mut rest = match self.rest.take() {
+            Some(rest) => rest,
+            None => {
+                let mut last = self.batches.recv().await?;
+                Rest { steps: std::mem::take(&mut last.steps).into_iter().peekable(), last }
+            }
+        };
+        let (view, began) = (self.simulation.view(), Instant::now());
+        let late = || began.elapsed() >= self.patience;
+        let steps = part(&mut rest.steps, |step| trace_step(view, &step), late).await;
+        let batch = match rest.steps.peek() {
+            Some(next) => {
+                let cursor = next.seq;
+                self.rest = Some(rest);
+                engine::Batch { steps: Vec::new(), cursor, skipped: 0, report: None }
+            }
+            None => rest.last,
+        };
+        self.simulation.inner().read_to(batch.cursor);
+        Some(self.shown(batch, steps))
+    }
+
+    fn shown(&self, batch: engine::Batch, steps: Vec<TraceStep>) -> Result<TraceBatch> {
+        let found = batch.report.as_ref().map(|report| &report.result.outcome);
+        Ok(TraceBatch {
+            simulation_id: GlobalId::Simulation(self.simulation.inner().id).to_string().into(),
+            cursor: Count(batch.cursor),
+            steps: Rows(steps),
+            skipped: Count(batch.skipped),
+            status: found.map_or(SimulationStatus::Running, |found| engine::Status::of(found).into()),
+            outcome: found.map(|found| outcome(self.simulation.view(), found)).transpose()?,
+        })
+    }
+}
+
+/// Prints steps until it is late, one at least.
+async fn part<S, T>(
+    steps: &mut impl Iterator<Item = S>,
+    mut print: impl FnMut(S) -> T,
+    mut late: impl FnMut() -> bool,
+) -> Vec<T> {
+    let mut printed = Vec::new();
+    while let Some(step) = steps.next() {
+        printed.push(print(step));
+        if late() {
+            break;
+        }
+        if printed.len() % TURN == 0 {
+            budget::breathe().await;
+        }
+    }
+    printed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    /// The parts of ten steps, when it is late after so many looks at the clock.
+    async fn check(looks: usize, expect: &[&[u32]]) {
+        let (mut steps, mut parts) = ((0..10).peekable(), Vec::new());
+        while steps.peek().is_some() {
+            let mut looked = 0;
+            let late = || {
+                looked += 1;
+                looked >= looks
+            };
+            parts.push(part(&mut steps, |step| step, late).await);
+        }
+        assert_eq!(parts, expect);
+    }
+
+    #[tokio::test]
+    async fn steps_are_sent_as_soon_as_it_is_late() {
+        check(20, &[&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]).await;
+        check(4, &[&[0, 1, 2, 3], &[4, 5, 6, 7], &[8, 9]]).await;
+        check(0, &[&[0], &[1], &[2], &[3], &[4], &[5], &[6], &[7], &[8], &[9]]).await;
+    }
+}
