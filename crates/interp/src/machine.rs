@@ -58,6 +58,8 @@ pub(crate) struct Machine {
     pub(crate) globals: Vec<u64>,
     pub(crate) global_refs: Vec<Obj>,
     pub(crate) tables: Vec<Option<Table>>,
+    /// Bytes of the entries of all tables.
+    pub(crate) table_bytes: u64,
     pub(crate) data: Vec<Arc<[u8]>>,
     pub(crate) stdin: Arc<str>,
     pub(crate) stdin_at: usize,
@@ -94,15 +96,24 @@ impl Machine {
         self.tables.get_mut(usize::from(index))?.as_mut()
     }
 
-    /// Keeps the peak in step with linear memory and the value heap.
+    /// Keeps the peak in step with linear memory, tables and the value heap.
     pub(crate) fn note_memory(&mut self) {
-        let now = crate::heap::peak() + self.memory.len() as u64;
+        let now = crate::heap::peak() + self.memory.len() as u64 + self.table_bytes;
         self.memory_peak = self.memory_peak.max(now);
+    }
+
+    /// Says whether there is room for more bytes, before they are allocated.
+    pub(crate) fn room(&self, bytes: u64) -> Result<(), Stop> {
+        let used = crate::heap::live() + self.memory.len() as u64 + self.table_bytes;
+        match used.saturating_add(bytes) <= self.memory_limit {
+            true => Ok(()),
+            false => Err(Stop::Limit(Limit::Memory)),
+        }
     }
 
     /// Sets up globals, memory, tables and data; `intern` gives a function's position in the run's list.
     ///
-    /// Fails as instantiation would: when a data segment does not fit the memory, or the memory the limit.
+    /// Fails as instantiation would: when a data segment does not fit the memory, or all of it the limit.
     pub(crate) fn instantiate(
         &mut self,
         program: &Program,
@@ -119,9 +130,10 @@ impl Machine {
                 },
                 StorageKind::Memory { pages, max_pages } => {
                     let size = u64::from(*pages) << 16;
-                    if size > self.memory_limit || *pages > 1 << 16 {
+                    if *pages > 1 << 16 {
                         return Err(Stop::Limit(Limit::Memory));
                     }
+                    self.room(size)?;
                     self.memory = vec![0; size as usize];
                     self.has_memory = true;
                     self.max_pages = *max_pages;
@@ -134,6 +146,8 @@ impl Machine {
                     }
                 }
                 StorageKind::Table { entries, max } => {
+                    self.room(8 * entries.len() as u64)?;
+                    self.table_bytes += 8 * entries.len() as u64;
                     let entries =
                         entries.iter().map(|entry| entry.map_or(0, |f| u64::from(intern(f)) + 1)).collect();
                     table = Some(Table { entries, max: *max });

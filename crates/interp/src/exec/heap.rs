@@ -203,6 +203,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
             let length = array_length(cx.m.obj(o.b))?;
             let (start, end) = range(&o, o.c, o.d, length)?;
             cx.m.spend(&mut o, 8 * (end - start) as u64)?;
+            cx.m.room(8 * (end - start) as u64)?;
             let slice = match cx.m.obj(o.b).get() {
                 Some(Heap::Nums(items)) => Heap::Nums(items.slice(start, end)),
                 Some(Heap::Objs(items)) => Heap::Objs(items.slice(start, end)),
@@ -435,15 +436,6 @@ impl Machine {
         Ok(())
     }
 
-    /// Says whether there is room for more bytes, before they are allocated.
-    pub(super) fn room(&self, bytes: u64) -> Result<(), Stop> {
-        match heap::live().saturating_add(self.memory.len() as u64).saturating_add(bytes) <= self.memory_limit
-        {
-            true => Ok(()),
-            false => Err(Stop::Limit(Limit::Memory)),
-        }
-    }
-
     fn check_memory(&self) -> Result<(), Stop> {
         self.room(0)
     }
@@ -524,9 +516,11 @@ fn table(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(), Stop> 
                 return Ok(());
             }
             m.spend(o, 8 * more)?;
-            m.room(8 * (size as u64 + more))?;
+            m.room(8 * more)?;
             let entries = m.table_mut(o.d).map(|table| &mut table.entries).ok_or(bounds)?;
             entries.resize(size + more as usize, value);
+            m.table_bytes += 8 * more;
+            m.note_memory();
             o.set(o.a, size as u64);
         }
         HeapOp::TableFill => {

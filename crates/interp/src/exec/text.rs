@@ -75,8 +75,10 @@ pub(super) fn strings(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Resu
         }
         HeapOp::StringSlice => {
             let (start, end) = range(o, o.c, o.d, length(m, o.b)?)?;
+            text_of(m, o.b)?.get(start..end).ok_or_else(utf8_trap)?;
             m.spend(o, (end - start) as u64)?;
-            let slice = text_of(m, o.b)?.get(start..end).ok_or_else(utf8_trap)?.to_owned();
+            m.room((end - start) as u64)?;
+            let slice = text_of(m, o.b)?[start..end].to_owned();
             m.release_taken(o.b);
             m.put(o.a, Obj::text(slice));
         }

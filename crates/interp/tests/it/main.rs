@@ -5,5 +5,6 @@ mod functions;
 mod kernels;
 mod laws;
 mod limits;
+mod memory;
 mod tools;
 mod traces;
