@@ -11,11 +11,13 @@ use crate::entities::{
     Visibility,
 };
 use crate::program::Program;
-use crate::refs::{FuncRef, MAX_GIVEN, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
+use crate::refs::{FuncRef, MAX_GIVEN, MemberRef, ModuleRef, NAME_RULE, Ref, RefAllocator, RefKind, TypeRef, VarRef};
 use crate::text::cursor::Parser;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
+use crate::text::literal::{Literal, Unfit};
 use crate::text::lower_body::Reuse;
 use crate::text::names::{ProgramNames, Wanted, unknown_ref};
+use crate::text::print::print_type_name;
 use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
 use crate::text::syntax::{
     Expr, FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag,
@@ -148,7 +150,16 @@ impl<'t> Lowering<'t> {
             if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag) {
                 self.note(Mistake::new(code::DUPLICATE, second.at, "a second ref for one node"));
             }
+            let before = self.mistakes.len();
             self.give(stmt.label.tag.or(stmt.head.tag), RefKind::Node);
+            // `n5 = ..` may be meant as a name.
+            if let Some(Tag { of, at }) = stmt.label.tag
+                && at == stmt.label.at
+                && let Some(mistake) = self.mistakes.get_mut(before)
+            {
+                mistake.expected.push(NAME_RULE.to_owned());
+                mistake.candidates.push(format!("{of}_"));
+            }
         }
         for expr in &tree.exprs {
             match expr {
@@ -489,17 +500,13 @@ impl<'t> Lowering<'t> {
         let of = VarRef::of_key(self.number(item.label.tag, item.label.at));
         let kind = match &item.kind {
             StorageSyntax::Global { ty, mutable, initial } => {
-                let ty_at = ty.at;
                 let resolved = resolve_type(ty, &self.names(module));
                 let Some(ty) = self.noted(resolved) else { return };
                 let value = match initial {
-                    Some((literal, at)) => literal.typed(&ty).map_err(|reason| {
-                        Mistake::new(code::BAD_LITERAL, *at, reason).expected(format!("a literal of `{ty}`"))
+                    Some((literal, at)) => initial_value(literal, &ty).map_err(|unfit| {
+                        unfit.mistake(literal, &print_type_name(&self.program, Some(module), &ty), *at)
                     }),
-                    None => zero(&ty).ok_or_else(|| {
-                        Mistake::new(code::TYPE_EXPECTED, ty_at, format!("a global cannot be of type `{ty}`"))
-                            .expected("a scalar, unit, string or bytes")
-                    }),
+                    None => Ok(zero(&ty)),
                 };
                 let Some(initial) = self.noted(value) else { return };
                 StorageKind::Global { ty, mutable: *mutable, initial }
@@ -541,22 +548,31 @@ impl<'t> Lowering<'t> {
     }
 }
 
-/// The constant that a cell of a type starts with.
-fn zero(ty: &Type) -> Option<Const> {
-    Some(match ty {
+/// The first value of a global that a literal stands for: an address is a number, and `unit` stands for the zero of a type
+/// without constants.
+fn initial_value(literal: &Literal, ty: &Type) -> Result<Const, Unfit> {
+    match (literal, ty) {
+        (_, Type::Ptr(_)) => literal.typed(&Type::I32),
+        (Literal::Unit, _) if zero(ty) == Const::Unit => Ok(Const::Unit),
+        (_, _) => literal.typed(ty),
+    }
+}
+
+/// What a global of a type starts with when nothing is said.
+fn zero(ty: &Type) -> Const {
+    match ty {
         Type::Scalar(Scalar::Bool) => Const::Bool(false),
         Type::Scalar(Scalar::I8) => Const::I8(0),
         Type::Scalar(Scalar::I16) => Const::I16(0),
-        Type::Scalar(Scalar::I32) => Const::I32(0),
+        Type::Scalar(Scalar::I32) | Type::Ptr(_) => Const::I32(0),
         Type::Scalar(Scalar::I64) => Const::I64(0),
         Type::Scalar(Scalar::F32) => Const::F32(0),
         Type::Scalar(Scalar::F64) => Const::F64(0),
-        Type::Unit => Const::Unit,
         Type::String => Const::String("".into()),
         Type::Bytes => Const::Bytes(Arc::from(&[][..])),
-        Type::Never
+        Type::Unit
+        | Type::Never
         | Type::Named(_)
-        | Type::Ptr(_)
         | Type::Option(_)
         | Type::Result(_)
         | Type::Array(_)
@@ -564,6 +580,6 @@ fn zero(ty: &Type) -> Option<Const> {
         | Type::Box(_)
         | Type::Closure(_)
         | Type::FuncRef
-        | Type::ExternRef => return None,
-    })
+        | Type::ExternRef => Const::Unit,
+    }
 }
