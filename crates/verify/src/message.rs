@@ -1,7 +1,9 @@
 //! Findings in words: lower case, names in backticks, expected and found.
 
 use lmlang_ir::types::write_type;
-use lmlang_ir::{EffectBound, Op, Program, Ref, Type, TypeRef};
+use lmlang_ir::{
+    EffectBound, FuncRef, MemberRef, Op, Place, Program, Ref, RegionOwner, RegionRef, Type, TypeRef,
+};
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
@@ -159,8 +161,33 @@ impl Words<'_> {
         format!("{article} {word}")
     }
 
+    /// An entity by its name. A node has its ref; what is inside of something else is told by that.
     fn entity(&self, of: Ref) -> String {
-        format!("`{}`", self.program.path(of))
+        let inside = match self.program.place(of) {
+            Some(Place::Member(ty, member)) => self.member(ty, member),
+            Some(Place::Region(function, region)) => self.region(function, region),
+            Some(_) | None => None,
+        };
+        inside.unwrap_or_else(|| format!("`{}`", self.program.path(of)))
+    }
+
+    fn member(&self, ty: TypeRef, of: MemberRef) -> Option<String> {
+        let def = self.program.type_def(ty)?;
+        let fields = def.fields().iter().map(|field| (field.member, &field.name));
+        let mut members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
+        let (_, name) = members.find(|(member, _)| *member == of)?;
+        Some(format!("`{}.{name}`", def.name))
+    }
+
+    fn region(&self, function: FuncRef, of: RegionRef) -> Option<String> {
+        let body = self.program.function(function)?.body();
+        let region = body.region(of)?;
+        let owner = match region.owner {
+            RegionOwner::Function => self.entity(function.into()),
+            RegionOwner::Node(node) => format!("`{}`", body.node(node)?.op().code().mnemonic()),
+            RegionOwner::Contract(contract) => format!("\"{}\"", body.contract(contract)?.message),
+        };
+        Some(format!("the region `{}` of {owner}", region.role))
     }
 
     fn ty(&self, of: &Type) -> String {
