@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use lmlang_ir::ops::signature::source_type;
-use lmlang_ir::ops::{self, Attr, Case, Expected, Opcode};
+use lmlang_ir::ops::{self, Attr, Case, Expected, Opcode, Ports};
+use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::{
     FuncRef, NodeContent, NodeRef, Op, Ref, Region, RegionOwner, RegionParam, RegionRef, RegionRole, Source,
     Use, node::MAX_PORTS,
@@ -63,9 +64,9 @@ impl Session<'_> {
             let ports = found.body().node(node).and_then(|node| ops::ports(&self.program, found, node));
             for (index, literal) in literals {
                 let field = ["inputs", &index.to_string()];
-                let expected = ports.as_ref().and_then(|ports| ports.inputs.get(index));
+                let wanted = literal_place(ports.as_ref(), index);
                 let before = Scope { after: self.body(function)?.previous(node), ..place };
-                let source = self.input(&field, before, literal, expected)?;
+                let source = self.input(&field, before, literal, wanted)?;
                 self.open(function)?.set_input(node, index, Some(source))?;
             }
         }
@@ -326,8 +327,8 @@ impl Session<'_> {
         self.make_room(function, to, edit.target_port, edit.replace)?;
         let found = self.function(&["to"], function)?;
         let ports = found.body().node(to).and_then(|node| ops::ports(&self.program, found, node));
-        let expected = ports.as_ref().and_then(|ports| ports.inputs.get(usize::from(edit.target_port)));
-        let source = with_port(self.input(&["from"], place, given, expected)?, edit.source_port);
+        let wanted = literal_place(ports.as_ref(), usize::from(edit.target_port));
+        let source = with_port(self.input(&["from"], place, given, wanted)?, edit.source_port);
         self.open(function)?.set_input(to, usize::from(edit.target_port), Some(source))?;
         Ok(())
     }
@@ -418,7 +419,8 @@ impl Session<'_> {
         }
         let place = Scope { function, region, after };
         let given = self.given(&["with"], place, &edit.with)?;
-        let with = self.input(&["with"], place, given, expected.as_ref())?;
+        let wanted = expected.as_ref().map_or(LiteralPlace::Unknown, LiteralPlace::Takes);
+        let with = self.input(&["with"], place, given, wanted)?;
         self.replace_uses(function, of.number(), Some(of.port()), with)
     }
 
@@ -482,6 +484,14 @@ impl Session<'_> {
         let content = NodeContent { name, ..found.content() };
         self.open(function)?.set_node(node, content)?;
         Ok(())
+    }
+}
+
+/// What an input of an operator wants of a literal.
+fn literal_place(ports: Option<&Ports>, input: usize) -> LiteralPlace<'_> {
+    match ports {
+        None => LiteralPlace::Unknown,
+        Some(ports) => ports.inputs.get(input).map_or(LiteralPlace::Surplus, LiteralPlace::Takes),
     }
 }
 

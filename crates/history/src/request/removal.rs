@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::types::Type;
 use lmlang_ir::{
     Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RegionOwner, RegionRef, Source,
@@ -76,7 +77,8 @@ impl Session<'_> {
                 .any(|one| body.source_of(one).is_some_and(|source| source.port() > 0));
             let expected = if several { None } else { self.taken(function, Source::Node(node, 0)) };
             let given = self.given(&["replaceUsesWith"], scope, text)?;
-            let with = self.input(&["replaceUsesWith"], scope, given, expected.as_ref())?;
+            let wanted = expected.as_ref().map_or(LiteralPlace::Unknown, LiteralPlace::Takes);
+            let with = self.input(&["replaceUsesWith"], scope, given, wanted)?;
             self.replace_uses(function, node.number(), None, with)?;
         }
         let body = self.body(function)?;

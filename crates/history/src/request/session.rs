@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use imbl::OrdMap;
-use lmlang_ir::text::{self, Places, TextError, nearest};
+use lmlang_ir::text::{self, Places, TextError, in_scope, nearest};
 use lmlang_ir::{
     Body, FuncRef, Function, FunctionMut, ModuleRef, NodeRef, Place, Program, Ref, RefAllocator, RefKind,
     RegionRef, StructureError, refs,
@@ -70,8 +70,9 @@ impl Session<'_> {
         if self.lost.contains(name) {
             return Err(Fail::Follows);
         }
-        let known =
-            nearest(name, self.names.keys().map(String::as_str)).into_iter().map(|name| format!("${name}"));
+        let known = in_scope(name, self.names.iter().map(|(name, _)| name.as_str()))
+            .into_iter()
+            .map(|name| format!("${name}"));
         let message = format!("no edit before made `${name}`");
         Err(EditError::new(code::UNKNOWN_NAME, field, message)
             .found(format!("${name}"))
@@ -310,16 +311,18 @@ pub(super) fn bare(name: &str) -> &str {
 
 /// Checks a name that is given to an entity.
 pub(super) fn check_name(field: &[&str], name: &str) -> Done<()> {
-    let reason = if name.trim().is_empty() {
-        "a name is not empty".to_owned()
-    } else if refs::looks_like_ref(name) {
-        format!("`{name}` looks like a ref")
-    } else if name.chars().any(char::is_control) {
-        "a name has no control characters".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(EditError::new(code::BAD_NAME, field, reason).found(shortened(name)).into())
+    let bad = |reason: String| EditError::new(code::BAD_NAME, field, reason).found(shortened(name));
+    if name.trim().is_empty() {
+        return Err(bad("a name is not empty".to_owned()).into());
+    }
+    if refs::looks_like_ref(name) {
+        let error = bad(format!("`{name}` looks like a ref"));
+        return Err(error.expected([refs::NAME_RULE.to_owned()]).candidates([format!("{name}_")]).into());
+    }
+    if name.chars().any(char::is_control) {
+        return Err(bad("a name has no control characters".to_owned()).into());
+    }
+    Ok(())
 }
 
 pub(super) fn wrong_kind(field: &[&str], of: Ref, expected: &[RefKind]) -> EditError {

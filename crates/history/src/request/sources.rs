@@ -2,7 +2,7 @@
 //! `$x.body.0`; or a literal, for which a constant is made.
 
 use lmlang_ir::ops::Expected;
-use lmlang_ir::text::{nearest, parse_literal};
+use lmlang_ir::text::{LiteralPlace, in_scope, is_literal, output_names, parse_literal};
 use lmlang_ir::{
     Body, FuncRef, FunctionHead, NodeContent, NodeRef, Op, Ref, RefKind, RegionRef, Source, Type,
     node::MAX_PORTS,
@@ -40,7 +40,7 @@ impl Session<'_> {
     pub(super) fn given<'t>(&self, field: &[&str], scope: Scope, text: &'t str) -> Done<Given<'t>> {
         // Refs and `$names` are most of what is given, and no literal looks like one.
         let plain = text.starts_with('$') || text.parse::<Ref>().is_ok();
-        if plain || parse_literal(text, None).is_none() {
+        if plain || !is_literal(text) {
             return self.source(field, scope, text).map(Given::Source);
         }
         let quoted = text.trim().starts_with('"');
@@ -48,22 +48,22 @@ impl Session<'_> {
         Ok(Given::Literal { text, named })
     }
 
-    /// The source of an input; for a literal a constant is made at a place.
+    /// The source of an input that stands in a place of its own; for a literal a constant is made at a place.
     pub(super) fn input(
         &mut self,
         field: &[&str],
         place: Scope,
         given: Given<'_>,
-        expected: Option<&Expected>,
+        wanted: LiteralPlace<'_>,
     ) -> Done<Source> {
         let (text, named) = match given {
             Given::Source(source) => return Ok(source),
             Given::Literal { text, named } => (text, named),
         };
-        if let Some(named) = named.filter(|_| expected != Some(&Expected::Is(Type::String))) {
+        if let Some(named) = named.filter(|_| wanted != LiteralPlace::Takes(&Expected::Is(Type::String))) {
             return Ok(named);
         }
-        let value = match parse_literal(text, expected) {
+        let value = match parse_literal(&self.program, text, wanted) {
             Some(Ok(value)) => value,
             None => return self.source(field, place, text),
             Some(Err(error)) => {
@@ -119,7 +119,7 @@ impl Session<'_> {
             [one] => Ok(*one),
             [] => {
                 let known = visible(function.body(), function.head(), scope);
-                let candidates = nearest(name, known.iter().map(String::as_str));
+                let candidates = in_scope(name, known.iter().map(String::as_str));
                 let message = format!("nothing in scope is called `{}`", shortened(name));
                 let error = EditError::new(code::UNKNOWN_NAME, field, message).found(shortened(text));
                 Err(error.candidates(candidates).into())
@@ -163,13 +163,13 @@ fn by_name(body: &Body, head: &FunctionHead, scope: Scope, name: &str, port: u16
     let mut before = scope.after;
     for region in body.chain(scope.region) {
         let called = |node: NodeRef| {
-            let label = body.node(node)?.name()?;
-            let port = if label.as_ref() == name {
-                port
-            } else {
-                output_names(label).position(|of| of == name)? as u16
-            };
-            Some((node, port))
+            let at = output_names(body.node(node)?.name()?).position(|of| of == name)?;
+            // As in the text form, only the first name may have a port behind it.
+            match (at, port) {
+                (0, port) => Some((node, port)),
+                (at, 0) => Some((node, at as u16)),
+                (_, _) => None,
+            }
         };
         let named: Vec<(NodeRef, u16)> = body.nodes_in(region).filter_map(called).collect();
         let stands = |node: NodeRef| Some(node) == before || before.is_some_and(|at| body.precedes(node, at));
@@ -192,18 +192,12 @@ fn by_name(body: &Body, head: &FunctionHead, scope: Scope, name: &str, port: u16
     params.map(|(index, _)| Source::Param(scope.function, index as u16)).collect()
 }
 
-/// The names of a node's outputs, if its name lists them: `a, b`.
-fn output_names(label: &str) -> impl Iterator<Item = &str> {
-    label.split(", ").filter(move |part| part.len() < label.len())
-}
-
 /// The names of all values in scope.
 fn visible(body: &Body, head: &FunctionHead, scope: Scope) -> Vec<String> {
     let mut names: Vec<String> = head.params.iter().map(|param| param.name.to_string()).collect();
     for region in body.chain(scope.region) {
         for label in body.nodes_in(region).filter_map(|node| body.node(node)?.name()) {
-            names.push(label.to_string());
-            names.extend(output_names(label).map(str::to_owned));
+            names.extend(output_names(label).filter(|name| *name != "_").map(str::to_owned));
         }
         let params = body.region(region).into_iter().flat_map(|region| &region.params);
         names.extend(params.filter_map(|param| param.name.as_ref().map(ToString::to_string)));

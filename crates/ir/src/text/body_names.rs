@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ops::AttrKind;
 use crate::refs::{FuncRef, MemberRef, NodeRef, RefKind, TypeRef, VarRef};
-use crate::text::error::{Mistake, code, nearest};
+use crate::text::error::{Mistake, code, in_scope};
 use crate::text::names::{ProgramNames, unknown_ref};
 use crate::text::resolve::{Names, Resolved, given_ref};
 use crate::text::scope::Scope;
@@ -42,7 +42,7 @@ impl Names for BodyNames<'_> {
                 let message = format!("there is no variable `{}`", path.display());
                 Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
                     .found(path.display())
-                    .candidates(nearest(&segment.name, self.scope.variable_names())))
+                    .candidates(in_scope(&segment.name, self.scope.variable_names())))
             }
             several => {
                 let message = format!("`{}` is the name of more than one variable", segment.name);
@@ -75,7 +75,7 @@ impl Names for BodyNames<'_> {
             let message = format!("there is no label `{}` around", segment.name);
             Mistake::new(code::UNKNOWN_NAME, segment.at, message)
                 .found(&*segment.name)
-                .candidates(nearest(&segment.name, self.scope.label_names()))
+                .candidates(in_scope(&segment.name, self.scope.label_names()))
         })
     }
 
@@ -88,7 +88,7 @@ impl Names for BodyNames<'_> {
                 let message = format!("there is no capture `{}`", segment.name);
                 Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
                     .found(&*segment.name)
-                    .candidates(nearest(&segment.name, captures.iter().map(|capture| &*capture.name))))
+                    .candidates(in_scope(&segment.name, captures.iter().map(|capture| &*capture.name))))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::refs::{Ref, looks_like_ref};
+use crate::refs::{NAME_RULE, Ref, looks_like_ref};
 use crate::text::dollar::Written;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::lexer::{Comment, Kind, Token, lex};
@@ -39,7 +39,9 @@ impl<'t> Parser<'t> {
         for token in lexed.tokens.iter_mut().filter(|token| token.kind == Kind::Ident) {
             let word = &text[token.start as usize..token.end as usize];
             if word.starts_with('$') && written.named(word).is_none() {
-                lexed.mistakes.push(written.unknown(word, token.start));
+                if lexed.mistakes.len() < 2 * MAX_ERRORS {
+                    lexed.mistakes.push(written.unknown(word, token.start));
+                }
                 token.kind = Kind::Bad;
             }
         }
@@ -134,9 +136,14 @@ impl<'t> Parser<'t> {
         // What is broken here often breaks the same place again.
         let again =
             self.mistakes.last().is_some_and(|last| last.at == mistake.at && last.code == mistake.code);
-        if !again && self.mistakes.len() < 2 * MAX_ERRORS {
+        if !again && self.has_room() {
             self.mistakes.push(mistake);
         }
+    }
+
+    /// Whether another mistake would be noted: finding out what is near costs more than noting it.
+    pub(super) fn has_room(&self) -> bool {
+        self.mistakes.len() < 2 * MAX_ERRORS
     }
 
     pub(super) fn describe(&self, token: Token) -> String {
@@ -311,7 +318,8 @@ impl<'t> Parser<'t> {
     pub(super) fn refuse_ref_name(&mut self, name: &str, at: u32) {
         if looks_like_ref(name) {
             let message = format!("`{name}` looks like a ref and cannot be a name");
-            self.note(Mistake::new(code::NAME_LIKE_REF, at, message).found(name));
+            let mistake = Mistake::new(code::NAME_LIKE_REF, at, message).found(name).expected(NAME_RULE);
+            self.note(mistake.candidates(vec![format!("{name}_")]));
         }
     }
 

@@ -3,7 +3,7 @@
 use imbl::OrdMap;
 
 use crate::refs::Ref;
-use crate::text::error::{Mistake, code, nearest};
+use crate::text::error::{Mistake, code, in_scope};
 
 /// A text as it was written, with what its `$names` stand for. Places in it are those of the text as written.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl<'t> Written<'t> {
     /// The mistake of a word like `$x` that stands for nothing.
     pub(super) fn unknown(&self, word: &str, at: u32) -> Mistake {
         let known = self.names.into_iter().flatten().map(|(name, _)| name.as_str());
-        let near = nearest(word.strip_prefix('$').unwrap_or(word), known);
+        let near = in_scope(word.strip_prefix('$').unwrap_or(word), known);
         let message = match self.names {
             Some(_) => format!("no edit before made `{word}`"),
             None => format!("there is no list of edits that made `{word}`"),

@@ -25,6 +25,7 @@ use crate::text::lower_body::{Body, Reuse};
 use crate::text::names::{ProgramNames, unknown_ref};
 use crate::text::op::{first_of, parse_alone};
 use crate::text::places::Places;
+use crate::text::print::print_type_name;
 use crate::text::resolve::{Resolved, resolve_op, resolve_type};
 use crate::text::scope::Scope;
 use crate::text::syntax::{
@@ -358,10 +359,30 @@ fn insert(
     Ok(Inserted { labels, places })
 }
 
+/// What a literal is given for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LiteralPlace<'e> {
+    /// An input that takes a certain type.
+    Takes(&'e Expected),
+    /// One that the operator does not have: any type will do, it is the number of inputs that is wrong.
+    Surplus,
+    /// One of which nothing is known.
+    Unknown,
+}
+
+/// Tells whether a text is written as a literal.
+pub fn is_literal(text: &str) -> bool {
+    parse_literal(&Program::new(), text, LiteralPlace::Unknown).is_some()
+}
+
 /// The constant that a text stands for as an input: `5`, `i64:5`, `true`, `"x"`; `None` if it is no literal.
 ///
-/// Without a type of its own a literal takes the one that its place expects.
-pub fn parse_literal(text: &str, expected: Option<&Expected>) -> Option<Result<Const, TextError>> {
+/// Without a type of its own a literal takes the one that its place expects. The program has the names of types.
+pub fn parse_literal(
+    program: &Program,
+    text: &str,
+    place: LiteralPlace<'_>,
+) -> Option<Result<Const, TextError>> {
     let mut parser = Parser::new(text);
     let typed = parser.is_punct(1, b':');
     let ty = if typed { Some(parser.source(parser.peek()).parse::<Scalar>().ok()?) } else { None };
@@ -376,39 +397,43 @@ pub fn parse_literal(text: &str, expected: Option<&Expected>) -> Option<Result<C
     let literal = parser.literal();
     Some(match literal {
         Err(_) => Err(parser.mistakes),
-        Ok(literal) => typed_literal(&literal, ty.map(Type::from), expected).map_err(|mistake| vec![mistake]),
+        Ok(literal) => {
+            typed_literal(program, &literal, ty.map(Type::from), place).map_err(|mistake| vec![mistake])
+        }
     })
     .map(|read| read.map_err(|mistakes| first_of(text, mistakes)))
 }
 
 fn typed_literal(
+    program: &Program,
     literal: &Literal,
     given: Option<Type>,
-    expected: Option<&Expected>,
+    place: LiteralPlace<'_>,
 ) -> Result<Const, Mistake> {
-    let ty = match (given, expected) {
-        (Some(given), None) => given,
-        (Some(given), Some(expected)) if expected.accepts(&given) => given,
-        (Some(given), Some(expected)) => {
+    let ty = match (given, place) {
+        (Some(given), LiteralPlace::Surplus | LiteralPlace::Unknown) => given,
+        (Some(given), LiteralPlace::Takes(expected)) if expected.accepts(&given) => given,
+        (Some(given), LiteralPlace::Takes(expected)) => {
+            let expected = match expected {
+                Expected::Is(ty) => format!("`{}`", print_type_name(program, None, ty)),
+                Expected::Address | Expected::Integer => expected.to_string(),
+            };
             let message = format!("a literal of `{given}`: expected {expected}");
             return Err(Mistake::new(code::BAD_LITERAL, 0, message)
                 .expected(format!("a value of {expected}"))
                 .found(format!("`{given}`")));
         }
-        (None, Some(Expected::Is(ty))) => ty.clone(),
-        (None, Some(Expected::Address | Expected::Integer)) => Type::I32,
-        (None, None) => {
+        (None, LiteralPlace::Takes(Expected::Is(ty))) => ty.clone(),
+        (None, LiteralPlace::Takes(Expected::Address | Expected::Integer)) => Type::I32,
+        (None, LiteralPlace::Surplus) => literal.natural_type(),
+        (None, LiteralPlace::Unknown) => {
             let message = "no type is known for this literal";
             return Err(Mistake::new(code::LITERAL_WITHOUT_TYPE, 0, message)
                 .expected("a literal with its type, like `i64:5`")
                 .found(literal.describe()));
         }
     };
-    literal.typed(&ty).map_err(|reason| {
-        Mistake::new(code::BAD_LITERAL, 0, reason)
-            .expected(format!("a value of `{ty}`"))
-            .found(literal.describe())
-    })
+    literal.typed(&ty).map_err(|unfit| unfit.mistake(literal, &print_type_name(program, None, &ty), 0))
 }
 
 /// Reads an operator as one writes it for a new node: entities by name or ref, labels of the nodes around, for a loop

@@ -1,5 +1,6 @@
 //! What is wrong with a text, and where.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::text::lexer::mark;
@@ -175,6 +176,24 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Vec<Str
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The most names that one mistake lists.
+const MOST_NAMES: usize = 10;
+
+/// The names that are there instead of a given one: near ones first, then some of the others by name.
+pub fn in_scope<'n>(given: &str, names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+    let mut found = nearest(given, names.clone());
+    let mut others: BTreeSet<&str> = BTreeSet::new();
+    for name in names.filter(|name| !found.iter().any(|near| near == name)) {
+        others.insert(name);
+        if others.len() > MOST_NAMES {
+            others.pop_last();
+        }
+    }
+    let rest = MOST_NAMES.saturating_sub(found.len());
+    found.extend(others.into_iter().take(rest).map(str::to_owned));
+    found
 }
 
 /// The edit distance (Wagner and Fischer, 1974), with swaps of neighbours, if it is within the limit.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::ops::{AttrKind, OPS, Opcode};
+use crate::ops::{AttrKind, Opcode};
 use crate::text::cursor::{Parsed, Parser, Skip};
-use crate::text::error::{Mistake, code, nearest};
+use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
+use crate::text::likely;
 use crate::text::literal::{Literal, WORDS, from_hex};
 use crate::text::syntax::{
     AttrSyntax, CaseSyntax, ExitSyntax, Head, MatchSyntax, Path, Segment, TypeKind, TypeSyntax,
@@ -128,15 +129,18 @@ impl<'t> Parser<'t> {
         }
         let given = &self.text[first.start as usize..end as usize];
         let called = self.is_punct(1, b'(').then(|| format!("call {given}"));
+        if !self.has_room() {
+            return Skip;
+        }
+        let likely = likely::operators(given);
         if let Some((message, forms)) = incomplete(given) {
-            let candidates = forms.iter().cloned().chain(called).collect();
+            let others = likely.into_iter().filter(|form| !forms.contains(form));
+            let candidates = forms.iter().cloned().chain(others).chain(called).collect();
             let mistake = Mistake::new(code::UNKNOWN_OP, first.start, message).found(given);
             self.note(Mistake { expected: forms, candidates, ..mistake });
             return Skip;
         }
-        let candidates =
-            nearest(given.split('.').next().unwrap_or(given), OPS.iter().map(|spec| spec.mnemonic));
-        let candidates = called.into_iter().chain(candidates).collect();
+        let candidates = called.into_iter().chain(likely).collect();
         let message = format!("there is no operator `{given}`");
         self.note(Mistake::new(code::UNKNOWN_OP, first.start, message).found(given).candidates(candidates));
         Skip
@@ -225,7 +229,7 @@ impl<'t> Parser<'t> {
             AttrKind::Table => head.attr = AttrSyntax::Path(self.path("a table")?),
             AttrKind::Field | AttrKind::Variant => {
                 let owner = self.type_syntax()?;
-                self.expect(b'.')?;
+                self.member_dot(&owner)?;
                 head.attr = AttrSyntax::Member(owner, self.segment("a member")?);
             }
             AttrKind::Index => {
@@ -286,12 +290,12 @@ impl<'t> Parser<'t> {
                 let given = &self.text[start as usize..token.end as usize];
                 let known = Scalar::ALL.into_iter().filter(|scalar| allowed(*scalar));
                 let stem = given.strip_suffix(word).unwrap_or(given);
-                let mut mistake =
-                    Mistake::new(code::UNKNOWN_OP, start, format!("there is no operator `{given}`"))
-                        .found(given)
-                        .candidates(known.map(|scalar| format!("{stem}{scalar}")).collect());
-                mistake.expected = mistake.candidates.clone();
-                self.note(mistake);
+                let forms: Vec<String> = known.map(|scalar| format!("{stem}{scalar}")).collect();
+                let others = likely::operators(given).into_iter().filter(|form| !forms.contains(form));
+                let candidates = others.chain(forms.iter().cloned()).collect();
+                let message = format!("there is no operator `{given}`");
+                let mistake = Mistake::new(code::UNKNOWN_OP, start, message).found(given);
+                self.note(Mistake { expected: forms, candidates, ..mistake });
                 Err(Skip)
             }
         }
@@ -322,13 +326,8 @@ impl<'t> Parser<'t> {
             return Err(self.unexpected("a literal"));
         }
         let literal = self.literal()?;
-        literal.typed(ty).map_err(|reason| {
-            let found = self.describe(token);
-            self.note(
-                Mistake::new(code::BAD_LITERAL, token.start, reason)
-                    .expected(format!("a literal of `{ty}`"))
-                    .found(found),
-            );
+        literal.typed(ty).map_err(|unfit| {
+            self.note(unfit.mistake(&literal, &ty.to_string(), token.start));
             Skip
         })
     }
@@ -457,14 +456,14 @@ impl<'t> Parser<'t> {
             return Err(Skip);
         }
         let ty = self.type_syntax()?;
-        if self.eat(b'.') {
-            return Ok(CaseSyntax::Variant(Some(ty), self.segment("a variant")?));
-        }
         match ty.kind {
-            TypeKind::Named(Path { mut segments }) if segments.len() == 1 => {
+            TypeKind::Named(Path { mut segments }) if segments.len() == 1 && !self.is_punct(0, b'.') => {
                 Ok(CaseSyntax::Variant(None, segments.remove(0)))
             }
-            _ => Err(self.unexpected("`.` and a variant")),
+            _ => {
+                self.member_dot(&ty)?;
+                Ok(CaseSyntax::Variant(Some(ty), self.segment("a variant")?))
+            }
         }
     }
 

@@ -123,6 +123,7 @@ impl Lexer<'_> {
             }
             b' ' | b'\t' | b'\r' => self.at += 1,
             b';' => self.comment(),
+            b'/' if self.byte(1) == b'/' => self.foreign_comment(),
             b'"' => self.quoted(Kind::Str, 0),
             b'0'..=b'9' => self.number(0),
             b'-' if self.byte(1) == b'>' => self.push(Kind::Arrow, 2),
@@ -166,6 +167,17 @@ impl Lexer<'_> {
             before: self.lexed.tokens.len() as u32,
             trailing: !self.line_start,
         });
+    }
+
+    /// `// ..`: told once, for the others are the same mistake.
+    fn foreign_comment(&mut self) {
+        const MESSAGE: &str = "a comment begins with `;`";
+        if !self.lexed.mistakes.iter().any(|mistake| mistake.message == MESSAGE) {
+            let mistake = Mistake::new(code::SYNTAX, self.at as u32, MESSAGE);
+            self.lexed.mistakes.push(mistake.expected("`;`").found("//"));
+        }
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     }
 
     fn word_length(&self, from: usize) -> usize {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
 use crate::types::{Const, Scalar, Type};
 
@@ -30,6 +31,27 @@ pub(super) const WORDS: [&str; 5] = ["true", "false", "unit", "inf", "nan"];
 
 /// Why a literal is none.
 pub(super) type Reason = String;
+
+/// Why a literal has no value in a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// It is of another kind.
+    Kind,
+    /// It is a number out of range.
+    Range,
+}
+
+impl Unfit {
+    /// The mistake of a literal that does not fit a type, which is called `ty`.
+    pub(super) fn mistake(self, literal: &Literal, ty: &str, at: u32) -> Mistake {
+        let found = literal.describe();
+        let message = match self {
+            Unfit::Kind => format!("{found} is no `{ty}`"),
+            Unfit::Range => format!("{found} has no value in `{ty}`"),
+        };
+        Mistake::new(code::BAD_LITERAL, at, message).expected(format!("a value of `{ty}`")).found(found)
+    }
+}
 
 impl Literal {
     /// Reads a literal from a token's source.
@@ -67,25 +89,23 @@ impl Literal {
     }
 
     /// The constant of a type that the literal stands for.
-    pub(super) fn typed(&self, ty: &Type) -> Result<Const, Reason> {
-        let mismatch = || format!("{} is no `{ty}`", self.describe());
-        let range = || format!("{} has no value in `{ty}`", self.describe());
+    pub(super) fn typed(&self, ty: &Type) -> Result<Const, Unfit> {
         Ok(match (self, ty) {
             (Literal::Bool(value), Type::Scalar(Scalar::Bool)) => Const::Bool(*value),
             (Literal::Unit, Type::Unit) => Const::Unit,
             (Literal::Text(text), Type::String) => Const::String(Arc::clone(text)),
             (Literal::Bytes(bytes), Type::Bytes) => Const::Bytes(Arc::clone(bytes)),
             (Literal::Int(_) | Literal::Hex(..), Type::Scalar(scalar)) => match scalar {
-                Scalar::Bool => return Err(mismatch()),
-                Scalar::I8 => Const::I8(self.integer(8).ok_or_else(range)? as i8),
-                Scalar::I16 => Const::I16(self.integer(16).ok_or_else(range)? as i16),
-                Scalar::I32 => Const::I32(self.integer(32).ok_or_else(range)? as i32),
-                Scalar::I64 => Const::I64(self.integer(64).ok_or_else(range)?),
-                Scalar::F32 => Const::F32(self.single().ok_or_else(range)?),
-                Scalar::F64 => Const::F64(self.double().ok_or_else(range)?),
+                Scalar::Bool => return Err(Unfit::Kind),
+                Scalar::I8 => Const::I8(self.integer(8).ok_or(Unfit::Range)? as i8),
+                Scalar::I16 => Const::I16(self.integer(16).ok_or(Unfit::Range)? as i16),
+                Scalar::I32 => Const::I32(self.integer(32).ok_or(Unfit::Range)? as i32),
+                Scalar::I64 => Const::I64(self.integer(64).ok_or(Unfit::Range)?),
+                Scalar::F32 => Const::F32(self.single().ok_or(Unfit::Range)?),
+                Scalar::F64 => Const::F64(self.double().ok_or(Unfit::Range)?),
             },
-            (Literal::Float(_), Type::Scalar(Scalar::F32)) => Const::F32(self.single().ok_or_else(range)?),
-            (Literal::Float(_), Type::Scalar(Scalar::F64)) => Const::F64(self.double().ok_or_else(range)?),
+            (Literal::Float(_), Type::Scalar(Scalar::F32)) => Const::F32(self.single().ok_or(Unfit::Range)?),
+            (Literal::Float(_), Type::Scalar(Scalar::F64)) => Const::F64(self.double().ok_or(Unfit::Range)?),
             (
                 Literal::Bool(_)
                 | Literal::Unit
@@ -95,8 +115,21 @@ impl Literal {
                 | Literal::Hex(..)
                 | Literal::Float(_),
                 _,
-            ) => return Err(mismatch()),
+            ) => return Err(Unfit::Kind),
         })
+    }
+
+    /// The type that the literal has where no other is wanted.
+    pub(super) fn natural_type(&self) -> Type {
+        match self {
+            Literal::Bool(_) => Type::BOOL,
+            Literal::Unit => Type::Unit,
+            Literal::Int(_) | Literal::Hex(..) if self.integer(32).is_some() => Type::I32,
+            Literal::Int(_) | Literal::Hex(..) => Type::I64,
+            Literal::Float(_) => Type::F64,
+            Literal::Text(_) => Type::String,
+            Literal::Bytes(_) => Type::Bytes,
+        }
     }
 
     pub(super) fn describe(&self) -> String {

@@ -11,7 +11,9 @@ use crate::entities::{
     Visibility,
 };
 use crate::program::Program;
-use crate::refs::{FuncRef, MAX_GIVEN, MemberRef, ModuleRef, NAME_RULE, Ref, RefAllocator, RefKind, TypeRef, VarRef};
+use crate::refs::{
+    FuncRef, MAX_GIVEN, MemberRef, ModuleRef, NAME_RULE, Ref, RefAllocator, RefKind, TypeRef, VarRef,
+};
 use crate::text::cursor::Parser;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::literal::{Literal, Unfit};

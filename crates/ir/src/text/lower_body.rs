@@ -13,10 +13,11 @@ use crate::ops::{Attr, Expected, Op, Opcode};
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, VarRef};
 use crate::text::body_names::BodyNames;
-use crate::text::error::{Mistake, code, nearest};
+use crate::text::error::{Mistake, code, in_scope};
 use crate::text::lower::Lowering;
 use crate::text::lower_regions::Planned;
 use crate::text::names::{ProgramNames, unknown_ref};
+use crate::text::print::print_type_name;
 use crate::text::resolve::{Resolved, given_ref, resolve_op, resolve_type};
 use crate::text::scope::{Binding, Scope};
 use crate::text::syntax::{
@@ -445,7 +446,10 @@ impl<'a, 't> Body<'a, 't> {
                 Expr::Hole => None,
                 Expr::Value { segment, port, at: position } => self.value(segment, *port, *position, at),
                 Expr::Literal { value, tag, at: position } => {
-                    let expected = top.expected.as_ref().and_then(|ports| ports.get(index)).cloned();
+                    let expected = top.expected.as_ref().map(|ports| {
+                        // One too many is told by the verifier, as it is of other operands.
+                        ports.get(index).cloned().unwrap_or_else(|| Expected::Is(value.natural_type()))
+                    });
                     self.literal(value, *tag, *position, expected.as_ref(), at)
                 }
                 Expr::Application { head, operands } => {
@@ -479,7 +483,7 @@ impl<'a, 't> Body<'a, 't> {
             Some(Expected::Address | Expected::Integer) => Type::I32,
             None => {
                 if !self.lowering.tainted {
-                    let message = "no type is known for this literal: there is no such operand";
+                    let message = "no type is known for this literal: what its operator takes is not known";
                     self.note(
                         Mistake::new(code::LITERAL_WITHOUT_TYPE, position, message)
                             .expected("(const.T ..)")
@@ -491,12 +495,9 @@ impl<'a, 't> Body<'a, 't> {
         };
         let value: Const = match literal.typed(&ty) {
             Ok(value) => value,
-            Err(reason) => {
-                self.note(
-                    Mistake::new(code::BAD_LITERAL, position, reason)
-                        .expected(format!("a value of `{ty}`"))
-                        .found(literal.describe()),
-                );
+            Err(unfit) => {
+                let name = print_type_name(self.program(), Some(self.module), &ty);
+                self.note(unfit.mistake(literal, &name, position));
                 return None;
             }
         };
@@ -525,7 +526,7 @@ impl<'a, 't> Body<'a, 't> {
             Some(Binding::Capture(index)) => Op::new(Opcode::CaptureGet, Attr::Index(index)),
             None => {
                 let message = format!("there is no value `{}` here", segment.name);
-                let known = nearest(&segment.name, self.scope.names());
+                let known = in_scope(&segment.name, self.scope.names());
                 let mistake = Mistake::new(code::UNKNOWN_NAME, position, message);
                 self.note_name(mistake.found(&*segment.name).candidates(known));
                 return None;

@@ -36,6 +36,9 @@ impl Body<'_, '_> {
                         None => (RegionRole::Default, None),
                     };
                     let Some(syntax) = syntax else {
+                        if matches!(&stmt.head.attr, AttrSyntax::Match(of) if of.broken) {
+                            continue;
+                        }
                         let message = format!("the region of `{role}` is missing");
                         self.note(Mistake::new(code::MISSING_REGION, stmt.head.at, message));
                         continue;

@@ -49,6 +49,7 @@ mod heads;
 mod items;
 mod layout;
 mod lexer;
+mod likely;
 mod literal;
 mod lower;
 mod lower_body;
@@ -71,10 +72,10 @@ mod words;
 pub use api::{Added, add_text, parse_program};
 pub use dollar::Written;
 pub use edit::{
-    InsertPlace, Inserted, OperatorForm, OperatorScope, insert_condition, insert_text, parse_literal,
-    parse_operator, replace_contract, replace_function, replace_type,
+    InsertPlace, Inserted, LiteralPlace, OperatorForm, OperatorScope, insert_condition, insert_text,
+    is_literal, parse_literal, parse_operator, replace_contract, replace_function, replace_type,
 };
-pub use error::{TextError, code, nearest};
+pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
 pub use places::{Places, parse_program_with_places};
@@ -82,6 +83,7 @@ pub use print::{
     Detail, print_contract, print_function, print_module, print_node, print_program, print_signature,
     print_storage, print_type, print_type_name,
 };
+pub use scope::output_names;
 pub use value::{parse_value, print_value};
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use crate::entities::StorageKind;
 use crate::ops::AttrKind;
 use crate::program::{Place, Program};
 use crate::refs::{FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
-use crate::text::error::{Mistake, code, nearest};
+use crate::text::error::{Mistake, code, in_scope};
+use crate::text::likely;
 use crate::text::literal::put;
 use crate::text::resolve::{Names, Resolved, given_ref};
 use crate::text::syntax::{Path, Segment};
@@ -124,7 +125,7 @@ impl<'p> ProgramNames<'p> {
                 let message = format!("there is no {} `{}`", wanted.word(), path.display());
                 Err(Mistake::new(code::UNKNOWN_NAME, path.at(), message)
                     .found(path.display())
-                    .candidates(self.nearest(&segment.name, wanted)))
+                    .candidates(self.known_instead(&segment.name, wanted)))
             }
             several => {
                 let message = format!("`{}` is the name of more than one {}", path.display(), wanted.word());
@@ -155,7 +156,8 @@ impl<'p> ProgramNames<'p> {
         }
     }
 
-    fn nearest(&self, name: &str, wanted: Wanted) -> Vec<String> {
+    /// What a name that means nothing could stand for: for types first what is built in.
+    fn known_instead(&self, name: &str, wanted: Wanted) -> Vec<String> {
         let names: Vec<&str> = match wanted {
             Wanted::Module => self.program.modules().map(|(_, module)| &*module.name).collect(),
             Wanted::Type => self.program.types().map(|(_, def)| &*def.name).collect(),
@@ -164,7 +166,9 @@ impl<'p> ProgramNames<'p> {
             }
             Wanted::Storage => self.program.all_storage().map(|(_, storage)| &*storage.name).collect(),
         };
-        nearest(name, names.into_iter())
+        let mut found = if wanted == Wanted::Type { likely::types(name) } else { Vec::new() };
+        found.extend(in_scope(name, names.iter().copied()));
+        found
     }
 
     /// Writes the shortest path that names an entity from here; with its ref where no path does.
@@ -260,21 +264,22 @@ impl Names for ProgramNames<'_> {
         let Some(def) = self.program.type_def(owner) else {
             return Err(unknown_ref(owner.into(), segment.at));
         };
-        let fields = def.fields().iter().map(|field| (field.member, &field.name));
-        let members: Vec<_> =
-            fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name))).collect();
         if let Some((of, at)) = given_ref(segment) {
-            let known = members.iter().find(|(member, _)| Ref::from(*member) == of);
-            return known.map(|(member, _)| *member).ok_or_else(|| unknown_ref(of, at));
+            return match self.program.place(of) {
+                Some(Place::Member(ty, member)) if ty == owner => Ok(member),
+                Some(_) | None => Err(unknown_ref(of, at)),
+            };
         }
-        let mut found = members.iter().filter(|(_, name)| ***name == *segment.name);
+        let fields = def.fields().iter().map(|field| (field.member, &field.name));
+        let members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
+        let mut found = members.clone().filter(|(_, name)| ***name == *segment.name);
         match (found.next(), found.next()) {
-            (Some((member, _)), None) => Ok(*member),
+            (Some((member, _)), None) => Ok(member),
             (None, _) => {
                 let message = format!("`{}` has no member `{}`", def.name, segment.name);
                 Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
                     .found(&*segment.name)
-                    .candidates(nearest(&segment.name, members.iter().map(|(_, name)| &***name))))
+                    .candidates(in_scope(&segment.name, members.map(|(_, name)| &**name))))
             }
             (Some(_), Some(_)) => {
                 let message = format!("`{}` has more than one member `{}`", def.name, segment.name);

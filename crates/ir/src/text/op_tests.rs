@@ -108,7 +108,7 @@ fn literals_have_a_range() {
 #[test]
 fn mistakes_name_what_is_known() {
     let error = parse_op("sbu.i32").expect_err("no operator");
-    assert_eq!((error.code, error.candidates), (code::UNKNOWN_OP, vec!["sub".to_owned()]));
+    assert_eq!((error.code, error.candidates), (code::UNKNOWN_OP, vec!["sub.i32".to_owned()]));
     let error = parse_op("add.bool").expect_err("no type");
     assert_eq!(error.candidates, ["add.i32", "add.i64", "add.f32", "add.f64"]);
     check_error("call fib", "1:6: UNKNOWN_NAME: `fib` is no ref");

@@ -56,7 +56,7 @@ impl Scope {
         self.variables.get(name).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.variables.keys().map(|name| &**name)
     }
 
@@ -147,7 +147,7 @@ impl Scope {
     }
 
     /// The names that mean something.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.values.iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(name, _)| &**name)
     }
 
@@ -165,14 +165,14 @@ impl Scope {
         self.labels.get(label)?.last().copied()
     }
 
-    pub(super) fn label_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn label_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.labels.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(label, _)| &**label)
     }
 }
 
 /// The names of a node's outputs in order: the parts of `a, b` when all of them are identifiers or `_`, else the name
 /// itself for the first output.
-pub(super) fn output_names(name: &str) -> impl Iterator<Item = &str> {
+pub fn output_names(name: &str) -> impl Iterator<Item = &str> + Clone {
     let list = name.contains(", ") && name.split(", ").all(|part| part == "_" || is_bare(part));
     let mut rest = Some(name);
     std::iter::from_fn(move || {

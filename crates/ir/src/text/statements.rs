@@ -110,6 +110,11 @@ impl Parser<'_> {
                 Open::Cases(stmt) => self.cases_step(stmt, doc, stack),
             };
             if step.is_err() {
+                if let Open::Cases(stmt) = open
+                    && let AttrSyntax::Match(of) = &mut self.tree.stmts[stmt as usize].head.attr
+                {
+                    of.broken = true;
+                }
                 self.skip_line(from);
             }
         }
@@ -420,6 +425,11 @@ impl Parser<'_> {
         }
         if twice {
             self.note(Mistake::new(code::DUPLICATE, token.start, "`default` stands here twice"));
+        }
+        if self.is_punct(0, b',') && matches!(role, RoleSyntax::Case(_)) {
+            let (at, message) = (self.peek().start, "a region is that of one case: each case has its own");
+            self.note(Mistake::new(code::SYNTAX, at, message).expected("`{`").found("`,`"));
+            return Err(Skip);
         }
         let params = if self.is_punct(0, b'(') { Some(self.params()?) } else { None };
         self.open_region(stmt, role, params, stack)

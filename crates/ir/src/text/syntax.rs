@@ -150,6 +150,8 @@ pub(super) struct MatchSyntax {
     pub(super) results: Vec<TypeSyntax>,
     /// Whether the cases are those of the regions, for want of a list.
     pub(super) derived: bool,
+    /// Whether a case could not be read, so that its region is missing.
+    pub(super) broken: bool,
 }
 
 /// Index of an expression.

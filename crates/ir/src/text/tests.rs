@@ -1,6 +1,8 @@
 use super::*;
 use crate::refs::RefAllocator;
 
+mod mistakes;
+
 const DEMO: &str = r#"
 module demo
 type Point = struct { x: f64, y: f64 }
@@ -359,7 +361,21 @@ fn an_operator_without_its_type_is_told_how_it_is_written() {
         ("a = select.i64 c, x, x", "the type of `select` stands in angle brackets", &["select<i64>"]),
         ("a = select c, x, x", "the type of `select` stands in angle brackets", &["select<T>"]),
         ("a = promote x", "the type of `promote` is missing", &["promote.f32.f64"]),
-        ("a = ad x, 1", "there is no operator `ad`", &["add", "and"]),
+        ("a = ad.i32 x, 1", "there is no operator `ad.i32`", &["add.i32", "and.i32"]),
+        ("a = i32.add x, 1", "there is no operator `i32.add`", &["add.i32"]),
+        ("a = plus.i32 x, 1", "there is no operator `plus.i32`", &["add.i32"]),
+        ("a = ADD.I32 x, 1", "there is no operator `ADD.I32`", &["add.i32"]),
+        (
+            "a = div.i32 x, 1",
+            "there is no operator `div.i32`",
+            &["div_s.i32", "div_u.i32", "div.f32", "div.f64"],
+        ),
+        ("ret x", "there is no operator `ret`", &["return"]),
+        (
+            "a = lt(x, 1)",
+            "the type of `lt` is missing",
+            &["lt.f32", "lt.f64", "lt_s.i32", "lt_s.i64", "lt_u.i32", "lt_u.i64", "call lt"],
+        ),
     ] {
         let text = format!("func f (x: i32, c: bool) -> () {{\n  {line}\n  return\n}}\n");
         let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).expect_err(line);
@@ -432,8 +448,8 @@ fn each_mistake_has_its_code() {
         ("yield foo(x)", "2:9: UNKNOWN_OP: `foo` is no operator; a function is called with `call foo(..)`"),
         ("yield add.i32 x, 1", "2:9: SYNTAX: the operator `add` among operands stands in parentheses"),
         (
-            "a = add.i32 x, x, 1",
-            "2:21: LITERAL_WITHOUT_TYPE: no type is known for this literal: there is no such operand",
+            "n7 = memory.size\n  break n7 (1)",
+            "3:13: LITERAL_WITHOUT_TYPE: no type is known for this literal: what its operator takes is not known",
         ),
         ("a = add.i32 (x, 1", "2:15: SYNTAX: this `(` is not closed"),
         ("a = add.i32 x 1", "2:17: SYNTAX: expected the end of the line, found `1`"),
@@ -484,10 +500,7 @@ fn each_mistake_has_its_code() {
             "1:8: UNKNOWN_REF: there is no `m5`",
         ],
     );
-    check_mistakes(
-        "global x: array<i32>\n",
-        &["1:11: TYPE_EXPECTED: a global cannot be of type `array<i32>`"],
-    );
+    check_mistakes("global x: option<i32> = 5\n", &["1:25: BAD_LITERAL: `5` is no `option<i32>`"]);
     check_mistakes("type A = union { }\n", &["1:10: SYNTAX: expected `struct` or `enum`, found `union`"]);
     check_mistakes(
         "end\nfunc f () -> () {}\n",
@@ -506,6 +519,23 @@ fn a_name_of_a_node_without_values_reads_back() {
         "func f () -> () {\n  block #n5 { return }\n}\n",
         &["2:9: WRONG_KIND: `n5` has the wrong letter: expected `g`"],
     );
+}
+
+/// That it is one too many is for the verifier to say, as of any other operand.
+#[test]
+fn a_literal_too_many_has_a_type_of_its_own() {
+    let text = printed("func f (x: i32) -> () {\n  a = add.i32 x, 1, 2, \"t\", 5000000000\n  return\n}\n");
+    assert!(text.contains("const.string#"), "{text}");
+}
+
+#[test]
+fn a_global_without_constants_starts_with_its_zero() {
+    for ty in ["option<i32>", "P", "array<P>", "result<i32, string>", "funcref"] {
+        let text =
+            printed(&format!("type P = struct {{ x: i32 }}\nglobal mut g: {ty}\nglobal h: {ty} = unit\n"));
+        assert_eq!(text.matches(" = unit").count(), 2, "{text}");
+    }
+    assert!(printed("global p: ptr<i32> = 8\nglobal q: ptr<i32>\n").contains(": ptr<i32> = 0"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
+use crate::text::likely;
 use crate::text::syntax::{Path, SignatureSyntax, TypeKind, TypeSyntax};
 use crate::types::Scalar;
 
@@ -65,6 +66,12 @@ impl Parser<'_> {
         }
         let constructor = matches!(word, "ptr" | "option" | "box" | "result" | "array" | "closure");
         if !(constructor && self.is_punct(1, b'<')) {
+            if self.is_punct(1, b'<') && self.adjacent(1) && token.kind == Kind::Ident {
+                let message = format!("there is no type `{word}<..>`");
+                let mistake = Mistake::new(code::UNKNOWN_NAME, at, message).found(word);
+                self.note(mistake.candidates(likely::types(word)));
+                return Err(Skip);
+            }
             let kind = TypeKind::Named(self.path("a type")?);
             return Ok(TypeSyntax { kind, at });
         }
@@ -90,16 +97,44 @@ impl Parser<'_> {
         Ok(TypeSyntax { kind, at })
     }
 
+    /// The dot between a type and its member.
+    pub(super) fn member_dot(&mut self, owner: &TypeSyntax) -> Parsed<()> {
+        if let TypeKind::Named(path) = &owner.kind
+            && !self.is_punct(0, b'.')
+            && let [around @ .., member] = path.segments.as_slice()
+            && !around.is_empty()
+        {
+            let around: Vec<&str> = around.iter().map(|segment| &*segment.name).collect();
+            let form = format!("{}.{}", around.join("::"), member.name);
+            let message = format!("a dot stands before a member: `{form}`");
+            let mistake = Mistake::new(code::SYNTAX, owner.at, message).expected(form.as_str());
+            self.note(mistake.found(path.display()).candidates(vec![form]));
+            return Err(Skip);
+        }
+        self.expect(b'.').map(drop)
+    }
+
     fn no_type(&mut self) -> Skip {
         let token = self.peek();
         if token.kind != Kind::Bad {
             let found = self.describe(token);
             let message = format!("expected a type, found {found}");
-            self.note(
-                Mistake::new(code::TYPE_EXPECTED, token.start, message).expected("a type").found(found),
-            );
+            let mistake = Mistake::new(code::TYPE_EXPECTED, token.start, message);
+            self.note(mistake.expected("a type").found(found).candidates(self.bracketed_array()));
         }
         Skip
+    }
+
+    /// For `[T]` or `[T, 4]`, how an array is written.
+    fn bracketed_array(&self) -> Vec<String> {
+        let token = self.peek();
+        let inner = (token.kind == Kind::Punct(b'['))
+            .then(|| self.tokens.get(token.partner as usize))
+            .flatten()
+            .map(|close| self.text[token.end as usize..close.start as usize].trim());
+        let short =
+            inner.filter(|inner| !inner.is_empty() && inner.len() <= 40 && !inner.contains([';', '\n']));
+        short.map(|inner| format!("array<{inner}>")).into_iter().collect()
     }
 
     /// `(i32, i64) -> (f64)`.

@@ -9,7 +9,7 @@ use crate::ops::signature::payload_type;
 use crate::program::Program;
 use crate::refs::{FuncRef, Ref, TypeRef};
 use crate::text::cursor::{Parsed, Parser, Skip};
-use crate::text::error::{Mistake, TextError, code, nearest};
+use crate::text::error::{Mistake, TextError, code, in_scope};
 use crate::text::lexer::Kind;
 use crate::text::literal::{FloatStyle, put, write_const};
 use crate::text::names::{ProgramNames, write_function_path, write_type_path};
@@ -17,7 +17,7 @@ use crate::text::op::{Naming, parse_alone, write_named_type};
 use crate::text::resolve::{Names, given_ref, resolve_type, resolve_variant};
 use crate::text::syntax::{Path, TypeKind, TypeSyntax};
 use crate::text::words::write_name;
-use crate::types::{Type, Variant};
+use crate::types::{Scalar, Type, Variant};
 use crate::value::Value;
 
 /// How deep a value on input may nest.
@@ -211,8 +211,20 @@ impl Parser<'_> {
         Skip
     }
 
-    fn wanted(&mut self, ty: &Type) -> Skip {
-        self.unexpected(&format!("a value of `{ty}`"))
+    fn wanted(&mut self, program: &Program, ty: &Type) -> Skip {
+        let mut name = String::new();
+        write_named_type(&mut name, ty, &ValueNames { program });
+        let token = self.peek();
+        // `i64:5`: a type that is not the one wanted.
+        let scalar = self.source(token).parse::<Scalar>().ok().filter(|_| self.is_punct(1, b':'));
+        match scalar {
+            Some(found) => {
+                let message = format!("expected a value of `{name}`, found one of `{found}`");
+                let mistake = Mistake::new(code::BAD_LITERAL, token.start, message);
+                self.refuse(mistake.expected(format!("a value of `{name}`")).found(format!("`{found}`")))
+            }
+            None => self.unexpected(&format!("a value of `{name}`")),
+        }
     }
 
     /// `word:` before a value, when it says what is known.
@@ -228,12 +240,11 @@ impl Parser<'_> {
             return Err(self.refuse(Mistake::new(code::TOO_DEEP, at, "values nest too deeply")));
         }
         match ty {
-            Type::Scalar(scalar) => {
-                self.type_prefix(scalar.name());
-                self.constant(ty).map(Value::Const)
-            }
-            Type::Unit | Type::String | Type::Bytes => {
+            Type::Scalar(_) | Type::Unit | Type::String | Type::Bytes => {
                 self.type_prefix(&ty.to_string());
+                if !self.literal_ahead() && self.peek().kind != Kind::Bad {
+                    return Err(self.wanted(program, ty));
+                }
                 self.constant(ty).map(Value::Const)
             }
             Type::Named(of) => match program.type_def(*of).map(|def| &def.shape) {
@@ -242,6 +253,7 @@ impl Parser<'_> {
                 None => Err(self.refuse(Mistake::new(code::UNKNOWN_REF, at, format!("there is no `{of}`")))),
             },
             Type::Option(_) | Type::Result(_) => self.enum_value(program, ty, depth),
+            Type::Array(_) | Type::FixedArray(..) if !self.is_punct(0, b'[') => Err(self.wanted(program, ty)),
             Type::Array(element) => {
                 let elements = self.array_value(program, element, depth)?;
                 Ok(Value::Array(Arc::clone(element), elements))
@@ -256,7 +268,7 @@ impl Parser<'_> {
             }
             Type::Box(inner) => {
                 if !self.eat_word("box") {
-                    return Err(self.wanted(ty));
+                    return Err(self.wanted(program, ty));
                 }
                 if self.eat(b'<') {
                     self.type_like(program, inner)?;
@@ -335,7 +347,7 @@ impl Parser<'_> {
                 Kind::Ident | Kind::Str => {
                     TypeSyntax { at: self.peek().start, kind: TypeKind::Named(self.path("a struct")?) }
                 }
-                _ => return Err(self.wanted(&Type::Named(of))),
+                _ => return Err(self.wanted(program, &Type::Named(of))),
             };
             let TypeKind::Named(path) = &syntax.kind else { return Err(Skip) };
             if !names_type(program, path, of) {
@@ -355,7 +367,7 @@ impl Parser<'_> {
                 .position(|field| Some(Ref::from(field.member)) == by_ref || *field.name == *segment.name);
             let Some(index) = found else {
                 let message = format!("`{}` has no field `{}`", def.name, segment.name);
-                let known = nearest(&segment.name, def.fields().iter().map(|field| &*field.name));
+                let known = in_scope(&segment.name, def.fields().iter().map(|field| &*field.name));
                 return Err(
                     self.refuse(Mistake::new(code::UNKNOWN_NAME, segment.at, message).candidates(known))
                 );
@@ -394,7 +406,7 @@ impl Parser<'_> {
             self.expect(b'.')?;
         }
         if !matches!(self.peek().kind, Kind::Ident | Kind::Str) {
-            return Err(self.wanted(ty));
+            return Err(self.wanted(program, ty));
         }
         let segment = self.segment("a variant")?;
         let variant = resolve_variant(ty, &segment, &ProgramNames { program, module: None });

@@ -95,7 +95,12 @@ fn mistakes_in_values_have_a_place() {
     check("array<i32, 2>", "[1]", "1:1: ARITY: expected 2 elements, found 1");
     check("array<i32>", "[f64: 1]", "1:2: BAD_LITERAL: expected a value of `i32`, found one of `f64`");
     check("option<i32>", "maybe", "1:1: UNKNOWN_NAME: `option<i32>` has no variant `maybe`");
-    check("i32", "", "1:1: SYNTAX: expected a literal, found the end of the text");
+    check("i32", "", "1:1: SYNTAX: expected a value of `i32`, found the end of the text");
+    check("i32", "i64:5", "1:1: BAD_LITERAL: expected a value of `i32`, found one of `i64`");
+    check("string", "[\"a\"]", "1:1: SYNTAX: expected a value of `string`, found `[`");
+    check("array<string>", "\"a\"", "1:1: SYNTAX: expected a value of `array<string>`, found `\"a\"`");
+    check("array<t2>", "5", "1:1: SYNTAX: expected a value of `array<Point>`, found `5`");
+    check("t2", "f64:5", "1:1: BAD_LITERAL: expected a value of `Point`, found one of `f64`");
     check("i32", "1 2", "1:3: SYNTAX: expected the end of the text, found `2`");
 }
 

@@ -1,0 +1,240 @@
+//! What someone is likely to mean who writes a word of another language, or the parts of a word in another order.
+//!
+//! For candidates of mistakes only: nothing here is ever accepted.
+
+use crate::ops::{AttrKind, OPS, OpSpec, Opcode};
+use crate::text::error::nearest;
+use crate::types::Scalar;
+
+/// The most operators that one mistake offers.
+const MOST: usize = 8;
+
+/// Operators by words of other languages.
+const OPERATORS: &[(&str, &[&str])] = &[
+    ("plus", &["add"]),
+    ("minus", &["sub", "neg"]),
+    ("subtract", &["sub"]),
+    ("times", &["mul"]),
+    ("multiply", &["mul"]),
+    ("divide", &["div_s", "div_u", "div"]),
+    ("mod", &["rem_s", "rem_u"]),
+    ("modulo", &["rem_s", "rem_u"]),
+    ("less", &["lt_s", "lt_u", "lt"]),
+    ("greater", &["gt_s", "gt_u", "gt"]),
+    ("equal", &["eq"]),
+    ("equals", &["eq"]),
+    ("neq", &["ne"]),
+    ("sar", &["shr_s"]),
+    ("ashr", &["shr_s"]),
+    ("lshr", &["shr_u"]),
+    ("ret", &["return"]),
+    ("br", &["break"]),
+    ("br_if", &["break_if"]),
+    ("br_table", &["br_switch"]),
+    ("goto", &["break", "continue"]),
+    ("jump", &["break", "continue"]),
+    ("while", &["loop"]),
+    ("for", &["loop"]),
+    ("switch", &["match"]),
+    ("let", &["var.set"]),
+    ("local.get", &["var.get"]),
+    ("local.set", &["var.set"]),
+    ("invoke", &["call"]),
+    ("println", &["print"]),
+    ("trap", &["unreachable"]),
+    ("concat", &["string.concat", "bytes.concat"]),
+    ("len", &["string.len", "bytes.len", "array.len"]),
+];
+
+/// Types by words of other languages.
+const TYPES: &[(&str, &[&str])] = &[
+    ("int", &["i32", "i64"]),
+    ("int32", &["i32"]),
+    ("int64", &["i64"]),
+    ("integer", &["i32", "i64"]),
+    ("long", &["i64"]),
+    ("short", &["i16"]),
+    ("byte", &["i8"]),
+    ("char", &["i32"]),
+    ("u8", &["i8"]),
+    ("u16", &["i16"]),
+    ("u32", &["i32"]),
+    ("u64", &["i64"]),
+    ("uint", &["i32", "i64"]),
+    ("usize", &["i32", "i64"]),
+    ("float", &["f64", "f32"]),
+    ("double", &["f64"]),
+    ("number", &["f64", "i64"]),
+    ("boolean", &["bool"]),
+    ("str", &["string"]),
+    ("text", &["string"]),
+    ("void", &["unit"]),
+    ("null", &["unit"]),
+    ("list", &["array<T>"]),
+    ("vec", &["array<T>"]),
+    ("vector", &["array<T>"]),
+    ("maybe", &["option<T>"]),
+    ("optional", &["option<T>"]),
+    ("pointer", &["ptr<T>"]),
+    ("fn", &["closure<() -> ()>"]),
+    ("function", &["closure<() -> ()>"]),
+];
+
+/// Types that have a word of their own.
+const BUILT_IN: [&str; 12] = [
+    "unit",
+    "never",
+    "string",
+    "bytes",
+    "funcref",
+    "externref",
+    "option",
+    "result",
+    "array",
+    "box",
+    "ptr",
+    "closure",
+];
+
+fn translated(words: &[(&str, &'static [&'static str])], given: &str) -> &'static [&'static str] {
+    words.iter().find(|(word, _)| *word == given).map_or(&[], |(_, meant)| meant)
+}
+
+/// Types that a word could stand for.
+pub(super) fn types(given: &str) -> Vec<String> {
+    let lower = given.to_ascii_lowercase();
+    let meant = translated(TYPES, &lower);
+    if !meant.is_empty() {
+        return meant.iter().map(|ty| (*ty).to_owned()).collect();
+    }
+    let words = Scalar::ALL.iter().map(|scalar| scalar.name()).chain(BUILT_IN);
+    nearest(&lower, words)
+}
+
+/// Operators that a word like `plus.i32`, `i32.add` or `ADD` could stand for, with the types that it has in it.
+pub(super) fn operators(given: &str) -> Vec<String> {
+    let lower = given.to_ascii_lowercase();
+    let mut scalars = Vec::new();
+    let mut words = Vec::new();
+    for part in lower.split('.') {
+        match part.parse::<Scalar>() {
+            Ok(scalar) => scalars.push(scalar),
+            Err(()) => words.push(part),
+        }
+    }
+    let stem = words.join(".");
+    let meant = translated(OPERATORS, &stem);
+    let family = |spec: &&OpSpec| {
+        let rest = spec.mnemonic.strip_prefix(stem.as_str());
+        !stem.is_empty() && rest.is_some_and(|rest| ["", "_s", "_u"].contains(&rest))
+    };
+    let specs: Vec<&OpSpec> = OPS.iter().filter(|spec| meant.contains(&spec.mnemonic)).collect();
+    let specs = if specs.is_empty() { OPS.iter().filter(family).collect() } else { specs };
+    let specs = match specs.is_empty() {
+        true => nearest(&stem, OPS.iter().map(|spec| spec.mnemonic))
+            .iter()
+            .filter_map(|near| Opcode::of_mnemonic(near))
+            .map(Opcode::spec)
+            .collect(),
+        false => specs,
+    };
+    let mut forms: Vec<String> = Vec::new();
+    for spec in specs {
+        forms.extend(typed(spec, &scalars).into_iter().filter(|form| form != given));
+    }
+    forms.truncate(MOST);
+    forms
+}
+
+/// An operator with its types: those given where they fit, else all that it takes.
+fn typed(spec: &OpSpec, scalars: &[Scalar]) -> Vec<String> {
+    let name = spec.mnemonic;
+    let dotted = |allowed: &[Scalar]| -> Vec<String> {
+        let fits = |scalar: &&Scalar| scalars.is_empty() || scalars.contains(scalar);
+        allowed.iter().filter(fits).map(|scalar| format!("{name}.{scalar}")).collect()
+    };
+    match spec.attr {
+        AttrKind::Scalar(allowed) | AttrKind::Memory(allowed) => dotted(allowed),
+        AttrKind::Const => dotted(&Scalar::ALL),
+        AttrKind::Convert(allowed) => {
+            let fits =
+                |(from, to): &&(Scalar, Scalar)| scalars.iter().all(|scalar| scalar == from || scalar == to);
+            allowed.iter().filter(fits).map(|(from, to)| format!("{name}.{from}.{to}")).collect()
+        }
+        AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature => {
+            let ty = scalars.first().map_or("T", |scalar| scalar.name());
+            vec![format!("{name}<{ty}>")]
+        }
+        AttrKind::None
+        | AttrKind::Struct
+        | AttrKind::Field
+        | AttrKind::Variant
+        | AttrKind::Function
+        | AttrKind::Variable
+        | AttrKind::Global
+        | AttrKind::Data
+        | AttrKind::Table
+        | AttrKind::Index
+        | AttrKind::Indirect
+        | AttrKind::Control
+        | AttrKind::Match
+        | AttrKind::Exit
+        | AttrKind::Switch
+        | AttrKind::Raw => vec![name.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, expect: &[&str]) {
+        assert_eq!(operators(given), expect, "{given}");
+    }
+
+    #[test]
+    fn operators_of_other_languages_are_known() {
+        check("i32.add", &["add.i32"]);
+        check("plus.i32", &["add.i32"]);
+        check("ADD.I32", &["add.i32"]);
+        check("ad.i64", &["add.i64", "and.i64"]);
+        check("ret", &["return"]);
+        check("local.get", &["var.get"]);
+        check("i64.extend_i32_s", &["extend_s.i32.i64", "extend_s.i16.i64", "extend_s.i8.i64"]);
+        check("lt.i64", &["lt_s.i64", "lt_u.i64"]);
+        check("less", &["lt_s.i32", "lt_s.i64", "lt_u.i32", "lt_u.i64", "lt.f32", "lt.f64"]);
+        check("div.i32", &["div_s.i32", "div_u.i32"]);
+        check("i32.wrap.i64", &["wrap.i64.i32"]);
+        check("arrayget", &["array.get<T>", "array.set<T>"]);
+        check("nothing_like_it", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn types_of_other_languages_are_known() {
+        for (given, expect) in [
+            ("int", &["i32", "i64"][..]),
+            ("String", &["string"]),
+            ("Vec", &["array<T>"]),
+            ("boole", &["bool"]),
+            ("i31", &["i32"]),
+            ("Point", &[]),
+        ] {
+            assert_eq!(types(given), expect, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_exists() {
+        let all = |words: &'static [(&'static str, &'static [&'static str])]| {
+            words.iter().flat_map(|(_, meant)| meant.iter())
+        };
+        assert!(all(OPERATORS).all(|name| Opcode::of_mnemonic(name).is_some()));
+        assert!(OPERATORS.iter().all(|(word, _)| Opcode::of_mnemonic(word).is_none()));
+        for ty in all(TYPES) {
+            let ty = ty.replace('T', "i32");
+            assert!(crate::text::parse_type_refs(&ty).is_ok(), "{ty}");
+        }
+    }
+}
