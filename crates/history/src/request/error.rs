@@ -1,7 +1,7 @@
 //! Why a request is not carried out.
 
 use lmlang_ir::text::TextError;
-use lmlang_ir::{Hash, Ref};
+use lmlang_ir::{Hash, Program, Ref};
 
 /// What is wrong with one edit of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,6 +240,20 @@ impl EditError {
     pub(super) fn candidates(mut self, candidates: impl IntoIterator<Item = String>) -> EditError {
         self.candidates.extend(candidates);
         self
+    }
+
+    /// Leaves out candidates that nobody can look up: refs that the list itself handed out, as none of it is carried out.
+    /// Of a name that is ambiguous for their sake it says so.
+    pub(super) fn forget_new(&mut self, base: &Program) {
+        let count = self.candidates.len();
+        self.candidates.retain(|candidate| {
+            let of = candidate.rsplit_once('#').map_or(candidate.as_str(), |(_, of)| of);
+            of.parse::<Ref>().map_or(true, |of| base.place(of).is_some())
+        });
+        let new = count - self.candidates.len();
+        if new > 0 && self.code == code::AMBIGUOUS_NAME {
+            self.message.push_str(&format!(", and {new} of them would be new"));
+        }
     }
 
     /// A mistake in a text that stands in a field.

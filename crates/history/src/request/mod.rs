@@ -171,6 +171,7 @@ pub fn expand(
                     Fail::Stale(stale) => refused.conflicts.push(StaleRead { edit: index, ..stale }),
                     Fail::Errors(errors) => {
                         for mut error in errors {
+                            error.forget_new(program);
                             error.edit = index;
                             error.path.insert(0, edit.field().to_owned());
                             refused.errors.push(error);

@@ -152,6 +152,16 @@ fn function(name: &str, body: Option<&str>) -> EditRequest {
     })
 }
 
+/// A name that is ambiguous because the list makes it twice offers no refs that nobody else has.
+#[test]
+fn what_a_list_makes_is_no_candidate() {
+    let text = |text: &str| EditRequest::AddText(AddText { module: None, text: text.to_owned() });
+    let made = "func f () -> () { return }\nfunc new () -> () { return }\nfunc new () -> () { return }\n";
+    let told =
+        outcome(DEMO, &[text(made), text("func user () -> () {\n  call f()\n  call new()\n  return\n}\n")]);
+    insta::assert_snapshot!("made_twice", told);
+}
+
 #[test]
 fn nodes_and_edges() {
     check("insert", &[node("z", "add.i32", &["x", "a"], within("f")), edge("$z", "n6", 0, true)]);
