@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::{ContractRef, FuncRef, NodeRef, Program, RegionRef, StorageKind, Trap, VarRef};
+use lmlang_ir::{Const, ContractRef, FuncRef, NodeRef, Program, RegionRef, StorageKind, Trap, Type, VarRef};
 
 use crate::heap::Obj;
 pub(crate) use crate::outcome::LimitKind as Limit;
@@ -124,7 +124,7 @@ impl Machine {
         for (of, storage) in program.all_storage() {
             let (mut global, mut reference, mut table, mut bytes) = (0, Obj::default(), None, Arc::from([]));
             match &storage.kind {
-                StorageKind::Global { initial, .. } => match value::constant(initial) {
+                StorageKind::Global { ty, initial, .. } => match self.initial(program, ty, initial)? {
                     value::Word::Num(value) => global = value,
                     value::Word::Ref(obj) => reference = obj,
                 },
@@ -165,5 +165,14 @@ impl Machine {
         }
         self.note_memory();
         Ok(names)
+    }
+
+    /// What a global starts with: its constant, or the zero of a type that has none.
+    fn initial(&self, program: &Program, ty: &Type, initial: &Const) -> Result<value::Word, Stop> {
+        if *initial != Const::Unit {
+            return Ok(value::constant(initial));
+        }
+        self.room(value::zero_bytes(program, ty, self.memory_limit))?;
+        Ok(value::zero(program, ty))
     }
 }
