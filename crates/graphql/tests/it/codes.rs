@@ -109,7 +109,7 @@ fn cases() -> Vec<(&'static str, Value)> {
                 "func g (i: i32, x: i64) -> () {\n  z = block A -> (i64) { br_switch (break A, return) i (x) }\n  return\n}",
             ),
         ),
-        ("INPUT_COUNT", lines("z = add.i64 a, b, x")),
+        ("INPUT_COUNT", lines("z = add.i64 a, b, 5")),
         ("ARITY_MISMATCH", lines("z = call f(a)")),
         (
             "REGION_PARAMS",
@@ -177,7 +177,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("BAD_LITERAL", lines("z = add.i64 a, 1x")),
         (
             "LITERAL_WITHOUT_TYPE",
-            json!([{ "replaceUses": { "ref": "n13", "with": "5" } }, { "insertText": { "text": "z = add.i64 a, b, 1", "before": "n15" } }]),
+            json!([{ "replaceUses": { "ref": "n13", "with": "5" } }, { "insertText": { "text": "break_if n14 (eqz.i64 a), 1", "before": "n15" } }]),
         ),
         ("TYPE_EXPECTED", add("func g (a: 5) -> () { return }")),
         ("ARITY", lines("match a (0, default) { case 1 { yield } default { yield } }")),
