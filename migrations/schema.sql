@@ -89,10 +89,16 @@ CREATE TABLE "simulations" (
   "id" uuid_text NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,
   "created" integer NOT NULL,
-  "payload" blob NOT NULL
+  "payload" blob NOT NULL ,
+  "digest" blob NOT NULL DEFAULT x'',
+  "ended" boolean NOT NULL DEFAULT FALSE
 );
 
 CREATE INDEX "simulations_created" ON "simulations" ("created");
+
+CREATE INDEX "simulations_digest" ON "simulations" ("digest");
+
+CREATE INDEX "simulations_program" ON "simulations" ("program");
 
 CREATE TABLE "snapshots" (
   "program" integer NOT NULL,

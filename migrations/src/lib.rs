@@ -21,6 +21,7 @@ mod m20261122_000003_objects;
 mod m20261122_000004_simulations;
 mod m20261122_000005_positions;
 mod m20261122_000006_program_requests;
+mod m20261122_000007_simulations_by_request;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000004_simulations::Migration),
             Box::new(m20261122_000005_positions::Migration),
             Box::new(m20261122_000006_program_requests::Migration),
+            Box::new(m20261122_000007_simulations_by_request::Migration),
         ]
     }
 }

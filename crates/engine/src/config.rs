@@ -33,8 +33,16 @@ pub struct Limits {
     pub simulation_threads: usize,
     /// Runs that wait; those above are refused.
     pub waiting_simulations: usize,
-    /// How long a finished run can be looked at by its id.
+    /// How long a streamed run can be looked at by its id, as long as those of its program and of all fit.
     pub simulation_retention: Duration,
+    /// Streamed runs of one program that are stored; of those above, the oldest that have ended go first.
+    pub stored_simulations_of_program: u64,
+    /// Bytes that they take.
+    pub stored_simulation_bytes_of_program: u64,
+    /// Streamed runs of all programs that are stored; of those above, the oldest that have ended go first.
+    pub stored_simulations: u64,
+    /// Bytes that they take.
+    pub stored_simulation_bytes: u64,
     /// Programs that are open at the same time, beyond those in use.
     pub open_programs: usize,
     /// Bytes that the contents of open programs take, about, beyond those in use.
@@ -51,7 +59,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 21] {
+    pub fn named(&self) -> [(String, serde_json::Value); 25] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -68,6 +76,10 @@ impl Limits {
             ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
+            ("storedSimulationsOfProgram", self.stored_simulations_of_program),
+            ("storedSimulationBytesOfProgram", self.stored_simulation_bytes_of_program),
+            ("storedSimulations", self.stored_simulations),
+            ("storedSimulationBytes", self.stored_simulation_bytes),
             ("openPrograms", self.open_programs as u64),
             ("openProgramBytes", self.open_program_bytes),
             ("revisionsInMemory", self.revisions_in_memory as u64),
@@ -100,6 +112,10 @@ impl Default for Limits {
             simulation_threads: threads,
             waiting_simulations: 64,
             simulation_retention: Duration::from_secs(3_600),
+            stored_simulations_of_program: 256,
+            stored_simulation_bytes_of_program: 4 << 20,
+            stored_simulations: 4_096,
+            stored_simulation_bytes: 32 << 20,
             open_programs: 1_000,
             open_program_bytes: 2 << 30,
             revisions_in_memory: 256,

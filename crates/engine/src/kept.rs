@@ -25,7 +25,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Keeps a simulation, and lets go of those that are too many or made before `oldest`, the first one first.
+    /// Keeps a simulation, and lets go of those that are too many or asked for before `oldest`, the first one first.
     ///
     /// Answers the one that is kept under the id: streams and queries share one.
     pub(crate) fn keep(&mut self, simulation: &Arc<Simulation>, oldest: Timestamp) -> Arc<Simulation> {
@@ -35,7 +35,7 @@ impl Kept {
         self.by_id.insert(simulation.id, (Arc::clone(simulation), 0));
         self.order.push_back(simulation.id);
         self.weigh(simulation.id);
-        while self.first().is_some_and(|first| first.created < oldest) {
+        while self.first().is_some_and(|first| first.asked() < oldest) {
             self.drop_first();
         }
         Arc::clone(simulation)

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_interp::{LimitKind, Outcome, StartError, TraceLevel};
+use lmlang_interp::{StartError, TraceLevel};
 use lmlang_ir::{FuncRef, Param, Program, Value, text};
-use lmlang_store::Timestamp;
+use lmlang_store::{Most, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -94,12 +94,17 @@ impl Record {
             ended: simulation.report().map(|report| Ended {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
-                by_time: matches!(
-                    report.result.outcome,
-                    Outcome::LimitReached { limit: LimitKind::Time, .. }
-                ),
+                by_time: report.is_by_time(),
             }),
         }
+    }
+
+    /// A digest of what is run: the same for the same request.
+    fn digest(&self) -> [u8; 32] {
+        let Record { version, program, revision, function, args, stdin, trace, bounds, .. } = self;
+        let what =
+            format!("{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}");
+        *blake3::hash(what.as_bytes()).as_bytes()
     }
 
     /// What is run, if the program still knows the words.
@@ -124,17 +129,65 @@ impl Engine {
         if request_bytes(&simulation.request) > LARGE {
             return Ok(());
         }
+        let record = Record::of(simulation);
         let row = lmlang_store::Simulation {
             id: simulation.id,
             program: simulation.open.timeline.key(),
-            created: simulation.created,
-            payload: serde_json::to_vec(&Record::of(simulation)).expect("a record has a JSON form"),
+            created: simulation.asked(),
+            digest: record.digest().to_vec(),
+            ended: record.ended.is_some(),
+            payload: serde_json::to_vec(&record).expect("a record has a JSON form"),
         };
-        self.store().save_simulation(row).await?;
+        let limits = self.limits();
+        let of_program = Most {
+            rows: limits.stored_simulations_of_program,
+            bytes: limits.stored_simulation_bytes_of_program,
+        };
+        let of_all = Most { rows: limits.stored_simulations, bytes: limits.stored_simulation_bytes };
+        self.store().save_simulation(row, of_program, of_all).await?;
         if self.0.simulations.count_record().is_multiple_of(LOOK) {
             self.store().expire_simulations(self.oldest_kept()).await?;
         }
         Ok(())
+    }
+
+    /// Stores a simulation that begins, unless there is one of the same request already: then it is that one.
+    ///
+    /// What the clock ended would go further today, so it is run anew.
+    pub(crate) async fn record_once(&self, simulation: Arc<Simulation>) -> Result<Arc<Simulation>, Error> {
+        if request_bytes(&simulation.request) > LARGE {
+            return Ok(self.0.simulations.kept().keep(&simulation, self.oldest_kept()));
+        }
+        let digest = Record::of(&simulation).digest();
+        // Two that are sent at once are one as well.
+        let cell = Arc::clone(self.0.simulations.beginning().entry(digest).or_default());
+        let engine = self.clone();
+        let begun = self.to_end(async move {
+            let begun = cell.get_or_try_init(|| engine.same_or_new(simulation, &digest)).await.cloned();
+            engine.0.simulations.beginning().remove(&digest);
+            begun
+        });
+        begun.await
+    }
+
+    async fn same_or_new(
+        &self,
+        simulation: Arc<Simulation>,
+        digest: &[u8],
+    ) -> Result<Arc<Simulation>, Error> {
+        let stored = self.store().simulation_of(digest).await?;
+        let same = match stored {
+            Some(row) if !ended_by_time(&row) => self.simulation(row.id).await?,
+            Some(_) | None => None,
+        };
+        // Its end may not be stored yet.
+        let same = same.filter(|same| !same.report().is_some_and(|report| report.is_by_time()));
+        if let Some(same) = &same {
+            same.ask(simulation.asked());
+        }
+        let begun = same.unwrap_or(simulation);
+        self.record(&begun).await?;
+        Ok(self.0.simulations.kept().keep(&begun, self.oldest_kept()))
     }
 
     /// A simulation whose id a caller was given, while it is kept.
@@ -143,7 +196,7 @@ impl Engine {
         let kept = self.0.simulations.kept().get(id);
         if kept.is_some() {
             let is_there = |program: &OpenProgram| self.opened(program.timeline.id()).is_some();
-            return Ok(kept.filter(|simulation| simulation.created >= oldest && is_there(&simulation.open)));
+            return Ok(kept.filter(|simulation| simulation.asked() >= oldest && is_there(&simulation.open)));
         }
         // A long run is run again once, however many ask for it and however long they wait.
         let cell = Arc::clone(self.0.simulations.recalls().entry(id).or_default());
@@ -179,7 +232,7 @@ impl Engine {
         Ok(Some(self.0.simulations.kept().keep(&simulation, oldest)))
     }
 
-    /// Simulations that were made before are not kept any more.
+    /// Simulations that were asked for before are not kept any more.
     pub(crate) fn oldest_kept(&self) -> Timestamp {
         let retention = i64::try_from(self.limits().simulation_retention.as_micros()).unwrap_or(i64::MAX);
         Timestamp(self.0.clock.now().0.saturating_sub(retention))
@@ -207,4 +260,10 @@ impl Engine {
         });
         joined(work.await)?
     }
+}
+
+/// Whether the clock ended a stored simulation, or nobody can tell.
+fn ended_by_time(row: &lmlang_store::Simulation) -> bool {
+    let record = serde_json::from_slice::<Record>(&row.payload);
+    record.map_or(true, |record| record.ended.is_some_and(|ended| ended.by_time))
 }

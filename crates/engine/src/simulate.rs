@@ -5,13 +5,13 @@
 //! step to its last batch, whoever waits for it, and ends with its bounds or with its caller.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_interp::{
-    Cache, Control, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress, Run, RunResult, StartError,
-    Step, Trace, TraceLevel,
+    Cache, Control, LimitKind, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress, Run, RunResult,
+    StartError, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
@@ -120,8 +120,8 @@ pub struct Simulation {
     pub revision: Arc<Revision>,
     /// What is run.
     pub request: RunRequest,
-    /// When it was made; its retention counts from here.
-    pub(crate) created: Timestamp,
+    /// When it was asked for last, in microseconds of UTC; its retention counts from here.
+    asked: AtomicI64,
     result: Mutex<Option<Arc<Report>>>,
     /// Streams that run it.
     streams: AtomicUsize,
@@ -135,18 +135,28 @@ impl Simulation {
         open: &OpenProgram,
         revision: &Arc<Revision>,
         request: RunRequest,
-        created: Timestamp,
+        asked: Timestamp,
     ) -> Simulation {
         Simulation {
             id,
             open: open.clone(),
             revision: Arc::clone(revision),
             request,
-            created,
+            asked: AtomicI64::new(asked.0),
             result: Mutex::new(None),
             streams: AtomicUsize::new(0),
             position: AtomicU64::new(0),
         }
+    }
+
+    /// When it was asked for last.
+    pub(crate) fn asked(&self) -> Timestamp {
+        Timestamp(self.asked.load(Ordering::Relaxed))
+    }
+
+    /// Asks for it again.
+    pub(crate) fn ask(&self, at: Timestamp) {
+        self.asked.fetch_max(at.0, Ordering::Relaxed);
     }
 
     /// How it ended; `None` before that.
@@ -212,6 +222,13 @@ pub struct Report {
     pub elapsed: Duration,
 }
 
+impl Report {
+    /// Whether the clock ended it.
+    pub(crate) fn is_by_time(&self) -> bool {
+        matches!(self.result.outcome, Outcome::LimitReached { limit: LimitKind::Time, .. })
+    }
+}
+
 /// Some steps of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
@@ -223,6 +240,7 @@ pub struct Steps {
     pub executed: u64,
 }
 
+type Beginning = HashMap<[u8; 32], Arc<OnceCell<Arc<Simulation>>>>;
 type Recalls = HashMap<Uuid, Arc<OnceCell<Option<Arc<Simulation>>>>>;
 
 /// What simulations share.
@@ -232,6 +250,7 @@ pub(crate) struct Simulations {
     pub(crate) places: Places,
     kept: Mutex<Kept>,
     recalls: Mutex<Recalls>,
+    beginning: Mutex<Beginning>,
     records: AtomicU64,
 }
 
@@ -245,6 +264,7 @@ impl Simulations {
             places: Places::new(limits),
             kept: Mutex::default(),
             recalls: Mutex::default(),
+            beginning: Mutex::default(),
             records: AtomicU64::new(0),
         }
     }
@@ -257,6 +277,11 @@ impl Simulations {
     /// Those that are being brought back.
     pub(crate) fn recalls(&self) -> MutexGuard<'_, Recalls> {
         self.recalls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that begin, by the digests of their requests.
+    pub(crate) fn beginning(&self) -> MutexGuard<'_, Beginning> {
+        self.beginning.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {

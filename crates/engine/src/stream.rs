@@ -64,8 +64,7 @@ impl Engine {
         let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
         joined(start.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
         // Its id is given out: it is stored before anyone sees it.
-        self.record(&simulation).await?;
-        self.0.simulations.kept().keep(&simulation, self.oldest_kept());
+        let simulation = self.record_once(simulation).await?;
         let batches = self.pump(&simulation, 0, batching, place);
         Ok((simulation, batches))
     }

@@ -48,6 +48,6 @@ pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};
 pub use program_requests::{CarriedOut, ProgramRequest};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
-pub use simulations::Simulation;
+pub use simulations::{Most, Simulation};
 pub use snapshots::Snapshot;
 pub use store::{Options, Store};

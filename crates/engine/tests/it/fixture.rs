@@ -34,6 +34,16 @@ impl Fixture {
         connection.close().await.unwrap();
     }
 
+    /// The number that a query answers.
+    pub(crate) async fn count(&self, query: &str) -> i64 {
+        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
+        let connection = sea_orm::Database::connect(url).await.unwrap();
+        let statement = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, query);
+        let row = connection.query_one_raw(statement).await.unwrap().unwrap();
+        connection.close().await.unwrap();
+        row.try_get_by_index(0).unwrap()
+    }
+
     /// Closes the engine, changes the database with SQL, and opens it again.
     pub(crate) async fn reopened(self, sql: &[&str]) -> Fixture {
         self.engine.close().await;

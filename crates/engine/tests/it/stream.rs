@@ -287,3 +287,32 @@ async fn a_bound_of_bytes_is_told_before_the_end() {
     let [(cursor, first, false), (end, all, true)] = told[..] else { panic!("{told:?}") };
     assert!(cursor == end && 0 < first && first < all, "{told:?}");
 }
+
+#[tokio::test]
+async fn a_repeated_request_is_the_same_simulation() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    let revision = open.timeline.head().revision;
+    let ask = async |fixture: &Fixture, open: &OpenProgram, from, bounds| {
+        let started = fixture.engine.stream(open, &revision, request(open, from, bounds), BATCHING).await;
+        let (simulation, mut batches) = started.unwrap();
+        (simulation.id, rest(&mut batches).await, simulation.status())
+    };
+    let ended = || Bounds::default();
+    let (first, both) = tokio::join!(ask(&fixture, &open, 10, ended()), ask(&fixture, &open, 10, ended()));
+    assert_eq!(first, both);
+    assert_eq!(first.2, Status::Completed);
+    assert_eq!(ask(&fixture, &open, 10, ended()).await, first);
+    let other = ask(&fixture, &open, 11, ended()).await;
+    assert_ne!(other.0, first.0);
+    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 2);
+    // What the clock ended goes further another time.
+    let late = ask(&fixture, &open, 0, for_ever(Duration::from_millis(1))).await;
+    assert_eq!(late.2, Status::LimitReached);
+    assert_ne!(ask(&fixture, &open, 0, for_ever(Duration::from_millis(1))).await.0, late.0);
+    let fixture = fixture.reopened(&[]).await;
+    let open = fixture.find("shop").await;
+    assert_eq!(ask(&fixture, &open, 10, ended()).await, first);
+    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 4);
+    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations WHERE ended").await, 4);
+}

@@ -448,7 +448,8 @@ impl Simulation {
     }
 }
 
-/// A simulation that was streamed lately; kept for as long as `serverInfo` says, across restarts too.
+/// A simulation that was streamed lately; kept for as long as `serverInfo` says, across restarts too, unless newer ones are
+/// too many.
 #[Object]
 impl Simulation {
     /// Global id.

@@ -39,7 +39,7 @@ pub struct StartSimulationInput {
     /// Not supported yet.
     #[graphql(default = false)]
     pause_at_start: bool,
-    /// A simulation changes nothing: a repetition runs again.
+    /// Not needed: the same run is the same simulation, with or without a key, unless the clock ended it.
     idempotency_key: Option<String>,
 }
 

@@ -10,6 +10,8 @@ pub(crate) struct Model {
     pub(crate) program: i64,
     pub(crate) created: i64,
     pub(crate) payload: Vec<u8>,
+    pub(crate) digest: Vec<u8>,
+    pub(crate) ended: bool,
 }
 
 #[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]
