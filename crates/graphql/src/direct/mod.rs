@@ -49,9 +49,22 @@ impl<T: Direct + 'static> Direct for &T {
     }
 }
 
-/// A list that is written straight into the answer where that is possible. In the schema it is a list as any other.
+/// A list whose items count among the fields of the answer, written straight into it where that is possible. In the schema
+/// it is a list as any other.
 #[derive(Clone, Debug)]
 pub struct Rows<T>(pub Vec<T>);
+
+impl<T, U: Into<T>> FromIterator<U> for Rows<T> {
+    fn from_iter<I: IntoIterator<Item = U>>(items: I) -> Rows<T> {
+        Rows(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows(Vec::new())
+    }
+}
 
 impl<T: Direct> OutputType for Rows<T> {
     fn type_name() -> Cow<'static, str> {
@@ -71,6 +84,10 @@ impl<T: Direct> OutputType for Rows<T> {
         context: &ContextSelectionSet<'_>,
         field: &Positioned<Field>,
     ) -> ServerResult<Value> {
+        let fields = Selected::of(context).width().saturating_mul(self.0.len() as u64);
+        if !budget::lists(context, field.pos, fields).await {
+            return Ok(Value::List(Vec::new()));
+        }
         match written(&self.0, context).await {
             Some(json) => {
                 let raw = (Name::new(RAW_VALUE_TOKEN), Value::String(json));

@@ -7,7 +7,6 @@ use async_graphql::{Context, Object, SimpleObject, TypeName};
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::{ApiError, Code, cut};
-use crate::transport::budget;
 
 /// Where a page stands in its list.
 #[derive(Clone, Debug, Default, SimpleObject)]
@@ -235,13 +234,13 @@ impl<T: Listed> Direct for Edge<T> {
 #[Object(name_type)]
 impl<T: Listed> Connection<T> {
     /// The items with their cursors.
-    async fn edges(&self, context: &Context<'_>) -> Rows<&Edge<T>> {
-        Rows(budget::list(context, self.edges.iter().collect()).await)
+    async fn edges(&self) -> Rows<&Edge<T>> {
+        Rows(self.edges.iter().collect())
     }
 
     /// The items alone.
-    async fn nodes(&self, context: &Context<'_>) -> Rows<&T> {
-        Rows(budget::list(context, self.edges.iter().map(|edge| &edge.node).collect()).await)
+    async fn nodes(&self) -> Rows<&T> {
+        Rows(self.edges.iter().map(|edge| &edge.node).collect())
     }
 
     /// Where the page stands in its list.

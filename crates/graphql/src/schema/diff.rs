@@ -12,6 +12,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::revision::Revision;
+use crate::schema::scalars::Text;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -293,11 +294,11 @@ impl FunctionDiff {
     }
 
     /// Its path now; as it was, if it is gone.
-    async fn path(&self) -> String {
+    async fn path(&self) -> Text {
         let of = self.change.function;
         let view =
             if self.diff.to.program().function(of).is_some() { &self.diff.to } else { &self.diff.from };
-        view.program().path(of.into())
+        view.program().path(of.into()).into()
     }
 
     /// What became of it.

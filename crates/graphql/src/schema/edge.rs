@@ -11,6 +11,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor}
 use crate::schema::function::Function;
 use crate::schema::node::{ComputeNode, ValueSource};
 use crate::schema::region::Region;
+use crate::schema::scalars::Text;
 use crate::schema::view::nullable;
 
 /// What an edge carries.
@@ -128,8 +129,8 @@ impl DataEdge {
     }
 
     /// The type of the value: the producer's.
-    async fn value_type(&self) -> String {
-        self.type_text()
+    async fn value_type(&self) -> Text {
+        self.type_text().into()
     }
 }
 
@@ -229,7 +230,7 @@ impl Direct for FlowEdge {
                 None => out.null(),
             }),
             "targetPort" => leaf(|edge: &DataEdge, out| out.number(edge.port)),
-            "valueType" => leaf(|edge: &DataEdge, out| out.text(&edge.type_text())),
+            "valueType" => leaf(|edge: &DataEdge, out| out.counted(&edge.type_text())),
             _ => None,
         })?;
         let control = object(selected, &["ControlEdge", "FlowEdge"], |name, inner| match name {

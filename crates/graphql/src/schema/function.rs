@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Object, Result};
 use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
 
-use crate::direct::{Direct, Selected, Writer, leaf, object, word};
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -17,6 +17,7 @@ use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::Region;
 use crate::schema::run_input::SimulateInput;
+use crate::schema::scalars::Text;
 use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
@@ -61,8 +62,8 @@ impl Function {
     }
 
     /// `module::name`.
-    async fn path(&self) -> String {
-        self.view.program().path(self.of.into())
+    async fn path(&self) -> Text {
+        self.view.program().path(self.of.into()).into()
     }
 
     /// The module that it stands in.
@@ -100,9 +101,8 @@ impl Function {
     }
 
     /// Types of what it returns.
-    async fn results(&self, context: &Context<'_>) -> Vec<String> {
-        budget::list(context, self.function.head().results.iter().map(|ty| self.type_text(ty)).collect())
-            .await
+    async fn results(&self) -> Rows<Text> {
+        self.function.head().results.iter().map(|ty| self.type_text(ty)).collect()
     }
 
     /// What a closure made from it captures.
@@ -311,7 +311,7 @@ impl Direct for Function {
             "ref" => leaf(|function: &Function, out| out.plain(function.of)),
             "name" => leaf(|function: &Function, out| out.text(&function.function.head().name)),
             "path" => leaf(|function: &Function, out| {
-                out.text(&function.view.program().path(function.of.into()));
+                out.counted(&function.view.program().path(function.of.into()));
             }),
             "visibility" => leaf(|function: &Function, out| {
                 out.plain(word(Visibility::from(function.function.head().visibility)));
@@ -370,8 +370,8 @@ impl Param {
 
     /// Its type.
     #[graphql(name = "type")]
-    async fn ty(&self) -> &str {
-        &self.ty
+    async fn ty(&self) -> Text {
+        self.ty.clone().into()
     }
 
     /// Its position, from 0.
@@ -396,7 +396,7 @@ impl Direct for Param {
     fn writer(selected: Selected<'_>) -> Option<Writer<Param>> {
         object(selected, &["Param"], |name, _| match name {
             "name" => leaf(|param: &Param, out| out.text(&param.name)),
-            "type" => leaf(|param: &Param, out| out.text(&param.ty)),
+            "type" => leaf(|param: &Param, out| out.counted(&param.ty)),
             "index" => leaf(|param: &Param, out| out.number(param.index)),
             _ => None,
         })
@@ -438,9 +438,9 @@ impl Var {
 
     /// The type of its value.
     #[graphql(name = "type")]
-    async fn ty(&self) -> String {
+    async fn ty(&self) -> Text {
         let variable = self.function.function.body().variable(self.of);
-        variable.map_or_else(String::new, |variable| self.function.type_text(&variable.ty))
+        variable.map_or_else(String::new, |variable| self.function.type_text(&variable.ty)).into()
     }
 
     /// The function that it belongs to.

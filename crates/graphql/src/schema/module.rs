@@ -9,6 +9,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::Function;
 use crate::schema::provenance::Provenance;
+use crate::schema::scalars::Text;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -55,8 +56,8 @@ impl Module {
     }
 
     /// `parent::name`.
-    async fn path(&self) -> String {
-        self.view.program().path(self.of.into())
+    async fn path(&self) -> Text {
+        self.view.program().path(self.of.into()).into()
     }
 
     /// The module around; null at the top.

@@ -8,6 +8,7 @@ use lmlang_history::log::{Actor, ActorKind};
 
 use lmlang_verify::Class;
 
+use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::edit_input::EditInput;
@@ -72,9 +73,9 @@ pub struct CreateProgramPayload {
     /// The program; null when its text has errors.
     program: Option<Program>,
     /// Errors of the text and of what it says.
-    errors: Vec<EditError>,
+    errors: Rows<EditError>,
     /// Warnings about it.
-    warnings: Vec<Diagnostic>,
+    warnings: Rows<Diagnostic>,
 }
 
 /// What became of a deletion.
@@ -337,7 +338,7 @@ fn call(
 
 impl CreateProgramPayload {
     fn of(program: Program) -> CreateProgramPayload {
-        CreateProgramPayload { program: Some(program), errors: Vec::new(), warnings: Vec::new() }
+        CreateProgramPayload { program: Some(program), errors: Rows::default(), warnings: Rows::default() }
     }
 }
 
@@ -377,7 +378,7 @@ async fn create_program(
             let view = View::made(engine, open, made);
             let found = view.findings().iter().map(|(_, found)| Diagnostic::new(&view, found.clone()));
             let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
-            Ok(CreateProgramPayload { program: Some(Program::of(view)), errors: Vec::new(), warnings })
+            Ok(CreateProgramPayload { program: Some(Program::of(view)), errors: Rows::default(), warnings })
         }
         Creation::Rejected { text, checked, places } => {
             let mut errors: Vec<EditError> =
@@ -388,7 +389,11 @@ async fn create_program(
                     EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
                 }));
             }
-            Ok(CreateProgramPayload { program: None, errors: EditError::first(errors), warnings: Vec::new() })
+            Ok(CreateProgramPayload {
+                program: None,
+                errors: EditError::first(errors).into_iter().collect(),
+                warnings: Rows::default(),
+            })
         }
     }
 }

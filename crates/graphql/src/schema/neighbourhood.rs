@@ -80,20 +80,20 @@ pub struct Subgraph {
 #[Object]
 impl Subgraph {
     /// The nodes, the nearest first.
-    async fn nodes(&self, context: &Context<'_>) -> Rows<ComputeNode> {
+    async fn nodes(&self) -> Rows<ComputeNode> {
         let node = |(function, node): &(FuncRef, lmlang_ir::NodeRef)| {
             ComputeNode::find(&Function::new(&self.view, *function).ok()?, *node)
         };
-        Rows(budget::list(context, self.found.nodes.iter().filter_map(node).collect()).await)
+        Rows(self.found.nodes.iter().filter_map(node).collect())
     }
 
     /// The edges between them, and those that bring them parameters.
-    async fn edges(&self, context: &Context<'_>) -> Rows<FlowEdge> {
+    async fn edges(&self) -> Rows<FlowEdge> {
         let edge = |edge: &graph::Edge| {
             let owner = self.view.program().function_of(edge.id.node.into())?;
             Some(FlowEdge::new(&Function::new(&self.view, owner).ok()?, *edge))
         };
-        Rows(budget::list(context, self.found.edges.iter().filter_map(edge).collect()).await)
+        Rows(self.found.edges.iter().filter_map(edge).collect())
     }
 
     /// The nodes as text, a line each, by function.

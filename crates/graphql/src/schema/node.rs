@@ -14,6 +14,7 @@ use crate::schema::ops::{Effect, Opcode};
 use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::{Region, RegionParam};
+use crate::schema::scalars::Text;
 use crate::schema::view::{not_found, nullable};
 use crate::transport::budget;
 
@@ -264,7 +265,7 @@ pub struct InputPort {
 impl InputPort {
     /// What is missing when nothing is its source.
     fn open(&self) -> Option<Hole> {
-        self.source.is_none().then(|| Hole { expected_type: self.expected_text() })
+        self.source.is_none().then(|| Hole { expected_type: self.expected_text().into() })
     }
 
     fn expected_text(&self) -> String {
@@ -291,8 +292,8 @@ impl InputPort {
     }
 
     /// The type that it takes.
-    async fn expected_type(&self) -> String {
-        self.expected_text()
+    async fn expected_type(&self) -> Text {
+        self.expected_text().into()
     }
 
     /// Where its value comes from; null for a hole.
@@ -311,7 +312,7 @@ impl Direct for InputPort {
         object(selected, &["InputPort"], |name, inner| match name {
             "index" => leaf(|port: &InputPort, out| out.number(port.index)),
             "name" => leaf(|port: &InputPort, out| out.text(&port.name)),
-            "expectedType" => leaf(|port: &InputPort, out| out.text(&port.expected_text())),
+            "expectedType" => leaf(|port: &InputPort, out| out.counted(&port.expected_text())),
             "source" => {
                 let writer = ValueSource::writer(inner)?;
                 leaf(move |port: &InputPort, out| {
@@ -342,13 +343,13 @@ fn write_source(
 #[derive(Clone, Debug, SimpleObject)]
 pub struct Hole {
     /// The type that it takes.
-    expected_type: String,
+    expected_type: Text,
 }
 
 impl Direct for Hole {
     fn writer(selected: Selected<'_>) -> Option<Writer<Hole>> {
         object(selected, &["Hole"], |name, _| match name {
-            "expectedType" => leaf(|hole: &Hole, out| out.text(&hole.expected_type)),
+            "expectedType" => leaf(|hole: &Hole, out| out.counted(&hole.expected_type.0)),
             _ => None,
         })
     }
@@ -372,8 +373,8 @@ impl OutputPort {
 
     /// Its type.
     #[graphql(name = "type")]
-    async fn ty(&self) -> &str {
-        &self.ty
+    async fn ty(&self) -> Text {
+        self.ty.clone().into()
     }
 
     /// The edges that take its value, by the node that they lead to.
@@ -392,7 +393,7 @@ impl Direct for OutputPort {
     fn writer(selected: Selected<'_>) -> Option<Writer<OutputPort>> {
         object(selected, &["OutputPort"], |name, _| match name {
             "index" => leaf(|port: &OutputPort, out| out.number(port.index)),
-            "type" => leaf(|port: &OutputPort, out| out.text(&port.ty)),
+            "type" => leaf(|port: &OutputPort, out| out.counted(&port.ty)),
             _ => None,
         })
     }
@@ -418,7 +419,7 @@ pub struct NodeOutput {
     port: i32,
     /// The type of the value.
     #[graphql(name = "type")]
-    ty: String,
+    ty: Text,
 }
 
 /// A parameter of the function, as a source.
@@ -428,7 +429,7 @@ pub struct ParamSource {
     param: Param,
     /// The type of the value.
     #[graphql(name = "type")]
-    ty: String,
+    ty: Text,
 }
 
 /// A parameter of a region, as a source.
@@ -438,7 +439,7 @@ pub struct RegionParamSource {
     region_param: RegionParam,
     /// The type of the value.
     #[graphql(name = "type")]
-    ty: String,
+    ty: Text,
 }
 
 impl ValueSource {
@@ -447,6 +448,7 @@ impl ValueSource {
         let program = function.view.program();
         let ty = signature::source_type(program, &function.function, source)
             .map_or_else(|| "unknown".to_owned(), |ty| text::print_type_name(program, None, &ty));
+        let ty = Text(ty);
         let missing = || not_found("source", &source.to_string());
         Ok(match source {
             Source::Node(of, port) => ValueSource::Node(NodeOutput {
@@ -472,17 +474,17 @@ impl Direct for ValueSource {
         let node = object(selected, &["NodeOutput", "ValueSource"], |name, inner| match name {
             "node" => one(inner, |source: &NodeOutput| source.node.clone()),
             "port" => leaf(|source: &NodeOutput, out| out.number(source.port)),
-            "type" => leaf(|source: &NodeOutput, out| out.text(&source.ty)),
+            "type" => leaf(|source: &NodeOutput, out| out.counted(&source.ty.0)),
             _ => None,
         })?;
         let param = object(selected, &["ParamSource", "ValueSource"], |name, inner| match name {
             "param" => one(inner, |source: &ParamSource| source.param.clone()),
-            "type" => leaf(|source: &ParamSource, out| out.text(&source.ty)),
+            "type" => leaf(|source: &ParamSource, out| out.counted(&source.ty.0)),
             _ => None,
         })?;
         let region = object(selected, &["RegionParamSource", "ValueSource"], |name, inner| match name {
             "regionParam" => one(inner, |source: &RegionParamSource| source.region_param.clone()),
-            "type" => leaf(|source: &RegionParamSource, out| out.text(&source.ty)),
+            "type" => leaf(|source: &RegionParamSource, out| out.counted(&source.ty.0)),
             _ => None,
         })?;
         Some(Box::new(move |source, out| match source {

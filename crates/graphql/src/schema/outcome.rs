@@ -9,11 +9,13 @@ use lmlang_ir::{Ref, RefKind};
 use lmlang_verify as verify;
 use uuid::Uuid;
 
+use crate::direct::{Direct, Rows};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
 use crate::schema::diff::{ChangeCounts, ProgramDiff};
 use crate::schema::program::Program;
 use crate::schema::revision::Revision;
+use crate::schema::scalars::Text;
 use crate::schema::view::View;
 use crate::transport::budget;
 
@@ -191,9 +193,9 @@ impl EditApplied {
 #[derive(Clone, SimpleObject)]
 pub struct EditRejected {
     /// The errors, by edit.
-    errors: Vec<EditError>,
+    errors: Rows<EditError>,
     /// Warnings about what would have come of it, the first thousand.
-    warnings: Vec<Diagnostic>,
+    warnings: Rows<Diagnostic>,
     /// How many errors were left out because they only follow from another.
     suppressed: i32,
 }
@@ -215,8 +217,8 @@ impl EditRejected {
         let suppressed = suppressed + shown.len().saturating_sub(MOST_ERRORS);
         shown.truncate(MOST_ERRORS);
         EditRejected {
-            errors: shown,
-            warnings: about,
+            errors: Rows(shown),
+            warnings: Rows(about),
             suppressed: i32::try_from(suppressed).unwrap_or(i32::MAX),
         }
     }
@@ -231,31 +233,33 @@ pub struct EditError {
     /// Which edit, from 0; null where it cannot be told.
     pub edit_index: Option<i32>,
     /// The argument of the edit.
-    pub path: Vec<String>,
+    pub path: Rows<Text>,
     /// The stable code.
     pub code: String,
     /// The problem, in words.
-    pub message: String,
+    pub message: Text,
     /// The line of the edit's text, from 1.
     pub line: Option<i32>,
     /// The column in that line, from 1.
     pub column: Option<i32>,
     /// What could stand there.
-    pub expected: Vec<String>,
+    pub expected: Rows<Text>,
     /// What stands there.
-    pub found: Option<String>,
+    pub found: Option<Text>,
     /// The place and the facts, for errors of the verifier.
     pub details: Option<DiagnosticDetails>,
     /// Near names that exist, or the entities in the way.
-    pub candidates: Vec<String>,
+    pub candidates: Rows<Text>,
 }
+
+impl Direct for EditError {}
 
 impl EditError {
     /// An error that the verifier found.
     fn verified(program: &lmlang_ir::Program, found: &engine::Finding) -> EditError {
         let edit_index = found.edit.map(|index| index as i32);
         let shown = EditError::in_program(program, &found.diagnostic).at(found.place);
-        EditError { edit_index, path: Vec::new(), ..shown }
+        EditError { edit_index, path: Rows::default(), ..shown }
     }
 
     /// The error with its line and column.
@@ -270,11 +274,11 @@ impl EditError {
     pub(crate) fn in_program(program: &lmlang_ir::Program, found: &verify::Diagnostic) -> EditError {
         EditError {
             edit_index: Some(0),
-            path: vec!["text".to_owned()],
+            path: Rows(vec!["text".to_owned().into()]),
             code: found.code.name().to_owned(),
-            message: found.message(program),
+            message: found.message(program).into(),
             expected: found.expected_text(program).into_iter().collect(),
-            found: found.found_text(program),
+            found: found.found_text(program).map(Text),
             details: Some(Diagnostic::facts(program, found)),
             candidates: found.beside.map(|of| program.path(of)).into_iter().collect(),
             ..EditError::default()
@@ -286,15 +290,15 @@ impl EditError {
         let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         EditError {
             edit_index: Some(error.edit as i32),
-            path: error.path.clone(),
+            path: error.path.iter().cloned().collect(),
             code: error.code.to_owned(),
-            message: error.message.clone(),
+            message: error.message.clone().into(),
             line: error.line.map(int),
             column: error.column.map(int),
-            expected: error.expected.clone(),
-            found: error.found.clone(),
+            expected: error.expected.iter().cloned().collect(),
+            found: error.found.clone().map(Text),
             details: None,
-            candidates: error.candidates.clone(),
+            candidates: error.candidates.iter().cloned().collect(),
         }
     }
 
@@ -303,7 +307,8 @@ impl EditError {
         let more = errors.len().saturating_sub(MOST_ERRORS);
         errors.truncate(MOST_ERRORS);
         if more > 0 {
-            let (code, message) = ("MORE_ERRORS".to_owned(), format!("{more} more errors are not listed"));
+            let (code, message) =
+                ("MORE_ERRORS".to_owned(), Text(format!("{more} more errors are not listed")));
             errors.push(EditError { code, message, ..EditError::default() });
         }
         errors
@@ -313,15 +318,15 @@ impl EditError {
     pub(crate) fn of_text(edit: usize, path: Vec<String>, error: &lmlang_ir::text::TextError) -> EditError {
         EditError {
             edit_index: Some(edit as i32),
-            path,
+            path: path.into_iter().collect(),
             code: error.code.to_owned(),
-            message: error.message.clone(),
+            message: error.message.clone().into(),
             line: Some(error.line as i32),
             column: Some(error.column as i32),
-            expected: error.expected.clone(),
-            found: error.found.clone(),
+            expected: error.expected.iter().cloned().collect(),
+            found: error.found.clone().map(Text),
             details: None,
-            candidates: error.candidates.clone(),
+            candidates: error.candidates.iter().cloned().collect(),
         }
     }
 }
@@ -351,6 +356,8 @@ pub struct Conflict {
     theirs: Option<String>,
 }
 
+impl Direct for Conflict {}
+
 /// Something that a request relied on has changed; nothing was done.
 #[Object]
 impl EditConflict {
@@ -366,7 +373,7 @@ impl EditConflict {
     }
 
     /// What collides.
-    async fn conflicts(&self) -> Vec<Conflict> {
+    async fn conflicts(&self) -> Rows<Conflict> {
         let conflict = |collision: &engine::Collision| Conflict {
             reference: collision.of.clone(),
             kind: collision.kind.to_owned(),
@@ -375,7 +382,7 @@ impl EditConflict {
             ours: None,
             theirs: None,
         };
-        self.conflict.conflicts.iter().map(conflict).collect()
+        Rows(self.conflict.conflicts.iter().map(conflict).collect())
     }
 }
 

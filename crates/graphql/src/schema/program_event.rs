@@ -8,12 +8,14 @@ use lmlang_engine::{self as engine, Cursor, Engine, Event, OpenProgram};
 use lmlang_history::log::{Entry, RevisionKind as Kind};
 use lmlang_ir::Ref;
 
+use crate::direct::Rows;
 use crate::error::ApiError;
 use crate::schema::diff::{ChangeKind, ProgramDiff};
 use crate::schema::failure::fail;
 use crate::schema::outcome::ProposeEditOutcome;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::{Revision, moment};
+use crate::schema::scalars::Text;
 use crate::schema::view::{View, not_found};
 
 /// What happened to a program.
@@ -87,7 +89,7 @@ impl RevisionCommitted {
     }
 
     /// Refs of the entities that it made, changed or removed.
-    async fn touched(&self) -> Vec<String> {
+    async fn touched(&self) -> Rows<Text> {
         touched(&self.entry).into_iter().take(TOUCHED).map(|of| of.to_string()).collect()
     }
 

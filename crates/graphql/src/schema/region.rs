@@ -7,6 +7,7 @@ use crate::direct::{Direct, Selected, Writer, leaf, object, one};
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
+use crate::schema::scalars::Text;
 use crate::schema::view::nullable;
 use crate::transport::budget;
 
@@ -180,8 +181,8 @@ impl RegionParam {
 
     /// Its type.
     #[graphql(name = "type")]
-    async fn ty(&self) -> &str {
-        &self.ty
+    async fn ty(&self) -> Text {
+        self.ty.clone().into()
     }
 
     /// Its position, from 0.
@@ -202,7 +203,7 @@ impl Direct for RegionParam {
                 Some(name) => out.text(name),
                 None => out.null(),
             }),
-            "type" => leaf(|param: &RegionParam, out| out.text(&param.ty)),
+            "type" => leaf(|param: &RegionParam, out| out.counted(&param.ty)),
             "index" => leaf(|param: &RegionParam, out| out.number(param.index)),
             "region" => one(inner, |param: &RegionParam| param.region.clone()),
             _ => None,

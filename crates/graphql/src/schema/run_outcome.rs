@@ -4,6 +4,7 @@ use async_graphql::{SimpleObject, Union};
 use lmlang_interp as interp;
 use lmlang_ir::{ContractRef, text};
 
+use crate::direct::{Direct, Rows};
 use crate::error::ApiError;
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
@@ -34,7 +35,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, SimpleObject)]
 pub struct Returned {
     /// Its results.
-    values: Vec<ValueText>,
+    values: Rows<ValueText>,
 }
 
 /// An operator trapped, or is not supported.
@@ -47,9 +48,9 @@ pub struct Trapped {
     /// Where.
     at: FrameLocation,
     /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
+    stack: Rows<FrameLocation>,
     /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
+    node_values: Rows<NodeValue>,
 }
 
 /// A function's demand or promise did not hold.
@@ -62,9 +63,9 @@ pub struct ContractViolated {
     /// Where: in the function that has the contract.
     at: FrameLocation,
     /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
+    stack: Rows<FrameLocation>,
     /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
+    node_values: Rows<NodeValue>,
 }
 
 /// A bound of the run was met.
@@ -77,9 +78,9 @@ pub struct LimitReached {
     /// Where.
     at: FrameLocation,
     /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
+    stack: Rows<FrameLocation>,
     /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
+    node_values: Rows<NodeValue>,
 }
 
 /// The run came to something that is not there yet.
@@ -94,9 +95,9 @@ pub struct ReachedHole {
     /// Where.
     at: FrameLocation,
     /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
+    stack: Rows<FrameLocation>,
     /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
+    node_values: Rows<NodeValue>,
 }
 
 /// A function with errors was called, or was to be run.
@@ -114,9 +115,9 @@ pub struct Cancelled {
     /// Where.
     at: FrameLocation,
     /// The calls, the outermost first.
-    stack: Vec<FrameLocation>,
+    stack: Rows<FrameLocation>,
     /// Values that were alive in the innermost call.
-    node_values: Vec<NodeValue>,
+    node_values: Rows<NodeValue>,
 }
 
 /// A place in a call.
@@ -147,18 +148,22 @@ pub struct NodeValue {
     value: ValueText,
 }
 
+impl Direct for FrameLocation {}
+
+impl Direct for NodeValue {}
+
 impl Outcome {
     /// Bytes of the values and places that it shows.
     pub(crate) fn text_bytes(&self) -> u64 {
         match self {
-            Outcome::Returned(returned) => returned.values.iter().map(ValueText::bytes).sum(),
+            Outcome::Returned(returned) => returned.values.0.iter().map(ValueText::bytes).sum(),
             Outcome::Trapped(Trapped { stack, node_values, .. })
             | Outcome::ContractViolated(ContractViolated { stack, node_values, .. })
             | Outcome::LimitReached(LimitReached { stack, node_values, .. })
             | Outcome::ReachedHole(ReachedHole { stack, node_values, .. })
             | Outcome::Cancelled(Cancelled { stack, node_values, .. }) => {
-                let stack = stack.iter().map(|at| at.text.len() as u64);
-                stack.chain(node_values.iter().map(|one| one.value.bytes())).sum()
+                let stack = stack.0.iter().map(|at| at.text.len() as u64);
+                stack.chain(node_values.0.iter().map(|one| one.value.bytes())).sum()
             }
             Outcome::NotVerified(_) => 0,
         }
@@ -180,8 +185,8 @@ fn location(view: &View, at: &interp::Location) -> FrameLocation {
 
 pub(super) struct PlaceParts {
     pub(super) at: FrameLocation,
-    pub(super) stack: Vec<FrameLocation>,
-    pub(super) node_values: Vec<NodeValue>,
+    pub(super) stack: Rows<FrameLocation>,
+    pub(super) node_values: Rows<NodeValue>,
 }
 
 pub(super) fn parts(view: &View, place: &interp::Place) -> PlaceParts {

@@ -1,6 +1,16 @@
 //! Scalars of the schema that GraphQL does not bring.
 
-use async_graphql::{InputValueError, InputValueResult, Scalar, ScalarType, Value as Json};
+use std::borrow::Cow;
+
+use async_graphql::parser::types::Field;
+use async_graphql::registry::Registry;
+use async_graphql::{
+    ContextSelectionSet, InputValueError, InputValueResult, OutputType, Positioned, Scalar, ScalarType,
+    ServerResult, Value as Json,
+};
+
+use crate::direct::Direct;
+use crate::transport::budget;
 
 /// An integer from 0 to 2^53 - 1, a JSON number: steps, fuel, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,5 +82,40 @@ impl ValueText {
 impl From<String> for ValueText {
     fn from(text: String) -> ValueText {
         ValueText(Json::String(text))
+    }
+}
+
+/// A text that a program determines, which counts among those of the answer: empty, with an error, when it holds too much
+/// already. In the schema it is a string as any other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl OutputType for Text {
+    fn type_name() -> Cow<'static, str> {
+        <String as OutputType>::type_name()
+    }
+
+    fn create_type_info(registry: &mut Registry) -> String {
+        <String as OutputType>::create_type_info(registry)
+    }
+
+    async fn resolve(
+        &self,
+        context: &ContextSelectionSet<'_>,
+        field: &Positioned<Field>,
+    ) -> ServerResult<Json> {
+        let Text(text) = self;
+        let holds = budget::holds(context, field.pos, text.len() as u64);
+        Ok(Json::String(if holds { text.clone() } else { String::new() }))
+    }
+}
+
+impl Direct for Text {}
+
+impl Direct for ValueText {}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text(text)
     }
 }

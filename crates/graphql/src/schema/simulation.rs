@@ -298,8 +298,7 @@ fn counted_steps<'a>(
 ) -> std::result::Result<Rows<TraceStep>, ApiError> {
     let counted = |step| {
         let shown = trace_step(view, step);
-        let values = shown.inputs.iter().chain(&shown.outputs).map(ValueText::bytes);
-        budget::count(context, values.sum::<u64>() + shown.op.len() as u64)?;
+        budget::count(context, shown.bytes())?;
         Ok(shown)
     };
     Ok(Rows(steps.map(counted).collect::<std::result::Result<_, _>>()?))
@@ -363,6 +362,14 @@ pub struct TraceStep {
     outputs: Vec<ValueText>,
     /// What else there is to say.
     note: Option<&'static str>,
+}
+
+impl TraceStep {
+    /// Bytes of its text.
+    pub(crate) fn bytes(&self) -> u64 {
+        let values = self.inputs.iter().chain(&self.outputs).map(ValueText::bytes);
+        values.sum::<u64>() + self.op.len() as u64
+    }
 }
 
 impl Direct for TraceStep {
@@ -484,13 +491,13 @@ impl Simulation {
     }
 
     /// The calls at its end, the outermost first.
-    async fn stack(&self, context: &Context<'_>) -> Vec<FrameLocation> {
-        budget::list(context, self.place().map(|place| place.stack).unwrap_or_default()).await
+    async fn stack(&self) -> Rows<FrameLocation> {
+        self.place().map(|place| place.stack).unwrap_or_default()
     }
 
     /// Values that were alive in the innermost call.
-    async fn locals(&self, context: &Context<'_>) -> Vec<NodeValue> {
-        budget::list(context, self.place().map(|place| place.node_values).unwrap_or_default()).await
+    async fn locals(&self) -> Rows<NodeValue> {
+        self.place().map(|place| place.node_values).unwrap_or_default()
     }
 
     /// How it ended; null while it runs.

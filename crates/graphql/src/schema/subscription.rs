@@ -7,6 +7,7 @@ use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine, Event};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
@@ -22,6 +23,7 @@ use crate::schema::scalars::Count;
 use crate::schema::simulation::Simulation;
 use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
+use crate::transport::budget;
 
 /// A run to start.
 #[derive(Clone, Debug, InputObject)]
@@ -78,23 +80,15 @@ impl DiagnosticsDelta {
     }
 
     /// Findings that are new, the first thousand.
-    async fn added(&self) -> Vec<Diagnostic> {
-        self.delta
-            .added
-            .iter()
-            .take(MAX_PAGE)
-            .map(|found| Diagnostic::new(&self.view, found.clone()))
-            .collect()
+    async fn added(&self) -> Rows<Diagnostic> {
+        let added = self.delta.added.iter().take(MAX_PAGE);
+        added.map(|found| Diagnostic::new(&self.view, found.clone())).collect()
     }
 
     /// Findings that are gone, the first thousand.
-    async fn resolved(&self) -> Vec<Diagnostic> {
-        self.delta
-            .resolved
-            .iter()
-            .take(MAX_PAGE)
-            .map(|found| Diagnostic::new(&self.view, found.clone()))
-            .collect()
+    async fn resolved(&self) -> Rows<Diagnostic> {
+        let resolved = self.delta.resolved.iter().take(MAX_PAGE);
+        resolved.map(|found| Diagnostic::new(&self.view, found.clone())).collect()
     }
 
     /// Whether the program may be compiled and exported.
@@ -178,7 +172,7 @@ impl Subscription {
         let wanted = Wanted::new(batch)?;
         let started = engine.stream(view.open(), view.revision(), request, wanted.batching()).await;
         let (simulation, batches) = started.map_err(fail)?;
-        Ok(wanted.printed(Simulation::new(engine, simulation), batches))
+        Ok(wanted.printed(Simulation::new(engine, simulation), batches, budget::most_text(context)))
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left
@@ -197,7 +191,7 @@ impl Subscription {
         let simulation = Simulation::find(engine, uuid).await?;
         let wanted = Wanted::new(batch)?;
         let batches = engine.stream_again(simulation.inner(), after.0, wanted.batching()).await;
-        Ok(wanted.printed(simulation, batches.map_err(fail)?))
+        Ok(wanted.printed(simulation, batches.map_err(fail)?, budget::most_text(context)))
     }
 
     /// What each revision changes about the findings, from now on or after a cursor.

@@ -6,7 +6,7 @@
 use std::iter::Peekable;
 use std::time::{Duration, Instant};
 
-use async_graphql::{ID, InputObject, Result, SimpleObject};
+use async_graphql::{ComplexObject, Context, ID, InputObject, Result, SimpleObject};
 use futures_util::{Stream, stream};
 use lmlang_engine::{self as engine, Batching};
 use lmlang_interp::Step;
@@ -18,6 +18,7 @@ use crate::schema::ids::GlobalId;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
 use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
+use crate::schema::view::nullable;
 use crate::transport::budget;
 
 /// How a trace is cut into batches.
@@ -33,6 +34,7 @@ pub struct BatchInput {
 
 /// Part of a trace.
 #[derive(Clone, SimpleObject)]
+#[graphql(complex)]
 pub struct TraceBatch {
     /// The simulation: `simulation(id:, after:)` resumes it.
     simulation_id: ID,
@@ -46,8 +48,18 @@ pub struct TraceBatch {
     skipped: Count,
     /// How the run stands.
     status: SimulationStatus,
-    /// How it ended; null while it runs.
+    #[graphql(skip)]
     outcome: Option<Outcome>,
+}
+
+/// Part of a trace.
+#[ComplexObject]
+impl TraceBatch {
+    /// How it ended; null while it runs.
+    async fn outcome(&self, context: &Context<'_>) -> Option<Result<&Outcome>> {
+        let outcome = self.outcome.as_ref()?;
+        nullable(budget::count(context, outcome.text_bytes()).map(|()| outcome))
+    }
 }
 
 /// The most steps of one batch.
@@ -87,14 +99,15 @@ impl Wanted {
         Batching { steps: self.steps, latency: self.latency / 2, pulse: PULSE }
     }
 
-    /// The batches of a simulation, as they are sent.
+    /// The batches of a simulation as they are sent, each with as much text as an answer may hold.
     pub(crate) fn printed(
         self,
         simulation: Simulation,
         batches: Receiver<engine::Batch>,
+        most: u64,
     ) -> impl Stream<Item = Result<TraceBatch>> {
         let patience = (self.latency / 4).max(LEAST);
-        let printer = Printer { simulation, batches, rest: None, patience };
+        let printer = Printer { simulation, batches, rest: None, patience, most };
         stream::unfold(printer, |mut printer| async move {
             let batch = printer.next().await?;
             Some((batch, printer))
@@ -109,6 +122,8 @@ struct Printer {
     rest: Option<Rest>,
     /// How long the steps of one part are printed.
     patience: Duration,
+    /// Bytes of text in one part, about.
+    most: u64,
 }
 
 struct Rest {
@@ -127,8 +142,12 @@ impl Printer {
             }
         };
         let (view, began) = (self.simulation.view(), Instant::now());
-        let late = || began.elapsed() >= self.patience;
-        let steps = part(&mut rest.steps, |step| trace_step(view, &step), late).await;
+        let mut text = 0;
+        let full = |step: &TraceStep| {
+            text += step.bytes();
+            text >= self.most || began.elapsed() >= self.patience
+        };
+        let steps = part(&mut rest.steps, |step| trace_step(view, &step), full).await;
         let batch = match rest.steps.peek() {
             Some(next) => {
                 let cursor = next.seq;
@@ -154,16 +173,16 @@ impl Printer {
     }
 }
 
-/// Prints steps until it is late, one at least.
+/// Prints steps until it is late or they are enough, one at least.
 async fn part<S, T>(
     steps: &mut impl Iterator<Item = S>,
     mut print: impl FnMut(S) -> T,
-    mut late: impl FnMut() -> bool,
+    mut full: impl FnMut(&T) -> bool,
 ) -> Vec<T> {
     let mut printed = Vec::new();
     while let Some(step) = steps.next() {
         printed.push(print(step));
-        if late() {
+        if printed.last().is_some_and(&mut full) {
             break;
         }
         if printed.len() % TURN == 0 {
@@ -182,7 +201,7 @@ mod tests {
         let (mut steps, mut parts) = ((0..10).peekable(), Vec::new());
         while steps.peek().is_some() {
             let mut looked = 0;
-            let late = || {
+            let late = |_: &u32| {
                 looked += 1;
                 looked >= looks
             };

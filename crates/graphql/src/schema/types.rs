@@ -10,6 +10,7 @@ use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::function::{self, Contract, Function};
 use crate::schema::provenance::Provenance;
+use crate::schema::scalars::Text;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -48,7 +49,7 @@ pub struct FieldDef {
     name: String,
     /// The type of its value.
     #[graphql(name = "type")]
-    ty: String,
+    ty: Text,
     #[graphql(skip)]
     written: Option<Arc<str>>,
 }
@@ -112,8 +113,8 @@ impl TypeDef {
     }
 
     /// `module::name`.
-    async fn path(&self) -> String {
-        self.view.program().path(self.of.into())
+    async fn path(&self) -> Text {
+        self.view.program().path(self.of.into()).into()
     }
 
     /// Struct or enum.
@@ -135,7 +136,7 @@ impl TypeDef {
         let field = |field: &lmlang_ir::Field| FieldDef {
             reference: field.member.to_string(),
             name: field.name.to_string(),
-            ty: text::print_type_name(self.view.program(), None, &field.ty),
+            ty: text::print_type_name(self.view.program(), None, &field.ty).into(),
             written: field.doc.clone(),
         };
         budget::list(context, self.def.fields().iter().map(field).collect()).await

@@ -8,10 +8,11 @@
 //! nothing else would notice the deadline.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 
-use async_graphql::{Context, ContextBase, Error, Result};
+use async_graphql::{Context, ContextBase, Error, Pos, Result};
 
 use super::limits::Limits;
 use crate::error::ApiError;
@@ -19,7 +20,7 @@ use crate::error::ApiError;
 /// Fields that are answered before others get their turn.
 const TURN: u64 = 128;
 
-/// What an answer may still hold. A subscription has none: each of its events is an answer of its own.
+/// What an answer may still hold. Each event of a subscription is an answer of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
     text: Account,
@@ -56,12 +57,23 @@ impl Account {
 }
 
 impl Budget {
-    pub(super) fn new(limits: &Limits) -> Budget {
-        Budget {
+    pub(super) fn new(limits: &Limits) -> Arc<Budget> {
+        Arc::new(Budget {
             text: Account::new("textOfAnswer", limits.text_of_answer),
             fields: Account::new("complexity", limits.complexity),
             told: AtomicBool::new(false),
-        }
+        })
+    }
+
+    /// Begins the next answer.
+    pub(super) fn renew(&self) {
+        self.text.spent.store(0, Ordering::Relaxed);
+        self.fields.spent.store(0, Ordering::Relaxed);
+        self.told.store(false, Ordering::Relaxed);
+    }
+
+    fn of<'a, T>(context: &ContextBase<'a, T>) -> Option<&'a Budget> {
+        context.data_opt::<Arc<Budget>>().map(Arc::as_ref)
     }
 }
 
@@ -77,7 +89,7 @@ pub(crate) struct Tab<'a> {
 impl<'a> Tab<'a> {
     /// A tab of the answer that is being made.
     pub(crate) fn of<T>(context: &ContextBase<'a, T>) -> Tab<'a> {
-        Tab { budget: context.data_opt::<Budget>(), text: 0, fields: 0 }
+        Tab { budget: Budget::of(context), text: 0, fields: 0 }
     }
 
     /// Counts bytes of text.
@@ -104,6 +116,11 @@ impl<'a> Tab<'a> {
     }
 }
 
+/// Bytes of text that an answer holds at most.
+pub(crate) fn most_text(context: &Context<'_>) -> u64 {
+    Budget::of(context).map_or(u64::MAX, |budget| budget.text.limit)
+}
+
 /// Says whether an answer may hold more text.
 pub(crate) fn open(context: &Context<'_>) -> Result<(), ApiError> {
     count(context, 0)
@@ -111,7 +128,7 @@ pub(crate) fn open(context: &Context<'_>) -> Result<(), ApiError> {
 
 /// Counts text that an answer holds.
 pub(crate) fn count(context: &Context<'_>, bytes: u64) -> Result<(), ApiError> {
-    context.data_opt::<Budget>().map_or(Ok(()), |budget| budget.text.spend(bytes).map(|_| ()))
+    Budget::of(context).map_or(Ok(()), |budget| budget.text.spend(bytes).map(|_| ()))
 }
 
 /// Prints a text, unless the answer holds too much already.
@@ -131,40 +148,47 @@ pub(crate) fn words<'a>(context: &Context<'_>, written: Option<&'a str>) -> Opti
 
 /// The answer of a field that is not nullable: empty, with an error, when the answer holds too much already.
 pub(crate) fn whole(context: &Context<'_>, printed: String) -> String {
-    match count(context, printed.len() as u64) {
-        Ok(()) => printed,
-        Err(error) => {
-            tell(context, error);
-            String::new()
-        }
-    }
+    if holds(context, context.item.pos, printed.len() as u64) { printed } else { String::new() }
+}
+
+/// Counts text of a field that is not nullable. Tells an error when the answer holds too much already.
+pub(crate) fn holds<T>(context: &ContextBase<'_, T>, pos: Pos, bytes: u64) -> bool {
+    let counted = Budget::of(context).map_or(Ok(0), |budget| budget.text.spend(bytes));
+    counted.map_err(|error| tell(context, pos, error)).is_ok()
 }
 
 /// The answer of a field that lists something: empty, with an error, when the answer has too many fields already.
 pub(crate) async fn list<T>(context: &Context<'_>, items: Vec<T>) -> Vec<T> {
-    let Some(budget) = context.data_opt::<Budget>() else { return items };
     let each = context.field().selection_set().count().max(1) as u64;
-    let fields = each.saturating_mul(items.len() as u64);
+    if lists(context, context.item.pos, each.saturating_mul(items.len() as u64)).await {
+        items
+    } else {
+        Vec::new()
+    }
+}
+
+/// Counts the fields of a list. Tells an error when the answer has too many already.
+pub(crate) async fn lists<T>(context: &ContextBase<'_, T>, pos: Pos, fields: u64) -> bool {
+    let Some(budget) = Budget::of(context) else { return true };
     match budget.fields.spend(fields) {
         Ok(before) => {
             if before / TURN != before.saturating_add(fields) / TURN {
                 breathe().await;
             }
-            items
+            true
         }
         Err(error) => {
-            tell(context, error);
-            Vec::new()
+            tell(context, pos, error);
+            false
         }
     }
 }
 
 /// Adds an error beside the answer of a field, once for all of them: the first says what all the others would.
-fn tell(context: &Context<'_>, error: ApiError) {
-    let again = context.data_opt::<Budget>().is_none_or(|budget| budget.told.swap(true, Ordering::Relaxed));
+fn tell<T>(context: &ContextBase<'_, T>, pos: Pos, error: ApiError) {
+    let again = Budget::of(context).is_none_or(|budget| budget.told.swap(true, Ordering::Relaxed));
     if !again {
-        let error = Error::from(error).into_server_error(context.item.pos);
-        context.add_error(context.set_error_path(error));
+        context.add_error(context.set_error_path(Error::from(error).into_server_error(pos)));
     }
 }
 

@@ -99,6 +99,7 @@ pub struct Prepared {
     known: Arc<Known>,
     /// Whether it is sure that validation finds nothing.
     valid: bool,
+    budget: Arc<Budget>,
 }
 
 impl fmt::Debug for Prepared {
@@ -249,11 +250,10 @@ impl Executor {
         }
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request.operation_name = params.operation_name;
-        if kind != OperationKind::Subscription {
-            request = request.data(Budget::new(limits));
-        }
+        let budget = Budget::new(limits);
+        request = request.data(Arc::clone(&budget));
         request.set_parsed_query(document);
-        Ok(Prepared { request, kind, id: id.clone(), known, valid })
+        Ok(Prepared { request, kind, id: id.clone(), known, valid, budget })
     }
 
     /// Runs a query or a mutation.
@@ -262,7 +262,7 @@ impl Executor {
     /// last field all the same: nobody could tell which of its fields were. Must be called within a tokio runtime. A
     /// subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
-        let Prepared { request, kind, id, known, valid } = prepared;
+        let Prepared { request, kind, id, known, valid, budget: _ } = prepared;
         let started = Instant::now();
         let answer = match self.run(request, kind, &known, valid).await {
             Ok(response) => self.finish(response, &id),
@@ -334,11 +334,13 @@ impl Executor {
         if prepared.kind != OperationKind::Subscription {
             return stream::once(async move { executor.execute(prepared).await }).boxed();
         }
-        let Prepared { request, kind, id, .. } = prepared;
+        let Prepared { request, kind, id, budget, .. } = prepared;
         let answers = AssertUnwindSafe((self.0.subscribe)(request)).catch_unwind();
         answers
             .map(move |response| {
                 let started = Instant::now();
+                // The source is asked for the next event after this one.
+                budget.renew();
                 let answer = match response {
                     Ok(response) => executor.finish(response, &id),
                     Err(panic) => Answer::refuse(panicked(&panic), &id),

@@ -28,7 +28,8 @@ pub struct Limits {
     /// Selections of all operations, fragments expanded.
     pub selections: u64,
     /// Fields that the operation can answer at most: a field with `first` or `maxNodes` multiplies what is below it by
-    /// that number, another list by ten. How long lists really are is counted while the answer is made.
+    /// that number, another list by ten. How long lists really are is counted while the answer is made, for each event of
+    /// a subscription by itself.
     pub complexity: u64,
     /// Aliased fields, fragments expanded.
     pub aliases: u64,
@@ -38,7 +39,7 @@ pub struct Limits {
     pub variables: u64,
     /// Errors that one answer lists; the rest is counted.
     pub errors: u64,
-    /// Bytes of programs' text that one answer holds.
+    /// Bytes of programs' text that one answer holds, or one event of a subscription.
     pub text_of_answer: u64,
     /// How long a query or mutation may take until it is answered; a mutation is carried out all the same.
     pub deadline: Duration,

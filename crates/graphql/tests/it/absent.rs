@@ -115,6 +115,6 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("SimulationResult.stdout", "the answer holds too much text: `volume.rs`"),
     ("Simulation.at", "it returned, or runs"),
     ("Simulation.result", "it runs"),
-    ("TraceBatch.outcome", "it runs"),
+    ("TraceBatch.outcome", "it runs, or the event holds too much text: `volume.rs`"),
     ("TraceStep.note", "there is nothing to say"),
 ];

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use lmlang_graphql::transport::Limits;
 use serde_json::{Value, json};
 
-use crate::world::{World, ask};
+use crate::world::{World, ask, soon, stream};
 
 /// Blocks in blocks; each is printed with what is inside.
 fn nested(blocks: usize) -> String {
@@ -139,6 +140,88 @@ async fn the_items_of_lists_are_counted_over_an_answer() {
     let fields = |types: &Value| types["nodes"][0]["fields"].as_array().map_or(0, Vec::len);
     let answered: usize = found.values().map(fields).sum();
     assert!((4_000..=5_000).contains(&answered), "{answered} fields of types");
+}
+
+#[tokio::test]
+async fn types_are_counted_over_an_answer() {
+    let world = World::empty().await;
+    let ty = format!("{}i8{}", "array<".repeat(50), ">".repeat(50));
+    let params: Vec<String> = (0..50).map(|at| format!("p{at}: {ty}")).collect();
+    world.create("p", &format!("module m\nfunc f ({}) -> () {{ return }}\n", params.join(", "))).await;
+    let executor = world.under(Limits { text_of_answer: 4_000, ..Limits::default() });
+    // With a directive the list is left to the library.
+    for here in ["", "@include(if: true)"] {
+        let query = format!(
+            r#"{{ program(name: "p") {{ function(name: "m::f") {{ params {{ name {here} type }} }} }} }}"#
+        );
+        let answer = ask(&executor, &query, json!({})).await;
+        only_error(&answer, "textOfAnswer");
+        let params = answer["data"]["program"]["function"]["params"].as_array().expect("they are there");
+        let shown = params.iter().filter(|param| param["type"] == ty).count();
+        assert_eq!((params.len(), shown), (50, 4_000 / ty.len()), "{here}");
+    }
+}
+
+#[tokio::test]
+async fn lists_inside_of_an_outcome_are_counted() {
+    let world = World::empty().await;
+    world.create("p", "module m\nfunc down (n: i64) -> (i64) {\n  return (call down n)\n}\n").await;
+    let query = r#"{ program(name: "p") { function(name: "m::down") {
+        simulate(input: {args: [1], limits: {callDepth: 500}}) { outcome { ... on LimitReached { limit stack { frame } } } }
+    } } }"#;
+    let frames = |answer: &Value| {
+        let outcome = &answer["data"]["program"]["function"]["simulate"]["outcome"];
+        assert_eq!(outcome["limit"], "depth", "{answer}");
+        outcome["stack"].as_array().map_or(0, Vec::len)
+    };
+    let all = frames(&ask(&world.executor, query, json!({})).await);
+    assert!(all > 100, "{all} frames");
+    let answer = ask(&world.under(Limits { complexity: 100, ..Limits::default() }), query, json!({})).await;
+    only_error(&answer, "complexity");
+    assert_eq!(frames(&answer), 0);
+}
+
+#[tokio::test]
+async fn each_event_of_a_subscription_is_counted_for_itself() {
+    let world = World::empty().await;
+    world.create("p", MANY).await;
+    let edit = r#"mutation($message: String!) { proposeEdit(input: {programId: "p", message: $message, edits: [
+        {setDoc: {ref: "n", doc: $message}}
+    ]}) { outcome { __typename } } }"#;
+    for length in [600, 700, 1_100, 800] {
+        world.data(edit, json!({"message": "x".repeat(length)})).await;
+    }
+    let executor = world.under(Limits { text_of_answer: 1_000, ..Limits::default() });
+    let query = r#"subscription { programEvents(programId: "p", after: "r1") {
+        cursor ... on RevisionCommitted { revision { message } }
+    } }"#;
+    let events: Vec<Value> = soon(stream(&executor, query).take(4).collect()).await;
+    for (event, length) in events.iter().zip([Some(600), Some(700), None, Some(800)]) {
+        let found = &event["data"]["programEvents"];
+        assert_eq!(found["revision"]["message"].as_str().map(str::len), length, "{event}");
+        assert!(found["cursor"].is_string());
+        assert_eq!(codes(event).len(), usize::from(length.is_none()), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_streamed_run_is_counted_too() {
+    let world = World::empty().await;
+    world.create("p", MANY).await;
+    let executor = world.under(Limits { text_of_answer: 1_000, ..Limits::default() });
+    let query = r#"subscription { simulate(
+        input: {programId: "p", function: "n::many", run: {args: [500]}}, batch: {maxEvents: 10000, maxLatencyMs: 10000}
+    ) { steps { seq inputs outputs op } cursor status outcome { ... on Returned { values } } } }"#;
+    let events: Vec<Value> = soon(stream(&executor, query).collect()).await;
+    let (last, others) = events.split_last().expect("there are events");
+    assert_eq!(codes(last), ["textOfAnswer"], "{last}");
+    let end = &last["data"]["simulate"];
+    assert_eq!((&end["status"], &end["outcome"]), (&json!("COMPLETED"), &Value::Null));
+    assert!(others.iter().all(|event| event.get("errors").is_none()));
+    let steps = |event: &Value| event["data"]["simulate"]["steps"].as_array().map_or(0, Vec::len);
+    assert_eq!(json!(events.iter().map(steps).sum::<usize>()), end["cursor"]);
+    let longest = others.iter().map(|event| event["data"]["simulate"]["steps"].to_string().len()).max();
+    assert!(longest < Some(20_000), "{longest:?} bytes of steps in one event");
 }
 
 #[tokio::test]

@@ -131,10 +131,19 @@ impl World {
 
     /// The events of a subscription.
     pub(crate) fn stream(&self, query: &str, variables: Value) -> BoxStream<'static, Value> {
-        let prepared = self.executor.prepare(params(query, variables), id()).expect("the document is fine");
-        let events = self.executor.stream(prepared);
-        events.map(|answer| serde_json::to_value(&answer).expect("answers are JSON")).boxed()
+        stream_with(&self.executor, query, variables)
     }
+}
+
+/// The events of a subscription of an executor.
+pub(crate) fn stream(executor: &Executor, query: &str) -> BoxStream<'static, Value> {
+    stream_with(executor, query, json!({}))
+}
+
+fn stream_with(executor: &Executor, query: &str, variables: Value) -> BoxStream<'static, Value> {
+    let prepared = executor.prepare(params(query, variables), id()).expect("the document is fine");
+    let events = executor.stream(prepared);
+    events.map(|answer| serde_json::to_value(&answer).expect("answers are JSON")).boxed()
 }
 
 /// The answer of an executor to a query or mutation.
