@@ -6,7 +6,7 @@ use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, Source, Use};
 use crate::order::{Homes, Order};
-use crate::refs::{ContractRef, NodeRef, RegionRef, VarRef};
+use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::{Change, Trie};
 use crate::users::Users;
 
@@ -214,6 +214,14 @@ impl Body {
     /// All variables, by ref.
     pub fn variables(&self) -> impl Iterator<Item = (VarRef, &Variable)> {
         self.variables.iter().map(|(number, variable)| (VarRef::of_key(number), variable))
+    }
+
+    /// The nodes and variables with a name, or with one of several outputs of that name. Looks at each of them.
+    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Ref> + 'a {
+        let called = move |label: &str| label == name || label.split(", ").any(|part| part == name);
+        let nodes = self.nodes().filter(move |(_, node)| node.name().is_some_and(|label| called(label)));
+        let variables = self.variables().filter(move |(_, found)| found.name.as_deref() == Some(name));
+        nodes.map(|(of, _)| of.into()).chain(variables.map(|(of, _)| of.into()))
     }
 
     /// All contracts, by ref.

@@ -297,6 +297,26 @@ impl Program {
         Vec::new()
     }
 
+    /// What a caller can mean by a path or by a name alone, which counts in every module unless the top has it. Behind the
+    /// path of a function stands what is named in it, a node or a variable: `module::function::name`. That costs a look at
+    /// the nodes of the function.
+    pub fn resolve(&self, path: &str) -> Vec<Ref> {
+        let anywhere = |path: &str| {
+            let found = self.resolve_path(path);
+            if !found.is_empty() || path.contains("::") {
+                return found;
+            }
+            self.modules().flat_map(|(module, _)| self.lookup(Some(module), path)).collect()
+        };
+        let found = anywhere(path);
+        if !found.is_empty() {
+            return found;
+        }
+        let Some((function, name)) = path.rsplit_once("::") else { return found };
+        let functions = anywhere(function).into_iter().filter_map(|of| self.function(of.try_into().ok()?));
+        functions.flat_map(|function| function.body().named(name)).collect()
+    }
+
     /// The functions, types and storage that mention an entity (a function, a type, storage), with how often, by ref.
     pub fn users_of(&self, of: Ref) -> impl Iterator<Item = (Ref, u32)> + '_ {
         self.users_from(of, 0)

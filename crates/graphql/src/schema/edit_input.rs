@@ -3,7 +3,9 @@
 use async_graphql::{Enum, InputObject, OneofObject};
 
 /// One edit. What is edited is always `ref`: a ref (`n12`, `f7`), the path or name of a module, type, function or global
-/// (`shop::total`), or `$x`. New things are named by `as` (`x` or `$x`) and usable later in the same list, in texts too.
+/// (`shop::total`), that of a node or variable behind the path of its function (`shop::total::sum`), or `$x`. A node's name
+/// alone does where something else in the edit tells the function. New things are named by `as` (`x` or `$x`) and usable
+/// later in the same list, in texts too.
 #[derive(Clone, Debug, OneofObject)]
 pub enum EditInput {
     /// Adds whole functions and types in the text form: the cheapest way to write thirty nodes.

@@ -253,12 +253,12 @@ impl View {
         }
     }
 
-    /// The entity that a caller names by ref or path.
+    /// The entity that a caller names by ref or path; what is named in a function by the path of that: `m::f::sum`.
     pub fn entity_named(&self, given: &str) -> Result<Ref, ApiError> {
         if let Ok(of) = given.parse::<Ref>() {
             return self.place(given).map(|_| of);
         }
-        match self.program().resolve_path(given).as_slice() {
+        match self.program().resolve(given).as_slice() {
             [one] => Ok(*one),
             // A bare name of a function, or nothing: that one knows the near names.
             [] => self.function_named(given).map(Ref::from).map_err(|error| {
@@ -294,18 +294,21 @@ impl View {
         lmlang_ir::text::nearest(last, names.iter().map(String::as_str))
     }
 
-    /// The function and node with a ref that a caller wrote.
+    /// The function and node that a caller names by ref or path.
     pub fn node_named(&self, given: &str) -> Result<(FuncRef, NodeRef), ApiError> {
-        match self.place(given)? {
-            Place::Node(function, node) => Ok((function, node)),
-            Place::Module(_)
-            | Place::Type(_)
-            | Place::Member(..)
-            | Place::Function(_)
-            | Place::Region(..)
-            | Place::Variable(..)
-            | Place::Storage(_)
-            | Place::Contract(..) => Err(ApiError::new(Code::BadRequest, format!("`{given}` is no node"))),
+        match self.program().place(self.entity_named(given)?) {
+            Some(Place::Node(function, node)) => Ok((function, node)),
+            Some(
+                Place::Module(_)
+                | Place::Type(_)
+                | Place::Member(..)
+                | Place::Function(_)
+                | Place::Region(..)
+                | Place::Variable(..)
+                | Place::Storage(_)
+                | Place::Contract(..),
+            )
+            | None => Err(ApiError::new(Code::BadRequest, format!("`{given}` is no node"))),
         }
     }
 }

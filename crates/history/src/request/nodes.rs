@@ -1,5 +1,6 @@
 //! Edits of nodes and edges.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lmlang_ir::ops::signature::source_type;
@@ -156,7 +157,7 @@ impl Session<'_> {
 
     /// Changes what a node computes.
     pub(super) fn modify_node(&mut self, edit: &ModifyNode) -> Done<()> {
-        let (function, node) = self.node(&["ref"], &edit.of)?;
+        let (function, node) = self.node(&["ref"], &edit.of, None)?;
         let body = self.body(function)?;
         let Some(found) = body.node(node) else { return Ok(()) };
         let place = Scope { function, region: found.region(), after: body.previous(node) };
@@ -272,7 +273,9 @@ impl Session<'_> {
 
     /// Moves a node.
     pub(super) fn move_node(&mut self, edit: &MoveNode) -> Done<()> {
-        let (function, node) = self.node(&["ref"], &edit.of)?;
+        let places = [&edit.at.region, &edit.at.before, &edit.at.after].into_iter().flatten();
+        let home = places.filter_map(|place| self.home_of(place)).next();
+        let (function, node) = self.node(&["ref"], &edit.of, home)?;
         self.put(function, node, &edit.at)
     }
 
@@ -290,8 +293,8 @@ impl Session<'_> {
 
     /// Puts a node after another one or into one of its regions.
     pub(super) fn add_control_edge(&mut self, edit: &AddControlEdge) -> Done<()> {
-        let (function, from) = self.node(&["from"], &edit.from)?;
-        let (home, to) = self.node(&["to"], &edit.to)?;
+        let (function, from) = self.node(&["from"], &edit.from, self.home_of(&edit.to))?;
+        let (home, to) = self.node(&["to"], &edit.to, Some(function))?;
         if home != function {
             let message = format!("`{from}` and `{to}` are not in one function");
             return Err(EditError::new(code::BAD_ANCHOR, &["to"], message).found(to.to_string()).into());
@@ -315,7 +318,7 @@ impl Session<'_> {
 
     /// Connects an input.
     pub(super) fn add_edge(&mut self, edit: &AddEdge) -> Done<()> {
-        let (function, to) = self.node(&["to"], &edit.to)?;
+        let (function, to) = self.node(&["to"], &edit.to, self.home_of(&edit.from))?;
         let body = self.body(function)?;
         let Some(found) = body.node(to) else { return Ok(()) };
         let place = Scope { function, region: found.region(), after: body.previous(to) };
@@ -365,7 +368,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Disconnects an input, given the ref of its edge.
+    /// Disconnects an input, given the ref of its edge; takes it away where the operator has more inputs than it takes.
     pub(super) fn remove_edge(&mut self, edit: &Remove) -> Done<()> {
         let text = edit.of.as_str();
         let no_edge =
@@ -375,7 +378,7 @@ impl Session<'_> {
                 .expected(["n12.in0".to_owned()])
                 .into());
         };
-        let (function, node) = self.node(&["ref"], node)?;
+        let (function, node) = self.node(&["ref"], node, None)?;
         let number = |prefix: &str| end.strip_prefix(prefix).map(str::parse::<u16>);
         if end == "next" || end == "exit" || matches!(number("enter"), Some(Ok(_))) {
             let message = format!("`{}` follows from the order of nodes and regions", shortened(text));
@@ -396,7 +399,7 @@ impl Session<'_> {
 
     /// Lets all uses of a value take another one.
     pub(super) fn replace_all_uses(&mut self, edit: &ReplaceUses) -> Done<()> {
-        let of = self.value(&edit.of)?;
+        let of = self.value(&edit.of, self.home_of(&edit.with))?;
         let function = match of {
             Source::Node(node, _) => self.within(&["ref"], node.into())?,
             Source::RegionParam(region, _) => self.within(&["ref"], region.into())?,
@@ -430,17 +433,23 @@ impl Session<'_> {
         source_type(&self.program, around, value).map(Expected::Is)
     }
 
-    /// A source that is given by ref or `$name` alone.
-    fn value(&self, text: &str) -> Done<Source> {
-        let first = text.split('.').next().unwrap_or(text);
-        let of = self.entity(&["ref"], first)?;
+    /// A source that is given by ref, `$name` or path; by its name alone in `home`.
+    fn value(&self, text: &str, home: Option<FuncRef>) -> Done<Source> {
+        let (first, port) = text.split_at(text.find('.').unwrap_or(text.len()));
+        let (of, text) = match self.is_name(first) {
+            true => {
+                let (_, node) = self.node(&["ref"], first, home)?;
+                (node.into(), Cow::Owned(format!("{node}{port}")))
+            }
+            false => (self.entity(&["ref"], first)?, Cow::Borrowed(text)),
+        };
         let function = self.within(&["ref"], of)?;
         let Some(region) = self.body(function)?.root() else {
             return Err(
                 EditError::new(code::BAD_SOURCE, &["ref"], "an imported function has no values").into()
             );
         };
-        self.source(&["ref"], Scope { function, region, after: None }, text)
+        self.source(&["ref"], Scope { function, region, after: None }, &text)
     }
 
     /// Lets the uses of one port of an entity (of each, without one) take another source; what the new source itself
@@ -472,7 +481,7 @@ impl Session<'_> {
 
     /// Gives a node another name; an empty one takes it away.
     pub(super) fn rename_node(&mut self, edit: &Rename) -> Done<()> {
-        let (function, node) = self.node(&["ref"], &edit.of)?;
+        let (function, node) = self.node(&["ref"], &edit.of, None)?;
         let name = match edit.name.as_str() {
             "" => None,
             name => {

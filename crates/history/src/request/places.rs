@@ -26,10 +26,14 @@ impl Session<'_> {
         moved: Option<NodeRef>,
     ) -> Done<Scope> {
         let region = at.region.as_ref().map(|text| self.region(&["region"], text)).transpose()?;
-        let before = at.before.as_ref().map(|text| self.node(&["before"], text)).transpose()?;
-        let after = at.after.as_ref().map(|text| self.node(&["after"], text)).transpose()?;
         let given =
             at.function.as_ref().map(|text| self.entity_of::<FuncRef>(&["function"], text)).transpose()?;
+        // In which anchors that are names alone are looked for.
+        let told = [at.before.as_deref(), at.after.as_deref()].into_iter().flatten();
+        let told =
+            region.map(|r| r.0).or(given).or(home).or_else(|| told.filter_map(|of| self.home_of(of)).next());
+        let before = at.before.as_ref().map(|text| self.node(&["before"], text, told)).transpose()?;
+        let after = at.after.as_ref().map(|text| self.node(&["after"], text, told)).transpose()?;
         let functions = [region.map(|r| r.0), before.map(|b| b.0), after.map(|a| a.0), given, home];
         let Some(function) = functions.into_iter().flatten().next() else {
             let message = "a function, a region or an anchor says where it goes";

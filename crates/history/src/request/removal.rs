@@ -66,7 +66,8 @@ fn not_empty(of: Ref, what: &str, count: usize, named: Vec<String>) -> EditError
 impl Session<'_> {
     /// Removes a node.
     pub(super) fn remove_node(&mut self, edit: &RemoveNode) -> Done<()> {
-        let (function, node) = self.node(&["ref"], &edit.of)?;
+        let home = edit.replace_uses_with.as_ref().and_then(|with| self.home_of(with));
+        let (function, node) = self.node(&["ref"], &edit.of, home)?;
         if let Some(text) = &edit.replace_uses_with {
             let body = self.body(function)?;
             let Some(region) = body.node(node).map(|node| node.region()) else { return Ok(()) };

@@ -89,7 +89,9 @@ impl Session<'_> {
                 Some(role) => self.region_of(field, of, role).map(Ref::from),
             };
         }
-        if let Ok(of) = text.parse::<Ref>() {
+        // As the text form prints it: `total#f12`.
+        let given = text.rsplit_once('#').map_or(text, |(_, of)| of);
+        if let Ok(of) = given.parse::<Ref>() {
             return match self.program.place(of) {
                 Some(_) => Ok(of),
                 None => Err(self.unknown(field, of).into()),
@@ -99,12 +101,7 @@ impl Session<'_> {
     }
 
     fn by_path(&self, field: &[&str], text: &str) -> Done<Ref> {
-        let mut found = self.program.resolve_path(text);
-        if found.is_empty() && !text.contains("::") {
-            let scopes = self.program.modules().map(|(module, _)| Some(module));
-            found = scopes.flat_map(|scope| self.program.lookup(scope, text)).collect();
-        }
-        match found.as_slice() {
+        match self.program.resolve(text).as_slice() {
             [one] => Ok(*one),
             [] => {
                 let program = &self.program;
@@ -112,7 +109,12 @@ impl Session<'_> {
                 let names = names.chain(program.types().map(|(_, def)| &*def.name));
                 let names = names.chain(program.functions().map(|(_, function)| &*function.head().name));
                 let names = names.chain(program.all_storage().map(|(_, storage)| &*storage.name));
-                let last = text.rsplit("::").next().unwrap_or(text);
+                let (path, last) = text.rsplit_once("::").unwrap_or(("", text));
+                // Behind the path of a function stands what is named in it.
+                let function =
+                    program.resolve(path).first().and_then(|of| program.function((*of).try_into().ok()?));
+                let inner = function.into_iter().flat_map(|function| function.body().nodes());
+                let names = names.chain(inner.filter_map(|(_, node)| node.name().map(AsRef::as_ref)));
                 let message = format!("there is no `{}`", shortened(text));
                 let error = EditError::new(code::UNKNOWN_REF, field, message);
                 Err(error.found(shortened(text)).candidates(nearest(last, names)).into())
@@ -162,10 +164,59 @@ impl Session<'_> {
         R::try_from(of).map_err(|_| wrong_kind(field, of, &[R::KIND]).into())
     }
 
-    /// A node, with the function that it is in.
-    pub(super) fn node(&self, field: &[&str], text: &str) -> Done<(FuncRef, NodeRef)> {
-        let node: NodeRef = self.entity_of(field, text)?;
-        self.within(field, node.into()).map(|function| (function, node))
+    /// A node, with the function that it is in. A name alone is looked for in `home`, the function that something else in
+    /// the edit tells.
+    pub(super) fn node(&self, field: &[&str], text: &str, home: Option<FuncRef>) -> Done<(FuncRef, NodeRef)> {
+        if !self.is_name(text) {
+            let node: NodeRef = self.entity_of(field, text)?;
+            return self.within(field, node.into()).map(|function| (function, node));
+        }
+        let name = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+        let Some(function) = home else {
+            let message = format!("`{}` is a name, and nothing tells its function", shortened(text));
+            let error = EditError::new(code::UNKNOWN_REF, field, message).found(shortened(text));
+            return Err(error.expected(["a ref", "`$name`", "`function::name`"].map(str::to_owned)).into());
+        };
+        let body = self.body(function)?;
+        let found: Vec<NodeRef> = body.named(name).filter_map(|of| NodeRef::try_from(of).ok()).collect();
+        match found.as_slice() {
+            [node] => Ok((function, *node)),
+            [] => {
+                let known = body.nodes().filter_map(|(_, node)| node.name().map(AsRef::as_ref));
+                let path = self.program.path(function.into());
+                let message = format!("`{path}` has no node `{}`", shortened(text));
+                let error = EditError::new(code::UNKNOWN_REF, field, message).found(shortened(text));
+                Err(error.candidates(nearest(name, known)).into())
+            }
+            several => {
+                let message = format!("`{}` is the name of more than one node", shortened(text));
+                let candidates = several.iter().map(|node| format!("{name}#{node}"));
+                let error = EditError::new(code::AMBIGUOUS_NAME, field, message).found(shortened(text));
+                Err(error.candidates(candidates).into())
+            }
+        }
+    }
+
+    /// Tells whether a text is a name alone, and not that of a module, type, function or global.
+    pub(super) fn is_name(&self, text: &str) -> bool {
+        let plain = !text.is_empty()
+            && !text.contains(['$', '#'])
+            && !text.contains("::")
+            && text.parse::<Ref>().is_err();
+        plain && self.program.resolve(text).is_empty()
+    }
+
+    /// The function that a node or a source is in, as far as its text alone tells.
+    pub(super) fn home_of(&self, text: &str) -> Option<FuncRef> {
+        let first = text.split('.').next().unwrap_or(text);
+        let given = first.rsplit_once('#').map_or(first, |(_, of)| of);
+        let of = match (dollar(first), given.parse::<Ref>()) {
+            (Some((name, _)), _) => *self.names.get(name)?,
+            (None, Ok(of)) => of,
+            (None, Err(_)) if first.contains("::") => *self.program.resolve(first).first()?,
+            (None, Err(_)) => return None,
+        };
+        self.within(&[], of).ok()
     }
 
     /// A region, with the function that it is in; of a node that owns one region that one.

@@ -1,5 +1,5 @@
-//! Sources of values as callers write them: `n12`, `n12.1`, `f7.0`, `g5.0`, a name in scope, `x#n12`, `$x`, `$x.1`,
-//! `$x.body.0`; or a literal, for which a constant is made.
+//! Sources of values as callers write them: `n12`, `n12.1`, `f7.0`, `g5.0`, a name in scope, `x#n12`, `f::x`, `$x`,
+//! `$x.1`, `$x.body.0`; or a literal, for which a constant is made.
 
 use lmlang_ir::ops::Expected;
 use lmlang_ir::text::{LiteralPlace, in_scope, is_literal, output_names, parse_literal};
@@ -107,6 +107,9 @@ impl Session<'_> {
                 Some(_) => output(field, of, index),
                 None => Err(self.unknown(field, of).into()),
             };
+        }
+        if head.contains("::") && !head.starts_with('"') {
+            return output(field, self.entity(field, head)?, index);
         }
         let name = head.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(head);
         if name.is_empty() {
