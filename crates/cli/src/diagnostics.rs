@@ -1,9 +1,10 @@
 //! What is wrong with a file: mistakes of its text and findings of the verifier, in one form with their places.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use lmlang_engine::refuses;
 use lmlang_ir::text::{Places, TextError, parse_program_with_places};
 use lmlang_ir::{Ref, RefAllocator};
-use lmlang_verify::{Checked, Class, Diagnostic};
+use lmlang_verify::{Checked, Diagnostic};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -99,11 +100,10 @@ fn finding(found: &Diagnostic, checked: &Checked, places: &Places) -> Problem {
     let of: Ref = at.entity;
     let owner = || places.get(at.function?.number());
     let (line, column) = places.get(of.number).or_else(owner).unwrap_or((1, 1));
-    let severity = match found.class() {
-        // In a file nothing can have been left behind by a change elsewhere.
-        Class::Error | Class::Stale => Weight::Error,
-        Class::Incomplete => Weight::Incomplete,
-        Class::Warning => Weight::Warning,
+    let severity = match (refuses(found, places), found.is_incomplete()) {
+        (true, _) => Weight::Error,
+        (false, true) => Weight::Incomplete,
+        (false, false) => Weight::Warning,
     };
     Problem {
         code: found.code.name(),

@@ -13,7 +13,7 @@ use lmlang_store::{
     CarriedOut, CreateProgramError, FIRST_SEQ, Head as StoredHead, Idempotency, NewProgram, ProgramRequest,
     Timestamp, UpdateProgramError,
 };
-use lmlang_verify::Checked;
+use lmlang_verify::{Checked, Class, Diagnostic};
 use uuid::Uuid;
 
 use crate::checkpoints::Checkpoints;
@@ -440,14 +440,27 @@ fn build(text: Option<&str>) -> Result<(Checked, RefAllocator), Mistakes> {
     };
     let checked = Checked::full(program, threads());
     let tally = checked.findings().tally();
-    // In a new program nothing can have been left behind by a change elsewhere.
     if tally.errors + tally.stale > 0 {
         // The same refs again, now with places.
         let again = text.map(|text| parse_program_with_places(text, &mut RefAllocator::starting_at(1)));
         let places = again.and_then(Result::ok).map_or_else(Places::default, |(_, places)| places);
-        return Err((Vec::new(), Some(Box::new(checked)), places));
+        if checked.findings().iter().any(|(_, found)| refuses(found, &places)) {
+            return Err((Vec::new(), Some(Box::new(checked)), places));
+        }
     }
     Ok((checked, refs))
+}
+
+/// Tells whether a program is not made from a text because of a finding about it.
+///
+/// What a change elsewhere has left behind is no error in a text that was exported: it gives the refs of what was there. In
+/// one that is new nothing can have been left behind.
+pub fn refuses(found: &Diagnostic, places: &Places) -> bool {
+    match found.class() {
+        Class::Error => true,
+        Class::Stale => !places.is_tagged(found.at.entity.number),
+        Class::Incomplete | Class::Warning => false,
+    }
 }
 
 /// Refuses names of more than `limit` characters.

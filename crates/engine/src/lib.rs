@@ -37,7 +37,7 @@ pub mod undo;
 mod window;
 mod writing;
 
-pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated};
+pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Limits, SnapshotPolicy};
 pub use cursor::{Cursor, UnknownCursor};

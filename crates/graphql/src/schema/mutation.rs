@@ -2,11 +2,9 @@
 
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use lmlang_engine::{
-    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Updated, Way,
+    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Updated, Way, refuses,
 };
 use lmlang_history::log::{Actor, ActorKind};
-
-use lmlang_verify::Class;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
@@ -384,7 +382,7 @@ async fn create_program(
             let mut errors: Vec<EditError> =
                 text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
             if let Some(checked) = checked {
-                let found = checked.findings().iter().filter(|(_, found)| found.class() <= Class::Stale);
+                let found = checked.findings().iter().filter(|(_, found)| refuses(found, &places));
                 errors.extend(found.map(|(_, found)| {
                     EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
                 }));

@@ -35,7 +35,7 @@ pub enum Detail {
     Summary,
     /// Owners and edges too.
     Standard,
-    /// Types, attributes and docs too.
+    /// Docs and runs too: `createProgram` makes the same program of it.
     Full,
 }
 

@@ -71,7 +71,6 @@ const NEVER: &[(&str, &str)] = &[
     ("UNKNOWN_STORAGE", "storage that is not there is an UNKNOWN_REF"),
     ("UNKNOWN_FUNCTION", "a function that is not there is an UNKNOWN_REF"),
     ("UNKNOWN_VARIABLE", "a variable that is not there is an UNKNOWN_REF"),
-    ("UNKNOWN_MEMBER", "a member that is not there is an UNKNOWN_REF"),
     ("UNKNOWN_REGION", "no edit takes a region from its owner"),
     ("REGION_NOT_OWNED", "no edit takes a region from its owner"),
     ("DUPLICATE_REGION", "no edit takes a region from its owner"),
@@ -122,6 +121,13 @@ fn cases() -> Vec<(&'static str, Value)> {
             add("func g (a: array<i32, 2>) -> (array<i32, 2>) { return (array.push<i32, 2> a, 3) }"),
         ),
         ("WRONG_TYPE_SHAPE", add("func g (s: Shape) -> () { z = struct.new Shape s\n  return }")),
+        (
+            "UNKNOWN_MEMBER",
+            json!([
+                { "replaceType": { "ref": "t2", "text": "type Point#t2 = struct { x#d3: i64 }" } },
+                { "addText": { "module": "m", "text": "func g (p: Point) -> (i64) {\n  z = struct.get Point.d4 p\n  return z\n}" } }
+            ]),
+        ),
         ("UNKNOWN_CAPTURE", lines("z = capture.get 3")),
         ("WRONG_STORAGE", json!([node("global.get v9", &[])])),
         ("GLOBAL_IMMUTABLE", lines("global.set limit, 1")),

@@ -16,6 +16,7 @@ mod sdl;
 mod shapes;
 mod subscriptions;
 mod turns;
+mod texts;
 mod views;
 mod volume;
 mod world;

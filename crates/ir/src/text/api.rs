@@ -71,5 +71,6 @@ pub(super) fn lower<'t, 'w, T>(
     }
     *program = lowering.program;
     *refs = lowering.refs;
-    Ok((value, Places::of(text, lowering.places.unwrap_or_default())))
+    let Some(places) = lowering.places else { return Ok((value, Places::default())) };
+    Ok((value, Places::of(text, places, lowering.given.into_keys().collect())))
 }

@@ -17,6 +17,17 @@ pub(super) struct BodyNames<'a> {
     pub(super) scope: &'a Scope,
     /// Refs of entities that the text makes.
     pub(super) given: &'a HashMap<u64, RefKind>,
+    /// Below this a ref that nothing has can be that of something that was removed.
+    pub(super) retired_below: u64,
+}
+
+impl BodyNames<'_> {
+    /// The ref of a member that was removed. Operators that name it are left behind, and the verifier tells of them.
+    fn removed(&self, segment: &Segment) -> Option<MemberRef> {
+        let (of, _) = given_ref(segment)?;
+        let taken = self.given.contains_key(&of.number) || self.program.program.ref_of(of.number).is_some();
+        MemberRef::try_from(of).ok().filter(|_| !taken && of.number < self.retired_below)
+    }
 }
 
 impl Names for BodyNames<'_> {
@@ -57,7 +68,10 @@ impl Names for BodyNames<'_> {
     }
 
     fn member(&self, owner: TypeRef, segment: &Segment) -> Resolved<MemberRef> {
-        self.program.member(owner, segment)
+        match self.removed(segment) {
+            Some(member) => Ok(member),
+            None => self.program.member(owner, segment),
+        }
     }
 
     fn target(&self, segment: &Segment) -> Resolved<NodeRef> {

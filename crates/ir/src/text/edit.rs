@@ -463,6 +463,7 @@ pub fn parse_operator<'t>(
                 function,
                 scope: &seen,
                 given: &given,
+                retired_below: 0,
             };
             let op = resolve_op(&head, cases_owner(program, &head).as_ref(), &names)?;
             let param = |param: &ParamSyntax| -> Resolved<RegionParam> {

@@ -20,7 +20,7 @@ use crate::text::literal::{Literal, Unfit};
 use crate::text::lower_body::Reuse;
 use crate::text::names::{ProgramNames, Wanted, unknown_ref};
 use crate::text::print::print_type_name;
-use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
+use crate::text::resolve::{Resolved, given_ref, given_ref_of, resolve_type, resolve_types};
 use crate::text::syntax::{
     Expr, FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag,
     Tree, TypeItem,
@@ -48,6 +48,8 @@ pub(super) struct Lowering<'t> {
     pub(super) tree: &'t Tree,
     pub(super) policy: Policy,
     pub(super) mistakes: Vec<Mistake>,
+    /// The lowest ref that was never handed out before the text.
+    fresh: u64,
     /// The refs that the text gives to entities.
     pub(super) given: HashMap<u64, RefKind>,
     /// Those that it gives more than once.
@@ -74,6 +76,7 @@ impl<'t> Lowering<'t> {
             tree,
             policy,
             mistakes: Vec::new(),
+            fresh: refs.watermark(),
             given: HashMap::new(),
             doubled: HashSet::new(),
             tainted: false,
@@ -169,6 +172,33 @@ impl<'t> Lowering<'t> {
                 Expr::Literal { tag, .. } => self.give(*tag, RefKind::Node),
                 Expr::Hole | Expr::Value { .. } => {}
             }
+        }
+        self.reserve_gone();
+    }
+
+    /// Sees to it that no new entity gets the ref of a member that operators name and no type has.
+    fn reserve_gone(&mut self) {
+        let Policy::Honour = self.policy else { return };
+        let tree = self.tree;
+        let nested = tree.exprs.iter().filter_map(|expr| match expr {
+            Expr::Application { head, .. } => Some(head),
+            Expr::Hole | Expr::Value { .. } | Expr::Literal { .. } => None,
+        });
+        for head in tree.stmts.iter().map(|stmt| &stmt.head).chain(nested) {
+            for segment in head.members() {
+                let of = given_ref(segment).map(|(of, _)| of).filter(|of| of.kind == RefKind::Member);
+                if let Some(of) = of.filter(|of| of.number < MAX_GIVEN) {
+                    self.refs.reserve(of.number);
+                }
+            }
+        }
+    }
+
+    /// Below this a ref that nothing has can be that of something that was removed.
+    pub(super) fn retired_below(&self) -> u64 {
+        match self.policy {
+            Policy::Honour => MAX_GIVEN,
+            Policy::Match(_) | Policy::Refuse => self.fresh,
         }
     }
 

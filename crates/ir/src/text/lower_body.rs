@@ -104,6 +104,7 @@ impl<'a, 't> Body<'a, 't> {
             function: self.function,
             scope: &self.scope,
             given: &self.lowering.given,
+            retired_below: self.lowering.retired_below(),
         }
     }
 

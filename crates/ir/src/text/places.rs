@@ -1,6 +1,6 @@
 //! Where the entities of a program stand in the text that it was read from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::program::Program;
 use crate::refs::RefAllocator;
@@ -11,31 +11,39 @@ use crate::text::lower::{Lowering, Policy};
 
 /// Where the entities of a program stand in a text: so findings about a file can name lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places(HashMap<u64, (u32, u32)>);
+pub struct Places {
+    entities: HashMap<u64, (u32, u32)>,
+    tagged: HashSet<u64>,
+}
 
 impl Places {
     /// The line and the column in characters, from 1, of the entity with a number.
     ///
     /// An operator's is that of its name, a definition's that of the name it defines.
     pub fn get(&self, number: u64) -> Option<(u32, u32)> {
-        self.0.get(&number).copied()
+        self.entities.get(&number).copied()
+    }
+
+    /// Tells whether the text gives the ref of an entity: then it writes down one that was there before.
+    pub fn is_tagged(&self, number: u64) -> bool {
+        self.tagged.contains(&number)
     }
 
     /// Turns byte offsets into lines and columns, in one pass over the text.
-    pub(super) fn of(text: &str, offsets: HashMap<u64, u32>) -> Places {
+    pub(super) fn of(text: &str, offsets: HashMap<u64, u32>, tagged: HashSet<u64>) -> Places {
         let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
         offsets.sort_unstable_by_key(|(_, at)| *at);
         let mut chars = text.char_indices().peekable();
         chars.next_if(|_| mark(text) > 0);
         let (mut line, mut column) = (1, 1);
-        let mut places = HashMap::with_capacity(offsets.len());
+        let mut entities = HashMap::with_capacity(offsets.len());
         for (number, at) in offsets {
             while let Some((_, passed)) = chars.next_if(|(offset, _)| *offset < at as usize) {
                 (line, column) = if passed == '\n' { (line + 1, 1) } else { (line, column + 1) };
             }
-            places.insert(number, (line, column));
+            entities.insert(number, (line, column));
         }
-        Places(places)
+        Places { entities, tagged }
     }
 }
 

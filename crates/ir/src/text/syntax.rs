@@ -120,6 +120,22 @@ pub(super) struct Head {
     pub(super) at: u32,
 }
 
+impl Head {
+    /// The fields and variants of nominal types, and variants of others, that the operator names.
+    pub(super) fn members(&self) -> impl Iterator<Item = &Segment> {
+        let (one, cases) = match &self.attr {
+            AttrSyntax::Member(_, segment) => (Some(segment), &[][..]),
+            AttrSyntax::Match(of) => (None, &of.cases[..]),
+            _ => (None, &[][..]),
+        };
+        let variants = cases.iter().filter_map(|case| match case {
+            CaseSyntax::Variant(_, segment) => Some(segment),
+            CaseSyntax::Int(_) => None,
+        });
+        one.into_iter().chain(variants)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum AttrSyntax {
     None,

@@ -1,5 +1,6 @@
 //! Tests that need several crates: laws over generated programs, and the tests that are text.
 
+mod behind;
 mod filetests;
 mod program;
 mod structure;
