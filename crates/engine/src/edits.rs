@@ -13,6 +13,7 @@ use lmlang_history::revision::MAIN;
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic};
 
+use crate::blame::blame;
 use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -87,6 +88,8 @@ pub struct Rejected {
 pub struct Finding {
     /// The edit that brought it, where it is known.
     pub edit: Option<usize>,
+    /// The argument of that edit: `["insertNode", "inputs", "0"]`.
+    pub path: Vec<String>,
     /// Where it is in the text of that edit: line and column, from 1.
     pub place: Option<(u32, u32)>,
     /// What was found.
@@ -314,9 +317,9 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         return Ok(Next { before, checked, refs, edits, counts, created });
     }
     let finding = |diagnostic: Diagnostic| {
-        let entity = diagnostic.at.entity;
-        let edit = touched.edit_of(entity);
-        Finding { edit, place: edit.and_then(|edit| touched.place_in(edit, entity)), diagnostic }
+        let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();
+        let place = edit.and_then(|edit| touched.place_in(edit, diagnostic.at.entity));
+        Finding { edit, path: path.unwrap_or_default(), place, diagnostic }
     };
     let findings = errors.into_iter().map(finding).collect();
     Err(Outcome::Rejected(Box::new(Rejected {

@@ -8,6 +8,7 @@
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go.
 
+mod blame;
 pub mod catalog;
 pub mod checkpoints;
 mod clock;

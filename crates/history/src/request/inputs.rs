@@ -118,6 +118,74 @@ impl EditRequest {
         }
     }
 
+    /// The name that the edit gives to an entity of the program.
+    pub fn named(&self) -> Option<&str> {
+        let (EditRequest::AddModule(AddModule { name, .. })
+        | EditRequest::AddFunction(AddFunction { name, .. })
+        | EditRequest::AddClosure(AddFunction { name, .. })
+        | EditRequest::RenameModule(Rename { name, .. })
+        | EditRequest::RenameType(Rename { name, .. })
+        | EditRequest::RenameFunction(Rename { name, .. })
+        | EditRequest::RenameVar(Rename { name, .. })) = self
+        else {
+            return None;
+        };
+        Some(name)
+    }
+
+    /// The path of the argument that tells what the edit makes of an entity, or of one of its inputs; `placed`: that it stands
+    /// in the text of the edit.
+    pub fn path(&self, port: Option<u16>, placed: bool) -> Vec<String> {
+        let input;
+        let argument: &[&str] = match self {
+            EditRequest::AddText(_)
+            | EditRequest::ReplaceFunctionText(_)
+            | EditRequest::ReplaceType(_)
+            | EditRequest::ReplaceContract(_)
+            | EditRequest::InsertText(_)
+            | EditRequest::AddType(_)
+            | EditRequest::AddContract(_) => &["text"],
+            EditRequest::AddFunction(_) | EditRequest::AddClosure(_) if placed => &["body"],
+            EditRequest::AddModule(_)
+            | EditRequest::AddFunction(_)
+            | EditRequest::AddClosure(_)
+            | EditRequest::RenameModule(_)
+            | EditRequest::RenameType(_)
+            | EditRequest::RenameFunction(_)
+            | EditRequest::RenameNode(_)
+            | EditRequest::RenameVar(_) => &["name"],
+            EditRequest::MoveFunction(_) => &["module"],
+            EditRequest::SetVisibility(_) => &["visibility"],
+            EditRequest::AddVar(_) => &["type"],
+            EditRequest::ModifyNode(_) => &["op"],
+            EditRequest::AddEdge(_) => &["from"],
+            EditRequest::AddControlEdge(_) => &["to"],
+            EditRequest::ReplaceUses(_) => &["with"],
+            EditRequest::InsertNode(edit) => match port.filter(|port| usize::from(*port) < edit.inputs.len())
+            {
+                Some(port) => {
+                    input = port.to_string();
+                    &["inputs", &input]
+                }
+                None => &["op"],
+            },
+            EditRequest::RemoveNode(edit) if edit.replace_uses_with.is_some() => &["replaceUsesWith"],
+            EditRequest::RemoveModule(_)
+            | EditRequest::RemoveType(_)
+            | EditRequest::SetSignature(_)
+            | EditRequest::RemoveFunction(_)
+            | EditRequest::SetDoc(_)
+            | EditRequest::RemoveNode(_)
+            | EditRequest::MoveNode(_)
+            | EditRequest::RemoveEdge(_)
+            | EditRequest::RemoveVar(_)
+            | EditRequest::RemoveContract(_)
+            | EditRequest::Unsupported(_) => &[],
+        };
+        let path = std::iter::once(self.field()).chain(argument.iter().copied());
+        path.map(str::to_owned).collect()
+    }
+
     /// The bytes of text that the edit carries: what takes time to read.
     pub fn text_bytes(&self) -> usize {
         match self {

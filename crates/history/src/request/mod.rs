@@ -58,8 +58,8 @@ pub struct Expanded {
 pub struct Touched {
     /// Entities that were made, replaced or moved.
     pub entities: BTreeSet<Ref>,
-    /// Single inputs that were connected or disconnected.
-    pub inputs: BTreeSet<(NodeRef, u16)>,
+    /// Single inputs that were connected or disconnected, each with the last edit that did.
+    pub inputs: BTreeMap<(NodeRef, u16), usize>,
     /// For each entity and node the first edit of the request that changed it.
     edits: BTreeMap<Ref, usize>,
     /// Where entities stand in the texts of edits.
@@ -70,12 +70,14 @@ impl Touched {
     /// Tells whether a finding at an entity, or at one of its ports, is about something that the request changed.
     pub fn covers(&self, entity: Ref, port: Option<u16>) -> bool {
         let input = NodeRef::try_from(entity).ok().zip(port);
-        self.entities.contains(&entity) || input.is_some_and(|input| self.inputs.contains(&input))
+        self.entities.contains(&entity) || input.is_some_and(|input| self.inputs.contains_key(&input))
     }
 
-    /// The first edit of the request that changed an entity, or one of its inputs.
-    pub fn edit_of(&self, entity: Ref) -> Option<usize> {
-        self.edits.get(&entity).copied()
+    /// The edit of the request that connected an input last, else the first one that changed the entity.
+    pub fn edit_of(&self, entity: Ref, port: Option<u16>) -> Option<usize> {
+        let input = NodeRef::try_from(entity).ok().zip(port);
+        let connected = input.and_then(|input| self.inputs.get(&input));
+        connected.or_else(|| self.edits.get(&entity)).copied()
     }
 
     /// Where an entity stands in the text of an edit: line and column, from 1.
@@ -106,7 +108,7 @@ impl Touched {
                     body.nodes().for_each(|(node, _)| self.entity(index, node.into()));
                 }
                 Edit::Within { edit: FunctionEdit::SetInput { node, input, .. }, .. } => {
-                    self.inputs.insert((*node, *input));
+                    self.inputs.insert((*node, *input), index);
                     self.edits.entry((*node).into()).or_insert(index);
                 }
                 Edit::AddModule { .. }

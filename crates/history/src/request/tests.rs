@@ -513,7 +513,7 @@ fn what_a_request_touches() {
             && !touched.covers(of("n5"), None)
     );
     assert!(touched.covers(of("n4"), None));
-    assert_eq!((touched.edit_of(of("n5")), touched.edit_of(of("n4"))), (Some(0), Some(1)));
+    assert_eq!((touched.edit_of(of("n5"), None), touched.edit_of(of("n4"), None)), (Some(0), Some(1)));
     let signature = SetSignature {
         of: "f".into(),
         params: None,

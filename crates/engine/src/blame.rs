@@ -1,0 +1,57 @@
+//! Which edit of a change set brought a finding, and which of its arguments.
+
+use lmlang_history::request::{EditRequest, Touched};
+use lmlang_ir::{NodeRef, Program, Ref, RegionOwner, Source};
+use lmlang_verify::{Code, Diagnostic, Fact};
+
+/// The edit that brought a finding about a program, and the path of the argument that tells it.
+pub(crate) fn blame(
+    program: &Program,
+    edits: &[EditRequest],
+    touched: &Touched,
+    found: &Diagnostic,
+) -> Option<(usize, Vec<String>)> {
+    let at = found.at;
+    // Which of the two that have a name is new, or has it anew, is not told by the finding.
+    if let (Code::DuplicateName, Some(Fact::Text(name))) = (found.code, &found.found)
+        && let Some(edit) = edits.iter().rposition(|edit| edit.named() == Some(name))
+    {
+        return Some((edit, edits.get(edit)?.path(None, false)));
+    }
+    if let Some(edit) = touched.edit_of(at.entity, at.port) {
+        let placed = touched.place_in(edit, at.entity).is_some();
+        return Some((edit, edits.get(edit)?.path(at.port, placed)));
+    }
+    let beside = || related(program, found).find_map(|of| touched.edit_of(of, None));
+    // What is new has come with the only edit, wherever it hangs.
+    let edit = beside().or((edits.len() == 1).then_some(0))?;
+    Some((edit, vec![edits.get(edit)?.field().to_owned()]))
+}
+
+/// What a finding is about besides its entity, the nearest first: what has the name, what the entity stands in, where the
+/// value comes from, what the operator names, and the function.
+fn related(program: &Program, found: &Diagnostic) -> impl Iterator<Item = Ref> {
+    let at = found.at;
+    let body = at.function.and_then(|of| program.function(of)).map(|function| function.body());
+    let node = at.node().zip(body).and_then(|(of, body)| body.node(of));
+    let around = move |of: NodeRef| {
+        let regions = body.into_iter().filter_map(move |body| Some(body.chain(body.node(of)?.region())));
+        regions.flatten().filter_map(move |region| match body?.region(region)?.owner {
+            RegionOwner::Node(owner) => Some(Ref::from(owner)),
+            RegionOwner::Function | RegionOwner::Contract(_) => None,
+        })
+    };
+    let source = node.zip(at.port).and_then(|(node, port)| node.inputs().get(usize::from(port)));
+    let source_of = match source {
+        Some(Source::Node(of, _)) => Some(of),
+        Some(Source::RegionParam(..) | Source::Param(..)) | None => None,
+    };
+    let value = source.and_then(|source| program.ref_of(source.number()));
+    let mut named = Vec::new();
+    if let Some(node) = node {
+        node.op().each_mention(&mut |of| named.push(of));
+    }
+    let outer = at.node().into_iter().flat_map(around);
+    let value = value.into_iter().chain(source_of.into_iter().flat_map(around));
+    found.beside.into_iter().chain(outer).chain(value).chain(named).chain(at.function.map(Ref::from))
+}
