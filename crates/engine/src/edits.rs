@@ -3,7 +3,7 @@
 //! request → change set on a base revision → apply to a shared copy → verify what it touches → one log entry →
 //! publish → answer. A dry run is the same path stopped before the entry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use lmlang_history::ChangeCounts;
@@ -11,7 +11,7 @@ use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
 use lmlang_history::revision::MAIN;
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
-use lmlang_verify::{Checked, Class, Diagnostic};
+use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
 use crate::blame::blame;
 use crate::catalog::Selector;
@@ -36,7 +36,7 @@ pub struct Proposal {
     pub edits: Vec<EditRequest>,
     /// Whether to stop before anything is stored.
     pub dry_run: bool,
-    /// Whether to refuse a result in which a touched function is incomplete.
+    /// Whether to refuse a result in which a touched function is incomplete, or anything else has become so.
     pub require_complete: bool,
     /// Whether to verify the whole program instead of what the edits can have changed.
     pub verify_all: bool,
@@ -305,13 +305,16 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
     };
     let (mut errors, mut warnings): (Vec<_>, Vec<_>) = delta.added.into_iter().partition(refused);
     if proposal.require_complete {
+        // What is left behind elsewhere, and what a touched function was without before.
+        let (behind, rest) = warnings.into_iter().partition(Diagnostic::is_incomplete);
+        (errors, warnings) = ([errors, behind].concat(), rest);
+        let known: HashSet<Identity> = errors.iter().map(Diagnostic::identity).collect();
         let functions: BTreeSet<FuncRef> = edits.iter().filter_map(lmlang_history::Edit::function).collect();
         let missing = functions
             .into_iter()
             .flat_map(|of| checked.findings().of_function(of))
-            .filter(|found| found.is_incomplete());
+            .filter(|found| found.is_incomplete() && !known.contains(&found.identity()));
         errors.extend(missing.cloned());
-        warnings.retain(|found| !found.is_incomplete());
     }
     if errors.is_empty() {
         return Ok(Next { before, checked, refs, edits, counts, created });

@@ -101,7 +101,8 @@ pub struct ProposeEditInput {
     /// How much is verified: what the edits can have touched, or everything.
     #[graphql(default_with = "Some(VerifyScope::Local)")]
     verify: Option<VerifyScope>,
-    /// Refuse when a touched function is left incomplete.
+    /// Refuse when a touched function is left incomplete, or when anything else becomes so: the callers of a changed
+    /// signature too.
     #[graphql(default = false)]
     require_complete: bool,
     /// Why, for the log.
