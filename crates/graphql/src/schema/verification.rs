@@ -34,7 +34,7 @@ pub struct VerifyReport {
     errors: Vec<verify::Diagnostic>,
     warnings: Vec<verify::Diagnostic>,
     truncated: bool,
-    complete: bool,
+    tally: verify::Tally,
     dirty: Vec<FuncRef>,
     nodes: Vec<(FuncRef, NodeRef)>,
     checked: usize,
@@ -44,14 +44,15 @@ pub struct VerifyReport {
 /// What the verifier says about a program, or about a part of it.
 #[Object]
 impl VerifyReport {
-    /// Whether there is no error.
+    /// Whether the program has no error.
     async fn valid(&self) -> bool {
-        self.errors.is_empty()
+        self.tally.errors == 0
     }
 
-    /// Whether there is neither an error nor an incomplete place: it may be compiled and exported.
+    /// Whether the program has neither an error nor an incomplete place, whatever the scope: it may be compiled and
+    /// exported. `Function.complete` tells it of one function.
     async fn complete(&self) -> bool {
-        self.complete
+        self.tally.is_complete()
     }
 
     /// Findings that no stored state has.
@@ -138,7 +139,7 @@ fn full(view: View) -> VerifyReport {
     let found: Vec<verify::Diagnostic> = findings.iter().map(|(_, found)| found.clone()).collect();
     let dirty = view.program().functions().map(|(of, _)| of).take(MOST).collect();
     let checked = view.program().totals().functions as usize;
-    report(&view, found, findings.tally().is_complete(), dirty, Vec::new(), checked, start)
+    report(&view, found, findings.tally(), dirty, Vec::new(), checked, start)
 }
 
 async fn local(
@@ -189,15 +190,15 @@ async fn local(
     functions.sort_unstable();
     functions.dedup();
     let found = functions.iter().flat_map(|of| view.findings().of_function(*of)).cloned().collect();
-    let complete = functions.iter().all(|of| view.findings().tally_of(*of).is_complete());
     let checked = functions.len();
-    Ok(report(view, found, complete, functions, nodes, checked, start))
+    // The findings of the rest still hold: what is said of the program is known without looking again.
+    Ok(report(view, found, view.findings().tally(), functions, nodes, checked, start))
 }
 
 fn report(
     view: &View,
     found: Vec<verify::Diagnostic>,
-    complete: bool,
+    tally: verify::Tally,
     dirty: Vec<FuncRef>,
     nodes: Vec<(FuncRef, NodeRef)>,
     checked: usize,
@@ -208,15 +209,5 @@ fn report(
     let (errors, warnings) =
         kept.partition(|one: &verify::Diagnostic| one.severity() == verify::Severity::Error);
     let elapsed_ms = start.elapsed().as_secs_f64() * 1_000.0;
-    VerifyReport {
-        view: view.clone(),
-        errors,
-        warnings,
-        truncated,
-        complete,
-        dirty,
-        nodes,
-        checked,
-        elapsed_ms,
-    }
+    VerifyReport { view: view.clone(), errors, warnings, truncated, tally, dirty, nodes, checked, elapsed_ms }
 }
