@@ -259,7 +259,7 @@ impl EditError {
     fn verified(program: &lmlang_ir::Program, found: &engine::Finding) -> EditError {
         let edit_index = found.edit.map(|index| index as i32);
         let shown = EditError::in_program(program, &found.diagnostic).at(found.place);
-        EditError { edit_index, path: Rows::new(found.path.clone()), ..shown }
+        EditError { edit_index, path: found.path.iter().cloned().collect(), ..shown }
     }
 
     /// The error with its line and column.

@@ -61,6 +61,7 @@ pub struct BreakpointInput {
 /// What a revision changed about the findings.
 #[derive(Clone)]
 pub struct DiagnosticsDelta {
+    before: View,
     view: View,
     delta: Arc<lmlang_verify::Delta>,
     complete: bool,
@@ -85,10 +86,10 @@ impl DiagnosticsDelta {
         added.map(|found| Diagnostic::new(&self.view, found.clone())).collect()
     }
 
-    /// Findings that are gone, the first thousand.
+    /// Findings that are gone, in the words and places of the revision that had them, the first thousand.
     async fn resolved(&self) -> Rows<Diagnostic> {
         let resolved = self.delta.resolved.iter().take(MAX_PAGE);
-        resolved.map(|found| Diagnostic::new(&self.view, found.clone())).collect()
+        resolved.map(|found| Diagnostic::new(&self.before, found.clone())).collect()
     }
 
     /// Whether the program may be compiled and exported.
@@ -248,7 +249,7 @@ async fn delta(
         delta.resolved.retain(|found| scope.holds(&before, found));
     }
     let complete = after.findings().tally().is_complete();
-    Ok(Some(DiagnosticsDelta { view: after, delta: Arc::new(delta), complete }))
+    Ok(Some(DiagnosticsDelta { before, view: after, delta: Arc::new(delta), complete }))
 }
 
 /// Ends a stream after its first error: whoever resumes goes on from before it.

@@ -106,3 +106,25 @@ async fn the_position_of_a_run_is_where_its_reader_is() {
     assert_eq!(soon(batches.next()).await.expect("it runs")["data"]["simulation"]["cursor"], 10);
     assert_eq!(standing().await["position"], first["cursor"], "it does not go back");
 }
+
+/// What was found is told in the words of then: the names are gone with what had them.
+#[tokio::test]
+async fn what_is_resolved_is_told_as_it_was() {
+    let world = World::empty().await;
+    world.create("p", "module m\n\nfunc kept () -> () { return }\n\nfunc open#f9 (n: i64) -> (i64) {\n  sum#n10 = add.i64 n, _\n  return sum\n}\n").await;
+    let edit = r#"mutation { proposeEdit(input: {programId: "p", edits: [{removeFunction: {ref: "open"}}]}) { outcome { __typename } } }"#;
+    world.data(edit, json!({})).await;
+    let query = r#"subscription { diagnostics(programId: "p", after: "r1") { complete added { code } resolved {
+        code message details { function node expectedType text }
+    } } }"#;
+    let told = first(&world, query).await["data"]["diagnostics"].take();
+    assert_eq!((&told["complete"], &told["added"]), (&json!(true), &json!([])));
+    assert_eq!(
+        told["resolved"],
+        json!([{
+            "code": "EMPTY_INPUT",
+            "message": "input `b` of `add` is empty: expected `i64`",
+            "details": {"function": "f9", "node": "n10", "expectedType": "i64", "text": "sum#n10 = add.i64 n, _\n"},
+        }])
+    );
+}
