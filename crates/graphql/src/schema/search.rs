@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use async_graphql::InputObject;
-use lmlang_ir::ops::{Attr, Group, signature};
-use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Type, text};
+use lmlang_ir::ops::{Attr, Expected, Group, signature};
+use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Scalar, Type, text};
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code, cut};
@@ -32,7 +32,8 @@ pub struct NodeFilter {
     /// With an output of this type.
     #[graphql(name = "type")]
     ty: Option<String>,
-    /// A constant of this value.
+    /// A constant of this value: `i64:5` and `f64:-0.0` of that type, `5` of every type that has it. Floats are compared by
+    /// their bits.
     constant: Option<ValueText>,
     /// Naming this function, by ref or path.
     uses_function: Option<String>,
@@ -53,7 +54,7 @@ struct Filter {
     function: Option<FuncRef>,
     module: Option<ModuleRef>,
     ty: Option<Type>,
-    constant: Option<String>,
+    constants: Option<Vec<Const>>,
     uses_function: Option<FuncRef>,
     has_diagnostic: Option<verify::Code>,
     is_hole: Option<bool>,
@@ -86,7 +87,7 @@ impl Filter {
             function: given.function.map(|function| view.function_named(&function)).transpose()?,
             module: given.module.map(|module| view.module_named(&module)).transpose()?,
             ty: given.ty.map(|given| named_type(view, &given)).transpose()?,
-            constant: given.constant.map(constant).transpose()?,
+            constants: given.constant.map(constants).transpose()?,
             uses_function: given.uses_function.map(|function| view.function_named(&function)).transpose()?,
             has_diagnostic: given.has_diagnostic.map(|given| given.parse().map_err(unknown)).transpose()?,
             is_hole: given.is_hole,
@@ -127,8 +128,8 @@ impl Filter {
             && self.group.as_ref().is_none_or(|group| op.spec().group == *group)
             && self.is_hole.is_none_or(|hole| node.inputs().iter().any(|source| source.is_none()) == hole)
             && self.uses_function.is_none_or(|function| *op.attr() == Attr::Function(function))
-            && self.constant.as_ref().is_none_or(|constant| match op.attr() {
-                Attr::Const(value) => fits_constant(value, constant),
+            && self.constants.as_ref().is_none_or(|wanted| match op.attr() {
+                Attr::Const(value) => wanted.contains(value),
                 _ => false,
             })
             && self.text.as_ref().is_none_or(|part| {
@@ -170,24 +171,30 @@ fn unknown(error: verify::UnknownCode) -> ApiError {
     ApiError::new(Code::BadRequest, error.to_string())
 }
 
-/// The constant that is looked for, in the text form with or without its type.
-fn constant(given: ValueText) -> Result<String, ApiError> {
-    match given.0 {
-        async_graphql::Value::String(text) => Ok(text),
-        async_graphql::Value::Number(number) => Ok(number.to_string()),
-        async_graphql::Value::Boolean(value) => Ok(value.to_string()),
-        _ => Err(ApiError::new(
-            Code::BadRequest,
-            "`constant` must be a value in the text form, a number or a boolean",
-        )),
+/// The constants that a text, number or boolean stands for: one of each type that has such a literal.
+fn constants(given: ValueText) -> Result<Vec<Const>, ApiError> {
+    let wrong = |message: String| {
+        Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": "filter.constant" })))
+    };
+    let literal = match given.0 {
+        async_graphql::Value::String(literal) => literal,
+        async_graphql::Value::Number(number) => number.to_string(),
+        async_graphql::Value::Boolean(value) => value.to_string(),
+        _ => {
+            return wrong("`constant` must be a value in the text form, a number or a boolean".to_owned());
+        }
+    };
+    let types = Scalar::ALL.map(Type::from).into_iter().chain([Type::Unit, Type::String, Type::Bytes]);
+    let read = |ty: Type| text::parse_literal(&literal, Some(&Expected::Is(ty)))?.ok();
+    let found: Vec<Const> = types.filter_map(read).collect();
+    if found.is_empty() {
+        let examples = "`5`, `i64:5`, `f64:-0.0`, `true`, `\"text\"`";
+        return wrong(format!(
+            "`constant`: `{}` is no literal of any type: expected {examples}",
+            cut(&literal)
+        ));
     }
-}
-
-fn fits_constant(value: &Const, given: &str) -> bool {
-    // The operator is `const.i64 5`: with its type it reads `i64:5`.
-    let op = text::print_op(&lmlang_ir::Op::constant(value.clone()));
-    let literal = op.split_once(' ').map_or("", |(_, literal)| literal);
-    literal == given || format!("{}:{literal}", value.ty()) == given
+    Ok(found)
 }
 
 /// The nodes that revisions after `since`, or by an author, made or changed.
