@@ -103,6 +103,13 @@ impl TypeDef {
         }
     }
 
+    /// The name of a field or variant.
+    pub fn member_name(&self, member: MemberRef) -> Option<&Name> {
+        let fields = self.fields().iter().map(|field| (field.member, &field.name));
+        let mut all = fields.chain(self.variants().iter().map(|variant| (variant.member, &variant.name)));
+        all.find(|(of, _)| *of == member).map(|(_, name)| name)
+    }
+
     /// The types of fields and payloads, in order.
     pub fn part_types(&self) -> Vec<&Type> {
         match &self.shape {

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use async_graphql::InputObject;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
-use lmlang_ir::{Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Scalar, Type, text};
+use lmlang_ir::{
+    Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Scalar, Type, VarRef, Variant, text,
+};
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code, cut};
@@ -23,7 +25,7 @@ pub struct NodeFilter {
     opcode: Option<Vec<Opcode>>,
     /// With an operator of this group: `memory`, `control`.
     op_group: Option<String>,
-    /// With this text in the operator, name or doc, ignoring case.
+    /// With this text in the operator, in the name of something that it mentions, or in the node's name or doc, ignoring case.
     text: Option<String>,
     /// In this function, by ref or path.
     function: Option<String>,
@@ -134,6 +136,7 @@ impl Filter {
             })
             && self.text.as_ref().is_none_or(|part| {
                 holds(&text::print_op(op), part)
+                    || names(owner, op).iter().any(|name| holds(name, part))
                     || node.name().is_some_and(|name| holds(name, part))
                     || node.doc().is_some_and(|doc| holds(doc, part))
             })
@@ -147,6 +150,27 @@ impl Filter {
                 found.iter().any(|one| one.code == *code)
             })
     }
+}
+
+/// The names of what an operator mentions, which prints refs of it.
+fn names(owner: &Function, op: &lmlang_ir::Op) -> Vec<String> {
+    let (program, body) = (owner.view.program(), owner.function.body());
+    let mut names = Vec::new();
+    op.each_mention(&mut |of| match VarRef::try_from(of).ok().and_then(|of| body.variable(of)) {
+        Some(variable) => names.extend(variable.name.as_ref().map(ToString::to_string)),
+        None => names.push(program.path(of)),
+    });
+    let member = match op.attr() {
+        Attr::Field(owner, member) => Some((*owner, *member)),
+        Attr::Variant(variant) => match **variant {
+            Variant::Member(owner, member) => Some((owner, member)),
+            Variant::None(_) | Variant::Some(_) | Variant::Ok(_) | Variant::Err(_) => None,
+        },
+        _ => None,
+    };
+    let member = member.and_then(|(owner, member)| program.type_def(owner)?.member_name(member));
+    names.extend(member.map(ToString::to_string));
+    names
 }
 
 fn parse(cursor: &str) -> Option<(FuncRef, NodeRef)> {
