@@ -379,7 +379,8 @@ pub struct SetSignature {
     /// The function.
     #[graphql(name = "ref")]
     pub of: String,
-    /// What it takes; without it, as before.
+    /// What it takes; without it, as before. A parameter that keeps its name keeps its uses, and so does one that keeps its
+    /// position and type under another name.
     pub params: Option<Vec<ParamInput>>,
     /// Types of what it returns, each as for a parameter; without it, as before.
     pub results: Option<Vec<String>>,

@@ -36,6 +36,19 @@ fn doc(text: Option<&str>) -> Option<Arc<str>> {
     Some(text.replace("\r\n", "\n").replace('\r', "\n").into())
 }
 
+/// Where parameters are afterwards: those of a name where that is, one that only got another name where it was.
+fn follow(old: &[Param], new: &[Param]) -> Vec<Option<u16>> {
+    let known = |params: &[Param], name: &str| params.iter().position(|param| *param.name == *name);
+    let to = |(index, param): (usize, &Param)| {
+        let renamed = || {
+            let here = new.get(index)?;
+            (here.ty == param.ty && known(old, &here.name).is_none()).then_some(index)
+        };
+        known(new, &param.name).or_else(renamed).map(|at| at as u16)
+    };
+    old.iter().enumerate().map(to).collect()
+}
+
 impl Session<'_> {
     /// Adds a module.
     pub(super) fn add_module(&mut self, edit: &AddModule) -> Done<Ref> {
@@ -167,11 +180,7 @@ impl Session<'_> {
         }
         head.effect_bound = edit.effect_bound.unwrap_or(old.effect_bound);
         let results = head.results.clone();
-        let moved: Vec<Option<u16>> = old
-            .params
-            .iter()
-            .map(|param| head.params.iter().position(|new| new.name == param.name).map(|at| at as u16))
-            .collect();
+        let moved = follow(&old.params, &head.params);
         self.open(function)?.set_head(head);
         if edit.params.is_some() {
             self.move_params(function, &moved)?;

@@ -336,7 +336,7 @@ pub struct ParamRequest {
 pub struct SetSignature {
     /// The function.
     pub of: String,
-    /// What it takes; a parameter that keeps its name keeps its uses.
+    /// What it takes; a parameter that keeps its name keeps its uses, or its position and type under another name.
     pub params: Option<Vec<ParamRequest>>,
     /// Types of what it returns.
     pub results: Option<Vec<String>>,
