@@ -62,7 +62,8 @@ pub enum EditInput {
     AddEdge(AddEdge),
     /// Puts a node after another one, or into one of its regions.
     AddControlEdge(AddControlEdge),
-    /// Disconnects an input: leaves a hole. A control edge is derived and cannot be removed.
+    /// Disconnects an input: leaves a hole, or takes an input away that the operator does not take (any more). A control edge is
+    /// derived and cannot be removed.
     RemoveEdge(Remove),
     /// Lets all uses of a value take another one.
     ReplaceUses(ReplaceUses),

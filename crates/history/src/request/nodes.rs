@@ -389,11 +389,23 @@ impl Session<'_> {
                 .expected(["n12.in0".to_owned()])
                 .into());
         };
-        let source = self.body(function)?.node(node).and_then(|found| found.inputs().get(usize::from(input)));
-        if source.is_none() {
+        let around = self.function(&["ref"], function)?;
+        let Some(found) = around.body().node(node) else { return Ok(()) };
+        let index = usize::from(input);
+        let have = found.inputs().len();
+        let surplus = ops::ports(&self.program, around, found).is_some_and(|ports| ports.inputs.len() < have);
+        if index < have && surplus {
+            // A hole would be one too many as well: those behind it move up.
+            let mut content = found.content();
+            let kept = content.inputs.iter().enumerate().filter(|(at, _)| *at != index);
+            content.inputs = kept.map(|(_, source)| source).collect();
+            self.open(function)?.set_node(node, content)?;
+            return Ok(());
+        }
+        if found.inputs().get(index).is_none() {
             return Err(no_edge(format!("input {input} of `{node}` has no source")).into());
         }
-        self.open(function)?.set_input(node, usize::from(input), None)?;
+        self.open(function)?.set_input(node, index, None)?;
         Ok(())
     }
 
