@@ -31,9 +31,10 @@ use crate::transport::budget;
 /// How much a text says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 pub enum Detail {
-    /// Refs and operators.
+    /// Names alone where one thing has them, and refs where there is no name to go by: the shortest. Of single nodes their
+    /// refs.
     Summary,
-    /// Owners and edges too.
+    /// The ref of everything.
     Standard,
     /// Docs and runs too: `createProgram` makes the same program of it.
     Full,

@@ -58,7 +58,7 @@ fn parts_keep_their_refs_by_name() {
   return#n29 r
 }";
     replace_function(&mut program, &mut refs, f(), text).expect("fits");
-    let printed = print_function(&program, f(), Detail::Summary);
+    let printed = print_function(&program, f(), Detail::Standard);
     assert!(printed.contains("a#n20 = add.i64 x, 2"), "{printed}");
     assert!(printed.contains("r#n23 = if L c"), "{printed}");
     assert!(!printed.contains("c#n22"), "another operator is another node: {printed}");
@@ -136,7 +136,7 @@ fn lines_are_inserted_where_one_says() {
     assert_eq!(made.labels.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["y", "z"]);
     let places: Vec<_> = made.labels.iter().map(|(_, node)| made.places.get(node.number())).collect();
     assert_eq!(places, [Some((1, 5)), Some((2, 11))]);
-    let printed = print_function(&program, f(), Detail::Summary);
+    let printed = print_function(&program, f(), Detail::Standard);
     let inner = printed.find("inner#n26").expect("there");
     let (y, last) = (printed.find("y#n").expect("there"), printed.find("yield#n27").expect("there"));
     assert!(inner < y && y < last, "{printed}");

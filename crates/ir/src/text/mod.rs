@@ -59,6 +59,7 @@ mod naming;
 mod op;
 mod operands;
 mod places;
+mod plain;
 mod print;
 mod print_body;
 mod resolve;

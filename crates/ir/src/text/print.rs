@@ -20,8 +20,8 @@ use crate::types::Type;
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Detail {
-    /// Lines with their refs; not the refs of what is folded into lines nor of regions without parameters, no comments
-    /// and runs.
+    /// Names alone where one thing has them, and refs where there is no name to go by; no comments and runs. Of a single
+    /// node: its ref, not those of what is folded into it.
     Summary,
     /// Every ref; no comments and runs.
     Standard,
@@ -211,9 +211,18 @@ impl<'p, 'o> Printer<'p, 'o> {
         }
     }
 
-    fn named(&mut self, name: &str, of: impl Into<Ref>) {
+    /// A name with its ref, which a summary does without where it is the only one of the name.
+    fn named(&mut self, name: &str, of: impl Into<Ref>, of_name: usize) {
         write_name(self.out, name);
-        put(self.out, format_args!("#{}", of.into()));
+        if self.detail > Detail::Summary || of_name != 1 {
+            put(self.out, format_args!("#{}", of.into()));
+        }
+    }
+
+    /// Something that a module has, with its ref as of [`Printer::named`].
+    fn member_of(&mut self, module: Option<ModuleRef>, name: &str, of: impl Into<Ref>) {
+        let of_name = self.program.lookup(module, name).count();
+        self.named(name, of, of_name);
     }
 
     fn module(&mut self, contents: &Contents) {
@@ -222,7 +231,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         self.visibility(module.visibility);
         self.out.push_str("module ");
         self.parents(module.parent);
-        self.named(&module.name, self.module);
+        self.member_of(module.parent, &module.name, self.module);
         self.out.push('\n');
         if !contents.types.is_empty() {
             self.out.push('\n');
@@ -281,7 +290,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         self.doc(def.doc.as_deref());
         self.visibility(def.visibility);
         self.out.push_str("type ");
-        self.named(&def.name, of);
+        self.member_of(Some(def.module), &def.name, of);
         let members: Vec<_> = match &def.shape {
             Shape::Struct(fields) => {
                 self.out.push_str(" = struct {");
@@ -306,7 +315,8 @@ impl<'p, 'o> Printer<'p, 'o> {
             } else {
                 self.out.push_str(if index == 0 { " " } else { ", " });
             }
-            self.named(name, *member);
+            let of_name = members.iter().filter(|(other, ..)| other == name).count();
+            self.named(name, *member, of_name);
             if let Some(ty) = ty {
                 let is_struct = matches!(def.shape, Shape::Struct(_));
                 self.out.push_str(if is_struct { ": " } else { "(" });
@@ -331,7 +341,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         match &storage.kind {
             StorageKind::Global { ty, mutable, initial } => {
                 self.out.push_str(if *mutable { "global mut " } else { "global " });
-                self.named(&storage.name, of);
+                self.member_of(Some(storage.module), &storage.name, of);
                 self.out.push_str(": ");
                 write_named_type(self.out, ty, &self.names);
                 self.out.push_str(" = ");
@@ -339,7 +349,7 @@ impl<'p, 'o> Printer<'p, 'o> {
             }
             StorageKind::Memory { pages, max_pages } => {
                 self.out.push_str("memory ");
-                self.named(&storage.name, of);
+                self.member_of(Some(storage.module), &storage.name, of);
                 put(self.out, format_args!(" {pages}"));
                 if let Some(max) = max_pages {
                     put(self.out, format_args!(" {max}"));
@@ -347,7 +357,7 @@ impl<'p, 'o> Printer<'p, 'o> {
             }
             StorageKind::Data { offset, bytes } => {
                 self.out.push_str("data ");
-                self.named(&storage.name, of);
+                self.member_of(Some(storage.module), &storage.name, of);
                 if let Some(offset) = offset {
                     put(self.out, format_args!(" at {offset}"));
                 }
@@ -356,7 +366,7 @@ impl<'p, 'o> Printer<'p, 'o> {
             }
             StorageKind::Table { entries, max } => {
                 self.out.push_str("table ");
-                self.named(&storage.name, of);
+                self.member_of(Some(storage.module), &storage.name, of);
                 self.out.push_str(" [");
                 for (index, entry) in entries.iter().enumerate() {
                     self.out.push_str(if index == 0 { "" } else { ", " });
@@ -400,7 +410,7 @@ impl<'p, 'o> Printer<'p, 'o> {
             self.out.push_str("start ");
         }
         self.out.push_str("func ");
-        self.named(&head.name, of);
+        self.member_of(Some(head.module), &head.name, of);
         if !head.captures.is_empty() {
             self.out.push_str(" [");
             self.params(&head.captures);

@@ -11,11 +11,12 @@ use crate::node::{Node, Source};
 use crate::ops::signature::{outputs, payload_type, ports, source_type};
 use crate::ops::{Attr, Case, Expected, Opcode};
 use crate::program::Program;
-use crate::refs::{ContractRef, FuncRef, NodeRef, RegionRef, VarRef};
+use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::text::layout;
 use crate::text::literal::{FloatStyle, put, write_const, write_text};
 use crate::text::naming::{BodyNaming, ModuleNaming};
 use crate::text::op::{write_case, write_cases, write_mnemonic, write_named_type, write_results};
+use crate::text::plain::Plain;
 use crate::text::print::{Detail, write_doc};
 use crate::text::scope::{Binding, Scope, output_names};
 use crate::text::words::{is_bare, write_name};
@@ -33,6 +34,8 @@ pub(super) struct BodyPrinter<'p, 'o> {
     names: ModuleNaming<'p>,
     scope: Scope,
     folded: HashSet<NodeRef>,
+    /// Which refs are left out; only in a summary of the whole function.
+    plain: Option<Plain<'p>>,
     level: usize,
     out: &'o mut String,
 }
@@ -81,6 +84,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
             names: ModuleNaming::new(program, Some(function.head().module)),
             scope,
             folded: HashSet::new(),
+            plain: None,
             level: 0,
             out,
         }
@@ -102,9 +106,20 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         }
     }
 
+    fn tag(&mut self, of: Ref, left_out: bool) {
+        if !left_out {
+            put(self.out, format_args!("#{of}"));
+        }
+    }
+
     fn region_tag(&mut self, region: RegionRef) {
         // A parameter whose name is hidden is named by its region.
-        let named = self.function.body().region(region).is_some_and(|region| !region.params.is_empty());
+        let params = self.function.body().region(region).map_or(&[][..], |region| &region.params);
+        let mut names = params.iter().map(|param| param.name.as_deref());
+        let named = match &self.plain {
+            Some(plain) => !plain.region(names),
+            None => names.next().is_some(),
+        };
         if self.detail > Detail::Summary || named {
             put(self.out, format_args!(" #{region}"));
         }
@@ -112,6 +127,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
 
     /// The `{` of the function's own region.
     pub(super) fn open(&mut self, root: RegionRef) {
+        self.plain = (self.detail == Detail::Summary).then(|| Plain::of(self.function));
         self.region_tag(root);
         self.out.push_str(" {\n");
         self.level = 1;
@@ -124,7 +140,9 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
         match &variable.name {
             Some(name) => {
                 write_name(self.out, name);
-                put(self.out, format_args!("#{of}: "));
+                let plain = self.plain.as_ref().is_some_and(|plain| plain.variable(self.function.body(), of));
+                self.tag(of.into(), plain);
+                self.out.push_str(": ");
             }
             None => put(self.out, format_args!("{of}: ")),
         }
@@ -139,7 +157,8 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
             ContractKind::Require => "require",
             ContractKind::Ensure => "ensure",
         });
-        put(self.out, format_args!("#{of} "));
+        self.tag(of.into(), self.plain.is_some());
+        self.out.push(' ');
         write_text(self.out, &contract.message);
         if let Some(region) = self.function.body().region(contract.region)
             && region.params != default
@@ -287,6 +306,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
     /// A node without its regions: label, operator and operands.
     fn line_head(&mut self, of: NodeRef) {
         let Some(node) = self.function.body().node(of) else { return };
+        let plain = self.plain.as_ref().is_some_and(|plain| plain.node(self.function.body(), of, node));
         let mut tag = String::new();
         match node.name() {
             Some(name) => {
@@ -296,7 +316,8 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
                 } else {
                     write_name(self.out, name)
                 }
-                put(self.out, format_args!("#{of} = "));
+                self.tag(of.into(), plain);
+                self.out.push_str(" = ");
             }
             None => {
                 let silent = node.op().spec().outputs.is_empty()

@@ -237,6 +237,54 @@ fn regions_print_in_braces() {
 }
 
 #[test]
+fn a_summary_has_refs_where_no_name_tells() {
+    let text = "module m#m1
+
+type Point#t2 = struct { x#d3: i64, y#d4: i64 }
+
+global mut seen#v5: i64 = 0
+
+; Doubles.
+func f#f6 (a: i64, p: Point) -> (i64) #g7 {
+  var kept#v8: i64
+  require#k9 \"small\" #g10 { yield#n11 (lt_s.i64#n12 a, 9#n13) }
+  x#n14 = struct.get Point.x p
+  n15 = add.i64 x, a
+  print#n16 \"n\"#n17
+  y#n18 = loop#n18 L (i: i64 = n15) -> (i64) #g19 {
+    y#n20 = add.i64 i, n15
+    break#n21 L (y#n20)
+  }
+  var.set#n22 kept, y
+  return#n23 x
+}
+; run: f(1, Point{x: 1, y: 2}) == 1
+";
+    let program = parsed(&text.replace("loop#n18", "loop"));
+    let expected = "module m
+
+type Point = struct { x: i64, y: i64 }
+
+global mut seen: i64 = 0
+
+func f (a: i64, p: Point) -> (i64) {
+  var kept: i64
+  require \"small\" { yield#n11 (lt_s.i64 a, 9) }
+  x = struct.get Point.x p
+  n15 = add.i64 x, a
+  print#n16 \"n\"
+  y#n18 = loop L (i: i64 = n15) -> (i64) {
+    y#n20 = add.i64 i, n15
+    break#n21 L (y)
+  }
+  var.set#n22 kept, y
+  return#n23 x
+}
+";
+    assert_eq!(print_program(&program, Detail::Summary), expected);
+}
+
+#[test]
 fn names_that_are_hidden_come_with_refs() {
     let text = "module m
 func f (x: i32) -> (i32) {
