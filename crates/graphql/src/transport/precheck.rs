@@ -11,6 +11,7 @@ use async_graphql::parser::types::{
     Directive, ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet, VariableDefinition,
 };
 use async_graphql::{Name, Value, Variables};
+use serde_json::json;
 
 use super::limits::Limits;
 use super::shape::{self, Factor, Shape};
@@ -58,8 +59,9 @@ pub(super) fn check(
         aliases = aliases.saturating_add(cost.aliases);
         within("selections", limits.selections, selections)?;
         within("aliases", limits.aliases, aliases)?;
-        if std::ptr::eq(definition, operation) {
-            within("complexity", limits.complexity, cost.complexity)?;
+        if std::ptr::eq(definition, operation) && cost.complexity > limits.complexity {
+            let way = measure.heaviest(&definition.selection_set.node, shape.root(definition.ty))?;
+            return Err(too_complex(limits.complexity, cost.complexity, &way));
         }
     }
     // Validation visits each definition of a fragment once more, expanded as well.
@@ -72,6 +74,18 @@ pub(super) fn check(
 
 fn within(which: &str, limit: u64, actual: u64) -> Result<(), ApiError> {
     if actual > limit { Err(ApiError::limit(which, limit, actual)) } else { Ok(()) }
+}
+
+/// The error of an operation that costs too much, with the list that costs most.
+fn too_complex(limit: u64, actual: u64, way: &[&str]) -> ApiError {
+    let error = ApiError::limit("complexity", limit, actual);
+    if way.is_empty() {
+        return error;
+    }
+    let field = way.join(".");
+    let message = format!("{}: most of it below `{field}`", error.message);
+    let data = json!({ "which": "complexity", "limit": limit, "actual": actual, "field": field });
+    ApiError { message, ..error }.data(data)
 }
 
 /// Where the value of a variable comes from.
@@ -171,13 +185,7 @@ impl<'a> Measure<'a> {
         }
         cost.aliases = cost.aliases.saturating_add(u64::from(field.alias.is_some()));
         let name = field.name.node.as_str();
-        let times = match known.map(|known| known.factor) {
-            None => shape::introspection_times(name),
-            Some(Factor::Times(times)) => times,
-            Some(Factor::First(default)) => self.given.page(field).unwrap_or(default),
-            Some(Factor::MaxNodes(default)) => self.given.max_nodes(field).unwrap_or(default),
-        };
-        cost.complexity = cost.complexity.saturating_mul(times).saturating_add(1);
+        cost.complexity = cost.complexity.saturating_mul(self.times(field, known)).saturating_add(1);
         if known.is_none() {
             cost.introspection += u64::from(shape::is_list_of_the_schema(name));
             // The lists lead back to each other, and resolving them has no await that a deadline could cut.
@@ -186,6 +194,64 @@ impl<'a> Measure<'a> {
             }
         }
         Ok(cost)
+    }
+
+    /// How often what is below a field is answered.
+    fn times(&self, field: &Field, known: Option<&shape::Field>) -> u64 {
+        match known.map(|known| known.factor) {
+            None => shape::introspection_times(&field.name.node),
+            Some(Factor::Times(times)) => times,
+            Some(Factor::First(default)) => self.given.page(field).unwrap_or(default),
+            Some(Factor::MaxNodes(default)) => self.given.max_nodes(field).unwrap_or(default),
+        }
+    }
+
+    /// The way to the innermost list on the way of the dearest fields, as the answer names them.
+    fn heaviest(&mut self, set: &'a SelectionSet, owner: Option<&'a Name>) -> Result<Vec<&'a str>, ApiError> {
+        let shape = self.shape;
+        let (mut way, mut lists, mut below) = (Vec::new(), 0, Some((set, owner)));
+        while let Some((set, owner)) = below.take() {
+            let mut dearest: Option<(u64, &'a Field, Option<&'a Name>)> = None;
+            for (field, owner) in self.fields(set, owner) {
+                let cost = self.field(field, owner, 1)?.complexity;
+                if dearest.as_ref().is_none_or(|(most, ..)| cost > *most) {
+                    dearest = Some((cost, field, owner));
+                }
+            }
+            let Some((_, field, owner)) = dearest else { break };
+            let known = owner.and_then(|owner| shape.field(owner, &field.name.node));
+            way.push(field.response_key().node.as_str());
+            if self.times(field, known) > 1 && !field.selection_set.node.items.is_empty() {
+                lists = way.len();
+            }
+            below = Some((&field.selection_set.node, known.map(|known| &known.of)));
+        }
+        way.truncate(lists);
+        Ok(way)
+    }
+
+    /// The fields of a selection set, those of its fragments included, each with the type that has it.
+    fn fields(&self, set: &'a SelectionSet, owner: Option<&'a Name>) -> Vec<(&'a Field, Option<&'a Name>)> {
+        let (mut fields, mut open) = (Vec::new(), vec![(set, owner)]);
+        while let Some((set, owner)) = open.pop() {
+            for selection in &set.items {
+                match &selection.node {
+                    Selection::Field(field) => fields.push((&field.node, owner)),
+                    Selection::InlineFragment(inline) => {
+                        let on = inline.node.type_condition.as_ref().map(|on| &on.node.on.node);
+                        open.push((&inline.node.selection_set.node, on.or(owner)));
+                    }
+                    Selection::FragmentSpread(spread) => {
+                        let fragment = self.document.fragments.get(&spread.node.fragment_name.node);
+                        open.extend(fragment.map(|fragment| {
+                            let on = &fragment.node.type_condition.node.on.node;
+                            (&fragment.node.selection_set.node, Some(on))
+                        }));
+                    }
+                }
+            }
+        }
+        fields
     }
 
     /// Measures a fragment once; none for one that is not defined, which validation reports.

@@ -177,6 +177,13 @@ async fn check_limit(query: &str, which: &str, limit: u64, actual: u64) {
     check_error(limits, params(query, json!({})), Code::LimitExceeded, &message, data).await;
 }
 
+async fn check_complexity(query: &str, actual: u64, field: &str) {
+    let limit = Limits::default().complexity;
+    let message = format!("`complexity` is limited to {limit}, found {actual}: most of it below `{field}`");
+    let data = json!({"which": "complexity", "limit": limit, "actual": actual, "field": field});
+    check_error(Limits::default(), params(query, json!({})), Code::LimitExceeded, &message, data).await;
+}
+
 #[tokio::test]
 async fn operations_of_every_kind_run() {
     check_data("{ hello me { hello } }", json!({}), json!({"hello": "world", "me": {"hello": "world"}}))
@@ -322,8 +329,10 @@ async fn every_limit_has_its_typed_error() {
     let deep = format!("{}hello{}", "{ me ".repeat(25) + "{", "}".repeat(26));
     check_limit(&deep, "depth", 25, 26).await;
     check_limit(&format!("{{{}}}", " hello".repeat(5_001)), "selections", 5_000, 5_001).await;
-    check_limit("{ all { items(first: 100000) { nodes { name } } } }", "complexity", 500_000, 2_000_011)
-        .await;
+    check_complexity("{ all { items(first: 100000) { nodes { name } } } }", 2_000_011, "all.items").await;
+    let spread =
+        "{ hello all { ...A } } fragment A on Query { many: items(first: 100000) { nodes { name } } hello }";
+    check_complexity(spread, 2_000_022, "all.many").await;
     let aliased: String = (0..101).map(|at| format!("a{at}: hello ")).collect();
     check_limit(&format!("{{{aliased}}}"), "aliases", 100, 101).await;
     check_limit(&format!("{{ hello {} }}", "@x ".repeat(11)), "directives", 10, 11).await;
@@ -350,17 +359,11 @@ async fn introspection_does_not_go_in_circles() {
 
 #[tokio::test]
 async fn the_size_of_a_graph_counts() {
-    check_limit(
-        "{ around(input: {maxNodes: 1000000}) { nodes { name } } }",
-        "complexity",
-        500_000,
-        2_000_001,
-    )
-    .await;
+    check_complexity("{ around(input: {maxNodes: 1000000}) { nodes { name } } }", 2_000_001, "around").await;
     let limits = || Limits { complexity: 3_100, ..Limits::default() };
     let query = "query($of: Around!, $n: Int) { a: around(input: $of) { nodes { name } } b: part(maxNodes: $n) { nodes { name } } }";
-    let message = "`complexity` is limited to 3100, found 4002";
-    let data = json!({"which": "complexity", "limit": 3100, "actual": 4002});
+    let message = "`complexity` is limited to 3100, found 4002: most of it below `a`";
+    let data = json!({"which": "complexity", "limit": 3100, "actual": 4002, "field": "a"});
     let variables = json!({"of": {"maxNodes": 1000}, "n": 1000});
     check_error(limits(), params(query, variables), Code::LimitExceeded, message, data).await;
     let few = params(query, json!({"of": {}, "n": 3}));
@@ -371,9 +374,11 @@ async fn the_size_of_a_graph_counts() {
 async fn a_page_size_in_a_variable_counts() {
     let query = "query($n: Int = 7) { items(first: $n) { nodes { name } } }";
     let limits = || Limits { complexity: 20, ..Limits::default() };
-    let over = |actual: u64| (format!("`complexity` is limited to 20, found {actual}"), actual);
+    let over = |actual: u64| {
+        (format!("`complexity` is limited to 20, found {actual}: most of it below `items`"), actual)
+    };
     let (message, actual) = over(41);
-    let data = json!({"which": "complexity", "limit": 20, "actual": actual});
+    let data = json!({"which": "complexity", "limit": 20, "actual": actual, "field": "items"});
     check_error(limits(), params(query, json!({"n": 20})), Code::LimitExceeded, &message, data).await;
     let (answers, _) = answers(&executor(limits()), params(query, json!({}))).await;
     assert_eq!(answers, [json!({"data": {"items": {"nodes": [{"name": "a"}]}}})]);
