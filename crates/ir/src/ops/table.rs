@@ -428,7 +428,7 @@ ops! {
         "The text of UTF-8 bytes; traps on what is none."
         "string.from_bytes b";
     StringFormat "string.format" Text Scalar<NUM> (value: T) (text: String) [] Pure [] none
-        "A number in decimal, floats in the shortest form that reads back."
+        "A number in decimal, never with an exponent: floats with the fewest digits that read back; `nan`, `inf`, `-inf`."
         "string.format.i32 n";
     StringParse "string.parse" Text Scalar<NUM> (text: String) (value: OptionalT) [] Pure [] none
         "The number that a text is, if it is one."
