@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use async_graphql::InputObject;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
 use lmlang_ir::{
-    Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Scalar, Type, VarRef, Variant, text,
+    Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Program, Scalar, Type, VarRef, Variant, text,
 };
+use lmlang_ir::text::LiteralPlace;
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code, cut};
@@ -89,7 +90,7 @@ impl Filter {
             function: given.function.map(|function| view.function_named(&function)).transpose()?,
             module: given.module.map(|module| view.module_named(&module)).transpose()?,
             ty: given.ty.map(|given| named_type(view, &given)).transpose()?,
-            constants: given.constant.map(constants).transpose()?,
+            constants: given.constant.map(|wanted| constants(view.program(), wanted)).transpose()?,
             uses_function: given.uses_function.map(|function| view.function_named(&function)).transpose()?,
             has_diagnostic: given.has_diagnostic.map(|given| given.parse().map_err(unknown)).transpose()?,
             is_hole: given.is_hole,
@@ -196,7 +197,7 @@ fn unknown(error: verify::UnknownCode) -> ApiError {
 }
 
 /// The constants that a text, number or boolean stands for: one of each type that has such a literal.
-fn constants(given: ValueText) -> Result<Vec<Const>, ApiError> {
+fn constants(program: &Program, given: ValueText) -> Result<Vec<Const>, ApiError> {
     let wrong = |message: String| {
         Err(ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": "filter.constant" })))
     };
@@ -209,7 +210,7 @@ fn constants(given: ValueText) -> Result<Vec<Const>, ApiError> {
         }
     };
     let types = Scalar::ALL.map(Type::from).into_iter().chain([Type::Unit, Type::String, Type::Bytes]);
-    let read = |ty: Type| text::parse_literal(&literal, Some(&Expected::Is(ty)))?.ok();
+    let read = |ty: Type| text::parse_literal(program, &literal, LiteralPlace::Takes(&Expected::Is(ty)))?.ok();
     let found: Vec<Const> = types.filter_map(read).collect();
     if found.is_empty() {
         let examples = "`5`, `i64:5`, `f64:-0.0`, `true`, `\"text\"`";
