@@ -185,7 +185,7 @@ pub fn declare(
         declare_types(build, choices, options, &modules);
     }
     let memory = options.memory && choices.chance(60);
-    declare_storage(build, choices, &modules, memory);
+    declare_storage(build, choices, &modules, options, memory);
     let nominal: Vec<TypeRef> = build.program.types().map(|(of, _)| of).collect();
     let simple = simple_types(&nominal, options);
     let mut declared: Vec<FuncRef> = Vec::new();
@@ -258,10 +258,33 @@ fn contain_itself(program: &mut Program, of: TypeRef, choices: &mut Choices) {
     }
 }
 
-fn declare_storage(build: &mut Builder<'_>, choices: &mut Choices, modules: &[ModuleRef], memory: bool) {
+/// A type for a global: a scalar, or what starts with its zero.
+fn global_type(build: &Builder<'_>, choices: &mut Choices, heap: bool) -> Type {
+    let scalar = Type::Scalar(*choices.pick(&Scalar::ALL).unwrap_or(&Scalar::I32));
+    if !heap {
+        return scalar;
+    }
+    let public = build.program.types().filter(|(_, def)| def.visibility == Visibility::Public);
+    let named: Vec<TypeRef> = public.map(|(of, _)| of).collect();
+    match choices.below(8) {
+        4 => Type::String,
+        5 => Type::Option(Arc::new(scalar)),
+        6 => Type::Array(Arc::new(scalar)),
+        7 => choices.pick(&named).map_or(scalar, |of| Type::Named(*of)),
+        _ => scalar,
+    }
+}
+
+fn declare_storage(
+    build: &mut Builder<'_>,
+    choices: &mut Choices,
+    modules: &[ModuleRef],
+    options: &Options,
+    memory: bool,
+) {
     for index in 0..choices.below(4) {
-        let ty = Type::Scalar(*choices.pick(&Scalar::ALL).unwrap_or(&Scalar::I32));
-        let initial = constant(choices, &ty).or_else(|| default_constant(&ty)).unwrap_or(Const::I32(0));
+        let ty = global_type(build, choices, options.heap);
+        let initial = constant(choices, &ty).or_else(|| default_constant(&ty)).unwrap_or(Const::Unit);
         let module = modules[choices.below(modules.len())];
         let mutable = choices.chance(70);
         build.storage(module, format!("global{index}"), StorageKind::Global { ty, mutable, initial });
