@@ -8,6 +8,7 @@ use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::{Kind, NO_PARTNER};
 use crate::text::syntax::{Expr, ExprId, Head, Segment};
+use crate::types::Scalar;
 
 /// Something that is open while operands are read.
 enum Open {
@@ -257,6 +258,15 @@ impl Parser<'_> {
         let dotted = self.is_punct(1, b'.') && self.ahead(2).kind == Kind::Ident;
         if dotted || self.is_punct(1, b'<') {
             return Err(self.no_operator());
+        }
+        let literal_follows = matches!(self.ahead(2).kind, Kind::Int | Kind::Float | Kind::Ident);
+        if self.is_punct(1, b':') && literal_follows && self.source(token).parse::<Scalar>().is_ok() {
+            let (ty, value) = (self.source(token), self.source(self.ahead(2)));
+            let form = format!("(const.{ty} {value})");
+            let message = format!("a literal takes its type from its place, or is written `{form}`");
+            let mistake = Mistake::new(code::BAD_LITERAL, at, message).expected(form.as_str());
+            self.note(mistake.found(format!("{ty}:{value}")).candidates(vec![form]));
+            return Err(Skip);
         }
         if self.is_punct(1, b'(') && self.adjacent(1) {
             let name = self.source(token);

@@ -50,6 +50,10 @@ fn what_other_languages_write_is_one_mistake() {
         &["3:12: SYNTAX: a region is that of one case: each case has its own"],
     );
     check_mistakes(
+        &body("y = add.i32 x, i64:5"),
+        &["2:18: BAD_LITERAL: a literal takes its type from its place, or is written `(const.i64 5)`"],
+    );
+    check_mistakes(
         "type Tok = enum { num, end }\nfunc f (t: Tok) -> () {\n  a = enum.new Tok::num\n  return\n}\n",
         &["3:16: SYNTAX: a dot stands before a member: `Tok.num`"],
     );
