@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use async_graphql::InputObject;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
+use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::{
     Const, FuncRef, ModuleRef, Node, NodeRef, Opcode as Op, Program, Scalar, Type, VarRef, Variant, text,
 };
-use lmlang_ir::text::LiteralPlace;
 use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code, cut};
@@ -210,7 +210,8 @@ fn constants(program: &Program, given: ValueText) -> Result<Vec<Const>, ApiError
         }
     };
     let types = Scalar::ALL.map(Type::from).into_iter().chain([Type::Unit, Type::String, Type::Bytes]);
-    let read = |ty: Type| text::parse_literal(program, &literal, LiteralPlace::Takes(&Expected::Is(ty)))?.ok();
+    let read =
+        |ty: Type| text::parse_literal(program, &literal, LiteralPlace::Takes(&Expected::Is(ty)))?.ok();
     let found: Vec<Const> = types.filter_map(read).collect();
     if found.is_empty() {
         let examples = "`5`, `i64:5`, `f64:-0.0`, `true`, `\"text\"`";
