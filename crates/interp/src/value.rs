@@ -329,7 +329,7 @@ pub(crate) fn variant_tag(program: &Program, variant: &Variant) -> Option<u32> {
         Variant::Some(_) | Variant::Err(_) => 1,
         Variant::Member(of, member) => {
             let def = program.type_def(*of)?;
-            def.variants().iter().position(|variant| variant.member == *member)? as u32
+            def.variant(*member)?.0 as u32
         }
     })
 }

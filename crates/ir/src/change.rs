@@ -101,7 +101,7 @@ impl Program {
     /// Replaces the record of a type and returns the one before.
     pub fn set_type(&mut self, of: TypeRef, def: TypeDef) -> Result<Arc<TypeDef>, StructureError> {
         let before = Arc::clone(self.types.get(of.number()).ok_or(StructureError::Missing(of.into()))?);
-        self.index.release_members(&before);
+        self.index.release_members(of, &before);
         if let Err(error) = self.index.claim_members(of, &def) {
             // Cannot fail: these were there a moment ago.
             self.index.claim_members(of, &before)?;
@@ -119,7 +119,7 @@ impl Program {
     pub fn remove_type(&mut self, of: TypeRef) -> Result<Arc<TypeDef>, StructureError> {
         let def = self.types.remove(of.number()).ok_or(StructureError::Missing(of.into()))?;
         self.index.types -= 1;
-        self.index.release_members(&def);
+        self.index.release_members(of, &def);
         self.index.forget_types(of.number(), def.part_types());
         self.index.unname(Some(def.module), &def.name, of.number());
         self.index.homes.remove(of.number());
@@ -261,18 +261,22 @@ impl Index {
     }
 
     fn claim_members(&mut self, of: TypeRef, def: &TypeDef) -> Result<(), StructureError> {
-        for (at, member) in members(def).enumerate() {
+        for (at, (member, _)) in members(def).enumerate() {
             if let Err(error) = self.claim(member, of.number()) {
-                members(def).take(at).for_each(|claimed| self.release(claimed, of.number()));
+                members(def).take(at).for_each(|(claimed, _)| self.release(claimed, of.number()));
                 return Err(error);
             }
+        }
+        for (member, name) in members(def) {
+            self.names.insert((of.number(), Arc::clone(name), member.number));
         }
         Ok(())
     }
 
-    fn release_members(&mut self, def: &TypeDef) {
-        for member in members(def) {
+    fn release_members(&mut self, of: TypeRef, def: &TypeDef) {
+        for (member, name) in members(def) {
             self.homes.remove(member.number);
+            self.names.remove(&(of.number(), Arc::clone(name), member.number));
         }
     }
 
@@ -313,7 +317,7 @@ impl Index {
     }
 }
 
-fn members(def: &TypeDef) -> impl Iterator<Item = Ref> + '_ {
-    let fields = def.fields().iter().map(|field| field.member.into());
-    fields.chain(def.variants().iter().map(|variant| variant.member.into()))
+fn members(def: &TypeDef) -> impl Iterator<Item = (Ref, &Name)> {
+    let fields = def.fields().iter().map(|field| (field.member.into(), &field.name));
+    fields.chain(def.variants().iter().map(|variant| (variant.member.into(), &variant.name)))
 }

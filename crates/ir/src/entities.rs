@@ -103,11 +103,20 @@ impl TypeDef {
         }
     }
 
+    /// The field with a ref, and its position.
+    pub fn field(&self, of: MemberRef) -> Option<(usize, &Field)> {
+        find(self.fields(), |field| field.member, of)
+    }
+
+    /// The variant with a ref, and its position.
+    pub fn variant(&self, of: MemberRef) -> Option<(usize, &VariantDef)> {
+        find(self.variants(), |variant| variant.member, of)
+    }
+
     /// The name of a field or variant.
-    pub fn member_name(&self, member: MemberRef) -> Option<&Name> {
-        let fields = self.fields().iter().map(|field| (field.member, &field.name));
-        let mut all = fields.chain(self.variants().iter().map(|variant| (variant.member, &variant.name)));
-        all.find(|(of, _)| *of == member).map(|(_, name)| name)
+    pub fn member_name(&self, of: MemberRef) -> Option<&Name> {
+        let field = self.field(of).map(|(_, field)| &field.name);
+        field.or_else(|| self.variant(of).map(|(_, variant)| &variant.name))
     }
 
     /// The types of fields and payloads, in order.
@@ -117,6 +126,15 @@ impl TypeDef {
             Shape::Enum(variants) => variants.iter().filter_map(|variant| variant.payload.as_ref()).collect(),
         }
     }
+}
+
+/// The member with a ref. Most types list theirs in the order in which refs were handed out: then it costs few looks.
+fn find<T>(all: &[T], key: impl Fn(&T) -> MemberRef, of: MemberRef) -> Option<(usize, &T)> {
+    let at = match all.binary_search_by_key(&of, &key) {
+        Ok(at) => at,
+        Err(_) => all.iter().position(|one| key(one) == of)?,
+    };
+    Some((at, &all[at]))
 }
 
 /// A named parameter or capture of a function.

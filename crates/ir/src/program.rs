@@ -44,7 +44,7 @@ pub struct ProgramMaps<'a> {
 pub(crate) struct Index {
     /// For each ref number the kind and what it is part of.
     pub(crate) homes: Trie<Home>,
-    /// (module or 0, name, number) of modules, types, functions and storage.
+    /// (module or 0, name, number) of modules, types, functions and storage; (type, name, number) of members.
     pub(crate) names: OrdSet<(u64, Name, u64)>,
     /// (entity, function, type or storage that mentions it) → how often.
     pub(crate) users: OrdMap<(u64, u64), u32>,
@@ -230,6 +230,13 @@ impl Program {
             .names
             .range((scope, Arc::clone(&name), 0)..=(scope, name, u64::MAX))
             .filter_map(|(_, _, number)| self.ref_of(*number))
+    }
+
+    /// The fields or variants of a type that have a name; more than one where names clash.
+    pub fn members_named<'a>(&'a self, ty: TypeRef, name: &str) -> impl Iterator<Item = MemberRef> + use<'a> {
+        let (scope, name): (u64, Name) = (ty.number(), name.into());
+        let named = self.index.names.range((scope, Arc::clone(&name), 0)..=(scope, name, u64::MAX));
+        named.map(|(_, _, number)| MemberRef::of_key(*number))
     }
 
     /// What stands in a module (or at the top), by name: modules, types, functions and storage.

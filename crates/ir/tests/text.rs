@@ -306,6 +306,15 @@ fn nested(levels: usize) -> String {
     )
 }
 
+/// A struct with that many fields, each of which is read.
+fn wide(fields: usize) -> String {
+    let list =
+        |of: &dyn Fn(usize) -> String, between: &str| (0..fields).map(of).collect::<Vec<_>>().join(between);
+    let types = list(&|index| format!("a{index}_: i64"), ", ");
+    let reads = list(&|index| format!("  x{index}_ = struct.get W.a{index}_ w"), "\n");
+    format!("type W = struct {{ {types} }}\nfunc f (w: W) -> () {{\n{reads}\n  return\n}}\n")
+}
+
 fn time(text: &str) -> Duration {
     let start = Instant::now();
     let program = parse(text);
@@ -320,6 +329,7 @@ fn large_and_deep_programs_take_linear_time() {
         ("long", long(10_000), long(100_000), 10),
         ("deep", deep(1_000), deep(10_000), 10),
         ("nested", nested(1_000), nested(10_000), 10),
+        ("wide", wide(1_000), wide(10_000), 10),
     ] {
         // Small ones first, so that what is only made once is made.
         time(&small);

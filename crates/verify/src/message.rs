@@ -173,9 +173,7 @@ impl Words<'_> {
 
     fn member(&self, ty: TypeRef, of: MemberRef) -> Option<String> {
         let def = self.program.type_def(ty)?;
-        let fields = def.fields().iter().map(|field| (field.member, &field.name));
-        let mut members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
-        let (_, name) = members.find(|(member, _)| *member == of)?;
+        let name = def.member_name(of)?;
         Some(format!("`{}.{name}`", def.name))
     }
 

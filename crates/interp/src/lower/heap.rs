@@ -30,8 +30,8 @@ impl Lower<'_> {
             Attr::Field(ty, member) => self
                 .program
                 .type_def(*ty)
-                .and_then(|def| def.fields().iter().position(|field| field.member == *member))
-                .unwrap_or(0),
+                .and_then(|def| def.field(*member))
+                .map_or(0, |(position, _)| position),
             _ => 0,
         };
         self.narrow(position)

@@ -271,7 +271,7 @@ impl Scope<'_> {
         match self.node.op().attr() {
             Attr::Field(of, member) => {
                 let def = self.program.type_def(*of)?;
-                Some(def.fields().iter().find(|field| field.member == *member)?.ty.clone())
+                Some(def.field(*member)?.1.ty.clone())
             }
             _ => None,
         }
@@ -361,7 +361,7 @@ pub fn payload_type(program: &Program, variant: &Variant) -> Option<Option<Type>
         Variant::Err(of) => Some(Some(of.1.clone())),
         Variant::Member(of, member) => {
             let def = program.type_def(*of)?;
-            Some(def.variants().iter().find(|variant| variant.member == *member)?.payload.clone())
+            Some(def.variant(*member)?.1.payload.clone())
         }
     }
 }

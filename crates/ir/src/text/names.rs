@@ -270,16 +270,16 @@ impl Names for ProgramNames<'_> {
                 Some(_) | None => Err(unknown_ref(of, at)),
             };
         }
-        let fields = def.fields().iter().map(|field| (field.member, &field.name));
-        let members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
-        let mut found = members.clone().filter(|(_, name)| ***name == *segment.name);
+        let mut found = self.program.members_named(owner, &segment.name);
         match (found.next(), found.next()) {
-            (Some((member, _)), None) => Ok(member),
+            (Some(member), None) => Ok(member),
             (None, _) => {
+                let fields = def.fields().iter().map(|field| &*field.name);
+                let names = fields.chain(def.variants().iter().map(|variant| &*variant.name));
                 let message = format!("`{}` has no member `{}`", def.name, segment.name);
                 Err(Mistake::new(code::UNKNOWN_NAME, segment.at, message)
                     .found(&*segment.name)
-                    .candidates(in_scope(&segment.name, members.map(|(_, name)| &**name))))
+                    .candidates(in_scope(&segment.name, names)))
             }
             (Some(_), Some(_)) => {
                 let message = format!("`{}` has more than one member `{}`", def.name, segment.name);

@@ -54,15 +54,9 @@ impl Naming for ModuleNaming<'_> {
 
     fn member(&self, out: &mut String, owner: TypeRef, of: MemberRef) {
         let Some(def) = self.program.type_def(owner) else { return put(out, format_args!("{of}")) };
-        let fields = def.fields().iter().map(|field| (field.member, &field.name));
-        let mut members = fields.chain(def.variants().iter().map(|variant| (variant.member, &variant.name)));
-        let Some((_, name)) = members.find(|(member, _)| *member == of) else {
-            return put(out, format_args!("{of}"));
-        };
+        let Some(name) = def.member_name(of) else { return put(out, format_args!("{of}")) };
         write_name(out, name);
-        let fields = def.fields().iter().map(|field| &field.name);
-        let named = fields.chain(def.variants().iter().map(|variant| &variant.name));
-        if named.filter(|other| *other == name).count() > 1 {
+        if self.program.members_named(owner, name).nth(1).is_some() {
             put(out, format_args!("#{of}"));
         }
     }

@@ -154,8 +154,8 @@ fn write_variant_label(out: &mut String, program: &Program, variant: &Variant) {
     match variant {
         Variant::Member(of, member) => {
             let def = program.type_def(*of);
-            match def.and_then(|def| def.variants().iter().find(|known| known.member == *member)) {
-                Some(known) => write_name(out, &known.name),
+            match def.and_then(|def| def.variant(*member)) {
+                Some((_, known)) => write_name(out, &known.name),
                 None => put(out, format_args!("{member}")),
             }
         }

@@ -231,7 +231,7 @@ fn types(world: &World, head: &FunctionHead, op: &Op, port: PortType) -> Option<
     let field = || match op.attr() {
         Attr::Field(of, member) => {
             let def = world.program.type_def(*of)?;
-            Some(def.fields().iter().find(|field| field.member == *member)?.ty.clone())
+            Some(def.field(*member)?.1.ty.clone())
         }
         _ => None,
     };

@@ -126,7 +126,7 @@ impl Named<'_> {
     fn field(&self, of: TypeRef, field: MemberRef, out: &mut Vec<Diagnostic>) {
         self.shape(of, ShapeKind::Struct, out);
         let Some(def) = self.view.program.type_def(of) else { return };
-        if ShapeKind::of(def) == ShapeKind::Struct && !def.fields().iter().any(|one| one.member == field) {
+        if ShapeKind::of(def) == ShapeKind::Struct && def.field(field).is_none() {
             out.push(self.missing(of, field));
         }
         let pointed = self.site.node.op().code() == Opcode::FieldAddr;
@@ -140,7 +140,7 @@ impl Named<'_> {
             Variant::Member(of, member) => {
                 self.shape(*of, ShapeKind::Enum, out);
                 let Some(def) = self.view.program.type_def(*of) else { return };
-                let known = def.variants().iter().any(|one| one.member == *member);
+                let known = def.variant(*member).is_some();
                 if ShapeKind::of(def) == ShapeKind::Enum && !known {
                     out.push(self.missing(*of, *member));
                 }
