@@ -32,6 +32,8 @@ pub struct Checkpoint {
     pub actor: Actor,
     /// When it was made, in microseconds of UTC.
     pub time: i64,
+    /// The number of the entry that made it.
+    pub entry: u64,
 }
 
 impl Checkpoints {
@@ -67,6 +69,7 @@ impl Checkpoint {
             message: entry.message.clone(),
             actor: entry.actor.clone(),
             time: entry.time,
+            entry: entry.number,
         }
     }
 }

@@ -26,6 +26,9 @@ use crate::window::Window;
 /// What is read from the log at a time.
 const CHUNK: Bound = Bound { rows: 512, bytes: 4 << 20 };
 
+/// Headers of checkpoints read at a time.
+const MARKS: usize = 500;
+
 /// Snapshots listed at a time.
 const SNAPSHOTS: u64 = 8;
 
@@ -122,13 +125,10 @@ impl Engine {
             Arc::new(state)
         });
         let state = base.as_deref().cloned().unwrap_or_else(State::before_all);
-        let State { line, provenance, next_ref, .. } = state;
+        let State { number: base_number, line, provenance, next_ref, marks, .. } = state;
         replay.along = Some(Along { line, provenance, next_ref });
         let Replay { along, revisions, entries, bytes, .. } = self.replay(key, replay, newest).await?;
-        let mut checkpoints = Checkpoints::default();
-        for row in self.store().marks(key).await? {
-            checkpoints.follow(&records::header(self, row).await?);
-        }
+        let checkpoints = self.checkpoints(key, base_number, marks).await?;
         let (Some(revision), Some(along)) = (revisions.newest().cloned(), along) else {
             return Err(damaged(id, newest, "no content"));
         };
@@ -138,6 +138,26 @@ impl Engine {
         let snapshots = Snapshots::continued(base, entries, bytes);
         let timeline = Timeline::start(self, Arc::clone(info), head, revisions, refs, snapshots);
         Ok(OpenProgram { timeline })
+    }
+
+    /// The checkpoints of a program: those that a snapshot of an entry notes, and what became of them since.
+    async fn checkpoints(
+        &self,
+        key: ProgramKey,
+        noted_at: u64,
+        noted: Option<Vec<u64>>,
+    ) -> Result<Checkpoints, Error> {
+        let after = if noted.is_some() { noted_at } else { 0 };
+        let mut checkpoints = Checkpoints::default();
+        for numbers in noted.unwrap_or_default().chunks(MARKS) {
+            for row in self.store().headers(key, numbers).await? {
+                checkpoints.follow(&records::header(self, row).await?);
+            }
+        }
+        for row in self.store().marks(key, after).await? {
+            checkpoints.follow(&records::header(self, row).await?);
+        }
+        Ok(checkpoints)
     }
 
     /// Takes in what the log has beyond the head: entries that were stored and could not be answered.

@@ -129,8 +129,14 @@ impl Engine {
 
 /// What a snapshot of a head holds.
 fn state_of(head: &Head) -> State {
+    let number = head.revision.entry.number;
+    // The head may have checkpoints beyond its content; opening takes them in once more.
+    let marks = head.checkpoints.iter().map(|checkpoint| checkpoint.entry);
+    let mut marks: Vec<u64> = marks.filter(|entry| *entry <= number).collect();
+    marks.sort_unstable();
     State {
-        number: head.revision.entry.number,
+        number,
+        marks: Some(marks),
         program: head.revision.checked.program().clone(),
         next_ref: head.revision.entry.next_ref,
         line: head.line.clone(),

@@ -163,6 +163,7 @@ fn main() {
             next_ref: shape.refs.watermark(),
             line: Line::new(),
             provenance: Provenance::default(),
+            marks: None,
         };
         let (whole, then) = (state(1, &base), state(2, &changed));
         let written = snapshot::write(&whole, None);

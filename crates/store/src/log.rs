@@ -247,17 +247,18 @@ impl Store {
         Ok(found.map(i64::cast_unsigned))
     }
 
-    /// The headers of entries that make, move or remove checkpoints and branches, oldest first.
+    /// The headers of entries after a number that make, move or remove checkpoints and branches, oldest first.
     ///
     /// What checkpoints there are is read from these alone: a table of them would be a second truth.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn marks(&self, program: ProgramKey) -> Result<Vec<Header>, Fault> {
+    pub async fn marks(&self, program: ProgramKey, after: u64) -> Result<Vec<Header>, Fault> {
         // Not a parameter: the index is chosen only if the planner sees the value.
         let mark = SimpleExpr::from(Expr::cust(format!("\"kind\" >= {}", EntryKind::FIRST_MARK.code())));
-        self.all_headers(of(program).filter(mark).order_by_asc(log::Column::Seq)).await
+        let marks = of(program).filter(mark).filter(log::Column::Seq.gt(to_row(after)));
+        self.all_headers(marks.order_by_asc(log::Column::Seq)).await
     }
 
     /// The newest entry on a branch after a number.

@@ -360,6 +360,7 @@ async fn earlier_checkpoints(
                     message: entry.message.clone(),
                     actor: entry.actor.clone(),
                     time: entry.time,
+                    entry: entry.number,
                 })
             });
         }

@@ -45,6 +45,8 @@ pub struct State {
     pub line: Line,
     /// In which revision each entity was made and changed last.
     pub provenance: Provenance,
+    /// Numbers of the entries that made the checkpoints that there are, ascending; `None` where nobody noted them.
+    pub marks: Option<Vec<u64>>,
 }
 
 impl State {
@@ -56,6 +58,7 @@ impl State {
             next_ref: 1,
             line: Line::new(),
             provenance: Provenance::default(),
+            marks: Some(Vec::new()),
         }
     }
 }

@@ -31,6 +31,7 @@ pub struct Reading {
     number: u64,
     next_ref: u64,
     line: Line,
+    marks: Option<Vec<u64>>,
     program: Program,
     functions: BTreeMap<FuncRef, Partial>,
     provenance: Trie<Touched>,
@@ -51,6 +52,8 @@ impl Reading {
         let next_ref = content.number()?;
         let states = content.ascending(number)?;
         let mut undone = content.ascending(number)?;
+        // The first snapshots end here.
+        let marks = if content.end().is_ok() { None } else { Some(content.ascending(number)?) };
         content.end()?;
         undone.reverse();
         Ok(Reading {
@@ -59,6 +62,7 @@ impl Reading {
             number,
             next_ref,
             line: Line::from_stacks(states, undone),
+            marks,
             program: Program::new(),
             functions: BTreeMap::new(),
             provenance: Trie::new(),
@@ -109,6 +113,7 @@ impl Reading {
             next_ref: self.next_ref,
             line: self.line,
             provenance: Provenance::from_map(self.provenance),
+            marks: self.marks,
         })
     }
 

@@ -34,6 +34,7 @@ fn state(number: u64, mutator: &Mutator, undos: &[bool]) -> State {
         next_ref,
         line,
         provenance: Provenance::from_map(touched),
+        marks: (number % 2 == 0).then(|| (1..=number).step_by(3).collect()),
     }
 }
 
@@ -58,6 +59,7 @@ fn assert_same(read: &State, written: &State) {
     assert_eq!(read.program.totals(), written.program.totals());
     assert_eq!(read.next_ref, written.next_ref);
     assert_eq!(read.line, written.line);
+    assert_eq!(read.marks, written.marks);
     assert_eq!(read.provenance.map().hash(), written.provenance.map().hash());
 }
 

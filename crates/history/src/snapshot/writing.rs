@@ -64,6 +64,9 @@ pub fn write(state: &State, earlier: Option<&State>) -> Written {
     let (states, undone) = state.line.stacks();
     piece.content.ascending(states);
     piece.content.ascending(undone.rev());
+    if let Some(marks) = &state.marks {
+        piece.content.ascending(marks.iter().copied());
+    }
     let [a, b, c] = *MAGIC;
     let header = [&[a, b, c, VERSION], state.program.root_hash().0.as_slice()].concat();
     Written { root: piece.finish(&header), objects }

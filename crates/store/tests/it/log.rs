@@ -89,8 +89,10 @@ async fn history_is_paged_newest_first_and_filtered() {
     let nobody = HistoryFilter { actors: Some(Vec::new()), ..Default::default() };
     assert_eq!(list(nobody, 9).await, (vec![], 0));
 
-    let marks = fixture.store.marks(program).await.unwrap();
-    assert_eq!(marks.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [5, 10, 15, 20]);
+    for (after, expected) in [(0, &[5, 10, 15, 20][..]), (10, &[15, 20])] {
+        let marks = fixture.store.marks(program, after).await.unwrap();
+        assert_eq!(marks.iter().map(|entry| entry.seq).collect::<Vec<_>>(), expected);
+    }
     assert_eq!(fixture.store.head_seq(program, 0).await.unwrap(), Some(15));
 }
 
