@@ -180,12 +180,12 @@ async fn part<S, T>(
     mut full: impl FnMut(&T) -> bool,
 ) -> Vec<T> {
     let mut printed = Vec::new();
-    while let Some(step) = steps.next() {
+    for step in steps.by_ref() {
         printed.push(print(step));
         if printed.last().is_some_and(&mut full) {
             break;
         }
-        if printed.len() % TURN == 0 {
+        if printed.len().is_multiple_of(TURN) {
             budget::breathe().await;
         }
     }

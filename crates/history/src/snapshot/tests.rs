@@ -34,7 +34,7 @@ fn state(number: u64, mutator: &Mutator, undos: &[bool]) -> State {
         next_ref,
         line,
         provenance: Provenance::from_map(touched),
-        marks: (number % 2 == 0).then(|| (1..=number).step_by(3).collect()),
+        marks: number.is_multiple_of(2).then(|| (1..=number).step_by(3).collect()),
     }
 }
 
