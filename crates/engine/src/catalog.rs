@@ -129,11 +129,13 @@ impl Engine {
             Some(row) if row.deleted.is_none() => self.open(&Arc::new(row.into())).await,
             Some(_) => Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true }),
             None => {
-                let candidates = match selector {
-                    Selector::Id(_) => Vec::new(),
-                    Selector::Name(name) => self.near_programs(name).await?,
+                let (candidates, retired) = match selector {
+                    Selector::Id(_) => (Vec::new(), false),
+                    Selector::Name(name) => {
+                        (self.near_programs(name).await?, self.store().was_deleted(name).await?)
+                    }
                 };
-                Err(Error::NotFound { what: "program", given, candidates, retired: false })
+                Err(Error::NotFound { what: "program", given, candidates, retired })
             }
         }
     }

@@ -153,6 +153,16 @@ impl Store {
         Ok(row.one(&self.reader).await?.map(Program::from))
     }
 
+    /// Whether a program that is deleted had a name.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn was_deleted(&self, name: &str) -> Result<bool, Fault> {
+        let gone = programs::Entity::find().filter(programs::Column::Deleted.is_not_null());
+        Ok(gone.filter(programs::Column::Name.eq(name)).one(&self.reader).await?.is_some())
+    }
+
     /// Live programs by name: those after the name `after` that contain `search` in their names, at most `limit`.
     ///
     /// The search ignores the case of ASCII letters.
