@@ -24,7 +24,7 @@ pub struct EditError {
     pub found: Option<String>,
     /// Known names or refs that come nearest, or the entities in the way.
     pub candidates: Vec<String>,
-    /// Tells whether an unknown ref was handed out once: what it named is gone.
+    /// Tells whether the number of an unknown ref was handed out or passed over: what it named, if anything, is gone.
     pub retired: bool,
 }
 

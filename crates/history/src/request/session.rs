@@ -146,10 +146,7 @@ impl Session<'_> {
             .take(3)
             .map(|near| near.to_string())
             .collect();
-        let message = match retired {
-            true => format!("there is no `{of}` any more"),
-            false => format!("there is no `{of}`"),
-        };
+        let message = format!("there is no `{of}`");
         let error = EditError::new(code::UNKNOWN_REF, field, message).found(of.to_string()).candidates(near);
         EditError { retired, ..error }
     }
