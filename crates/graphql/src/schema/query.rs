@@ -5,7 +5,7 @@ use lmlang_engine::Engine;
 use lmlang_ir::Place;
 use lmlang_ir::graph::subgraph::MAX_HOPS;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest};
 use crate::schema::diagnostics::CodePage;
 use crate::schema::failure::fail;
@@ -166,7 +166,7 @@ impl Query {
         let found = match (&id, &name) {
             (Some(id), None) => match id.parse::<crate::schema::ids::ViewId>() {
                 Ok(_) => View::find(engine, id, at.as_deref()).await,
-                Err(_) => Err(not_found("program", id)),
+                Err(_) => Err(no_id(id)),
             },
             (None, Some(name)) => View::named(engine, name, at.as_deref()).await,
             (Some(_), Some(_)) | (None, None) => {
@@ -191,6 +191,13 @@ impl Query {
     async fn diagnostic_code(&self, code: String) -> Option<Result<CodePage>> {
         nullable(CodePage::of(&code).ok_or_else(|| not_found("diagnostic code", &code)))
     }
+}
+
+/// The error for a program that is asked for by something other than an id.
+fn no_id(given: &str) -> ApiError {
+    let message =
+        format!("`{}` is no id of a program: expected a `Program.id`; a name is given as `name`", cut(given));
+    ApiError { message, ..not_found("program", given) }
 }
 
 async fn programs(
