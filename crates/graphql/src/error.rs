@@ -133,6 +133,16 @@ impl ApiError {
         self
     }
 
+    /// Returns the same error with the argument that it is about, beside what its data has.
+    #[must_use]
+    pub(crate) fn at(mut self, argument: &str) -> Self {
+        let data = self.data.get_or_insert_with(|| serde_json::json!({}));
+        if let Some(data) = data.as_object_mut() {
+            data.insert("path".to_owned(), serde_json::json!([argument]));
+        }
+        self
+    }
+
     /// Returns the error's extensions as a resolver sets them: the code and the data.
     pub(crate) fn extensions(&self) -> ErrorExtensionValues {
         let mut extensions = ErrorExtensionValues::default();

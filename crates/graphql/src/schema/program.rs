@@ -393,7 +393,14 @@ impl Program {
     async fn verify(
         &self,
         scope: VerifyScope,
+        #[graphql(
+            desc = "For `LOCAL`: what has changed, by ref or path; with it everything that relies on it."
+        )]
         touched: Option<Vec<String>>,
+        #[graphql(
+            desc = "For `LOCAL` without `touched`: what has changed since this revision; without either, what this \
+                          revision's edits touched."
+        )]
         since: Option<String>,
     ) -> Nullable<VerifyReport> {
         self.read(async |view| verification::verify(view, scope, touched, since).await).await

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use async_graphql::{Context, Enum, Object, Result};
-use lmlang_ir::{FuncRef, NodeRef, Ref};
+use lmlang_ir::{FuncRef, ModuleRef, NodeRef, Ref};
 use lmlang_verify as verify;
 
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::schema::connection::{Connection, PageRequest};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
@@ -150,15 +150,13 @@ async fn local(
     let start = Instant::now();
     let (mut functions, mut nodes): (Vec<FuncRef>, Vec<(FuncRef, NodeRef)>) = (Vec::new(), Vec::new());
     if let Some(touched) = touched {
-        for given in &touched {
-            let of: Ref = given.parse().map_err(|_| {
-                ApiError::new(Code::BadRequest, format!("`{given}` in `touched` is not a ref"))
-            })?;
-            let function = view.program().function_of(of);
-            let function = function.ok_or_else(|| crate::schema::view::not_found("entity", given))?;
-            functions.push(function);
-            if let Ok(node) = NodeRef::try_from(of) {
-                nodes.push((function, node));
+        for (index, given) in touched.iter().enumerate() {
+            let of = view.entity_named(given).map_err(|error| error.at(&format!("touched[{index}]")))?;
+            let inside = view.program().function_of(of);
+            nodes.extend(inside.zip(NodeRef::try_from(of).ok()));
+            match inside {
+                Some(function) => functions.push(function),
+                None => functions.extend(relying_on(view, of)),
             }
         }
     } else {
@@ -181,11 +179,7 @@ async fn local(
         }
     }
     // Callers rely on what they call: their findings can change with it.
-    let callers: Vec<FuncRef> = functions
-        .iter()
-        .flat_map(|of| view.program().users_of((*of).into()))
-        .filter_map(|(user, _)| FuncRef::try_from(user).ok())
-        .collect();
+    let callers: Vec<FuncRef> = functions.iter().flat_map(|of| relying_on(view, (*of).into())).collect();
     functions.extend(callers);
     functions.sort_unstable();
     functions.dedup();
@@ -193,6 +187,14 @@ async fn local(
     let checked = functions.len();
     // The findings of the rest still hold: what is said of the program is known without looking again.
     Ok(report(view, found, view.findings().tally(), functions, nodes, checked, start))
+}
+
+/// The functions that an entity of the program can make a difference to: those that mention it, or stand in it.
+fn relying_on(view: &View, of: Ref) -> Vec<FuncRef> {
+    let program = view.program();
+    let users = program.users_of(of).map(|(user, _)| user);
+    let members = ModuleRef::try_from(of).into_iter().flat_map(|module| program.members(Some(module)));
+    users.chain(members.map(|(_, of)| of)).filter_map(|of| FuncRef::try_from(of).ok()).collect()
 }
 
 fn report(

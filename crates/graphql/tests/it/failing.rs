@@ -67,7 +67,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Program.slice", r#"(node: "n0", direction: FORWARD)"#, NotFound),
     ("Program.text", "(maxBytes: 10)", LimitExceeded),
     ("Program.types", "(first: -1)", BadRequest),
-    ("Program.verify", r#"(scope: LOCAL, touched: ["?"])"#, BadRequest),
+    ("Program.verify", r#"(scope: LOCAL, touched: ["?"])"#, NotFound),
     ("Module.functions", r#"(after: "x")"#, CursorInvalid),
     ("TypeDef.text", "TIGHT", LimitExceeded),
     ("TypeDef.usedBy", r#"(after: "x")"#, CursorInvalid),
