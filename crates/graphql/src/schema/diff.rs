@@ -238,7 +238,10 @@ impl ProgramDiff {
     /// The difference of what is printed of an entity in either revision.
     fn difference(&self, of: Ref, print: impl Fn(&View) -> String) -> String {
         let (before, after) = (print(&self.from), print(&self.to));
-        let path = |view: &View| view.program().path(of);
+        let path = |view: &View| match view.program().place(of) {
+            Some(_) => view.program().path(of),
+            None => "/dev/null".to_owned(),
+        };
         similar::TextDiff::from_lines(&before, &after)
             .unified_diff()
             .context_radius(3)
@@ -284,6 +287,14 @@ impl Listed for FunctionDiff {
     const EDGE: &'static str = "FunctionDiffEdge";
 }
 
+impl FunctionDiff {
+    /// What is inside of the function: whether that itself came or went is said by `change`.
+    fn inside(&self, refs: &[Ref]) -> Vec<String> {
+        let own = Ref::from(self.change.function);
+        refs.iter().filter(|of| **of != own).map(ToString::to_string).collect()
+    }
+}
+
 /// How one function differs between two revisions.
 #[Object]
 impl FunctionDiff {
@@ -318,12 +329,12 @@ impl FunctionDiff {
 
     /// Refs of nodes, variables and contracts that are new.
     async fn added(&self, context: &Context<'_>) -> Vec<String> {
-        budget::list(context, self.change.added.iter().map(ToString::to_string).collect()).await
+        budget::list(context, self.inside(&self.change.added)).await
     }
 
     /// Refs of nodes, variables and contracts that are gone.
     async fn removed(&self, context: &Context<'_>) -> Vec<String> {
-        budget::list(context, self.change.removed.iter().map(ToString::to_string).collect()).await
+        budget::list(context, self.inside(&self.change.removed)).await
     }
 
     /// Refs of what is in both and not the same, moved nodes included.
