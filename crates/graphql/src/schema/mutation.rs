@@ -241,7 +241,8 @@ impl Mutation {
         nullable(delete_program(context, input).await)
     }
 
-    /// Applies a change set, all or nothing, verifies what it touches and appends a revision.
+    /// Applies a change set, all or nothing, verifies what it touches and appends a revision; so does one that changes
+    /// nothing, whose counts in `changed` are zero.
     async fn propose_edit(
         &self,
         context: &Context<'_>,
