@@ -34,6 +34,8 @@ pub enum Outcome {
     LimitReached {
         /// Which one.
         limit: LimitKind,
+        /// Its value; none where the caller watches it.
+        bound: Option<u64>,
         /// Where.
         place: Place,
     },
@@ -135,7 +137,25 @@ pub enum LimitKind {
     Output,
 }
 
+/// The words for a bound that was met.
+pub fn limit_message(limit: LimitKind, bound: Option<u64>) -> String {
+    match bound {
+        Some(bound) => format!("the limit of {limit} was reached: {bound}{}", limit.unit()),
+        None => format!("the limit of {limit} was reached"),
+    }
+}
+
 impl LimitKind {
+    /// What stands behind a number of it.
+    const fn unit(self) -> &'static str {
+        match self {
+            LimitKind::Fuel => "",
+            LimitKind::Memory | LimitKind::Trace | LimitKind::Output => " bytes",
+            LimitKind::Depth => " calls",
+            LimitKind::Time => " ms",
+        }
+    }
+
     /// The name in answers.
     pub const fn name(self) -> &'static str {
         match self {

@@ -33,6 +33,19 @@ pub struct Limits {
     pub output_bytes: u64,
 }
 
+impl Limits {
+    /// The bound of one kind, if it is one of these.
+    pub(crate) fn of(&self, limit: LimitKind) -> Option<u64> {
+        match limit {
+            LimitKind::Fuel => Some(self.fuel),
+            LimitKind::Memory => Some(self.memory_bytes),
+            LimitKind::Depth => Some(self.call_depth.into()),
+            LimitKind::Output => Some(self.output_bytes),
+            LimitKind::Time | LimitKind::Trace => None,
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits { fuel: 100_000_000, memory_bytes: 256 << 20, call_depth: 10_000, output_bytes: 1 << 20 }
@@ -424,8 +437,8 @@ impl Run {
                 Some(shown) if !shown.cut => values.push(shown.value),
                 Some(_) => {
                     // A result that does not fit an answer is like output that does not.
-                    self.outcome =
-                        Some(Outcome::LimitReached { limit: LimitKind::Output, place: Place::default() });
+                    let (limit, bound) = (LimitKind::Output, None);
+                    self.outcome = Some(Outcome::LimitReached { limit, bound, place: Place::default() });
                     return;
                 }
                 None => {

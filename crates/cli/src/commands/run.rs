@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use lmlang_interp::{
     Cache, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace, TraceLevel,
+    limit_message,
 };
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
@@ -186,8 +187,8 @@ fn tell(outcome: &Outcome, read: &Read, file: &str) -> Told {
         Outcome::LimitReached { limit: LimitKind::Time, .. } => {
             ("limitReached", "TIME", "the time ran out".to_owned(), Exit::TimeOut)
         }
-        Outcome::LimitReached { limit, .. } => {
-            ("limitReached", "LIMIT_REACHED", format!("the limit of {limit} is reached"), Exit::Failure)
+        Outcome::LimitReached { limit, bound, .. } => {
+            ("limitReached", "LIMIT_REACHED", limit_message(*limit, *bound), Exit::Failure)
         }
         Outcome::ReachedHole { node, port, .. } => {
             let told = match (node, port) {

@@ -5,7 +5,7 @@ use lmlang_interp as interp;
 use lmlang_ir::{ContractRef, text};
 
 use crate::direct::{Direct, Rows};
-use crate::error::ApiError;
+use crate::error::{ApiError, cut};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::{Count, ValueText};
@@ -219,7 +219,7 @@ pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Re
         }),
         interp::Outcome::Trapped { fault, place } => {
             let PlaceParts { at, stack, node_values } = parts(view, place);
-            let (code, message) = (fault.code().to_owned(), fault.to_string());
+            let (code, message) = (fault.code().to_owned(), trap_message(view, fault, place));
             Outcome::Trapped(Trapped { code, message, at, stack, node_values })
         }
         interp::Outcome::ContractViolated { contract, message, place } => {
@@ -233,9 +233,9 @@ pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Re
                 node_values,
             })
         }
-        interp::Outcome::LimitReached { limit, place } => {
+        interp::Outcome::LimitReached { limit, bound, place } => {
             let PlaceParts { at, stack, node_values } = parts(view, place);
-            let message = format!("the limit of {limit} was reached");
+            let message = interp::limit_message(*limit, *bound);
             Outcome::LimitReached(LimitReached {
                 limit: limit.name().to_owned(),
                 message,
@@ -267,6 +267,26 @@ pub(crate) fn outcome(view: &View, outcome: &interp::Outcome) -> std::result::Re
             Outcome::Cancelled(Cancelled { at, stack, node_values })
         }
     })
+}
+
+/// The words for a trap, with what its operator was given as far as that is known.
+fn trap_message(view: &View, fault: &interp::Fault, place: &interp::Place) -> String {
+    let node = || {
+        let at = place.at()?;
+        let function = view.program().function(at.function)?;
+        function.body().node(at.node?)
+    };
+    let Some(node) = node() else { return fault.to_string() };
+    let value = |source| place.values.iter().find(|one| Some(one.source) == source);
+    let given: Vec<String> = node
+        .inputs()
+        .iter()
+        .filter_map(|source| Some(cut(&text::print_value(view.program(), &value(source)?.shown.value))))
+        .collect();
+    if given.len() != node.inputs().len() || given.is_empty() {
+        return fault.to_string();
+    }
+    format!("{fault}: `{}` of {}", node.op().code().mnemonic(), given.join(", "))
 }
 
 fn contract_of(view: &View, of: ContractRef) -> std::result::Result<Contract, ApiError> {

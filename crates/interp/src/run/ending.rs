@@ -27,7 +27,9 @@ impl Run {
                     .map_or_else(String::new, |contract| contract.message.to_string());
                 Outcome::ContractViolated { contract, message, place }
             }
-            Stop::Limit(limit) => Outcome::LimitReached { limit, place },
+            Stop::Limit(limit) => {
+                Outcome::LimitReached { limit, bound: self.options.limits.of(limit), place }
+            }
             Stop::NotVerified(function) => Outcome::NotVerified { function },
             Stop::Unsupported(_) | Stop::Imported(_) => trapped(Fault::Unsupported, place),
             Stop::TooLarge(function) => trapped(Fault::TooLarge(function), place),

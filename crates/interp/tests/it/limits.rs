@@ -109,10 +109,10 @@ fn depth_is_bounded() {
     let options = limited(Limits { call_depth: 100, ..Limits::default() });
     for run in [whole, plain] {
         let result = run(&checked, find(&program, "deeper"), &i64s(&[0]), &options);
-        let Outcome::LimitReached { limit: LimitKind::Depth, place } = result.outcome else {
+        let Outcome::LimitReached { limit: LimitKind::Depth, bound, place } = result.outcome else {
             panic!("{result:?}")
         };
-        assert_eq!(place.stack.len(), 100);
+        assert_eq!((bound, place.stack.len()), (Some(100), 100));
         // Each call adds first; the last one is not made.
         assert_eq!(result.steps, 300);
     }

@@ -264,7 +264,7 @@ fn shown(program: &Program, result: &RunResult) -> String {
         Outcome::ContractViolated { message, place, .. } => {
             format!("a violation of {message:?} at {}", at(place))
         }
-        Outcome::LimitReached { limit, place } => format!("the limit of {limit} at {}", at(place)),
+        Outcome::LimitReached { limit, place, .. } => format!("the limit of {limit} at {}", at(place)),
         Outcome::ReachedHole { place, .. } => format!("a hole at {}", at(place)),
         Outcome::NotVerified { function } => format!("errors in {}", program.path((*function).into())),
         Outcome::Cancelled { place } => format!("a cancellation at {}", at(place)),
