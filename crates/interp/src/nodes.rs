@@ -44,7 +44,7 @@ impl fmt::Display for OpenPort {
 pub struct NodesResult {
     /// How the run ended and what it cost; the fuel is that of one `return` more than the nodes.
     pub result: RunResult,
-    /// The outputs of the nodes, when the run got to its end.
+    /// The outputs of the nodes, in the order in which they were given, when the run got to its end.
     pub outputs: Vec<(Source, Value)>,
     /// The steps, as many as were wanted.
     pub steps: Vec<Step>,
@@ -99,7 +99,7 @@ pub enum NodesError {
     Structure(#[from] StructureError),
 }
 
-/// Runs nodes of one region in their order.
+/// Runs nodes of one region in their order. Their outputs are told in the order in which the nodes are given.
 ///
 /// `control` is asked after every slice of fuel.
 #[expect(clippy::too_many_arguments, reason = "a run with one more: which nodes")]
@@ -201,7 +201,7 @@ impl Copy {
         }
         let mut results = Vec::new();
         let mut result_types = Vec::new();
-        for of in &top {
+        for of in nodes {
             let node = body.node(*of).ok_or(NodesError::NoNode(*of))?;
             let types = outputs(program, function, node).ok_or(NodesError::Untyped(*of))?;
             results.extend((0..types.len() as u16).map(|port| Source::Node(*of, port)));

@@ -462,7 +462,10 @@ impl Program {
     /// Runs some nodes with values for their open inputs; nothing of the program changes.
     async fn simulate_nodes(
         &self,
-        #[graphql(desc = "Refs of nodes of one region: `n12`. They run in the order of their region.")]
+        #[graphql(
+            desc = "Nodes of one region, by ref or path. They run in the order of their region; what they return is told in \
+                          the order of this list, each output of each node."
+        )]
         nodes: Vec<String>,
         #[graphql(desc = "A value for each thing that they take from elsewhere, and for each hole.")]
         inputs: Vec<PortValue>,
