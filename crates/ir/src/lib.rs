@@ -16,6 +16,7 @@ pub mod hash;
 pub mod node;
 pub mod ops;
 pub mod order;
+mod page;
 pub mod program;
 pub mod refs;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use function::{Body, Counts, Function};
 pub use hash::Hash;
 pub use node::{Inputs, Node, NodeContent, Source, Use};
 pub use ops::{Attr, Case, Control, Effect, Exit, Match, MemArg, Op, OpSpec, Opcode, Trap};
+pub use page::CodePage;
 pub use program::{Place, Program, Totals};
 pub use refs::{
     ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef,

@@ -37,7 +37,7 @@ mod rules;
 mod view;
 
 pub use checked::{Checked, Complete, Verified};
-pub use code::{Class, Code, Page, Severity, UnknownCode};
+pub use code::{Class, Code, Severity, UnknownCode};
 pub use diagnostic::{Diagnostic, Fact, Identity, Location};
 pub use findings::{Delta, Findings, Key, Tally};
 pub use full::{full, full_on};

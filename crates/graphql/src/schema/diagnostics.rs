@@ -1,7 +1,6 @@
 //! Findings of the verifier, and the pages about their codes.
 
 use async_graphql::{Context, Enum, Json, Object, SimpleObject};
-use lmlang_history::request;
 use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
@@ -214,31 +213,4 @@ fn key(cursor: &str) -> Option<verify::Key> {
         position: parts.next()?.parse().ok()?,
     };
     parts.next().is_none().then_some(key)
-}
-
-/// What a code means, and how to repair what it names.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct CodePage {
-    /// The code.
-    code: &'static str,
-    /// One line.
-    title: &'static str,
-    /// What is the matter.
-    meaning: &'static str,
-    /// A program, or an edit, that has it.
-    example: &'static str,
-    /// What to do.
-    repair: &'static str,
-}
-
-impl CodePage {
-    /// The page of a code.
-    pub fn of(code: &str) -> Option<CodePage> {
-        if let Ok(code) = code.parse::<verify::Code>() {
-            let verify::Page { rule: _, title, meaning, example, repair } = code.page();
-            return Some(CodePage { code: code.name(), title, meaning, example, repair });
-        }
-        let &request::CodePage { code, title, meaning, example, repair } = request::code::page(code)?;
-        Some(CodePage { code, title, meaning, example, repair })
-    }
 }

@@ -6,8 +6,8 @@ use lmlang_ir::Place;
 use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code, cut};
+use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest};
-use crate::schema::diagnostics::CodePage;
 use crate::schema::failure::fail;
 use crate::schema::function::{Contract, Function, Var};
 use crate::schema::ids::GlobalId;
@@ -187,9 +187,10 @@ impl Query {
         })
     }
 
-    /// What the code of a finding or of a refused edit means, and how to repair what it names.
+    /// What a code means, and how to repair what it names: that of a finding, of a refused edit, of a mistake in a text, of a
+    /// trap, or of an error.
     async fn diagnostic_code(&self, code: String) -> Option<Result<CodePage>> {
-        nullable(CodePage::of(&code).ok_or_else(|| not_found("diagnostic code", &code)))
+        nullable(CodePage::of(&code))
     }
 }
 

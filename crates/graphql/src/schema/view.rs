@@ -323,7 +323,8 @@ pub fn not_found(what: &str, given: &str) -> ApiError {
     absent(what, given, &[], false)
 }
 
-fn absent(what: &str, given: &str, candidates: &[String], retired: bool) -> ApiError {
+/// The error for something that is not there, with what comes near it, and whether it was there once.
+pub(crate) fn absent(what: &str, given: &str, candidates: &[String], retired: bool) -> ApiError {
     let given = cut(given);
     let data = serde_json::json!({ "given": given, "candidates": candidates, "retired": retired });
     ApiError::new(Code::NotFound, format!("there is no {what} `{given}`")).data(data)

@@ -23,6 +23,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("TypeDef.doc", "nobody wrote one"),
     ("Var.name", "it has no name"),
     ("VariantDef.doc", "nobody wrote one"),
+    ("CodePage.repaired", "the example is in words"),
     // Who did it.
     ("Actor.client", "the caller did not say"),
     ("BranchChanged.actor", "not recorded"),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 /// What the edits are about.
-const PROGRAM: &str = r#"
+pub(crate) const PROGRAM: &str = r#"
 module m#m1
 
 type Point#t2 = struct { x#d3: i64, y#d4: i64 }

@@ -11,6 +11,7 @@ mod hub;
 mod introspection;
 mod lists;
 mod nullable;
+mod pages;
 mod retries;
 mod sdl;
 mod shapes;

@@ -52,143 +52,154 @@ pub struct StaleRead {
     pub actual: Hash,
 }
 
-/// What is known of a code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodePage {
-    /// The code.
-    pub code: &'static str,
-    /// What it is about, in one line.
-    pub title: &'static str,
-    /// When it is given.
-    pub meaning: &'static str,
-    /// An edit that it is given for.
-    pub example: &'static str,
-    /// What to do.
-    pub repair: &'static str,
-}
-
 /// The stable codes of [`EditError`], those of the text form apart.
 pub mod code {
-    use super::CodePage;
+    use lmlang_ir::CodePage;
 
     macro_rules! codes {
-        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal;)*) => {
+        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal $repaired:expr;)*) => {
             $(#[doc = $title] pub const $name: &str = stringify!($name);)*
             /// All codes.
             pub const ALL: &[&str] = &[$($name),*];
             /// A page for each code.
-            pub const PAGES: &[CodePage] = &[$(
-                CodePage { code: $name, title: $title, meaning: $meaning, example: $example, repair: $repair }
-            ),*];
+            pub const PAGES: &[CodePage] = &[$(CodePage {
+                code: $name,
+                title: $title,
+                meaning: $meaning,
+                example: $example,
+                repair: $repair,
+                repaired: $repaired,
+            }),*];
         };
     }
 
+    // code, title, meaning, example, repair, the example repaired
     codes! {
         UNKNOWN_REF "Nothing has this ref."
             "The ref, path or name was never given to anything, or what it named is gone; then `retired` is set."
-            "removeNode {ref: \"n999\"}"
-            "Take one of the candidates, or read the function again.";
+            "{ removeNode: { ref: \"n999\" } }"
+            "Take one of the candidates, or read the function again."
+            Some("{ removeNode: { ref: \"n14\", cascade: true } }");
         WRONG_KIND "The entity is of another kind."
             "The edit changes entities of a certain kind, and the ref is that of another."
-            "renameFunction {ref: \"n12\", name: \"f\"}"
-            "Use the edit for that kind, or the ref of an entity that the edit is for.";
+            "{ renameFunction: { ref: \"n13\", name: \"sum\" } }   # n13 is a node"
+            "Use the edit for that kind, or the ref of an entity that the edit is for."
+            Some("{ renameNode: { ref: \"n13\", name: \"sum\" } }");
         UNKNOWN_NAME "No edit before made this name."
             "A `$name` stands for something that an earlier edit of the same list made under `as`."
-            "addEdge {from: \"$x\", to: \"n12\", targetPort: 0}"
-            "Give `as` to the edit that makes it, and put that edit first.";
+            "{ addEdge: { from: \"$k\", to: \"n14\", targetPort: 0, replace: true } }"
+            "Give `as` to the edit that makes it, and put that edit first."
+            Some("{ insertNode: { as: \"k\", op: \"const.i64 1\", before: \"n14\" } }, { addEdge: { from: \"$k\", to: \"n14\", targetPort: 0, replace: true } }");
         DUPLICATE_NAME "Two edits of the list use one name."
             "`as` names something for the rest of the list, so each name stands for one thing."
-            "insertNode {as: \"x\", ..} twice"
-            "Choose another name.";
+            "{ insertNode: { as: \"k\", op: \"const.i64 1\", before: \"n14\" } }, { insertNode: { as: \"k\", op: \"const.i64 2\", before: \"n14\" } }"
+            "Choose another name."
+            Some("{ insertNode: { as: \"k\", op: \"const.i64 1\", before: \"n14\" } }, { insertNode: { as: \"l\", op: \"const.i64 2\", before: \"n14\" } }");
         AMBIGUOUS_NAME "The name stands for more than one thing."
             "More than one value or entity in scope has this name."
-            "insertNode {op: \"add.i32\", inputs: [\"x\", \"x\"]} with two nodes called x"
-            "Give the ref, alone or as `x#n12`.";
+            "{ renameNode: { ref: \"n14\", name: \"x\" } }, { modifyNode: { ref: \"m::f::x\", op: \"sub.i64\" } }"
+            "Give the ref, alone or as `x#n12`."
+            Some("{ renameNode: { ref: \"n14\", name: \"x\" } }, { modifyNode: { ref: \"x#n14\", op: \"sub.i64\" } }");
         BAD_NAME "This cannot be a name."
             "Names are not empty and do not look like refs."
-            "renameFunction {ref: \"f7\", name: \"n12\"}"
-            "Choose another name.";
+            "{ renameFunction: { ref: \"f10\", name: \"n12\" } }"
+            "Choose another name."
+            Some("{ renameFunction: { ref: \"f10\", name: \"n12_\" } }");
         BAD_SOURCE "This is no source of a value."
             "A source is an output `n12` or `n12.1`, a parameter `f7.0` or `g5.0`, a name in scope, `$x` or `$x.1`, or a literal."
-            "addEdge {from: \"n12.x\", to: \"n13\", targetPort: 0}"
-            "Write the source in one of these forms.";
+            "{ addEdge: { from: \"n13.70000\", to: \"n14\", targetPort: 0, replace: true } }"
+            "Write the source in one of these forms."
+            Some("{ addEdge: { from: \"n13.0\", to: \"n14\", targetPort: 0, replace: true } }");
         BAD_HASH "This is no hash."
             "`ifHash` is the contentHash that was read: 64 hexadecimal digits."
-            "replaceFunctionText {ref: \"f7\", ifHash: \"abc\", ..}"
-            "Pass the hash as it was answered, or leave it out.";
+            "{ replaceFunctionText: { ref: \"f24\", ifHash: \"abc\", text: \"import \\\"env\\\" \\\"outer\\\" func outer#f24 () -> ()\" } }"
+            "Pass the hash as it was answered, or leave it out."
+            Some("{ replaceFunctionText: { ref: \"f24\", text: \"import \\\"env\\\" \\\"outer\\\" func outer#f24 () -> ()\" } }");
         NO_SUCH_PORT "There is no such port."
             "The port is above those that the operator of the node takes or makes, or above the parameters."
-            "addEdge {from: \"n12\", to: \"n13\", targetPort: 9}"
-            "Take one of the ports that `expected` names.";
+            "{ addEdge: { from: \"a\", to: \"n14\", targetPort: 9 } }   # n14 has two inputs"
+            "Take one of the ports that `expected` names."
+            Some("{ addEdge: { from: \"a\", to: \"n14\", targetPort: 1, replace: true } }");
         INPUT_TAKEN "The input has a source."
             "An input has one source at most."
-            "addEdge {from: \"n12\", to: \"n13\", targetPort: 0} where n13 has an input 0"
-            "Set `replace: true`, or remove the edge first.";
+            "{ addEdge: { from: \"a\", to: \"n14\", targetPort: 0 } }   # n14 has a source there"
+            "Set `replace: true`, or remove the edge first."
+            Some("{ addEdge: { from: \"a\", to: \"n14\", targetPort: 0, replace: true } }");
         NO_SUCH_EDGE "There is no such edge."
             "The input is a hole already, or the ref names no edge."
-            "removeEdge {ref: \"n12.in0\"} where n12 has a hole there"
-            "Read the node's inputs again.";
+            "{ removeEdge: { ref: \"n14.in0\" } }, { removeEdge: { ref: \"n14.in0\" } }"
+            "Read the node's inputs again."
+            Some("{ removeEdge: { ref: \"n14.in0\" } }, { removeEdge: { ref: \"n14.in1\" } }");
         EDGE_DERIVED "Control edges follow from regions and order."
             "They are listed as edges and cannot be removed as such."
-            "removeEdge {ref: \"n12.next\"}"
-            "Move or remove the node that the edge leads to.";
+            "{ removeEdge: { ref: \"n13.next\" } }"
+            "Move or remove the node that the edge leads to."
+            Some("{ insertNode: { as: \"k\", op: \"const.i64 1\", before: \"n13\" } }, { moveNode: { ref: \"$k\", after: \"n13\" } }");
         BAD_ANCHOR "A node cannot go there."
             "The anchors contradict each other or the region, or the node would stand inside itself."
-            "moveNode {ref: \"n12\", after: \"n12\"}"
-            "Give one anchor, in the region that is meant.";
+            "{ moveNode: { ref: \"n13\", after: \"n13\" } }"
+            "Give one anchor, in the region that is meant."
+            Some("{ moveNode: { ref: \"n13\", before: \"n14\" } }");
         AFTER_TERMINATOR "Nothing stands after a terminator."
             "A terminator is the last node of its region."
-            "insertNode {op: \"add.i32\", after: \"n20\"} where n20 returns"
-            "Insert before the terminator.";
+            "{ insertNode: { op: \"const.i64 1\", after: \"n15\" } }   # n15 returns"
+            "Insert before the terminator."
+            Some("{ insertNode: { op: \"const.i64 1\", before: \"n15\" } }");
         TERMINATOR_EXISTS "The region has a terminator."
             "A region ends in exactly one terminator."
-            "insertNode {op: \"return\"} into a body that returns"
-            "Change or remove the terminator that `found` names.";
+            "{ insertNode: { op: \"unreachable\", function: \"f10\" } }   # f10 returns"
+            "Change or remove the terminator that `found` names."
+            Some("{ modifyNode: { ref: \"n15\", op: \"unreachable\" } }");
         HAS_USES "The entity is used."
             "Without `cascade` an entity can only be removed when nothing uses it; `candidates` names the uses."
-            "removeNode {ref: \"n12\"} where n13 takes its value"
-            "Set `cascade: true` to leave holes, give `replaceUsesWith`, or change the uses first.";
+            "{ removeNode: { ref: \"n13\" } }   # n14 takes its value"
+            "Set `cascade: true` to leave holes, give `replaceUsesWith`, or change the uses first."
+            Some("{ removeNode: { ref: \"n13\", replaceUsesWith: \"a\" } }");
         NOT_EMPTY "The module or node has something in it."
             "Without `cascade` only an empty module, or a node without code in its regions, can be removed."
-            "removeModule {ref: \"m1\"}"
-            "Set `cascade: true`, or move or remove what is in it.";
+            "{ removeModule: { ref: \"m25\" } }   # m25 has a function"
+            "Set `cascade: true`, or move or remove what is in it."
+            Some("{ removeModule: { ref: \"m25\", cascade: true } }");
         IN_SIGNATURE "A type stands in a signature."
             "A signature, another type, or storage cannot be without the type; no cascade takes it out of there."
-            "removeType {ref: \"t3\", cascade: true} where a function takes it"
-            "Change these first.";
+            "{ removeType: { ref: \"t5\", cascade: true } }   # f17 takes a value of t5"
+            "Change these first."
+            Some("{ setSignature: { ref: \"f17\", params: [{ name: \"c\", type: \"bool\" }] } }, { removeType: { ref: \"t5\", cascade: true } }");
         REGIONS_LOST "The regions of the node would be lost."
             "The new operator has other regions than the node."
-            "modifyNode {ref: \"n12\", op: \"add.i32\"} where n12 is a loop"
-            "Remove the node and insert another one.";
+            "{ modifyNode: { ref: \"n19\", op: \"add.i64\" } }   # n19 is an `if`"
+            "Remove the node and insert another one."
+            Some("{ removeNode: { ref: \"n19\", replaceUsesWith: \"1\", cascade: true } }");
         MODULE_REQUIRED "Which module is meant is not known."
             "Without `module` the program's only module is meant, and it has none or several."
-            "addFunction {name: \"f\", params: [], results: []}"
-            "Give `module`, or add one first.";
+            "{ addFunction: { name: \"h\", params: [], results: [] } }   # the program has two modules"
+            "Give `module`, or add one first."
+            Some("{ addFunction: { name: \"h\", module: \"m\", params: [], results: [] } }");
         MODULE_CYCLE "A module would stand inside itself."
             "Modules form a tree."
             "addModule with its own descendant as parent"
-            "Choose another parent.";
+            "Choose another parent."
+            None;
         REFS_EXHAUSTED "All refs of the program are used up."
             "A program hands out 2^48 refs at most."
             "any edit that adds something"
-            "Export the program and make a new one from its text.";
+            "Export the program and make a new one from its text."
+            None;
         TOO_MANY_PORTS "More ports than there can be."
             "A node has at most 16,384 inputs."
             "insertNode with 20,000 inputs"
-            "Split the node.";
+            "Split the node."
+            None;
         UNSUPPORTED "Not carried out yet."
             "The edit is part of the interface and not of this version."
-            "wrap {refs: [\"n12\"], op: \"if\"}"
-            "Use the primitive edits.";
+            "{ wrap: { refs: [\"n14\"], op: \"block\" } }"
+            "Use the primitive edits."
+            None;
         STRUCTURE "The change would break the structure."
             "Something that the other checks do not name stands in the way."
             "an edit on an entity that the same list removed"
-            "Read the program again.";
-    }
-
-    /// The page of a code.
-    pub fn page(code: &str) -> Option<&'static CodePage> {
-        PAGES.iter().find(|page| page.code == code)
+            "Read the program again."
+            None;
     }
 }
 

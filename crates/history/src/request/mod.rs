@@ -22,7 +22,7 @@ use imbl::OrdMap;
 use lmlang_ir::text::Places;
 use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RefAllocator, RefKind};
 
-pub use error::{CodePage, EditError, Refused, StaleRead, code};
+pub use error::{EditError, Refused, StaleRead, code};
 pub use inputs::{
     AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
     ConditionKind, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode, ParamRequest,

@@ -530,13 +530,6 @@ fn what_a_request_touches() {
 }
 
 #[test]
-fn every_code_has_a_page() {
-    for code in code::ALL {
-        assert_eq!(code::page(code).unwrap().code, *code);
-    }
-}
-
-#[test]
 fn docs_read_back_whatever_ends_their_lines() {
     let mut refs = RefAllocator::starting_at(1);
     let program = parse_program(DEMO, &mut refs).unwrap();

@@ -8,6 +8,7 @@ pub mod op;
 pub mod signature;
 pub mod spec;
 pub mod table;
+mod trap;
 
 pub use op::{Attr, Case, Control, Exit, Match, MemArg, Op, Raw};
 pub use signature::{Expected, Ports, ports};

@@ -34,57 +34,132 @@ impl std::error::Error for TextError {}
 
 /// The stable codes of [`TextError`].
 pub mod code {
+    use crate::page::CodePage;
+
     macro_rules! codes {
-        ($($(#[$doc:meta])* $name:ident;)*) => {
-            $($(#[$doc])* pub const $name: &str = stringify!($name);)*
+        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal $repaired:expr;)*) => {
+            $(#[doc = $title] pub const $name: &str = stringify!($name);)*
             /// All codes.
             pub const ALL: &[&str] = &[$($name),*];
+            /// A page for each code.
+            pub const PAGES: &[CodePage] = &[$(CodePage {
+                code: $name,
+                title: $title,
+                meaning: $meaning,
+                example: $example,
+                repair: $repair,
+                repaired: $repaired,
+            }),*];
         };
     }
 
+    // code, title, meaning, example, repair, the example repaired
     codes! {
-        /// Something else was expected here.
-        SYNTAX;
-        /// No entity or value of that name is in scope.
-        UNKNOWN_NAME;
-        /// More than one entity has that name; a ref tells them apart.
-        AMBIGUOUS_NAME;
-        /// No operator has that name, or not for that type.
-        UNKNOWN_OP;
-        /// No entity has that ref, or it may not be given here.
-        UNKNOWN_REF;
-        /// A name that could be mistaken for a ref.
-        NAME_LIKE_REF;
-        /// Two entities of the text, or one of it and one of the program, have the same ref.
-        DUPLICATE_REF;
-        /// The ref is that of another kind of entity.
-        WRONG_KIND;
-        /// The number of a given ref is 2^40 or more.
-        REF_TOO_LARGE;
-        /// The literal is malformed or has no value in the type that is wanted.
-        BAD_LITERAL;
-        /// A literal where no type is known from the place that it stands in.
-        LITERAL_WITHOUT_TYPE;
-        /// A type was expected, or is malformed.
-        TYPE_EXPECTED;
-        /// The number of regions, cases or parts does not fit.
-        ARITY;
-        /// Types or values are nested too deeply.
-        TOO_DEEP;
-        /// A thing is larger than can be held: a text, a list of inputs.
-        TOO_LARGE;
-        /// Something that may be given once is given again.
-        DUPLICATE;
-        /// A region that must be there is missing, such as the `else` of an `if` with results.
-        MISSING_REGION;
-        /// A `; run:` line without a function before it.
-        MISPLACED_RUN;
-        /// More mistakes follow from here on than are told.
-        TOO_MANY_ERRORS;
-        /// Something of the language that is not carried out yet.
-        UNSUPPORTED;
-        /// All refs of the program are used up.
-        REFS_EXHAUSTED;
+        SYNTAX "Something else was expected here."
+            "The text does not follow its form; `expected` names what could stand there."
+            "func f () -> () { return"
+            "Write what is expected."
+            Some("func f () -> () { return }");
+        UNKNOWN_NAME "No entity or value of that name is in scope."
+            "A name stands for a value, a label or an entity that can be seen from where it is used."
+            "func f (a: i64) -> (i64) { return (add.i64 a, aa) }"
+            "Take one of the candidates, or make what is meant before."
+            Some("func f (a: i64) -> (i64) { return (add.i64 a, a) }");
+        AMBIGUOUS_NAME "More than one entity has that name."
+            "The name alone does not tell which one is meant."
+            "module a\nfunc g () -> () { return }\nfunc g () -> () { return }\nfunc f () -> () {\n  call g()\n  return\n}"
+            "Give the ref as well, `g#f7`, or other names."
+            Some("module a\nfunc g () -> () { return }\nfunc h () -> () { return }\nfunc f () -> () {\n  call g()\n  return\n}");
+        UNKNOWN_OP "No operator has that name, or not for that type."
+            "Operators are those that `ops` lists, with the types that they are for."
+            "func f (a: i64) -> (i64) { return (ad.i64 a, 1) }"
+            "Take one of the candidates, or look into `ops`."
+            Some("func f (a: i64) -> (i64) { return (add.i64 a, 1) }");
+        UNKNOWN_REF "No entity has that ref, or it may not be given here."
+            "A ref in a new program is one that the text gives to something; in an edit one that is there."
+            "func f (a: i64) -> (i64) { return (add.i64 a, n99) }"
+            "Name the value, or leave the ref out where something is new."
+            Some("func f (a: i64) -> (i64) { return (add.i64 a, a) }");
+        NAME_LIKE_REF "A name that could be mistaken for a ref."
+            "Names do not look like refs: a letter of `mtdfgvkn` and a number."
+            "func f (n5: i64) -> (i64) { return 1 }"
+            "Choose another name, such as `n5_`."
+            Some("func f (n5_: i64) -> (i64) { return 1 }");
+        DUPLICATE_REF "Two entities have the same ref."
+            "Each entity of the text has a ref of its own, and none of the program."
+            "func f (a: i64) -> (i64) {\n  x#n9 = add.i64 a, 1\n  y#n9 = add.i64 x, 1\n  return y\n}"
+            "Leave one of the two refs out."
+            Some("func f (a: i64) -> (i64) {\n  x#n9 = add.i64 a, 1\n  y = add.i64 x, 1\n  return y\n}");
+        WRONG_KIND "The ref is that of another kind of entity."
+            "The letter of a ref is the kind: `f` a function, `n` a node, `v` a variable."
+            "func f (a: i64) -> (i64) {\n  x#f9 = add.i64 a, 1\n  return x\n}"
+            "Give a ref of the kind that is wanted, or none."
+            Some("func f (a: i64) -> (i64) {\n  x#n9 = add.i64 a, 1\n  return x\n}");
+        REF_TOO_LARGE "The number of a given ref is 2^40 or more."
+            "A text gives refs below 2^40, so that there are always new ones."
+            "func f#f2000000000000 () -> () { return }"
+            "Leave the ref out."
+            Some("func f () -> () { return }");
+        BAD_LITERAL "The literal is malformed or has no value in the type that is wanted."
+            "A literal is read as a value of the type that its place takes."
+            "func f (a: i32) -> (i32) { return (add.i32 a, 3000000000) }"
+            "Write a literal of the type, or convert the value."
+            Some("func f (a: i32) -> (i32) { return (add.i32 a, 30) }");
+        LITERAL_WITHOUT_TYPE "A literal where no type is known from the place that it stands in."
+            "The operator has no such operand, so that no type follows."
+            "func f (a: i64) -> (i64) { return (add.i64 a, 1, 2) }"
+            "Write a `const`, `(const.i64 2)`, or remove the operand."
+            Some("func f (a: i64) -> (i64) { return (add.i64 a, 1) }");
+        TYPE_EXPECTED "A type was expected, or is malformed."
+            "Types are written as `i64`, `array<i64>`, `option<T>`, or as the name of a type of the program."
+            "func f (a: 5) -> () { return }"
+            "Write a type."
+            Some("func f (a: i64) -> () { return }");
+        ARITY "The number of regions, cases or parts does not fit."
+            "Each region of a `match` is one of the cases in its list, and stands there once."
+            "func f (a: i32) -> () {\n  match a (0, default) {\n    case 1 { yield }\n    default { yield }\n  }\n  return\n}"
+            "Give each case of the list a region, or leave the list out."
+            Some("func f (a: i32) -> () {\n  match a (1, default) {\n    case 1 { yield }\n    default { yield }\n  }\n  return\n}");
+        TOO_DEEP "Types or values are nested too deeply."
+            "Types nest at most 64 levels deep."
+            "a parameter of the type `box<box<..>>`, 65 levels deep"
+            "Give the inner part a type of its own."
+            None;
+        TOO_LARGE "A thing is larger than can be held: a text, a list of inputs."
+            "An operator has at most 16,384 operands."
+            "an operator with 20,000 operands"
+            "Split it."
+            None;
+        DUPLICATE "Something that may be given once is given again."
+            "A `match` has one `default`, a node one ref."
+            "func f (a: i32) -> () {\n  match a {\n    default { yield }\n    default { yield }\n  }\n  return\n}"
+            "Remove one of the two."
+            Some("func f (a: i32) -> () {\n  match a {\n    default { yield }\n  }\n  return\n}");
+        MISSING_REGION "A region that must be there is missing, such as the `else` of an `if` with results."
+            "What has results gives them in each of its cases."
+            "func f (c: bool) -> (i64) {\n  x = if c -> (i64) { yield 1 }\n  return x\n}"
+            "Add the region."
+            Some("func f (c: bool) -> (i64) {\n  x = if c -> (i64) { yield 1 } else { yield 2 }\n  return x\n}");
+        MISPLACED_RUN "A `; run:` line without a function before it."
+            "A `; run:` line says what a run of the function before it does."
+            "; run: f() == 1\nfunc f () -> (i64) { return 1 }"
+            "Put the line after the function."
+            Some("func f () -> (i64) { return 1 }\n; run: f() == 1");
+        TOO_MANY_ERRORS "More mistakes follow from here on than are told."
+            "The first hundred mistakes of a text are told."
+            "a text in which every line is wrong"
+            "Mend those that are told, and ask again."
+            None;
+        UNSUPPORTED "Something of the language that is not carried out yet."
+            "The form is reserved for a later version."
+            "func f (a: i64) -> () {\n  invariant \"small\" = lt_s.i64 a, 9\n  return\n}"
+            "Do without it: a `require` is evaluated at entry."
+            Some("func f (a: i64) -> () {\n  require \"small\" = lt_s.i64 a, 9\n  return\n}");
+        REFS_EXHAUSTED "All refs of the program are used up."
+            "A program hands out 2^48 refs at most."
+            "a text for a program that has handed them all out"
+            "Export the program and make a new one from its text."
+            None;
     }
 }
 

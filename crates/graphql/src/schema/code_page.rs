@@ -1,0 +1,163 @@
+//! The pages about codes: of findings, refused edits, texts, runs and requests.
+
+use async_graphql::SimpleObject;
+use lmlang_history::request;
+use lmlang_ir::{Trap, text};
+use lmlang_verify as verify;
+
+use crate::error::{ApiError, Code};
+use crate::schema::view::absent;
+
+/// What a code means, and how to repair what it names.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct CodePage {
+    /// The code.
+    code: &'static str,
+    /// One line.
+    title: &'static str,
+    /// What is the matter.
+    meaning: &'static str,
+    /// A program text, an edit or a request that has it, or the text of a function `f` that traps so; in words where it takes
+    /// more than can be shown.
+    example: &'static str,
+    /// What to do.
+    repair: &'static str,
+    /// The example with that done; null where it is in words.
+    repaired: Option<&'static str>,
+}
+
+impl From<lmlang_ir::CodePage> for CodePage {
+    fn from(page: lmlang_ir::CodePage) -> CodePage {
+        let lmlang_ir::CodePage { code, title, meaning, example, repair, repaired } = page;
+        CodePage { code, title, meaning, example, repair, repaired }
+    }
+}
+
+impl CodePage {
+    /// The page of a code, in capitals or not. Of a code that several can give, the one that is listed first.
+    pub(crate) fn of(given: &str) -> Result<CodePage, ApiError> {
+        let wanted = given.trim().to_ascii_uppercase();
+        let found = all().find(|page| page.code == wanted);
+        found.map(Into::into).ok_or_else(|| {
+            let near = text::nearest(&wanted, all().map(|page| page.code));
+            absent("code", given, &near, false)
+        })
+    }
+}
+
+/// The pages of all codes: of the verifier, of edits, of texts, of traps and of requests.
+fn all() -> impl Iterator<Item = lmlang_ir::CodePage> {
+    let verified = verify::Code::ALL.iter().map(|code| code.page());
+    let edits = request::code::PAGES.iter().copied();
+    let texts = text::code::PAGES.iter().copied();
+    let traps = Trap::ALL.map(Trap::page);
+    verified.chain(edits).chain(texts).chain(traps).chain(Code::ALL.map(of_request))
+}
+
+/// The page of a code of errors.
+pub fn of_request(code: Code) -> lmlang_ir::CodePage {
+    let (title, meaning, example, repair, repaired) = match code {
+        Code::BadRequest => (
+            "The request is malformed.",
+            "Its syntax, a field, or an argument that does not fit; `data.path` names the argument.",
+            r#"{ program(id: "p", name: "p") { name } }"#,
+            "Mend what the message names, and ask again.",
+            Some(r#"{ program(name: "p") { name } }"#),
+        ),
+        Code::Unauthenticated => (
+            "The caller did not say who it is.",
+            "What it said of itself is missing or not valid.",
+            "a request without a login, where one is needed",
+            "Log in.",
+            None,
+        ),
+        Code::Forbidden => (
+            "The caller may not do this.",
+            "It is known, and the address or page that it asks from is not allowed.",
+            "a request from a page of another site",
+            "Ask from an allowed address.",
+            None,
+        ),
+        Code::NotFound => (
+            "Nothing has this id, ref or name.",
+            "`data.candidates` are near names, and `data.retired` tells of something that was there once.",
+            r#"{ program(name: "p") { function(name: "m::g") { ref } } }"#,
+            "Take one of the candidates, or list what there is.",
+            Some(r#"{ program(name: "p") { function(name: "m::f") { ref } } }"#),
+        ),
+        Code::LimitExceeded => (
+            "A limit is exceeded.",
+            "`data` has `which`, the `limit` and the `actual` value; `serverInfo` lists all limits.",
+            r#"{ program(name: "p") { text(maxBytes: 10) } }"#,
+            "Ask for less at a time: pages, one module, fewer edits.",
+            Some(r#"{ program(name: "p") { text(module: "other", maxBytes: 1000) } }"#),
+        ),
+        Code::RateLimited => (
+            "The caller sends too much.",
+            "It may send again after `data.retryAfterMs`.",
+            "many requests at once",
+            "Wait that long.",
+            None,
+        ),
+        Code::Overloaded => (
+            "The server has more work than it accepts at a time.",
+            "Nothing was done; the same request can succeed later.",
+            "many heavy requests at once",
+            "Send it again after a moment.",
+            None,
+        ),
+        Code::IdempotencyMismatch => (
+            "The idempotency key was used before, with another request.",
+            "A key stands for one request; a repetition is answered as the first one.",
+            r#"mutation {
+  a: proposeEdit(input: { programId: "p", idempotencyKey: "k", edits: [{ setDoc: { ref: "f10", doc: "one" } }] }) { outcome { __typename } }
+  b: proposeEdit(input: { programId: "p", idempotencyKey: "k", edits: [{ setDoc: { ref: "f10", doc: "two" } }] }) { outcome { __typename } }
+}"#,
+            "Use a new key for each new request.",
+            Some(
+                r#"mutation {
+  a: proposeEdit(input: { programId: "p", idempotencyKey: "k", edits: [{ setDoc: { ref: "f10", doc: "one" } }] }) { outcome { __typename } }
+  b: proposeEdit(input: { programId: "p", idempotencyKey: "l", edits: [{ setDoc: { ref: "f10", doc: "two" } }] }) { outcome { __typename } }
+}"#,
+            ),
+        ),
+        Code::CursorInvalid => (
+            "The cursor was not issued for this list or source of events.",
+            "Cursors go back to the field that gave them; events that are gone cannot be gone on from.",
+            r#"{ program(name: "p") { functions(after: "x") { totalCount } } }"#,
+            "Begin anew, without a cursor.",
+            Some(r#"{ program(name: "p") { functions { totalCount } } }"#),
+        ),
+        Code::StorageUnavailable => (
+            "The database cannot be reached, or does not accept writes.",
+            "Nothing was done, unless the message says that something cannot be read.",
+            "an edit while the disk is full",
+            "Send it again later; `lmlang doctor` looks into the database.",
+            None,
+        ),
+        Code::Timeout => (
+            "The operation took longer than it may.",
+            "It was ended, and stored nothing but what was answered.",
+            "a request for more than can be read in time",
+            "Ask for less at a time, or send it again.",
+            None,
+        ),
+        Code::Unsupported => (
+            "This server cannot carry it out.",
+            "The field or value is part of the interface and not of this version.",
+            r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2], tier: COMPILED }) { steps } } } }"#,
+            "Do without what the message names.",
+            Some(
+                r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2] }) { steps } } } }"#,
+            ),
+        ),
+        Code::Internal => (
+            "A fault of the server.",
+            "What happened is in its log, under the request id.",
+            "nothing that a caller should meet",
+            "Tell whoever runs the server, with the request id.",
+            None,
+        ),
+    };
+    lmlang_ir::CodePage { code: code.as_str(), title, meaning, example, repair, repaired }
+}
