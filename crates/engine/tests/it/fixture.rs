@@ -26,6 +26,13 @@ impl Fixture {
         Fixture { dir, engine, policy }
     }
 
+    /// One with other limits, for as long as it is not opened again.
+    pub(crate) async fn within(policy: SnapshotPolicy, limits: Limits) -> Fixture {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = Engine::new(store(&dir).await, limits, policy);
+        Fixture { dir, engine, policy }
+    }
+
     /// Changes the database with SQL, beside the engine.
     pub(crate) async fn execute(&self, sql: &str) {
         let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
@@ -114,9 +121,12 @@ impl Fixture {
 }
 
 async fn open(dir: &TempDir, policy: SnapshotPolicy) -> Engine {
-    let store = Store::open(Options::file(dir.path().join("lmlang.db"))).await.unwrap();
     // Few events in memory, so that a test can fall behind.
-    Engine::new(store, Limits { events_in_memory: 8, ..Limits::default() }, policy)
+    Engine::new(store(dir).await, Limits { events_in_memory: 8, ..Limits::default() }, policy)
+}
+
+async fn store(dir: &TempDir) -> Store {
+    Store::open(Options::file(dir.path().join("lmlang.db"))).await.unwrap()
 }
 
 pub(crate) fn call() -> Call {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::{Batch, Batching, Bounds, OpenProgram, RunRequest, Status};
+use lmlang_engine::{Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status};
 use lmlang_interp::TraceLevel;
 use lmlang_ir::{Const, Ref, Value};
 
@@ -315,4 +315,22 @@ async fn a_repeated_request_is_the_same_simulation() {
     assert_eq!(ask(&fixture, &open, 10, ended()).await, first);
     assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 4);
     assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations WHERE ended").await, 4);
+}
+
+#[tokio::test]
+async fn as_many_simulations_are_stored_as_fit() {
+    let limits = Limits { stored_simulations_of_program: 2, stored_simulations: 3, ..Limits::default() };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    for name in ["shop", "bank"] {
+        let open = fixture.create(name, TEXT).await;
+        let revision = open.timeline.head().revision;
+        for from in 1..=3 {
+            let request = request(&open, from, Bounds::default());
+            let (_, mut batches) = fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
+            rest(&mut batches).await;
+        }
+    }
+    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 3);
+    let of_one = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM simulations GROUP BY program)";
+    assert_eq!(fixture.count(of_one).await, 2);
 }
