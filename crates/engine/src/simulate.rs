@@ -125,7 +125,7 @@ pub struct Simulation {
     result: Mutex<Option<Arc<Report>>>,
     /// Streams that run it.
     streams: AtomicUsize,
-    /// The furthest cursor that a reader was given.
+    /// The cursor behind the furthest step that a reader was given.
     position: AtomicU64,
 }
 
@@ -164,14 +164,14 @@ impl Simulation {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How far its readers have come: to the furthest cursor that one was given. All executed nodes once it has ended. It
-    /// never goes back.
+    /// How far its readers have come: the cursor behind the furthest step that one of them was given. All executed nodes
+    /// once it has ended. It never goes back.
     pub fn position(&self) -> u64 {
         let read = || self.position.load(Ordering::Relaxed);
         self.report().map_or_else(read, |report| report.result.steps)
     }
 
-    /// Notes that a reader was given a cursor.
+    /// Notes that a reader was given the steps before a cursor.
     pub fn read_to(&self, cursor: u64) {
         self.position.fetch_max(cursor, Ordering::Relaxed);
     }

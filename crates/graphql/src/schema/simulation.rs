@@ -479,8 +479,8 @@ impl Simulation {
         self.simulation.status().into()
     }
 
-    /// How far its readers have come: the furthest `cursor` that a stream of it was given, and once it has ended, all
-    /// executed nodes. It never goes back.
+    /// How far its readers have come: the `cursor` behind the furthest step that one of them was given, and once it has
+    /// ended, all executed nodes. It never goes back.
     async fn position(&self) -> Count {
         Count(self.simulation.position())
     }

@@ -156,7 +156,9 @@ impl Printer {
             }
             None => rest.last,
         };
-        self.simulation.inner().read_to(batch.cursor);
+        if !steps.is_empty() {
+            self.simulation.inner().read_to(batch.cursor);
+        }
         Some(self.shown(batch, steps))
     }
 

@@ -105,6 +105,12 @@ async fn the_position_of_a_run_is_where_its_reader_is() {
     let mut batches = world.stream(again, json!({"id": first["simulationId"]}));
     assert_eq!(soon(batches.next()).await.expect("it runs")["data"]["simulation"]["cursor"], 10);
     assert_eq!(standing().await["position"], first["cursor"], "it does not go back");
+    let beyond =
+        "subscription($id: ID!) { simulation(id: $id, after: 9007199254740991) { cursor steps { seq } } }";
+    let mut batches = world.stream(beyond, json!({"id": first["simulationId"]}));
+    let none = soon(batches.next()).await.expect("it is heard of")["data"]["simulation"].take();
+    assert_eq!(none["steps"], json!([]));
+    assert_eq!(standing().await["position"], first["cursor"], "nothing there was executed");
 }
 
 /// What was found is told in the words of then: the names are gone with what had them.
