@@ -72,5 +72,5 @@ pub(super) fn lower<'t, 'w, T>(
     *program = lowering.program;
     *refs = lowering.refs;
     let Some(places) = lowering.places else { return Ok((value, Places::default())) };
-    Ok((value, Places::of(text, places, lowering.given.into_keys().collect())))
+    Ok((value, Places::of(text, places, &lowering.given)))
 }

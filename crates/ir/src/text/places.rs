@@ -1,9 +1,9 @@
 //! Where the entities of a program stand in the text that it was read from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::program::Program;
-use crate::refs::RefAllocator;
+use crate::refs::{RefAllocator, RefKind};
 use crate::text::api::{lower, parse_items};
 use crate::text::error::TextError;
 use crate::text::lexer::mark;
@@ -11,9 +11,14 @@ use crate::text::lower::{Lowering, Policy};
 
 /// Where the entities of a program stand in a text: so findings about a file can name lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    entities: HashMap<u64, (u32, u32)>,
-    tagged: HashSet<u64>,
+pub struct Places(HashMap<u64, Place>);
+
+/// Where one stands, and whether the text gives its ref.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    line: u32,
+    column: u32,
+    tagged: bool,
 }
 
 impl Places {
@@ -21,29 +26,29 @@ impl Places {
     ///
     /// An operator's is that of its name, a definition's that of the name it defines.
     pub fn get(&self, number: u64) -> Option<(u32, u32)> {
-        self.entities.get(&number).copied()
+        self.0.get(&number).map(|place| (place.line, place.column))
     }
 
     /// Tells whether the text gives the ref of an entity: then it writes down one that was there before.
     pub fn is_tagged(&self, number: u64) -> bool {
-        self.tagged.contains(&number)
+        self.0.get(&number).is_some_and(|place| place.tagged)
     }
 
     /// Turns byte offsets into lines and columns, in one pass over the text.
-    pub(super) fn of(text: &str, offsets: HashMap<u64, u32>, tagged: HashSet<u64>) -> Places {
+    pub(super) fn of(text: &str, offsets: HashMap<u64, u32>, given: &HashMap<u64, RefKind>) -> Places {
         let mut offsets: Vec<(u64, u32)> = offsets.into_iter().collect();
         offsets.sort_unstable_by_key(|(_, at)| *at);
         let mut chars = text.char_indices().peekable();
         chars.next_if(|_| mark(text) > 0);
         let (mut line, mut column) = (1, 1);
-        let mut entities = HashMap::with_capacity(offsets.len());
+        let mut places = HashMap::with_capacity(offsets.len());
         for (number, at) in offsets {
             while let Some((_, passed)) = chars.next_if(|(offset, _)| *offset < at as usize) {
                 (line, column) = if passed == '\n' { (line + 1, 1) } else { (line, column + 1) };
             }
-            entities.insert(number, (line, column));
+            places.insert(number, Place { line, column, tagged: given.contains_key(&number) });
         }
-        Places { entities, tagged }
+        Places(places)
     }
 }
 
