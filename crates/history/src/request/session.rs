@@ -164,7 +164,7 @@ impl Session<'_> {
     /// A node, with the function that it is in. A name alone is looked for in `home`, the function that something else in
     /// the edit tells.
     pub(super) fn node(&self, field: &[&str], text: &str, home: Option<FuncRef>) -> Done<(FuncRef, NodeRef)> {
-        if !self.is_name(text) {
+        if !is_plain(text) || (home.is_none() && !self.is_name(text)) {
             let node: NodeRef = self.entity_of(field, text)?;
             return self.within(field, node.into()).map(|function| (function, node));
         }
@@ -178,6 +178,7 @@ impl Session<'_> {
         let found: Vec<NodeRef> = body.named(name).filter_map(|of| NodeRef::try_from(of).ok()).collect();
         match found.as_slice() {
             [node] => Ok((function, *node)),
+            [] if !self.is_name(text) => self.node(field, text, None),
             [] => {
                 let known = body.nodes().filter_map(|(_, node)| node.name().map(AsRef::as_ref));
                 let path = self.program.path(function.into());
@@ -196,11 +197,7 @@ impl Session<'_> {
 
     /// Tells whether a text is a name alone, and not that of a module, type, function or global.
     pub(super) fn is_name(&self, text: &str) -> bool {
-        let plain = !text.is_empty()
-            && !text.contains(['$', '#'])
-            && !text.contains("::")
-            && text.parse::<Ref>().is_err();
-        plain && self.program.resolve(text).is_empty()
+        is_plain(text) && self.program.resolve(text).is_empty()
     }
 
     /// The function that a node or a source is in, as far as its text alone tells.
@@ -351,6 +348,11 @@ macro_rules! known_kinds {
 }
 
 known_kinds!(ModuleRef TypeRef FuncRef RegionRef VarRef ContractRef NodeRef);
+
+/// Tells whether a text is neither a ref nor a `$name` nor a path.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['$', '#']) && !text.contains("::") && text.parse::<Ref>().is_err()
+}
 
 /// A name as given under `as`: with or without `$`.
 pub(super) fn bare(name: &str) -> &str {
