@@ -83,6 +83,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Program.revision", "a dry run"),
     ("ProgramDiff.from", "never: as its other end"),
     ("ProgramDiff.to", "a dry run"),
+    ("Revision.checkpoint", "it did something else"),
     ("Revision.target", "it went back to nothing"),
     ("RevisionMade.revision", "a dry run"),
     ("Conflict.base", "not of this kind"),

@@ -149,7 +149,7 @@ pub mod code {
             "A region ends in exactly one terminator."
             "{ insertNode: { op: \"unreachable\", function: \"f10\" } }   # f10 returns"
             "Change or remove the terminator that `found` names."
-            Some("{ modifyNode: { ref: \"n15\", op: \"unreachable\" } }");
+            Some("{ removeNode: { ref: \"n15\" } }, { insertNode: { op: \"unreachable\", function: \"f10\" } }");
         HAS_USES "The entity is used."
             "Without `cascade` an entity can only be removed when nothing uses it; `candidates` names the uses."
             "{ removeNode: { ref: \"n13\" } }   # n14 takes its value"

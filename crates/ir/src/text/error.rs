@@ -106,10 +106,10 @@ pub mod code {
             "Write a literal of the type, or convert the value."
             Some("func f (a: i32) -> (i32) { return (add.i32 a, 30) }");
         LITERAL_WITHOUT_TYPE "A literal where no type is known from the place that it stands in."
-            "The operator has no such operand, so that no type follows."
-            "func f (a: i64) -> (i64) { return (add.i64 a, 1, 2) }"
-            "Write a `const`, `(const.i64 2)`, or remove the operand."
-            Some("func f (a: i64) -> (i64) { return (add.i64 a, 1) }");
+            "What the operator takes is not known, so that no type follows: here an exit that aims at what has no end."
+            "func f () -> (i32) { size#n7 = memory.size\n  break n7 (1) }"
+            "Mend what the type would follow from, or write a `const`: `(const.i64 2)`."
+            Some("func f () -> (i32) { one = block L -> (i32) { break L (1) }\n  return one }");
         TYPE_EXPECTED "A type was expected, or is malformed."
             "Types are written as `i64`, `array<i64>`, `option<T>`, or as the name of a type of the program."
             "func f (a: 5) -> () { return }"

@@ -11,19 +11,17 @@ use crate::entities::{
     Visibility,
 };
 use crate::program::Program;
-use crate::refs::{
-    FuncRef, MAX_GIVEN, MemberRef, ModuleRef, NAME_RULE, Ref, RefAllocator, RefKind, TypeRef, VarRef,
-};
+use crate::refs::{FuncRef, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
 use crate::text::cursor::Parser;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::literal::{Literal, Unfit};
 use crate::text::lower_body::Reuse;
 use crate::text::names::{ProgramNames, Wanted, unknown_ref};
 use crate::text::print::print_type_name;
-use crate::text::resolve::{Resolved, given_ref, given_ref_of, resolve_type, resolve_types};
+use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
 use crate::text::syntax::{
-    Expr, FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag,
-    Tree, TypeItem,
+    FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag, Tree,
+    TypeItem,
 };
 use crate::types::{Const, Scalar, Type};
 
@@ -49,11 +47,11 @@ pub(super) struct Lowering<'t> {
     pub(super) policy: Policy,
     pub(super) mistakes: Vec<Mistake>,
     /// The lowest ref that was never handed out before the text.
-    fresh: u64,
+    pub(super) fresh: u64,
     /// The refs that the text gives to entities.
     pub(super) given: HashMap<u64, RefKind>,
     /// Those that it gives more than once.
-    doubled: HashSet<u64>,
+    pub(super) doubled: HashSet<u64>,
     /// Whether a head is broken, so that types that follow from it are not known.
     pub(super) tainted: bool,
     pub(super) reuse: Reuse,
@@ -120,124 +118,6 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Reserves the refs that the text gives, before any new one is handed out.
-    fn collect_given(&mut self) {
-        let tree = self.tree;
-        for (header, items) in &tree.modules {
-            if let Some(header) = header {
-                // A module may be opened again.
-                if let Some(tag) = header.path.last().tag
-                    && !self.given.contains_key(&tag.of.number)
-                {
-                    self.give(Some(tag), RefKind::Module);
-                }
-            }
-            for item in items {
-                match item {
-                    Item::Type(item) => {
-                        self.give(item.label.tag, RefKind::Type);
-                        item.members.iter().for_each(|member| self.give(member.label.tag, RefKind::Member));
-                    }
-                    Item::Storage(item) => self.give(item.label.tag, RefKind::Variable),
-                    Item::Function(item) => {
-                        self.give(item.label.tag, RefKind::Function);
-                        if let Some(body) = &item.body {
-                            self.collect_body(body);
-                        }
-                    }
-                }
-            }
-        }
-        for region in &tree.regions {
-            self.give(region.tag, RefKind::Region);
-        }
-        for stmt in &tree.stmts {
-            if let (Some(_), Some(second)) = (stmt.label.tag, stmt.head.tag) {
-                self.note(Mistake::new(code::DUPLICATE, second.at, "a second ref for one node"));
-            }
-            let before = self.mistakes.len();
-            self.give(stmt.label.tag.or(stmt.head.tag), RefKind::Node);
-            // `n5 = ..` may be meant as a name.
-            if let Some(Tag { of, at }) = stmt.label.tag
-                && at == stmt.label.at
-                && let Some(mistake) = self.mistakes.get_mut(before)
-            {
-                mistake.expected.push(NAME_RULE.to_owned());
-                mistake.candidates.push(format!("{of}_"));
-            }
-        }
-        for expr in &tree.exprs {
-            match expr {
-                Expr::Application { head, .. } => self.give(head.tag, RefKind::Node),
-                Expr::Literal { tag, .. } => self.give(*tag, RefKind::Node),
-                Expr::Hole | Expr::Value { .. } => {}
-            }
-        }
-        self.reserve_gone();
-    }
-
-    /// Sees to it that no new entity gets the ref of a member that operators name and no type has.
-    fn reserve_gone(&mut self) {
-        let Policy::Honour = self.policy else { return };
-        let tree = self.tree;
-        let nested = tree.exprs.iter().filter_map(|expr| match expr {
-            Expr::Application { head, .. } => Some(head),
-            Expr::Hole | Expr::Value { .. } | Expr::Literal { .. } => None,
-        });
-        for head in tree.stmts.iter().map(|stmt| &stmt.head).chain(nested) {
-            for segment in head.members() {
-                let of = given_ref(segment).map(|(of, _)| of).filter(|of| of.kind == RefKind::Member);
-                if let Some(of) = of.filter(|of| of.number < MAX_GIVEN) {
-                    self.refs.reserve(of.number);
-                }
-            }
-        }
-    }
-
-    /// Below this a ref that nothing has can be that of something that was removed.
-    pub(super) fn retired_below(&self) -> u64 {
-        match self.policy {
-            Policy::Honour => MAX_GIVEN,
-            Policy::Match(_) | Policy::Refuse => self.fresh,
-        }
-    }
-
-    pub(super) fn collect_body(&mut self, body: &crate::text::syntax::BodySyntax) {
-        body.vars.iter().for_each(|var| self.give(var.label.tag, RefKind::Variable));
-        body.contracts.iter().for_each(|contract| self.give(contract.tag, RefKind::Contract));
-    }
-
-    fn give(&mut self, tag: Option<Tag>, kind: RefKind) {
-        let Some(Tag { of, at }) = tag else { return };
-        if of.kind != kind {
-            let message = format!("`{of}` has the wrong letter: expected `{}`", kind.letter());
-            return self.note(Mistake::new(code::WRONG_KIND, at, message).found(of.to_string()));
-        }
-        match &self.policy {
-            Policy::Honour if of.number >= MAX_GIVEN => {
-                return self.note(Mistake::new(code::REF_TOO_LARGE, at, format!("`{of}` is not below 2^40")));
-            }
-            Policy::Honour => {
-                if let Some(found) = self.program.ref_of(of.number) {
-                    let message = format!("`{of}` is taken by `{found}` of the program");
-                    return self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
-                }
-                self.refs.reserve(of.number);
-            }
-            Policy::Match(known) => {
-                if known.get(&of.number) != Some(&of.kind) {
-                    return self.note(unknown_ref(of, at));
-                }
-            }
-            Policy::Refuse => return self.note(unknown_ref(of, at)),
-        }
-        if self.given.insert(of.number, kind).is_some() {
-            self.doubled.insert(of.number);
-            let message = format!("`{of}` is given twice");
-            self.note(Mistake::new(code::DUPLICATE_REF, at, message).found(of.to_string()));
-        }
-    }
-
     /// The given number, or a fresh one.
     pub(super) fn number(&mut self, tag: Option<Tag>, at: u32) -> u64 {
         let number = match tag {
@@ -248,12 +128,6 @@ impl<'t> Lowering<'t> {
             },
         };
         self.placed(number, at)
-    }
-
-    /// Whether the text gives a ref that is not taken yet.
-    fn is_free(&self, of: Ref) -> bool {
-        self.given.get(&of.number) == Some(&of.kind)
-            && !(self.doubled.contains(&of.number) && self.program.ref_of(of.number).is_some())
     }
 
     /// Has the places of entities remembered.

@@ -45,6 +45,7 @@ mod dollar;
 mod edit;
 mod error;
 mod format;
+mod given;
 mod heads;
 mod items;
 mod layout;

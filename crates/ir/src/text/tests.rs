@@ -317,6 +317,15 @@ func f (x: i32) -> (i32) {
     }
 }
 
+/// The mistakes of a text.
+#[track_caller]
+fn check_mistakes(text: &str, expect: &[&str]) {
+    let errors = parse_program(text, &mut RefAllocator::starting_at(1)).expect_err(text);
+    let shown: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, expect, "{text}");
+    assert!(errors.iter().all(|error| code::ALL.contains(&error.code)));
+}
+
 #[test]
 fn comments_belong_to_what_follows() {
     let text = "; about m
@@ -380,58 +389,6 @@ module o
     assert_eq!(f.head().doc.as_deref(), Some("about f\n\n  indented\nrun: no run"));
 }
 
-/// The mistakes of a text.
-#[track_caller]
-fn check_mistakes(text: &str, expect: &[&str]) {
-    let errors = parse_program(text, &mut RefAllocator::starting_at(1)).expect_err(text);
-    let shown: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(shown, expect, "{text}");
-    assert!(errors.iter().all(|error| code::ALL.contains(&error.code)));
-}
-
-#[test]
-fn a_text_says_where_it_tells_no_more_mistakes() {
-    let text = format!("module m\n\n{}", "func f () -> () {\n  wrong\n}\n".repeat(150));
-    let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap_err();
-    let last = errors.last().unwrap();
-    assert_eq!((errors.len(), last.code, last.line), (101, code::TOO_MANY_ERRORS, 304));
-}
-
-#[test]
-fn an_operator_without_its_type_is_told_how_it_is_written() {
-    for (line, message, candidates) in [
-        ("a = add x, 1", "the type of `add` is missing", &["add.i32", "add.i64", "add.f32", "add.f64"][..]),
-        (
-            "a = add(x, 1)",
-            "the type of `add` is missing",
-            &["add.i32", "add.i64", "add.f32", "add.f64", "call add"],
-        ),
-        ("a = select.i64 c, x, x", "the type of `select` stands in angle brackets", &["select<i64>"]),
-        ("a = select c, x, x", "the type of `select` stands in angle brackets", &["select<T>"]),
-        ("a = promote x", "the type of `promote` is missing", &["promote.f32.f64"]),
-        ("a = ad.i32 x, 1", "there is no operator `ad.i32`", &["add.i32", "and.i32"]),
-        ("a = i32.add x, 1", "there is no operator `i32.add`", &["add.i32"]),
-        ("a = plus.i32 x, 1", "there is no operator `plus.i32`", &["add.i32"]),
-        ("a = ADD.I32 x, 1", "there is no operator `ADD.I32`", &["add.i32"]),
-        (
-            "a = div.i32 x, 1",
-            "there is no operator `div.i32`",
-            &["div_s.i32", "div_u.i32", "div.f32", "div.f64"],
-        ),
-        ("ret x", "there is no operator `ret`", &["return"]),
-        (
-            "a = lt(x, 1)",
-            "the type of `lt` is missing",
-            &["lt.f32", "lt.f64", "lt_s.i32", "lt_s.i64", "lt_u.i32", "lt_u.i64", "call lt"],
-        ),
-    ] {
-        let text = format!("func f (x: i32, c: bool) -> () {{\n  {line}\n  return\n}}\n");
-        let errors = parse_program(&text, &mut RefAllocator::starting_at(1)).expect_err(line);
-        assert_eq!((errors[0].message.as_str(), errors[0].code), (message, code::UNKNOWN_OP), "{line}");
-        assert_eq!(errors[0].candidates, candidates, "{line}");
-    }
-}
-
 #[test]
 fn a_mark_of_utf_8_is_no_part_of_a_text() {
     let text = "module m\nfunc f () -> () { return }\n";
@@ -445,115 +402,6 @@ fn a_mark_of_utf_8_is_no_part_of_a_text() {
     let (_, places) =
         parse_program_with_places(&marked, &mut RefAllocator::starting_at(1)).expect("a program");
     assert_eq!(places.get(1), Some((1, 8)));
-}
-
-#[test]
-fn all_mistakes_of_a_text_are_told() {
-    check_mistakes(
-        "module m
-func f (x: i64) -> (i64) {
-  a = ad.i64 x, 1
-  b = add.i64 xx, 1
-  c = add.i64 x, 1.5
-  d = add.i32 a,
-  e = call g(x,
-    b)
-  break L
-  h = const.i32 5000000000
-  i = add.i64 a, d
-  if (eqz.i64 x) -> (i64) { yield 1 }
-  match x (0, 1) -> () { case 0 { yield } case 2 { yield } }
-  return b
-}
-glob x
-func t5 () -> () { return }
-type P = struct { x: f6, y: Q }
-",
-        &[
-            "3:7: UNKNOWN_OP: there is no operator `ad.i64`",
-            "4:15: UNKNOWN_NAME: there is no value `xx` here",
-            "5:18: BAD_LITERAL: `1.5` is no `i64`",
-            "6:17: SYNTAX: expected an operand, found the end of the line",
-            "7:12: UNKNOWN_NAME: there is no function `g`",
-            "9:9: UNKNOWN_NAME: there is no label `L` around",
-            "10:17: BAD_LITERAL: `5000000000` has no value in `i32`",
-            "12:3: MISSING_REGION: an `if` with results needs an `else`",
-            "13:3: MISSING_REGION: the region of `case1` is missing",
-            "13:50: ARITY: the list of the `match` has no such case, or it stands here twice",
-            "16:1: SYNTAX: expected `module`, `type`, `func`, `global`, `memory`, `data` or `table`, found `glob`",
-            "17:6: NAME_LIKE_REF: `t5` looks like a ref and cannot be a name",
-            "18:22: WRONG_KIND: `f6` is no type",
-            "18:29: UNKNOWN_NAME: there is no type `Q`",
-        ],
-    );
-}
-
-#[test]
-fn each_mistake_has_its_code() {
-    let body = |line: &str| format!("func f (x: i32) -> () {{\n  {line}\n}}\n");
-    for (line, expect) in [
-        ("a = foo(x)", "2:7: UNKNOWN_OP: there is no operator `foo`"),
-        ("yield foo(x)", "2:9: UNKNOWN_OP: `foo` is no operator; a function is called with `call foo(..)`"),
-        ("yield add.i32 x, 1", "2:9: SYNTAX: the operator `add` among operands stands in parentheses"),
-        (
-            "n7 = memory.size\n  break n7 (1)",
-            "3:13: LITERAL_WITHOUT_TYPE: no type is known for this literal: what its operator takes is not known",
-        ),
-        ("a = add.i32 (x, 1", "2:15: SYNTAX: this `(` is not closed"),
-        ("a = add.i32 x 1", "2:17: SYNTAX: expected the end of the line, found `1`"),
-        ("a = add.i32 x.1, 1", "2:15: SYNTAX: `x` has no ports"),
-        ("a = add.i32 n99, 1", "2:15: UNKNOWN_REF: there is no `n99`"),
-        ("a = add.i32 v99, 1", "2:15: UNKNOWN_REF: there is no `v99`"),
-        ("a = add.i32 $a, 1", "2:15: UNKNOWN_NAME: there is no list of edits that made `$a`"),
-        ("k2 = memory.size", "2:3: NAME_LIKE_REF: `k2` looks like a ref and cannot be a name"),
-        ("a#g5 = memory.size", "2:4: WRONG_KIND: `g5` has the wrong letter: expected `n`"),
-        ("a#n9999999999999 = memory.size", "2:4: REF_TOO_LARGE: `n9999999999999` is not below 2^40"),
-        ("a#n5 = memory.size#n6", "2:21: DUPLICATE: a second ref for one node"),
-        ("print \"a", "2:9: BAD_LITERAL: the text does not end"),
-        ("print \"\\q\"", "2:9: BAD_LITERAL: unknown escape `\\q`"),
-        ("a = const.i32 1x", "2:17: BAD_LITERAL: malformed number"),
-        ("a = load.i32 align=3 x", "2:22: BAD_LITERAL: an alignment is a power of two"),
-        ("a = select<5> x", "2:14: TYPE_EXPECTED: expected a type, found `5`"),
-        ("match x (circle) { case circle { yield } }", "2:12: TYPE_EXPECTED: `i32` is no enum"),
-        ("match x (0, default, 1) { }", "2:24: SYNTAX: expected `)`: `default` is the last, found `1`"),
-        ("match x { default { yield } default { yield } }", "2:31: DUPLICATE: `default` stands here twice"),
-        ("invariant \"x\" = true", "2:3: UNSUPPORTED: invariants of types are not carried out yet"),
-        ("a = struct.get i32.x x", "2:18: TYPE_EXPECTED: `i32` is no struct"),
-        ("a = global.get f", "2:18: UNKNOWN_NAME: there is no global, memory, data segment or table `f`"),
-        ("a, b#n5, \"c d\" = memory.size", "2:12: SYNTAX: names in a list are identifiers"),
-        ("block { var y: i32 }", "2:11: SYNTAX: variables stand at the top of a function"),
-        ("a = if x { yield }\n b }", "3:2: UNKNOWN_OP: there is no operator `b`"),
-    ] {
-        let errors = parse_program(&body(line), &mut RefAllocator::starting_at(1)).expect_err(line);
-        assert_eq!(errors[0].to_string(), expect, "{line}");
-    }
-    check_mistakes(
-        "; run: f()\n",
-        &["1:1: MISPLACED_RUN: a `; run:` line stands after the function that it runs"],
-    );
-    check_mistakes(
-        "func f#f1 () -> () {}\nfunc g#f1 () -> () {}\n",
-        &["2:7: DUPLICATE_REF: `f1` is given twice"],
-    );
-    check_mistakes(
-        "module a\nfunc f () -> () {}\nfunc f () -> () {}\nfunc g () -> () { call f() }\n",
-        &["4:24: AMBIGUOUS_NAME: `f` is the name of more than one function"],
-    );
-    check_mistakes("func f () -> () {\n", &["2:1: SYNTAX: expected `}`, found the end of the text"]);
-    check_mistakes("func f () -> () \n", &["2:1: SYNTAX: expected `{`, found the end of the text"]);
-    check_mistakes(
-        "module m5\n",
-        &[
-            "1:8: NAME_LIKE_REF: `m5` looks like a ref and cannot be a name",
-            "1:8: UNKNOWN_REF: there is no `m5`",
-        ],
-    );
-    check_mistakes("global x: option<i32> = 5\n", &["1:25: BAD_LITERAL: `5` is no `option<i32>`"]);
-    check_mistakes("type A = union { }\n", &["1:10: SYNTAX: expected `struct` or `enum`, found `union`"]);
-    check_mistakes(
-        "end\nfunc f () -> () {}\n",
-        &["2:1: SYNTAX: expected `module`, after the `end` of another one, found `func`"],
-    );
 }
 
 #[test]
