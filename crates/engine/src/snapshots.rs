@@ -21,7 +21,7 @@ pub(crate) struct Snapshots(Mutex<Progress>);
 struct Progress {
     /// The newest one: the next writes what this one does not have.
     newest: Option<Arc<State>>,
-    /// Bytes of objects that it added to the database; unknown, and taken for none, after a restart.
+    /// Bytes that it added to the database; unknown, and taken for none, after a restart.
     written: u64,
     /// Entries of the log since it, and bytes of their edits.
     entries: u64,
@@ -83,7 +83,7 @@ impl Engine {
         });
     }
 
-    /// Writes a snapshot, and answers how many bytes its new objects take.
+    /// Writes a snapshot, and answers how many bytes it adds to the database.
     async fn write_snapshot(
         &self,
         program: ProgramKey,
@@ -96,7 +96,8 @@ impl Engine {
             (written.root, packed(written.objects))
         };
         let (root, objects) = self.compute(encode).await?;
-        let bytes = objects.iter().map(|object| object.bytes.len() as u64).sum();
+        // The root has the whole undo line.
+        let bytes = root.len() as u64 + objects.iter().map(|object| object.bytes.len() as u64).sum::<u64>();
         self.store().put_snapshot(Snapshot { program, seq, root }, 0, objects).await?;
         Ok(bytes)
     }
