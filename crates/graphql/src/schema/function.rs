@@ -13,6 +13,7 @@ use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::edit_input::{ContractKind, EffectBound, Visibility};
 use crate::schema::module::Module;
 use crate::schema::node::ComputeNode;
+use crate::schema::positions::Positions;
 use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::Region;
@@ -28,6 +29,7 @@ pub struct Function {
     pub(crate) view: View,
     pub(crate) of: FuncRef,
     pub(crate) function: Arc<lmlang_ir::Function>,
+    pub(crate) positions: Arc<Positions>,
 }
 
 impl Listed for Function {
@@ -38,7 +40,7 @@ impl Listed for Function {
 impl Function {
     /// The function with a ref, in a view.
     pub fn new(view: &View, of: FuncRef) -> std::result::Result<Function, ApiError> {
-        Ok(Function { function: view.function(of)?, of, view: view.clone() })
+        Ok(Function { function: view.function(of)?, of, view: view.clone(), positions: Arc::default() })
     }
 }
 

@@ -21,6 +21,7 @@ pub mod neighbourhood;
 pub mod node;
 pub mod ops;
 pub mod outcome;
+mod positions;
 pub mod program;
 pub mod program_event;
 pub mod provenance;

@@ -73,7 +73,7 @@ impl ComputeNode {
     }
 
     fn position(&self) -> i32 {
-        self.function.function.body().position(self.of).map_or(0, |index| index as i32)
+        self.function.positions.of(self.function.function.body(), self.of).map_or(0, |index| index as i32)
     }
 
     /// Its ports; none when its operator names something that does not exist.

@@ -1,6 +1,7 @@
 //! Finding nodes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use async_graphql::InputObject;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
@@ -111,7 +112,8 @@ impl Filter {
             if skipped {
                 continue;
             }
-            let owner = Function { view: view.clone(), of, function: function.clone() };
+            let owner =
+                Function { view: view.clone(), of, function: function.clone(), positions: Arc::default() };
             for (node, _) in function.body().nodes().filter(|(node, record)| self.fits(&owner, *node, record))
             {
                 total += 1;
