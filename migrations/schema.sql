@@ -9,18 +9,6 @@ CREATE TABLE "actors" (
 
 CREATE UNIQUE INDEX "actors_actor" ON "actors" ("name", "kind", "client");
 
-CREATE TABLE "heads" (
-  "program" integer NOT NULL,
-  "branch" integer NOT NULL,
-  "name" text NOT NULL,
-  "seq" integer NOT NULL,
-  "created" integer NOT NULL,
-  "deleted" integer NULL,
-  PRIMARY KEY ("program", "branch")
-);
-
-CREATE UNIQUE INDEX "heads_name" ON "heads" ("program", "name") WHERE "deleted" IS NULL;
-
 CREATE TABLE "log" (
   "position" integer NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,
@@ -43,6 +31,8 @@ CREATE TABLE "log" (
   "run" uuid_text NULL,
   "step" integer NULL
 );
+
+CREATE INDEX "log_branches" ON "log" ("program", "branch", "seq") WHERE "branch" <> 0;
 
 CREATE UNIQUE INDEX "log_entry" ON "log" ("program", "seq");
 

@@ -135,7 +135,7 @@ fn call() -> Call {
 }
 
 fn program_of(open: &OpenProgram) -> Program {
-    open.timeline.head().revision.checked.program().clone()
+    open.timeline.head().main.revision.checked.program().clone()
 }
 
 /// Processor time of something, in microseconds for each of `count`.
@@ -234,7 +234,12 @@ impl Subject {
 
     /// Undoes so many states, one after the other.
     async fn undo(&self, engine: &Engine, open: &OpenProgram, count: usize) -> Result<f64, Failure> {
-        let travel = Travel { way: Way::Undo(Distance::Steps(1)), expected_head: None, dry_run: false };
+        let travel = Travel {
+            branch: "main".to_owned(),
+            way: Way::Undo(Distance::Steps(1)),
+            expected_head: None,
+            dry_run: false,
+        };
         cpu(count, async {
             for _ in 0..count {
                 match engine.travel(open, &travel, &call()).await? {
@@ -299,6 +304,7 @@ impl Subject {
         })
         .await?;
         let back = Travel {
+            branch: "main".to_owned(),
             way: Way::Undo(Distance::Steps(SNAPSHOT_EDITS as u64)),
             expected_head: None,
             dry_run: false,

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use lmlang_history::Provenance;
 use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, Header, RevisionKind};
-use lmlang_history::revision::MAIN;
 use lmlang_ir::text::{self, Places, TextError, parse_program_with_places};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{
-    CarriedOut, CreateProgramError, FIRST_SEQ, Head as StoredHead, Idempotency, NewProgram, ProgramRequest,
-    Timestamp, UpdateProgramError,
+    CarriedOut, CreateProgramError, FIRST_SEQ, Idempotency, NewProgram, ProgramRequest, Timestamp,
+    UpdateProgramError,
 };
 use lmlang_verify::{Checked, Class, Diagnostic};
 use uuid::Uuid;
 
+use crate::branches::{Branches, MAIN_BRANCH, Tip};
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -150,7 +150,7 @@ impl Engine {
                 }
                 let row = self.store().program_by_id(id).await?;
                 let row = row.ok_or_else(|| Error::not_found("program", given))?;
-                let open = self.load(&Arc::new(row.into())).await?;
+                let open = Box::pin(self.load(&Arc::new(row.into()))).await?;
                 Ok(last.insert(open).clone())
             }
             found => found,
@@ -209,7 +209,8 @@ impl Engine {
             number: FIRST_SEQ,
             id: self.0.clock.entry_id().into_bytes(),
             parents: Vec::new(),
-            branch: 0,
+            branch: MAIN_BRANCH,
+            branch_name: None,
             kind: RevisionKind::Create,
             actor: call.actor.clone(),
             on_behalf_of: call.on_behalf_of.clone(),
@@ -228,9 +229,8 @@ impl Engine {
         let stored = records::to_row(self, &entry).await?;
         let bytes = stored.edits.len();
         let program = NewProgram { id, name: request.name.clone(), doc: request.doc.clone(), created: now };
-        let main = StoredHead { branch: 0, name: MAIN.into(), seq: FIRST_SEQ, created: now, deleted: None };
         let _catalog = self.0.catalog.lock().await;
-        let key = match self.store().create_program(program, vec![stored], vec![main]).await {
+        let key = match self.store().create_program(program, vec![stored]).await {
             Ok(key) => key,
             Err(CreateProgramError::NameTaken { name }) => {
                 return Err(Error::NameTaken { what: "program", name });
@@ -244,18 +244,23 @@ impl Engine {
         let revision = Arc::new(Revision { entry: entry.header, checked });
         let line = Line::replay([revision.entry.step()]).map_err(|_| Error::Closed)?;
         let head = Head {
-            revision: Arc::clone(&revision),
             last: FIRST_SEQ,
-            line,
+            main: Tip {
+                branch: MAIN_BRANCH,
+                name: None,
+                revision: Arc::clone(&revision),
+                line,
+                provenance: Provenance::default(),
+            },
+            branches: Branches::default(),
             checkpoints: Checkpoints::default(),
-            provenance: Provenance::default(),
         };
         let mut window = Window::of(self.limits());
         window.push(revision, bytes);
         let snapshots = Snapshots::default();
         let timeline = Timeline::start(self, info, head, window, refs, snapshots);
         let open = self.remember(OpenProgram { timeline }).await;
-        self.snapshot_if_due(&open, bytes);
+        self.snapshot_if_due(&open, MAIN_BRANCH, bytes);
         self.tell_program(&open, Change::Added, now);
         Ok(Creation::Created(open))
     }
@@ -354,7 +359,7 @@ impl Engine {
     ) -> Result<Updated, Error> {
         let _catalog = self.0.catalog.lock().await;
         let before = open.info();
-        let (now, revision) = (self.0.clock.now(), open.timeline.head().revision);
+        let (now, revision) = (self.0.clock.now(), open.timeline.head().main.revision);
         let request = request(call, now, revision.entry.number);
         match self.store().update_program(before.key, name.as_deref(), doc.as_deref(), request).await {
             Ok(()) => {}
@@ -396,7 +401,7 @@ impl Engine {
             let _catalog = engine.0.catalog.lock().await;
             let info = open.info();
             let now = engine.0.clock.now();
-            let request = request(&call, now, open.timeline.head().revision.entry.number);
+            let request = request(&call, now, open.timeline.head().main.revision.entry.number);
             let deleted = engine.store().delete_program(info.key, request).await?;
             engine.forget(info.id);
             if deleted {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 use lmlang_history::log::{Actor, Entry, Header, RevisionKind};
-use lmlang_history::revision::{MAIN, check_name};
+use lmlang_history::revision::check_name;
 use lmlang_ir::RefAllocator;
 
+use crate::branches::refuse_taken;
 use crate::catalog::check_length;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
 use crate::timeline::Head;
-use crate::writing::{Plan, Written};
+use crate::writing::{Next, Plan, Written};
 
 /// The checkpoints of a program by name. A clone copies a pointer.
 #[derive(Clone, Debug, Default)]
@@ -50,27 +51,24 @@ impl Checkpoints {
     /// Takes the next entry of the log in.
     pub(crate) fn follow(&mut self, entry: &Header) {
         let (RevisionKind::Checkpoint, Some(name)) = (entry.kind, &entry.name) else { return };
-        match entry.target {
-            Some(revision) => {
-                self.0.insert(name.clone(), Arc::new(Checkpoint::made_by(entry, name, revision)));
-            }
-            None => {
-                self.0.remove(name);
-            }
-        }
+        match Checkpoint::of(entry) {
+            Some(made) => self.0.insert(name.clone(), Arc::new(made)),
+            None => self.0.remove(name),
+        };
     }
 }
 
 impl Checkpoint {
-    fn made_by(entry: &Header, name: &str, revision: u64) -> Checkpoint {
-        Checkpoint {
-            name: name.to_owned(),
-            revision,
+    /// The checkpoint that an entry made, if it made one.
+    pub fn of(entry: &Header) -> Option<Checkpoint> {
+        Some(Checkpoint {
+            name: entry.name.clone().filter(|_| entry.kind == RevisionKind::Checkpoint)?,
+            revision: entry.target?,
             message: entry.message.clone(),
             actor: entry.actor.clone(),
             time: entry.time,
             entry: entry.number,
-        }
+        })
     }
 }
 
@@ -85,39 +83,27 @@ impl Engine {
     ) -> Result<Arc<Checkpoint>, Error> {
         check_length(name, self.limits().name_length)?;
         check_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
-        if name == MAIN {
-            return Err(Error::NameTaken { what: "branch", name: name.to_owned() });
-        }
         // As in `propose`.
         let revision = &match at {
             Some(at) => self.named(open, at).await.map(|named| Some(named.number)),
             None => Ok(None),
         };
         let plan = |head: Head, refs: RefAllocator| async move {
-            let revision = revision.clone()?.unwrap_or(head.revision.entry.number);
-            if head.checkpoints.get(name).is_some() {
-                return Err(Error::NameTaken { what: "checkpoint", name: name.to_owned() });
-            }
-            let base = self.blank_header(RevisionKind::Checkpoint, &head, &refs, call);
+            let revision = revision.clone()?.unwrap_or(head.main.revision.entry.number);
+            refuse_taken(&head, name)?;
+            let base = self.blank_header(RevisionKind::Checkpoint, &head, &head.main, &refs, call);
             let header = Header { target: Some(revision), name: Some(name.to_owned()), ..base };
-            let made = Checkpoint::made_by(&header, name, revision);
             let entry = Entry::new(header, Vec::new());
-            Ok(Plan::<Checkpoint, Infallible>::Append { entry, state: None, answer: made })
+            let answer = Arc::clone(&entry.header);
+            Ok(Plan::<Arc<Header>, Infallible>::Append { entry, next: Next::Mark, refs, answer })
         };
-        match self.write(open, call, plan).await? {
-            Written::Stored(made, _) => Ok(Arc::new(made)),
+        let made = match self.write(open, call, plan).await? {
+            Written::Stored(made) => Some(made),
             Written::Left(never) => match never {},
-            Written::Repeated(number) => {
-                let first = self.header(open, number).await?;
-                let revision = first.as_ref().and_then(|first| first.target);
-                match (first, revision) {
-                    (Some(first), Some(revision)) => {
-                        Ok(Arc::new(Checkpoint::made_by(&first, name, revision)))
-                    }
-                    (Some(_) | None, _) => Err(Error::not_found("checkpoint", name)),
-                }
-            }
-        }
+            Written::Repeated(number) => self.header(open, number).await?,
+        };
+        let made = made.as_deref().and_then(Checkpoint::of);
+        made.map(Arc::new).ok_or_else(|| Error::not_found("checkpoint", name))
     }
 
     /// Forgets a checkpoint; the revision stays.
@@ -129,9 +115,9 @@ impl Engine {
                 let given = name.to_owned();
                 return Err(Error::NotFound { what: "checkpoint", given, candidates, retired: false });
             }
-            let base = self.blank_header(RevisionKind::Checkpoint, &head, &refs, call);
+            let base = self.blank_header(RevisionKind::Checkpoint, &head, &head.main, &refs, call);
             let entry = Entry::new(Header { name: Some(name.to_owned()), ..base }, Vec::new());
-            Ok(Plan::<(), ()>::Append { entry, state: None, answer: () })
+            Ok(Plan::<(), ()>::Append { entry, next: Next::Mark, refs, answer: () })
         };
         self.write(open, call, plan).await.map(drop)
     }

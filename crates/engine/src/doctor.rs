@@ -3,16 +3,16 @@
 //! The store checks rows; what they mean is checked here. Every live program is built again from its first entry on, and
 //! after each entry its content must have the recorded hash. Deleted programs are checked as rows only.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use lmlang_history::line::{Line, LineError};
-use lmlang_history::log::Entry;
+use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::Reading;
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program};
-use lmlang_store::{Bound, References};
+use lmlang_store::{Bound, EntryKind, FIRST_SEQ, References};
 use lmlang_verify::Checked;
 
 use crate::catalog::ProgramInfo;
@@ -48,6 +48,8 @@ pub struct Ailment {
 pub enum Symptom {
     /// The entry cannot be read; what comes after it was not checked.
     Unreadable(String),
+    /// It follows this entry, which does not have the newest state of its branch; what comes after it was not checked.
+    Parent(u64),
     /// Its edits do not fit the state before it; what comes after it was not checked.
     Misfit(ApplyError),
     /// The content does not have the hash that the entry records.
@@ -98,6 +100,9 @@ impl fmt::Display for Symptom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Symptom::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
+            Symptom::Parent(parent) => {
+                write!(f, "follows r{parent}, which is not the newest state of its branch")
+            }
             Symptom::Misfit(error) => write!(f, "its edits do not fit: {error}"),
             Symptom::Hash { recorded, found } => {
                 write!(f, "records the hash {recorded}, its content has {found}")
@@ -154,7 +159,9 @@ impl Engine {
         progress: &mut impl FnMut(Progress),
     ) -> Result<(), Error> {
         let of = checkup.structure.entries;
-        let mut replay = Replay::default();
+        let marks = self.store().marks(program.key, 0).await?;
+        let begun = marks.iter().filter(|mark| mark.kind == EntryKind::Branch).filter_map(|mark| mark.target);
+        let mut replay = Replay { wanted: begun.collect(), ..Replay::default() };
         let mut after = 0;
         loop {
             let entries = match self.entries_of(program.key, after, CHUNK).await {
@@ -219,49 +226,78 @@ impl Engine {
 /// A program that is built again from its log.
 #[derive(Default)]
 struct Replay {
-    program: Program,
-    line: Line,
-    /// The newest entry.
-    last: u64,
+    /// The newest states of the branches.
+    tips: HashMap<u32, Tip>,
+    /// The numbers of entries that branches begin at, and their states.
+    wanted: HashSet<u64>,
+    begun: HashMap<u64, Tip>,
     /// The hash that each entry records.
     hashes: HashMap<u64, Hash>,
     found: Vec<(u64, Symptom)>,
+}
+
+/// A state of a branch.
+#[derive(Clone, Default)]
+struct Tip {
+    program: Program,
+    line: Line,
+    /// The entry that made it.
+    number: u64,
 }
 
 impl Replay {
     /// Takes the next entry. Tells whether there is a state to go on from.
     fn take(&mut self, entry: &Arc<Entry>) -> bool {
         let number = entry.number;
-        self.last = number;
-        if let Err(error) = self.line.push(entry.step()) {
+        let parent = entry.parents.first().copied().unwrap_or_default();
+        let begins = entry.kind == RevisionKind::Branch && entry.target.is_some();
+        let tip = match begins {
+            false => self.tips.remove(&entry.branch).or_else(|| (number == FIRST_SEQ).then(Tip::default)),
+            true => self.begun.get(&parent).map(|from| Tip { line: from.line.branch_off(), ..from.clone() }),
+        };
+        let Some(mut tip) = tip.filter(|tip| tip.number == parent) else {
+            self.found.push((number, Symptom::Parent(parent)));
+            return false;
+        };
+        if let Err(error) = tip.line.push(entry.step()) {
             self.found.push((number, Symptom::Line(error)));
         }
-        if let Err(error) = apply_all(&mut self.program, &entry.edits) {
+        if let Err(error) = apply_all(&mut tip.program, &entry.edits) {
             self.found.push((number, Symptom::Misfit(error)));
             return false;
         }
-        let found = self.program.root_hash();
+        let found = tip.program.root_hash();
         if found != entry.root_hash {
             self.found.push((number, Symptom::Hash { recorded: entry.root_hash, found }));
         }
-        if changes_content(entry.kind) && entry.kind.takes_target_state() {
+        if entry.kind.takes_target_state() {
             let target = entry.target.unwrap_or_default();
             if self.hashes.get(&target) != Some(&entry.root_hash) {
                 self.found.push((number, Symptom::Target(target)));
             }
         }
-        if self.program.largest_number() >= entry.next_ref {
+        if tip.program.largest_number() >= entry.next_ref {
             self.found.push((number, Symptom::RefsReused));
         }
+        if changes_content(entry.kind) {
+            tip.number = number;
+        }
+        if self.wanted.contains(&number) {
+            self.begun.insert(number, tip.clone());
+        }
         self.hashes.insert(number, entry.root_hash);
+        self.tips.insert(entry.branch, tip);
         true
     }
 
-    /// Checks the newest state.
+    /// Checks the newest states.
     fn verify(&mut self) {
-        let errors = Checked::full(self.program.clone(), threads()).findings().tally().errors;
-        if errors > 0 {
-            self.found.push((self.last, Symptom::Errors(errors)));
+        for tip in self.tips.values() {
+            let errors = Checked::full(tip.program.clone(), threads()).findings().tally().errors;
+            if errors > 0 {
+                self.found.push((tip.number, Symptom::Errors(errors)));
+            }
         }
+        self.found.sort_by_key(|(number, _)| *number);
     }
 }

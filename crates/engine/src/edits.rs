@@ -9,11 +9,11 @@ use std::sync::Arc;
 use lmlang_history::ChangeCounts;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
-use lmlang_history::revision::MAIN;
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
 use crate::blame::blame;
+use crate::branches::Tip;
 use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -21,6 +21,7 @@ use crate::events::Event;
 use crate::opening::threads;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
+use crate::writing::Next::Content;
 use crate::writing::{Plan, Written};
 
 /// A change set that a caller proposes.
@@ -147,43 +148,37 @@ impl Engine {
     pub async fn propose(&self, proposal: Proposal, call: &Call) -> Result<Outcome, Error> {
         self.check_size(&proposal)?;
         let open = self.find(&proposal.program).await?;
-        if proposal.branch != MAIN {
-            return Err(Error::not_found("branch", &proposal.branch));
-        }
         if proposal.edits.is_empty() {
             return Err(Error::bad_request("`edits` must not be empty"));
         }
-        // Before the writer is held: an old revision may take a while to find. One that is not there is told by the plan: by
-        // now it may be gone for a request that is repeated.
-        let base = match &proposal.base {
-            Some(base) => self.named(&open, base).await.map(Some),
-            None => Ok(None),
-        };
+        // Before the writer is held: an old state may take a while to find. What is not there is told by the plan: by now it
+        // may be gone for a request that is repeated.
+        let base = self.grounds(&open, &proposal).await;
         if proposal.dry_run {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.
             let refs = open.timeline.refs();
-            return self.dry_run(open, base?, Arc::new(proposal), head, refs, call).await;
+            return Ok(match self.plan_edits(&open, base?, Arc::new(proposal), &head, refs, call).await? {
+                Err(refusal) => refusal,
+                Ok((next, _, after)) => next.applied(open, false, after),
+            });
         }
         let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
         let proposal = Arc::new(proposal);
         let plan = |head: Head, refs: RefAllocator| {
-            let (base, proposal) = (base.clone(), Arc::clone(&proposal));
+            let (base, proposal, open) = (base.clone(), Arc::clone(&proposal), &open);
             async move {
-                Ok(match self.apply(base?, proposal, &head, refs).await? {
+                Ok(match self.plan_edits(open, base?, proposal, &head, refs, call).await? {
                     Err(refusal) => Plan::Leave(refusal),
-                    Ok(next) => {
-                        let entry = self.edit_entry(&next, &head, call);
-                        let state = Some(Box::new((next.checked, next.refs)));
-                        Plan::Append { entry, state, answer: (next.before, next.created) }
+                    Ok((next, entry, after)) => {
+                        let refs = next.refs.clone();
+                        Plan::Append { entry, next: Content(Arc::clone(&after)), refs, answer: (next, after) }
                     }
                 })
             }
         };
         match self.write(&open, call, plan).await? {
-            Written::Stored((before, created), after) => {
-                Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
-            }
+            Written::Stored((next, after)) => Ok(next.applied(open, true, after)),
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 let refused = Event::Refused { actor: call.actor.clone(), outcome: Arc::new(told), edits };
@@ -194,24 +189,40 @@ impl Engine {
         }
     }
 
-    async fn dry_run(
+    /// What a change set is made on: the revision that the caller saw, if it names one.
+    async fn grounds(&self, open: &OpenProgram, proposal: &Proposal) -> Result<Option<Arc<Header>>, Error> {
+        self.tip(open, &open.timeline.head(), &proposal.branch).await?;
+        match &proposal.base {
+            Some(base) => self.named(open, base).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The entry of a change set after a head, and the state that it leads to.
+    async fn plan_edits(
         &self,
-        open: OpenProgram,
+        open: &OpenProgram,
         base: Option<Arc<Header>>,
         proposal: Arc<Proposal>,
-        head: Head,
+        head: &Head,
         refs: RefAllocator,
         call: &Call,
-    ) -> Result<Outcome, Error> {
-        Ok(match self.apply(base, proposal, &head, refs).await? {
-            Err(refusal) => refusal,
-            Ok(next) => {
-                let entry = self.edit_entry(&next, &head, call).header;
-                let after = Arc::new(Revision { entry, checked: next.checked });
-                let (before, created) = (next.before, next.created);
-                Outcome::Applied(Applied { program: open, committed: false, before, after, created })
-            }
-        })
+    ) -> Result<Result<(Prepared, Entry, Arc<Revision>), Outcome>, Error> {
+        let tip = self.tip(open, head, &proposal.branch).await?;
+        let mut next = match self.apply(base, proposal, &tip, refs).await? {
+            Ok(next) => next,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let program = next.checked.program();
+        let header = Header {
+            counts: next.counts,
+            root_hash: program.root_hash(),
+            names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
+            ..self.blank_header(RevisionKind::Edit, head, &tip, &next.refs, call)
+        };
+        let entry = Entry::new(header, std::mem::take(&mut next.edits));
+        let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: next.checked.clone() });
+        Ok(Ok((next, entry, after)))
     }
 
     fn check_size(&self, proposal: &Proposal) -> Result<(), Error> {
@@ -230,35 +241,23 @@ impl Engine {
         Ok(())
     }
 
-    /// The entry of a change set, after the newest of a head.
-    fn edit_entry(&self, next: &Next, head: &Head, call: &Call) -> Entry {
-        let program = next.checked.program();
-        let header = Header {
-            counts: next.counts,
-            root_hash: program.root_hash(),
-            names: next.created.iter().filter_map(|(name, of)| Some((name.clone()?, *of))).collect(),
-            ..self.blank_header(RevisionKind::Edit, head, &next.refs, call)
-        };
-        Entry::new(header, next.edits.clone())
-    }
-
     /// Applies a change set to a state, without storing anything. Small ones at once, others off the runtime.
     async fn apply(
         &self,
         base: Option<Arc<Header>>,
         proposal: Arc<Proposal>,
-        head: &Head,
+        tip: &Tip,
         refs: RefAllocator,
-    ) -> Result<Result<Next, Outcome>, Error> {
+    ) -> Result<Result<Prepared, Outcome>, Error> {
         if let Some(base) = base
-            && base.number != head.revision.entry.number
+            && base.number != tip.revision.entry.number
         {
-            return Ok(Err(Outcome::Conflict(stale(&base, &head.revision.entry))));
+            return Ok(Err(Outcome::Conflict(stale(&proposal.branch, &base, &tip.revision.entry))));
         }
         let small = proposal.edits.len() <= SMALL_EDITS
             && text_bytes(&proposal.edits) <= SMALL_TEXT
             && !proposal.verify_all;
-        let before = Arc::clone(&head.revision);
+        let before = Arc::clone(&tip.revision);
         if small {
             return Ok(build(&proposal, before, refs));
         }
@@ -278,7 +277,7 @@ impl Engine {
 }
 
 /// A state that a change set led to, before it has an entry.
-struct Next {
+struct Prepared {
     before: Arc<Revision>,
     checked: Checked,
     refs: RefAllocator,
@@ -287,8 +286,15 @@ struct Next {
     created: Vec<(Option<String>, Ref)>,
 }
 
+impl Prepared {
+    fn applied(self, program: OpenProgram, committed: bool, after: Arc<Revision>) -> Outcome {
+        let Prepared { before, created, .. } = self;
+        Outcome::Applied(Applied { program, committed, before, after, created })
+    }
+}
+
 /// Applies a change set to a state and verifies what came of it.
-fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> Result<Next, Outcome> {
+fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> Result<Prepared, Outcome> {
     let Expanded { program, edits, counts, created, touched } =
         expand(before.checked.program(), &mut refs, &proposal.edits)
             .map_err(|refused| refuse(refused, &before))?;
@@ -317,7 +323,7 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         errors.extend(missing.cloned());
     }
     if errors.is_empty() {
-        return Ok(Next { before, checked, refs, edits, counts, created });
+        return Ok(Prepared { before, checked, refs, edits, counts, created });
     }
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();
@@ -349,9 +355,9 @@ fn refuse(refused: Refused, before: &Revision) -> Outcome {
 }
 
 /// The conflict of a request that was made for a head which has moved.
-pub(crate) fn stale(base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
+pub(crate) fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
     let message = format!("the head is at r{}, not at r{}", head.number, base.number);
-    let collision = Collision { of: MAIN.to_owned(), kind: "STALE_BASE", message };
+    let collision = Collision { of: branch.to_owned(), kind: "STALE_BASE", message };
     Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts: vec![collision] }
 }
 

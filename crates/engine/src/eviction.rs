@@ -52,7 +52,7 @@ impl Engine {
 }
 
 fn weight(open: &OpenProgram) -> u64 {
-    let nodes = open.timeline.head().revision.checked.program().totals().counts.nodes;
+    let nodes = open.timeline.head().main.revision.checked.program().totals().counts.nodes;
     PROGRAM + node_bytes(nodes) + open.timeline.bytes_beside()
 }
 

@@ -4,11 +4,12 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
+//! [`edits`], [`undo`], [`branches`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go.
 
 mod blame;
+pub mod branches;
 pub mod catalog;
 pub mod checkpoints;
 mod clock;
@@ -38,6 +39,7 @@ pub mod undo;
 mod window;
 mod writing;
 
+pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Limits, SnapshotPolicy};

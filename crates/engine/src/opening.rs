@@ -1,7 +1,6 @@
 //! Opening a program: the newest snapshot that can be read, and the log after it.
 
 use std::num::NonZeroUsize;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use lmlang_history::Provenance;
@@ -13,6 +12,7 @@ use lmlang_store::{Bound, ProgramKey, Tail};
 use lmlang_verify::Checked;
 use uuid::Uuid;
 
+use crate::branches::{Branches, MAIN_BRANCH, Tip, Way};
 use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
 use crate::engine::{Engine, OpenProgram};
@@ -22,6 +22,7 @@ use crate::records;
 use crate::snapshots::Snapshots;
 use crate::timeline::{Head, Revision, Timeline};
 use crate::window::Window;
+use crate::writing::Next;
 
 /// What is read from the log at a time.
 const CHUNK: Bound = Bound { rows: 512, bytes: 4 << 20 };
@@ -34,14 +35,18 @@ const SNAPSHOTS: u64 = 8;
 
 /// What goes along with the content from entry to entry.
 struct Along {
+    branch: u32,
+    name: Option<Arc<str>>,
     line: Line,
     provenance: Provenance,
-    next_ref: u64,
 }
 
 impl Along {
     fn follow(&mut self, entry: &Entry) -> Result<(), LineError> {
-        self.next_ref = self.next_ref.max(entry.next_ref);
+        if entry.branch != self.branch {
+            (self.branch, self.line) = (entry.branch, self.line.branch_off());
+            self.name = entry.branch_name.as_deref().map(Arc::from);
+        }
         self.provenance.follow(entry);
         self.line.push(entry.step())
     }
@@ -75,6 +80,10 @@ impl Replay {
         if !changes_content(entry.kind) {
             return Ok(());
         }
+        let continued = self.revisions.newest().map(|before| before.entry.number);
+        if continued != entry.parents.first().copied() {
+            return Err(damaged("it does not continue what is before it"));
+        }
         let before = self.checked.take();
         let mut program = before.as_ref().map_or_else(Program::new, |before| before.program().clone());
         lmlang_history::apply_all(&mut program, &entry.edits).map_err(|error| damaged(&error.to_string()))?;
@@ -105,7 +114,7 @@ struct Base {
 impl Engine {
     /// Opens a program, unless it has been deleted by the time that it is open.
     pub(crate) async fn load_live(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
-        let open = self.load(info).await?;
+        let open = Box::pin(self.load(info)).await?;
         match self.store().program(info.key).await? {
             Some(row) if row.deleted.is_none() => Ok(open),
             Some(_) | None => {
@@ -118,46 +127,77 @@ impl Engine {
     /// Opens a program, deleted or not, for the caller alone.
     pub(crate) async fn load(&self, info: &Arc<ProgramInfo>) -> Result<OpenProgram, Error> {
         let (key, id) = (info.key, info.id);
-        let newest = self.store().newest_header(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?.seq;
-        let mut replay = blank(id, Window::of(self.limits()));
-        let base = self.base(key, id, 1..=newest).await?.map(|Base { state, revision }| {
-            replay.push(revision, 0);
-            Arc::new(state)
-        });
-        let state = base.as_deref().cloned().unwrap_or_else(State::before_all);
-        let State { number: base_number, line, provenance, next_ref, marks, .. } = state;
-        replay.along = Some(Along { line, provenance, next_ref });
-        let Replay { along, revisions, entries, bytes, .. } = self.replay(key, replay, newest).await?;
-        let checkpoints = self.checkpoints(key, base_number, marks).await?;
-        let (Some(revision), Some(along)) = (revisions.newest().cloned(), along) else {
-            return Err(damaged(id, newest, "no content"));
-        };
-        let Along { line, provenance, next_ref } = along;
-        let head = Head { revision, last: newest, line, checkpoints, provenance };
-        let refs = RefAllocator::starting_at(next_ref);
-        let snapshots = Snapshots::continued(base, entries, bytes);
-        let timeline = Timeline::start(self, Arc::clone(info), head, revisions, refs, snapshots);
+        let last = self.store().newest_header(key).await?.ok_or_else(|| damaged(id, 0, "no entries"))?;
+        let end = self.store().newest_on(key, MAIN_BRANCH, last.seq).await?.unwrap_or_default();
+        let way = Way::of_main(end);
+        let base = self.base(key, id, &way, 1).await?;
+        let marks = base.as_ref().map(|base| (base.state.number, base.state.marks.clone()));
+        let (tip, replay, state) = self.follow(key, id, &way, base, Window::of(self.limits())).await?;
+        let (checkpoints, branches) = self.marks(key, marks).await?;
+        let head = Head { last: last.seq, main: tip, branches, checkpoints };
+        let refs = RefAllocator::starting_at(last.next_ref);
+        let snapshots = Snapshots::continued(state, replay.entries, replay.bytes);
+        let timeline = Timeline::start(self, Arc::clone(info), head, replay.revisions, refs, snapshots);
         Ok(OpenProgram { timeline })
     }
 
-    /// The checkpoints of a program: those that a snapshot of an entry notes, and what became of them since.
-    async fn checkpoints(
+    /// The state of a branch at an entry, as a branch's tip.
+    pub(crate) async fn tip_at(&self, open: &OpenProgram, number: u64) -> Result<Tip, Error> {
+        let (key, id) = (open.timeline.key(), open.timeline.id());
+        let way = self.way(open, number).await?;
+        let base = self.base(key, id, &way, 1).await?;
+        Ok(self.follow(key, id, &way, base, Window::of_one()).await?.0)
+    }
+
+    /// Goes to the end of a way with all that goes along, from a snapshot, else from the first entry on.
+    async fn follow(
         &self,
         key: ProgramKey,
-        noted_at: u64,
-        noted: Option<Vec<u64>>,
-    ) -> Result<Checkpoints, Error> {
-        let after = if noted.is_some() { noted_at } else { 0 };
-        let mut checkpoints = Checkpoints::default();
-        for numbers in noted.unwrap_or_default().chunks(MARKS) {
-            for row in self.store().headers(key, numbers).await? {
-                checkpoints.follow(&records::header(self, row).await?);
-            }
+        id: Uuid,
+        way: &Way,
+        base: Option<Base>,
+        revisions: Window,
+    ) -> Result<(Tip, Replay, Option<Arc<State>>), Error> {
+        let mut replay = blank(id, revisions);
+        let first = base.as_ref().map(|base| Arc::clone(&base.revision.entry));
+        let branch = first.as_ref().map_or(MAIN_BRANCH, |first| first.branch);
+        let name = first.and_then(|first| first.branch_name.as_deref().map(Arc::from));
+        let base = base.map(|Base { state, revision }| {
+            replay.push(revision, 0);
+            Arc::new(state)
+        });
+        let State { line, provenance, .. } = base.as_deref().cloned().unwrap_or_else(State::before_all);
+        replay.along = Some(Along { branch, name, line, provenance });
+        let mut replay = self.replay(key, replay, way).await?;
+        let (Some(revision), Some(along)) = (replay.revisions.newest().cloned(), replay.along.take()) else {
+            return Err(damaged(id, replay.number, "no content"));
+        };
+        let Along { branch, name, line, provenance } = along;
+        Ok((Tip { branch, name, revision, line, provenance }, replay, base))
+    }
+
+    /// The checkpoints and branches of a program: those that a snapshot of an entry notes, and what became of them since.
+    async fn marks(
+        &self,
+        key: ProgramKey,
+        noted: Option<(u64, Option<Vec<u64>>)>,
+    ) -> Result<(Checkpoints, Branches), Error> {
+        let (after, noted) = match noted {
+            Some((number, Some(marks))) => (number, marks),
+            Some((_, None)) | None => (0, Vec::new()),
+        };
+        let (mut checkpoints, mut branches) = (Checkpoints::default(), Branches::default());
+        let mut rows = Vec::new();
+        for numbers in noted.chunks(MARKS) {
+            rows.extend(self.store().headers(key, numbers).await?);
         }
-        for row in self.store().marks(key, after).await? {
-            checkpoints.follow(&records::header(self, row).await?);
+        rows.extend(self.store().marks(key, after).await?);
+        for row in rows {
+            let entry = records::header(self, row).await?;
+            checkpoints.follow(&entry);
+            branches.follow(&entry, None);
         }
-        Ok(checkpoints)
+        Ok((checkpoints, branches))
     }
 
     /// Takes in what the log has beyond the head: entries that were stored and could not be answered.
@@ -177,63 +217,96 @@ impl Engine {
             for row in rows {
                 let bytes = row.edits.len();
                 let entry = Arc::new(records::from_row(self, row).await?);
-                let mut replay = blank(timeline.id(), Window::of_one());
-                replay.push(Arc::clone(&head.revision), 0);
-                replay.take(Arc::clone(&entry), bytes)?;
-                let revision = Arc::clone(replay.revisions.newest().unwrap_or(&head.revision));
-                head = head.after(&entry, revision)?;
+                let revision = self.made_by(open, &head, &entry, bytes).await?;
+                let next = match (&revision, entry.kind) {
+                    (Some(revision), _) => Next::Content(Arc::clone(revision)),
+                    (None, RevisionKind::Branch) => Next::Branch(None),
+                    (None, _) => Next::Mark,
+                };
+                head = head.after(&entry, &next)?;
                 let next_ref = timeline.refs().watermark().max(entry.next_ref);
                 timeline.set_refs(RefAllocator::starting_at(next_ref));
-                timeline.advance(head.clone(), bytes);
+                timeline.advance(head.clone(), revision, bytes);
                 writer.head = head.clone();
                 open.tell(Event::Entry(entry), bytes);
             }
         }
     }
 
+    /// What an entry after a head makes of the content of its branch; nothing for one that makes nothing of it.
+    async fn made_by(
+        &self,
+        open: &OpenProgram,
+        head: &Head,
+        entry: &Arc<Entry>,
+        bytes: usize,
+    ) -> Result<Option<Arc<Revision>>, Error> {
+        if !changes_content(entry.kind) {
+            return Ok(None);
+        }
+        let tip = match head.branches.numbered(entry.branch) {
+            Some(branch) => self.tip(open, head, &branch.name.clone()).await?,
+            None => head.main.clone(),
+        };
+        let mut replay = blank(open.timeline.id(), Window::of_one());
+        replay.push(tip.revision, 0);
+        replay.take(Arc::clone(entry), bytes)?;
+        Ok(replay.revisions.newest().cloned())
+    }
+
     /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.
     pub(crate) async fn rebuild(&self, open: &OpenProgram, to: u64) -> Result<Option<Arc<Revision>>, Error> {
         let (key, id) = (open.timeline.key(), open.timeline.id());
         let mut replay = blank(id, Window::of_one());
-        let near = open.timeline.older_before(to);
+        let way = self.way(open, to).await?;
+        let near = open.timeline.older_on(&way);
         let first = near.as_ref().map_or(1, |near| near.entry.number + 1);
-        let base = self.base(key, id, first..=to).await?.map(|base| base.revision);
+        let base = self.base(key, id, &way, first).await?.map(|base| base.revision);
         if let Some(revision) = base.or(near) {
             replay.push(revision, 0);
         }
-        Ok(self.replay(key, replay, to).await?.revisions.newest().cloned())
+        Ok(self.replay(key, replay, &way).await?.revisions.newest().cloned())
     }
 
-    /// Takes the entries up to one.
-    async fn replay(&self, key: ProgramKey, mut replay: Replay, to: u64) -> Result<Replay, Error> {
-        while replay.number < to {
-            let after = replay.number;
-            let mut entries = Vec::new();
-            let chunk = Bound { rows: CHUNK.rows.min(to - after), ..CHUNK };
-            for row in self.store().tail(Tail { program: key, after }, chunk).await? {
-                let bytes = row.edits.len();
-                entries.push((Arc::new(records::from_row(self, row).await?), bytes));
+    /// Takes the entries on a way after the newest one that was taken.
+    async fn replay(&self, key: ProgramKey, mut replay: Replay, way: &Way) -> Result<Replay, Error> {
+        for mut stretch in way.after(replay.number) {
+            loop {
+                let rows = self.store().entries_on(key, &stretch, CHUNK).await?;
+                let Some(last) = rows.last().map(|row| row.seq) else { break };
+                stretch.entries = last + 1..=*stretch.entries.end();
+                let mut entries = Vec::with_capacity(rows.len());
+                for row in rows {
+                    let bytes = row.edits.len();
+                    entries.push((Arc::new(records::from_row(self, row).await?), bytes));
+                }
+                // Applying and checking take long: not on the runtime's threads.
+                let work = move || {
+                    entries.into_iter().try_for_each(|(entry, bytes)| replay.take(entry, bytes))?;
+                    Ok::<Replay, Error>(replay)
+                };
+                replay = self.compute(work).await??;
             }
-            if entries.is_empty() {
-                return Err(damaged(replay.id, after + 1, "the entry is missing"));
-            }
-            // Applying and checking take long: not on the runtime's threads.
-            let work = move || {
-                entries.into_iter().try_for_each(|(entry, bytes)| replay.take(entry, bytes))?;
-                Ok::<Replay, Error>(replay)
-            };
-            replay = self.compute(work).await??;
+        }
+        if replay.number < way.end() {
+            return Err(damaged(replay.id, replay.number + 1, "the entry is missing"));
         }
         Ok(replay)
     }
 
-    /// The newest snapshot of an entry in a range that can be read.
-    async fn base(&self, key: ProgramKey, id: Uuid, of: RangeInclusive<u64>) -> Result<Option<Base>, Error> {
-        let mut at_most = *of.end();
+    /// The newest snapshot of an entry on a way, from a number on, that can be read.
+    async fn base(&self, key: ProgramKey, id: Uuid, way: &Way, from: u64) -> Result<Option<Base>, Error> {
+        let mut at_most = way.end();
         loop {
             let snapshots = self.store().snapshots(key, at_most, SNAPSHOTS).await?;
             let Some(oldest) = snapshots.last().map(|snapshot| snapshot.seq) else { return Ok(None) };
-            for snapshot in snapshots.iter().take_while(|snapshot| snapshot.seq >= *of.start()) {
+            for snapshot in snapshots.iter().take_while(|snapshot| snapshot.seq >= from) {
+                let row = self.store().header(key, snapshot.seq).await?;
+                let row = row.ok_or_else(|| damaged(id, snapshot.seq, "the entry is missing"))?;
+                let entry = Arc::new(records::header(self, row).await?);
+                if !way.holds(&entry) {
+                    continue;
+                }
                 let state = match self.read_snapshot(id, snapshot).await {
                     Ok(state) => state,
                     Err(error @ Error::Damaged { .. }) => {
@@ -242,16 +315,13 @@ impl Engine {
                     }
                     Err(error) => return Err(error),
                 };
-                let row = self.store().header(key, snapshot.seq).await?;
-                let row = row.ok_or_else(|| damaged(id, snapshot.seq, "the entry is missing"))?;
-                let entry = Arc::new(records::header(self, row).await?);
                 let work = move || {
                     let checked = Checked::full(state.program.clone(), threads());
                     Base { state, revision: Arc::new(Revision { entry, checked }) }
                 };
                 return self.compute(work).await.map(Some);
             }
-            if oldest <= *of.start() {
+            if oldest <= from {
                 return Ok(None);
             }
             at_most = oldest - 1;

@@ -18,6 +18,8 @@ use crate::timeline::Revision;
 pub struct HistoryQuery {
     /// The newest entry that there is for the reader.
     pub newest: u64,
+    /// Only entries on the way to this revision, and what follows them on its branch: checkpoints, up to the newest.
+    pub on_way_to: Option<u64>,
     /// Only entries with smaller numbers.
     pub before: u64,
     /// Only entries by authors of this name.
@@ -46,7 +48,7 @@ impl Engine {
     /// Entries of a log, newest first.
     pub async fn history(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryPage, Error> {
         let key = open.timeline.key();
-        let mut filter = self.filter(query).await?;
+        let mut filter = self.filter(open, query).await?;
         filter.before = Some(query.before.min(query.newest.saturating_add(1)));
         let mut numbers = Vec::new();
         match query.touching {
@@ -67,10 +69,14 @@ impl Engine {
     /// How many entries of a log a query matches, whatever its page. With `touching`, the whole log is looked through.
     pub async fn history_len(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<u64, Error> {
         let key = open.timeline.key();
-        let mut filter = self.filter(query).await?;
-        if filter == HistoryFilter::default() {
+        let mut filter = self.filter(open, query).await?;
+        if filter == (HistoryFilter { stretches: filter.stretches.clone(), ..HistoryFilter::default() }) {
             // Numbers have no gaps.
-            return Ok(query.newest);
+            let mut total = if filter.stretches.is_empty() { query.newest } else { 0 };
+            for stretch in &filter.stretches {
+                total += self.store().stretch_len(key, stretch).await?;
+            }
+            return Ok(total);
         }
         filter.before = Some(query.newest.saturating_add(1));
         let Some(of) = query.touching else { return Ok(self.store().history_len(key, &filter).await?) };
@@ -82,12 +88,17 @@ impl Engine {
     }
 
     /// What the store knows of a query: of `touching` only that its entries mention the entity.
-    async fn filter(&self, query: &HistoryQuery) -> Result<HistoryFilter, Error> {
+    async fn filter(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryFilter, Error> {
+        let stretches = match query.on_way_to {
+            Some(number) => self.way(open, number).await?.until(query.newest).stretches().to_vec(),
+            None => Vec::new(),
+        };
         let actors = match &query.author {
             Some(author) => Some(self.store().actors_named(author).await?),
             None => None,
         };
         Ok(HistoryFilter {
+            stretches,
             kinds: query.kind.map(records::to_kind).into_iter().collect(),
             actors,
             mentioning: query.touching.map(|of| mention(of).into_bytes()),
@@ -151,7 +162,9 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let head = open.timeline.head();
-        let touched = head.provenance.of(of, owner, lmlang_store::FIRST_SEQ);
+        // Of a branch that is gone or not in memory, what `main` knows; it is looked up in the log where that is younger.
+        let known = &head.tip(revision.entry.branch).unwrap_or(&head.main).provenance;
+        let touched = known.of(of, owner, lmlang_store::FIRST_SEQ);
         let newest = revision.entry.number;
         if touched.modified <= newest {
             return Ok(touched);
@@ -159,6 +172,7 @@ impl Engine {
         // Seen from the past: the newest change that had happened by then.
         let query = HistoryQuery {
             newest,
+            on_way_to: Some(newest),
             before: newest + 1,
             author: None,
             touching: Some(of),

@@ -67,6 +67,7 @@ pub(crate) async fn header(engine: &Engine, row: store::Header) -> Result<Header
         id: row.id.into_bytes(),
         parents: row.parents.to_vec(),
         branch: row.branch,
+        branch_name: notes.branch.clone(),
         kind: from_kind(row.kind),
         actor: from_actor(actor),
         on_behalf_of: row.on_behalf_of,
@@ -157,7 +158,10 @@ fn from_kind(kind: store::EntryKind) -> RevisionKind {
 struct Notes {
     /// Added, removed, modified, functions.
     n: [u64; 4],
-    /// The checkpoint or branch.
+    /// The name of the branch that it is on; nothing for `main`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
+    /// The checkpoint or branch that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     /// What the request called the things that it made.
@@ -180,6 +184,7 @@ fn encode_notes(entry: &Header) -> Vec<u8> {
     let counts = entry.counts;
     let notes = Notes {
         n: [counts.added, counts.removed, counts.modified, counts.functions],
+        branch: entry.branch_name.clone(),
         name: entry.name.clone(),
         names: entry.names.iter().map(|(name, of)| (name.clone(), of.to_string())).collect(),
     };

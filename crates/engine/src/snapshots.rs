@@ -7,6 +7,7 @@ use lmlang_history::snapshot::{self, Reading, SnapshotError, State, write};
 use lmlang_store::{Object, ProgramKey, Snapshot};
 use uuid::Uuid;
 
+use crate::branches::Tip;
 use crate::config::SnapshotPolicy;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -67,10 +68,13 @@ impl Snapshots {
 }
 
 impl Engine {
-    /// Counts an entry with edits of a size, and writes a snapshot in the background when one is due.
-    pub(crate) fn snapshot_if_due(&self, open: &OpenProgram, bytes: usize) {
+    /// Counts an entry on a branch with edits of a size, and writes a snapshot of the branch in the background when one is
+    /// due.
+    pub(crate) fn snapshot_if_due(&self, open: &OpenProgram, branch: u32, bytes: usize) {
         let Some(earlier) = open.timeline.snapshots.begin(bytes, &self.0.snapshots) else { return };
-        let state = Arc::new(state_of(&open.timeline.head()));
+        let head = open.timeline.head();
+        let tip = head.tip(branch).unwrap_or(&head.main);
+        let state = Arc::new(state_of(&head, tip));
         let (engine, timeline) = (self.clone(), Arc::clone(&open.timeline));
         self.spawn(async move {
             let written = engine.write_snapshot(timeline.key(), Arc::clone(&state), earlier).await;
@@ -98,7 +102,7 @@ impl Engine {
         let (root, objects) = self.compute(encode).await?;
         // The root has the whole undo line.
         let bytes = root.len() as u64 + objects.iter().map(|object| object.bytes.len() as u64).sum::<u64>();
-        self.store().put_snapshot(Snapshot { program, seq, root }, 0, objects).await?;
+        self.store().put_snapshot(Snapshot { program, seq, root }, objects).await?;
         Ok(bytes)
     }
 
@@ -128,20 +132,21 @@ impl Engine {
     }
 }
 
-/// What a snapshot of a head holds.
-fn state_of(head: &Head) -> State {
-    let number = head.revision.entry.number;
-    // The head may have checkpoints beyond its content; opening takes them in once more.
-    let marks = head.checkpoints.iter().map(|checkpoint| checkpoint.entry);
-    let mut marks: Vec<u64> = marks.filter(|entry| *entry <= number).collect();
+/// What a snapshot of a branch holds.
+fn state_of(head: &Head, tip: &Tip) -> State {
+    let number = tip.revision.entry.number;
+    // The head may have marks beyond the content of the branch; opening takes them in once more.
+    let checkpoints = head.checkpoints.iter().map(|checkpoint| checkpoint.entry);
+    let branches = head.branches.iter().map(|branch| u64::from(branch.number));
+    let mut marks: Vec<u64> = checkpoints.chain(branches).filter(|entry| *entry <= number).collect();
     marks.sort_unstable();
     State {
         number,
         marks: Some(marks),
-        program: head.revision.checked.program().clone(),
-        next_ref: head.revision.entry.next_ref,
-        line: head.line.clone(),
-        provenance: head.provenance.clone(),
+        program: tip.revision.checked.program().clone(),
+        next_ref: tip.revision.entry.next_ref,
+        line: tip.line.clone(),
+        provenance: tip.provenance.clone(),
     }
 }
 

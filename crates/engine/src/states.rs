@@ -30,7 +30,7 @@ impl Engine {
 
     /// The revision that a caller names, or the head.
     pub async fn revision(&self, open: &OpenProgram, at: Option<&str>) -> Result<Arc<Revision>, Error> {
-        let Some(at) = at else { return Ok(open.timeline.head().revision) };
+        let Some(at) = at else { return Ok(open.timeline.head().main.revision) };
         let number = self.number_of(open, at).await?;
         self.state(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
     }
@@ -52,8 +52,14 @@ impl Engine {
                 let found = self.store().newest_with_hash(open.timeline.key(), first.0, last.0).await?;
                 found.ok_or_else(unknown)?
             }
-            Base::Named(name) if name == MAIN => head.revision.entry.number,
-            Base::Named(name) => head.checkpoints.get(name).ok_or_else(unknown)?.revision,
+            Base::Named(name) if name == MAIN => head.main.revision.entry.number,
+            Base::Named(name) => match head.branches.get(name) {
+                Some(branch) => match branch.tip() {
+                    Some(tip) => tip.revision.entry.number,
+                    None => self.newest_on(open, branch.number, head.last).await?.ok_or_else(unknown)?.number,
+                },
+                None => head.checkpoints.get(name).ok_or_else(unknown)?.revision,
+            },
         };
         for _ in 0..name.back {
             let header = self.header(open, number).await?.ok_or_else(unknown)?;
@@ -85,7 +91,11 @@ impl Engine {
     }
 
     /// The header of the entry with a number; that of its parent for one that changes no content.
-    async fn content_header(&self, open: &OpenProgram, number: u64) -> Result<Option<Arc<Header>>, Error> {
+    pub(crate) async fn content_header(
+        &self,
+        open: &OpenProgram,
+        number: u64,
+    ) -> Result<Option<Arc<Header>>, Error> {
         let mut next = Some(number);
         while let Some(number) = next {
             let Some(header) = self.header(open, number).await? else { return Ok(None) };
@@ -115,7 +125,7 @@ impl Engine {
         if let Some(revision) = open.timeline.older(number) {
             return Ok(Some(revision));
         }
-        let Some(revision) = self.rebuild(open, number).await? else { return Ok(None) };
+        let Some(revision) = Box::pin(self.rebuild(open, number)).await? else { return Ok(None) };
         open.timeline.keep(Arc::clone(&revision));
         Ok(Some(revision))
     }

@@ -1,4 +1,4 @@
-//! One open program: its committed states, which everybody reads, and its tentative one, which the writer builds on.
+//! One open program: its committed states, which everybody reads, and its tentative ones, which the writer builds on.
 //!
 //! ```text
 //! caller ── writer lock ── apply, verify ── submit ──▶ committer (store, all programs)
@@ -15,8 +15,6 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lmlang_history::Provenance;
-use lmlang_history::line::Line;
 use lmlang_history::log::{Entry, Header};
 use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
@@ -25,6 +23,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::branches::{Branches, MAIN_BRANCH, Tip, Way};
 use crate::catalog::ProgramInfo;
 use crate::checkpoints::Checkpoints;
 use crate::engine::Engine;
@@ -36,6 +35,7 @@ use crate::live::{Listener, Live};
 use crate::request::Call;
 use crate::snapshots::Snapshots;
 use crate::window::Window;
+use crate::writing::Next;
 
 /// One state of a program, with the entry of the log that led to it.
 #[derive(Debug)]
@@ -49,28 +49,41 @@ pub struct Revision {
 /// Everything about a program after one entry of its log. A clone copies pointers.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// The newest revision of the content.
-    pub revision: Arc<Revision>,
-    /// The number of the newest entry, checkpoints included.
+    /// The number of the newest entry, on whatever branch, checkpoints included.
     pub last: u64,
-    /// What undo and redo go back to.
-    pub line: Line,
+    /// The newest state of `main`.
+    pub main: Tip,
+    /// The other branches by name.
+    pub branches: Branches,
     /// The checkpoints by name.
     pub checkpoints: Checkpoints,
-    /// In which revision each entity was made and changed last.
-    pub provenance: Provenance,
 }
 
 impl Head {
-    /// The head after the next entry, with the newest revision of the content then.
-    pub(crate) fn after(&self, entry: &Arc<Entry>, revision: Arc<Revision>) -> Result<Head, Error> {
-        let mut next = Head { revision, last: entry.number, ..self.clone() };
-        next.checkpoints.follow(entry);
-        next.provenance.follow(entry);
-        let pushed = next.line.push(entry.step());
-        // The plan asked the line first; a refusal here would be a mistake of ours.
-        pushed.map_err(|error| Error::bad_request(error.to_string()))?;
-        Ok(next)
+    /// The newest state of the branch with a number, if it is in memory.
+    pub fn tip(&self, branch: u32) -> Option<&Tip> {
+        match branch {
+            MAIN_BRANCH => Some(&self.main),
+            other => self.branches.numbered(other).and_then(|branch| branch.tip()),
+        }
+    }
+
+    /// The head after the next entry.
+    pub(crate) fn after(&self, entry: &Entry, next: &Next) -> Result<Head, Error> {
+        let mut head = Head { last: entry.number, ..self.clone() };
+        match next {
+            Next::Mark => head.checkpoints.follow(entry),
+            Next::Branch(tip) => head.branches.follow(entry, tip.clone()),
+            Next::Content(revision) => {
+                let before = self.tip(entry.branch);
+                let tip = before.map(|tip| tip.after(entry, Arc::clone(revision))).transpose()?;
+                match tip {
+                    Some(tip) if entry.branch == MAIN_BRANCH => head.main = tip,
+                    tip => head.branches.advance(entry.branch, tip),
+                }
+            }
+        }
+        Ok(head)
     }
 }
 
@@ -116,6 +129,8 @@ type Answer = oneshot::Sender<Result<(), Refused>>;
 enum Queued {
     Entry {
         head: Box<Head>,
+        /// What it made of the content, if anything.
+        revision: Option<Arc<Revision>>,
         ticket: Ticket,
         event: Event,
         bytes: usize,
@@ -141,8 +156,8 @@ pub struct Timeline {
     pub(crate) writer: Mutex<Writer>,
     /// Where new refs come from. Only the holder of the writer's lock sets it.
     refs: std::sync::Mutex<RefAllocator>,
-    /// Revisions that are submitted and not stored yet, oldest first.
-    tentative: std::sync::Mutex<VecDeque<Arc<Revision>>>,
+    /// What entries that are submitted and not stored yet made of the content, oldest first.
+    tentative: std::sync::Mutex<VecDeque<Option<Arc<Revision>>>>,
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
@@ -254,7 +269,7 @@ impl Timeline {
             entry.number == number || entry.kind.takes_target_state() && entry.target == Some(number)
         };
         let tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = tentative.iter().find(is_it).map(|revision| revision.checked.clone());
+        let found = tentative.iter().flatten().find(is_it).map(|revision| revision.checked.clone());
         drop(tentative);
         found.or_else(|| {
             let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
@@ -278,11 +293,11 @@ impl Timeline {
         older.iter().find(|revision| revision.entry.number == number).map(Arc::clone)
     }
 
-    /// The newest state before an entry that is kept because somebody asked for it lately.
-    pub(crate) fn older_before(&self, number: u64) -> Option<Arc<Revision>> {
+    /// The newest state on a way that is kept because somebody asked for it lately.
+    pub(crate) fn older_on(&self, way: &Way) -> Option<Arc<Revision>> {
         let older = self.older.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = older.iter().filter(|revision| revision.entry.number < number);
-        before.max_by_key(|revision| revision.entry.number).map(Arc::clone)
+        let on_way = older.iter().filter(|revision| way.holds(&revision.entry));
+        on_way.max_by_key(|revision| revision.entry.number).map(Arc::clone)
     }
 
     /// Keeps an older state for a while.
@@ -311,11 +326,13 @@ impl Timeline {
         self.events.tell(event, bytes);
     }
 
-    /// Submits the entry that leads from the writer's head to a new one, and moves the writer on.
+    /// Submits the entry that leads from the writer's head to a new one, with the revision of the content that it makes,
+    /// and moves the writer on.
     pub(crate) fn submit(
         &self,
         writer: &mut Writer,
         head: Head,
+        revision: Option<Arc<Revision>>,
         refs: RefAllocator,
         stored: lmlang_store::Entry,
         event: Event,
@@ -328,15 +345,12 @@ impl Timeline {
             }
         }
         let bytes = stored.edits.len();
-        let ticket =
-            self.committer.submit(Append { program: self.key(), entries: vec![stored], heads: Vec::new() });
+        let ticket = self.committer.submit(Append { program: self.key(), entries: vec![stored] });
         writer.head = head.clone();
         self.set_refs(refs);
-        let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
-        tentative.push_back(Arc::clone(&head.revision));
-        drop(tentative);
+        self.tentative.lock().unwrap_or_else(PoisonError::into_inner).push_back(revision.clone());
         let (answer, pending) = oneshot::channel();
-        self.enqueue(Queued::Entry { head: Box::new(head), ticket, event, bytes, answer });
+        self.enqueue(Queued::Entry { head: Box::new(head), revision, ticket, event, bytes, answer });
         Pending(pending)
     }
 
@@ -352,12 +366,10 @@ impl Timeline {
         self.queue.send(queued).ok();
     }
 
-    /// Moves the committed head on, by an entry with edits of so many bytes.
-    pub(crate) fn advance(&self, head: Head, edits: usize) {
+    /// Moves the committed head on, by an entry with edits of so many bytes and what it made of the content.
+    pub(crate) fn advance(&self, head: Head, revision: Option<Arc<Revision>>, edits: usize) {
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-        let newest = committed.window.newest();
-        let newer = newest.is_none_or(|newest| newest.entry.number < head.revision.entry.number);
-        let surplus = newer.then(|| committed.window.push(Arc::clone(&head.revision), edits));
+        let surplus = revision.map(|revision| committed.window.push(revision, edits));
         let before = std::mem::replace(&mut committed.head, head);
         drop(committed);
         // Dropped after the lock: freeing the last handle of an old state takes time.
@@ -383,9 +395,9 @@ async fn publish(
             Queued::Barrier(answer) => {
                 answer.send(Ok(())).ok();
             }
-            Queued::Entry { head, ticket, event, bytes, answer } => match ticket.await {
+            Queued::Entry { head, revision, ticket, event, bytes, answer } => match ticket.await {
                 Ok(()) => {
-                    timeline.advance(*head, bytes);
+                    timeline.advance(*head, revision, bytes);
                     drop(timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front());
                     timeline.tell(event, bytes);
                     answer.send(Ok(())).ok();
@@ -394,9 +406,6 @@ async fn publish(
                     let refused = match error {
                         CommitError::KeyTaken { seq } => Refused::KeyTaken(seq),
                         CommitError::OutOfOrder { .. } => Refused::Again,
-                        CommitError::BranchExists { name } => {
-                            Refused::Failed(Error::NameTaken { what: "branch", name })
-                        }
                         CommitError::NoProgram => {
                             Refused::Failed(Error::not_found("program", timeline.id().to_string()))
                         }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use lmlang_history::line::{self, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
-use lmlang_verify::Checked;
 
 use crate::edits::{Conflict, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
-use crate::writing::{Plan, Written};
+use crate::writing::{Next, Plan, Written};
 
 /// How far to go along the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +36,8 @@ pub enum Way {
 /// A request to go somewhere.
 #[derive(Clone, Debug)]
 pub struct Travel {
+    /// The branch whose head is to move.
+    pub branch: String,
     /// Where to.
     pub way: Way,
     /// The head that the caller saw; another one now is a conflict.
@@ -77,28 +78,25 @@ impl Engine {
         // now it may be gone for a request that is repeated.
         let named = &self.named_by(open, travel).await;
         if travel.dry_run {
-            let head = open.timeline.head();
-            let refs = open.timeline.refs();
+            let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let named = named.clone()?;
             return Ok(match self.plan_travel(open, travel, &named, &head, &refs, call).await? {
                 Err(arrival) => arrival,
-                Ok((entry, target)) => {
-                    let after = Arc::new(Revision { entry: entry.header, checked: target });
-                    Arrival::Made { committed: false, before: head.revision, after }
-                }
+                Ok((_, before, after)) => Arrival::Made { committed: false, before, after },
             });
         }
         let plan = |head: Head, refs: RefAllocator| async move {
             let named = named.clone()?;
             Ok(match self.plan_travel(open, travel, &named, &head, &refs, call).await? {
                 Err(arrival) => Plan::Leave(arrival),
-                Ok((entry, target)) => {
-                    Plan::Append { entry, state: Some(Box::new((target, refs))), answer: head.revision }
+                Ok((entry, before, after)) => {
+                    let next = Next::Content(Arc::clone(&after));
+                    Plan::Append { entry, next, refs, answer: (before, after) }
                 }
             })
         };
         match self.write(open, call, plan).await? {
-            Written::Stored(before, after) => Ok(Arrival::Made { committed: true, before, after }),
+            Written::Stored((before, after)) => Ok(Arrival::Made { committed: true, before, after }),
             Written::Left(arrival) => Ok(arrival),
             Written::Repeated(number) => {
                 let missing = || Error::not_found("revision", format!("r{number}"));
@@ -111,6 +109,7 @@ impl Engine {
     }
 
     async fn named_by(&self, open: &OpenProgram, travel: &Travel) -> Result<Named, Error> {
+        self.tip(open, &open.timeline.head(), &travel.branch).await?;
         let mut named = Named::default();
         if let Some(expected) = &travel.expected_head {
             named.expected = Some(self.named(open, expected).await?);
@@ -121,7 +120,7 @@ impl Engine {
         Ok(named)
     }
 
-    /// The entry that goes there, with the state that it takes.
+    /// The entry that goes there, with the state before it and the one that it takes.
     async fn plan_travel(
         &self,
         open: &OpenProgram,
@@ -130,11 +129,12 @@ impl Engine {
         head: &Head,
         refs: &RefAllocator,
         call: &Call,
-    ) -> Result<Result<(Entry, Checked), Arrival>, Error> {
+    ) -> Result<Result<(Entry, Arc<Revision>, Arc<Revision>), Arrival>, Error> {
+        let tip = self.tip(open, head, &travel.branch).await?;
         if let Some(seen) = &named.expected
-            && seen.number != head.revision.entry.number
+            && seen.number != tip.revision.entry.number
         {
-            return Ok(Err(Arrival::Conflict(stale(seen, &head.revision.entry))));
+            return Ok(Err(Arrival::Conflict(stale(&travel.branch, seen, &tip.revision.entry))));
         }
         let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
         let distance = |distance: &Distance| match (distance, &named.to) {
@@ -142,11 +142,11 @@ impl Engine {
             (Distance::To(_), to) => line::Distance::To(to.as_ref().map_or(0, |to| to.number)),
         };
         let (kind, number) = match &travel.way {
-            Way::Undo(far) => match head.line.undo(distance(far)) {
+            Way::Undo(far) => match tip.line.undo(distance(far)) {
                 Ok(found) => (RevisionKind::Undo, found.target),
                 Err(reason) => return nothing(reason),
             },
-            Way::Redo(far) => match head.line.redo(distance(far)) {
+            Way::Redo(far) => match tip.line.redo(distance(far)) {
                 Ok(found) => (RevisionKind::Redo, found.target),
                 Err(reason) => return nothing(reason),
             },
@@ -160,7 +160,7 @@ impl Engine {
             Some(target) => target,
             None => self.state(open, number).await?.ok_or_else(missing)?.checked.clone(),
         };
-        let (from, to) = (head.revision.checked.program(), target.program());
+        let (from, to) = (tip.revision.checked.program(), target.program());
         if kind == RevisionKind::Restore && from.root_hash() == to.root_hash() {
             return Ok(Err(Arrival::Nothing("the content is that of the checkpoint already".to_owned())));
         }
@@ -169,8 +169,10 @@ impl Engine {
             counts: difference.counts(),
             root_hash: to.root_hash(),
             target: Some(number),
-            ..self.blank_header(kind, head, refs, call)
+            ..self.blank_header(kind, head, &tip, refs, call)
         };
-        Ok(Ok((Entry::new(header, difference.edits), target)))
+        let entry = Entry::new(header, difference.edits);
+        let after = Arc::new(Revision { entry: Arc::clone(&entry.header), checked: target });
+        Ok(Ok((entry, tip.revision, after)))
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
-use lmlang_verify::Checked;
 
+use crate::branches::Tip;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
@@ -24,19 +24,32 @@ pub(crate) enum Plan<A, L> {
     Append {
         /// The entry, numbered after the head.
         entry: Entry,
-        /// The state after it and the counter of refs; `None`: the content stays.
-        state: Option<Box<(Checked, RefAllocator)>>,
-        /// What the caller is told beside the revision.
+        /// What it leads to.
+        next: Next,
+        /// The counter of refs after it.
+        refs: RefAllocator,
+        /// What the caller is told.
         answer: A,
     },
     /// Nothing; the answer depends on the head all the same.
     Leave(L),
 }
 
+/// What an entry leads to.
+#[derive(Clone, Debug)]
+pub(crate) enum Next {
+    /// A checkpoint that there is or is not.
+    Mark,
+    /// A branch that begins at this state, if it is in memory, or that is gone.
+    Branch(Option<Tip>),
+    /// A revision of the content of its branch.
+    Content(Arc<Revision>),
+}
+
 /// What became of a plan.
 pub(crate) enum Written<A, L> {
-    /// The entry is durable and visible; the revision is the newest one of the content.
-    Stored(A, Arc<Revision>),
+    /// The entry is durable and visible.
+    Stored(A),
     /// Nothing was to be done; the head that this depends on is durable.
     Left(L),
     /// A request with the same key and content has made the entry with this number.
@@ -111,21 +124,21 @@ impl Engine {
                 stored.stored().await?;
                 self.check_key(open, call).await.map(|()| Written::Left(answer))
             }
-            Ok(Plan::Append { entry, state, answer }) => {
+            Ok(Plan::Append { entry, next, refs, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
                 let (entry, bytes) = (Arc::new(entry), row.edits.len());
-                let (revision, refs) = match state.map(|state| *state) {
-                    Some((checked, refs)) => {
-                        (Arc::new(Revision { entry: Arc::clone(&entry.header), checked }), refs)
-                    }
-                    None => (Arc::clone(&writer.head.revision), timeline.refs()),
+                let head = writer.head.after(&entry, &next).map_err(Refused::Failed)?;
+                let revision = match next {
+                    Next::Mark | Next::Branch(_) => None,
+                    Next::Content(revision) => Some(revision),
                 };
-                let head = writer.head.after(&entry, Arc::clone(&revision)).map_err(Refused::Failed)?;
-                let pending = timeline.submit(&mut writer, head, refs, row, Event::Entry(entry));
+                let branch = entry.branch;
+                let event = Event::Entry(entry);
+                let pending = timeline.submit(&mut writer, head, revision, refs, row, event);
                 drop(writer);
                 pending.stored().await?;
-                self.snapshot_if_due(open, bytes);
-                Ok(Written::Stored(answer, revision))
+                self.snapshot_if_due(open, branch, bytes);
+                Ok(Written::Stored(answer))
             }
         }
     }
@@ -140,26 +153,28 @@ impl Engine {
         }
     }
 
-    /// The header of the next entry on a head, which changes nothing yet.
+    /// The header of the next entry on a head, after the newest state of a branch, which changes nothing yet.
     pub(crate) fn blank_header(
         &self,
         kind: RevisionKind,
         head: &Head,
+        tip: &Tip,
         refs: &RefAllocator,
         call: &Call,
     ) -> Header {
         Header {
             number: head.last + 1,
             id: self.0.clock.entry_id().into_bytes(),
-            parents: vec![head.revision.entry.number],
-            branch: 0,
+            parents: vec![tip.revision.entry.number],
+            branch: tip.branch,
+            branch_name: tip.name.as_deref().map(str::to_owned),
             kind,
             actor: call.actor.clone(),
             on_behalf_of: call.on_behalf_of.clone(),
             message: call.message.clone(),
             time: self.0.clock.now().0,
             counts: lmlang_history::ChangeCounts::default(),
-            root_hash: head.revision.entry.root_hash,
+            root_hash: tip.revision.entry.root_hash,
             next_ref: refs.watermark(),
             target: None,
             name: None,

@@ -143,6 +143,8 @@ pub struct Header {
     pub parents: Vec<u64>,
     /// Number of the branch that it is on.
     pub branch: u32,
+    /// The name of that branch; nothing for `main`.
+    pub branch_name: Option<String>,
     /// What it did.
     pub kind: RevisionKind,
     /// Who did it.

@@ -48,7 +48,7 @@ async fn measure(callers: usize, programs: usize, span: Duration) -> Result<(), 
                     let mut next = next.lock().expect("nobody panics");
                     let entries = vec![edit(*next, actor)];
                     *next += 1;
-                    committer.submit(Append { program: *program, entries, heads: Vec::new() })
+                    committer.submit(Append { program: *program, entries })
                 };
                 ticket.await.expect("the disk works");
                 latencies.push(sent.elapsed());
@@ -90,7 +90,7 @@ async fn create(
     };
     let first = Entry { kind: EntryKind::Create, ..edit(1, actor) };
     let head = Head { branch: 0, name: "main".to_owned(), seq: 1, created: Timestamp(0), deleted: None };
-    Ok(store.create_program(program, vec![first], vec![head]).await?)
+    Ok(store.create_program(program, vec![first]).await?)
 }
 
 fn edit(seq: u64, actor: ActorKey) -> Entry {

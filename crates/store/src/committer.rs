@@ -20,7 +20,6 @@ use crate::entity::log;
 use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
-use crate::heads::{Head, upsert_head};
 use crate::lock::Lock;
 use crate::program_changes;
 use crate::programs::{CreateProgramError, Creation};
@@ -34,8 +33,6 @@ pub struct Append {
     pub program: ProgramKey,
     /// Its next entries, in order.
     pub entries: Vec<Entry>,
-    /// Branches that the entries make, move or remove.
-    pub heads: Vec<Head>,
 }
 
 impl Append {
@@ -61,12 +58,6 @@ pub enum CommitError {
         expected: u64,
         /// The number that the append had there.
         found: u64,
-    },
-    /// Another branch of the program has the name.
-    #[error("branch `{name}` exists")]
-    BranchExists {
-        /// The name.
-        name: String,
     },
     /// There is no such program, or it was deleted.
     #[error("the program does not exist")]
@@ -298,20 +289,10 @@ impl Loop {
                 pending.append.entries.iter().map(|entry| entry.to_row(pending.append.program))
             })
             .collect();
-        let heads: Vec<_> = group
-            .iter()
-            .flat_map(|pending| {
-                pending.append.heads.iter().map(|head| upsert_head(pending.append.program, head))
-            })
-            .collect();
-        if rows.len() <= MAX_ROWS && heads.is_empty() {
-            if !rows.is_empty() {
-                self.writer.execute(insert_entries(rows)).await?;
-            }
-        } else {
-            let mut statements = insert_all_entries(rows);
-            statements.extend(heads);
-            self.writer.transaction(statements).await?;
+        match rows.len() {
+            0 => {}
+            1..=MAX_ROWS => drop(self.writer.execute(insert_entries(rows)).await?),
+            _ => drop(self.writer.transaction(insert_all_entries(rows)).await?),
         }
         self.writer.step(Step::AfterCommit).await
     }
@@ -321,7 +302,6 @@ impl Loop {
         let Some((program, entry)) =
             group.iter().find_map(|pending| Some((pending.append.program, pending.append.entries.first()?)))
         else {
-            // Heads alone: writing them again changes nothing.
             return Ok(false);
         };
         let found = self.writer.entry_id(program, entry.seq).await?;
@@ -365,16 +345,6 @@ impl Loop {
             };
             if let Some(seq) = seq {
                 return Ok(CommitError::KeyTaken { seq });
-            }
-        }
-        for head in &append.heads {
-            if self
-                .writer
-                .branch_named(append.program, &head.name)
-                .await?
-                .is_some_and(|branch| branch != head.branch)
-            {
-                return Ok(CommitError::BranchExists { name: head.name.clone() });
             }
         }
         // What is left is the number itself: the log is longer than was known.
@@ -446,9 +416,6 @@ impl Loop {
         for statement in insert_all_entries(creation.entries.iter().map(|entry| entry.to_row(key)).collect())
         {
             self.writer.execute(statement).await?;
-        }
-        for head in &creation.heads {
-            self.writer.execute(upsert_head(key, head)).await?;
         }
         Ok(Ok(key))
     }

@@ -9,10 +9,9 @@ use sea_orm::{
     QueryOrder, QuerySelect, Statement, TransactionTrait,
 };
 
-use crate::entity::{actors, heads, log, objects, programs, snapshots};
-use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
+use crate::entity::{actors, log, objects, programs, snapshots};
+use crate::entry::{Entry, EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Fault;
-use crate::heads::Head;
 use crate::log::of;
 use crate::objects::{Object, ObjectHash};
 use crate::snapshots::Snapshot;
@@ -99,17 +98,10 @@ pub enum Finding {
     UnknownBranch {
         /// The program.
         program: ProgramKey,
-        /// The branch.
-        branch: u32,
-    },
-    /// A branch points beyond the log.
-    HeadBeyondLog {
-        /// The program.
-        program: ProgramKey,
-        /// The branch.
-        branch: u32,
-        /// Where it points.
+        /// The entry.
         seq: u64,
+        /// The branch.
+        branch: u32,
     },
     /// A snapshot is of an entry that is not there.
     SnapshotBeyondLog {
@@ -209,7 +201,6 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
             Some(true) if check.newest == 0 => report.findings.push(Finding::EmptyLog { program }),
             Some(_) => {}
         }
-        check_heads(view, program, &check, &mut report).await?;
         check_snapshots(view, program, &check, references, &mut roots, &mut report).await?;
     }
     if let Some(references) = references {
@@ -223,7 +214,6 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
 #[derive(Debug, Default)]
 struct LogCheck {
     newest: u64,
-    branches: Vec<u32>,
 }
 
 async fn check_log(
@@ -235,7 +225,7 @@ async fn check_log(
     report: &mut Report,
 ) -> Result<LogCheck, Fault> {
     let mut check = LogCheck::default();
-    let (mut next_ref, mut position) = (0, 0);
+    let (mut next_ref, mut position, mut branches) = (0, 0, HashSet::new());
     loop {
         let rows = of(program)
             .filter(Expr::col(log::Column::Seq).gt(check.newest.cast_signed()))
@@ -278,8 +268,11 @@ async fn check_log(
                 report.findings.push(Finding::RefsReused { program, seq });
             }
             next_ref = entry.next_ref;
-            if !check.branches.contains(&entry.branch) {
-                check.branches.push(entry.branch);
+            if entry.kind == EntryKind::Branch && u64::from(entry.branch) == seq {
+                branches.insert(entry.branch);
+            }
+            if entry.branch != 0 && !branches.contains(&entry.branch) {
+                report.findings.push(Finding::UnknownBranch { program, seq, branch: entry.branch });
             }
             if let Some(references) = references {
                 roots.extend((references.of_entry)(&entry));
@@ -287,33 +280,6 @@ async fn check_log(
         }
     }
     Ok(check)
-}
-
-async fn check_heads(
-    view: &DatabaseTransaction,
-    program: ProgramKey,
-    check: &LogCheck,
-    report: &mut Report,
-) -> Result<(), Fault> {
-    let heads: Vec<Head> = heads::Entity::find()
-        .filter(heads::Column::Program.eq(program.0))
-        .order_by_asc(heads::Column::Branch)
-        .all(view)
-        .await?
-        .into_iter()
-        .map(Head::from)
-        .collect();
-    for head in &heads {
-        if head.seq > check.newest {
-            report.findings.push(Finding::HeadBeyondLog { program, branch: head.branch, seq: head.seq });
-        }
-    }
-    for &branch in &check.branches {
-        if heads.iter().all(|head| head.branch != branch) {
-            report.findings.push(Finding::UnknownBranch { program, branch });
-        }
-    }
-    Ok(())
 }
 
 async fn check_snapshots(
@@ -410,11 +376,8 @@ impl fmt::Display for Finding {
             Self::UnknownActor { program, seq } => {
                 write!(f, "program {program}, entry {seq}: its actor is unknown")
             }
-            Self::UnknownBranch { program, branch } => {
-                write!(f, "program {program}: branch {branch} was never made")
-            }
-            Self::HeadBeyondLog { program, branch, seq } => {
-                write!(f, "program {program}: branch {branch} points at entry {seq}, beyond the log")
+            Self::UnknownBranch { program, seq, branch } => {
+                write!(f, "program {program}, entry {seq}: is on branch {branch}, which was never made")
             }
             Self::SnapshotBeyondLog { program, seq } => {
                 write!(f, "program {program}: snapshot of entry {seq}, beyond the log")

@@ -6,7 +6,7 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, heads, log, feed, objects, snapshots, simulations, doctor.
+//! file per subject: programs, log, feed, objects, snapshots, simulations, doctor.
 
 mod actors;
 mod committer;
@@ -16,7 +16,6 @@ mod entry;
 mod fault;
 mod faults;
 mod feed;
-mod heads;
 mod location;
 mod lock;
 mod log;
@@ -39,10 +38,9 @@ pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, Progra
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
 pub use feed::{Bound, Happened, Position, What};
-pub use heads::Head;
 pub use location::{Location, UnknownLocation};
 pub use lock::Holder;
-pub use log::{HistoryFilter, Tail};
+pub use log::{HistoryFilter, Stretch, Tail};
 pub use objects::{Object, ObjectHash};
 pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};

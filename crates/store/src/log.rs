@@ -20,14 +20,23 @@ use crate::store::Store;
 pub struct HistoryFilter {
     /// Only entries with smaller numbers: where the page before ended.
     pub before: Option<u64>,
-    /// Only entries on this branch.
-    pub branch: Option<u32>,
+    /// Only entries in one of these stretches; empty for all.
+    pub stretches: Vec<Stretch>,
     /// Only entries of these kinds; empty for all.
     pub kinds: Vec<EntryKind>,
     /// Only entries by these actors.
     pub actors: Option<Vec<ActorKey>>,
     /// Only entries in whose edits these bytes stand.
     pub mentioning: Option<Vec<u8>>,
+}
+
+/// Entries of one branch in a range of numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// The branch.
+    pub branch: u32,
+    /// The numbers.
+    pub entries: RangeInclusive<u64>,
 }
 
 /// How far a reader has got in a program's log.
@@ -119,19 +128,51 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn tail(&self, from: Tail, bound: Bound) -> Result<Vec<Entry>, Fault> {
-        let sizes: Vec<i64> = of(from.program)
-            .select_only()
-            .expr(stored_bytes())
-            .filter(log::Column::Seq.gt(to_row(from.after)))
-            .order_by_asc(log::Column::Seq)
-            .limit(bound.rows)
-            .into_tuple()
-            .all(&self.reader)
-            .await?;
-        match bound.fitting(sizes) as u64 {
-            0 => Ok(Vec::new()),
-            fitting => self.entries(from.program, from.after + 1..=u64::MAX, fitting).await,
+        self.fitting(of(from.program).filter(log::Column::Seq.gt(to_row(from.after))), bound).await
+    }
+
+    /// Entries in a stretch, oldest first, as much as a bound allows; nothing only if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn entries_on(
+        &self,
+        program: ProgramKey,
+        stretch: &Stretch,
+        bound: Bound,
+    ) -> Result<Vec<Entry>, Fault> {
+        self.fitting(of(program).filter(within(stretch)), bound).await
+    }
+
+    /// How many entries of a program there are in a stretch, whose numbers are those of entries.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn stretch_len(&self, program: ProgramKey, stretch: &Stretch) -> Result<u64, Fault> {
+        let numbers =
+            log::Column::Seq.between(to_row(*stretch.entries.start()), to_row(*stretch.entries.end()));
+        if stretch.branch != 0 {
+            return Ok(of(program).filter(on(stretch.branch)).filter(numbers).count(&self.reader).await?);
         }
+        // Numbers have no gaps, and what is not on `main` has an index.
+        let others = of(program).filter(Expr::cust("\"branch\" <> 0")).filter(numbers);
+        let all = stretch.entries.end().saturating_sub(*stretch.entries.start()) + 1;
+        Ok(all - others.count(&self.reader).await?)
+    }
+
+    /// What a query finds, oldest first, as much as a bound allows.
+    async fn fitting(&self, query: Select<log::Entity>, bound: Bound) -> Result<Vec<Entry>, Fault> {
+        let query = query.order_by_asc(log::Column::Seq);
+        let sizes = query.clone().select_only().expr(stored_bytes()).limit(bound.rows);
+        let sizes: Vec<i64> = sizes.into_tuple().all(&self.reader).await?;
+        let fitting = bound.fitting(sizes) as u64;
+        if fitting == 0 {
+            return Ok(Vec::new());
+        }
+        let rows = query.limit(fitting).all(&self.reader).await?;
+        rows.into_iter().map(Entry::try_from).collect()
     }
 
     /// Entries after a reader's places in several logs: by program in order of the keys, oldest first, at most `limit`
@@ -261,28 +302,43 @@ impl Store {
         self.all_headers(marks.order_by_asc(log::Column::Seq)).await
     }
 
-    /// The newest entry on a branch after a number.
-    pub(crate) async fn newest_seq_on(
+    /// The number of the newest entry on a branch, up to a number.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn newest_on(
         &self,
         program: ProgramKey,
         branch: u32,
-        after: u64,
+        at_most: u64,
     ) -> Result<Option<u64>, Fault> {
-        let seq: Option<i64> = of(program)
-            .filter(log::Column::Seq.gt(to_row(after)))
-            .filter(log::Column::Branch.eq(branch.cast_signed()))
-            .order_by_desc(log::Column::Seq)
-            .select_only()
-            .column(log::Column::Seq)
-            .into_tuple()
-            .one(&self.reader)
-            .await?;
+        let query = of(program)
+            .filter(within(&Stretch { branch, entries: 0..=at_most }))
+            .order_by_desc(log::Column::Seq);
+        let seq: Option<i64> =
+            query.select_only().column(log::Column::Seq).into_tuple().one(&self.reader).await?;
         Ok(seq.map(i64::cast_unsigned))
     }
 }
 
 pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
     log::Entity::find().filter(Expr::col(log::Column::Program).eq(program.0))
+}
+
+/// Whether an entry is on a branch. `main` has most entries and no index of its own.
+fn on(branch: u32) -> SimpleExpr {
+    match branch {
+        0 => log::Column::Branch.eq(0),
+        // Not a parameter: the index is chosen only if the planner sees the value.
+        other => SimpleExpr::from(Expr::cust(format!("\"branch\" = {other}"))),
+    }
+}
+
+/// Whether an entry is in a stretch.
+fn within(stretch: &Stretch) -> Condition {
+    let numbers = log::Column::Seq.between(to_row(*stretch.entries.start()), to_row(*stretch.entries.end()));
+    Condition::all().add(on(stretch.branch)).add(numbers)
 }
 
 /// The entries with some numbers, newest first.
@@ -296,8 +352,9 @@ fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> 
     if let Some(before) = filter.before {
         query = query.filter(log::Column::Seq.lt(to_row(before)));
     }
-    if let Some(branch) = filter.branch {
-        query = query.filter(log::Column::Branch.eq(branch.cast_signed()));
+    if !filter.stretches.is_empty() {
+        let any = filter.stretches.iter().fold(Condition::any(), |any, stretch| any.add(within(stretch)));
+        query = query.filter(any);
     }
     if !filter.kinds.is_empty() {
         query = query.filter(log::Column::Kind.is_in(filter.kinds.iter().map(|kind| kind.code())));

@@ -4,7 +4,7 @@ use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::sqlx::{Decode, Row, Sqlite, Type};
 use uuid::Uuid;
 
-use crate::entity::{heads, log, programs};
+use crate::entity::{log, programs};
 use crate::entry::{EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Failure;
 use crate::writer::{Sql, Writer};
@@ -75,22 +75,6 @@ impl Writer {
             .and_where(Expr::col(programs::Column::Id).eq(id))
             .to_owned();
         Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
-    }
-
-    /// The live branch with a name.
-    pub(crate) async fn branch_named(
-        &mut self,
-        program: ProgramKey,
-        name: &str,
-    ) -> Result<Option<u32>, Failure> {
-        let query = Query::select()
-            .column(heads::Column::Branch)
-            .from(heads::Entity)
-            .and_where(Expr::col(heads::Column::Program).eq(program.0))
-            .and_where(Expr::col(heads::Column::Name).eq(name))
-            .and_where(Expr::col(heads::Column::Deleted).is_null())
-            .to_owned();
-        Ok(self.value::<i32>(Sql::new(&query)).await?.map(i32::cast_unsigned))
     }
 
     /// The first column of the first row.

@@ -11,7 +11,6 @@ use crate::committer::CommitError;
 use crate::entity::programs;
 use crate::entry::{Entry, ProgramKey, Timestamp};
 use crate::fault::{Failure, Fault};
-use crate::heads::Head;
 use crate::program_changes::{deletion, update};
 use crate::program_requests::{self, ProgramRequest};
 use crate::store::Store;
@@ -47,12 +46,11 @@ pub struct NewProgram {
     pub created: Timestamp,
 }
 
-/// A program with its first entries and branches.
+/// A program with its first entries.
 #[derive(Debug)]
 pub(crate) struct Creation {
     pub(crate) program: NewProgram,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) heads: Vec<Head>,
 }
 
 /// Some programs in order of their names.
@@ -108,7 +106,7 @@ pub enum UpdateProgramError {
 }
 
 impl Store {
-    /// Makes a program together with its first entries and branches, all or nothing.
+    /// Makes a program together with its first entries, all or nothing.
     ///
     /// An idempotency key among the entries is unique over the creations of all programs.
     ///
@@ -119,9 +117,8 @@ impl Store {
         &self,
         program: NewProgram,
         entries: Vec<Entry>,
-        heads: Vec<Head>,
     ) -> Result<ProgramKey, CreateProgramError> {
-        self.committer().create(Creation { program, entries, heads }).await
+        self.committer().create(Creation { program, entries }).await
     }
 
     /// The program with a key, deleted or not.

@@ -25,9 +25,9 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Whether the append is rows of the log alone, few enough for one statement.
+    /// Whether the append is few enough rows for one statement.
     fn is_plain(&self) -> bool {
-        self.append.heads.is_empty() && self.append.entries.len() <= MAX_ROWS
+        self.append.entries.len() <= MAX_ROWS
     }
 }
 

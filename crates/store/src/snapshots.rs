@@ -7,7 +7,6 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Qu
 use crate::entity::snapshots;
 use crate::entry::ProgramKey;
 use crate::fault::Fault;
-use crate::heads::raise_mark;
 use crate::objects::Object;
 use crate::store::Store;
 use crate::writer::Sql;
@@ -24,7 +23,7 @@ pub struct Snapshot {
 }
 
 impl Store {
-    /// Stores a snapshot after the objects that it needs, and raises the low-water mark of the entry's branch.
+    /// Stores a snapshot after the objects that it needs.
     ///
     /// Happens in the background. The snapshot becomes visible when all its objects are durable. Answers how many of
     /// the objects were new.
@@ -32,14 +31,8 @@ impl Store {
     /// # Errors
     ///
     /// A fault of the database. Some of the objects may be stored then, the snapshot is not.
-    pub async fn put_snapshot(
-        &self,
-        snapshot: Snapshot,
-        branch: u32,
-        objects: Vec<Object>,
-    ) -> Result<u64, Fault> {
+    pub async fn put_snapshot(&self, snapshot: Snapshot, objects: Vec<Object>) -> Result<u64, Fault> {
         let new = self.put_objects(objects).await?;
-        let mark = raise_mark(snapshot.program, branch, snapshot.seq);
         let row = snapshots::ActiveModel {
             program: Set(snapshot.program.0),
             seq: Set(snapshot.seq.cast_signed()),
@@ -51,7 +44,7 @@ impl Store {
                 .update_column(snapshots::Column::Root)
                 .to_owned(),
         );
-        self.committer().write_in_background(vec![Sql::new(&insert), mark]).await?;
+        self.committer().write_in_background(vec![Sql::new(&insert)]).await?;
         Ok(new)
     }
 

@@ -36,7 +36,7 @@ async fn the_least_recently_used_programs_are_let_go_and_opened_again() {
     // The last one is still in use while there is one too many.
     assert_eq!(open(&engine), ["a", "c"]);
     let found = engine.find(&Selector::Name("b".to_owned())).await.unwrap();
-    assert_eq!(found.timeline.head().revision.checked.program().modules().count(), 1);
+    assert_eq!(found.timeline.head().main.revision.checked.program().modules().count(), 1);
     assert_eq!(open(&engine), ["a", "b"]);
     drop((used, found));
     // Whoever reads the events of all keeps none of them.

@@ -17,6 +17,7 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
         id: [0; 16],
         parents: Vec::new(),
         branch: 0,
+        branch_name: None,
         kind: RevisionKind::Edit,
         actor: Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None },
         on_behalf_of: None,

@@ -74,12 +74,17 @@ impl Fixture {
         self.engine.find(&Selector::Name(name.to_owned())).await.unwrap()
     }
 
-    /// Replaces the text of a function.
+    /// Replaces the text of a function on `main`.
     pub(crate) async fn replace(&self, program: &str, of: &str, text: &str) {
+        self.replace_on("main", program, of, text).await;
+    }
+
+    /// Replaces the text of a function on a branch.
+    pub(crate) async fn replace_on(&self, branch: &str, program: &str, of: &str, text: &str) {
         let edit = ReplaceText { of: of.to_owned(), text: text.to_owned(), if_hash: None };
         let proposal = Proposal {
             program: Selector::Name(program.to_owned()),
-            branch: "main".to_owned(),
+            branch: branch.to_owned(),
             base: None,
             edits: vec![EditRequest::ReplaceFunctionText(edit)],
             dry_run: false,
@@ -92,9 +97,14 @@ impl Fixture {
         }
     }
 
-    /// Goes back or forth; tells whether there was anywhere to go.
+    /// Goes back or forth on `main`; tells whether there was anywhere to go.
     pub(crate) async fn travel(&self, open: &OpenProgram, way: Way) -> bool {
-        let travel = Travel { way, expected_head: None, dry_run: false };
+        self.travel_on("main", open, way).await
+    }
+
+    /// Goes back or forth on a branch; tells whether there was anywhere to go.
+    pub(crate) async fn travel_on(&self, branch: &str, open: &OpenProgram, way: Way) -> bool {
+        let travel = Travel { branch: branch.to_owned(), way, expected_head: None, dry_run: false };
         match self.engine.travel(open, &travel, &call()).await.unwrap() {
             Arrival::Made { committed, .. } => committed,
             Arrival::Nothing(_) => false,

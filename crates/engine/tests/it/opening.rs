@@ -1,6 +1,6 @@
 //! Opening a program from its snapshots and its log.
 
-use lmlang_engine::{Distance, Head, OpenProgram, Way};
+use lmlang_engine::{Distance, Head, OpenProgram, Tip, Way};
 
 use crate::fixture::{Fixture, OFTEN, call};
 
@@ -15,26 +15,49 @@ fn price(step: u64) -> String {
 }
 
 /// What a program is known by: all of it must be the same after it was opened again.
-fn known(open: &OpenProgram) -> String {
-    let Head { revision, last, line, checkpoints, provenance } = open.timeline.head();
-    let names: Vec<_> = checkpoints.iter().map(|it| (it.name.clone(), it.revision)).collect();
-    let (hash, touched) = (revision.checked.program().root_hash(), provenance.map().hash());
-    let number = revision.entry.number;
-    format!("r{number} of {last}, {hash}, {touched}, {names:?}, {line:?}")
+async fn known(fixture: &Fixture, open: &OpenProgram) -> String {
+    let head = open.timeline.head();
+    let names: Vec<_> = head.checkpoints.iter().map(|it| (it.name.clone(), it.revision)).collect();
+    let mut known = format!("{} entries, {names:?}\n", head.last);
+    for name in branches(&head) {
+        let Tip { branch, revision, line, provenance, .. } =
+            fixture.engine.tip(open, &head, &name).await.unwrap();
+        let (hash, touched) = (revision.checked.program().root_hash(), provenance.map().hash());
+        let number = revision.entry.number;
+        known += &format!("{name} {branch}: r{number}, {hash}, {touched}, {line:?}\n");
+    }
+    known
 }
 
-/// Changes of all kinds, `rounds` times.
+fn branches(head: &Head) -> Vec<String> {
+    head.branches.iter().map(|branch| branch.name.clone()).chain(["main".to_owned()]).collect()
+}
+
+/// Changes of all kinds on all branches, `rounds` times.
 async fn work(fixture: &Fixture, open: &OpenProgram, rounds: u64) {
+    work_with(fixture, open, rounds, true).await;
+}
+
+/// Changes of all kinds, `rounds` times; with branches, or on `main` alone.
+async fn work_with(fixture: &Fixture, open: &OpenProgram, rounds: u64, branching: bool) {
     for step in 0..rounds {
-        let number = open.timeline.head().last;
-        match step % 9 {
-            3 | 5 => drop(fixture.travel(open, Way::Undo(Distance::Steps(1 + step % 2))).await),
-            6 => drop(fixture.travel(open, Way::Redo(Distance::Steps(1))).await),
+        let head = open.timeline.head();
+        let (number, names) = (head.last, branches(&head));
+        let branch = &names[(number as usize * 7) % names.len()];
+        match step % 11 {
+            3 | 5 => drop(fixture.travel_on(branch, open, Way::Undo(Distance::Steps(1 + step % 2))).await),
+            6 => drop(fixture.travel_on(branch, open, Way::Redo(Distance::Steps(1))).await),
             7 => {
                 let name = format!("at {number}");
-                fixture.engine.create_checkpoint(open, &name, None, &call()).await.map(drop).unwrap();
+                fixture.engine.create_checkpoint(open, &name, Some(branch), &call()).await.map(drop).unwrap();
             }
-            _ => fixture.replace("shop", "app::price", &price(number)).await,
+            2 | 8 if branching => {
+                let (name, at) = (format!("from {number}"), format!("r{}", number.div_ceil(2)));
+                let at = if step % 2 == 0 { branch } else { &at };
+                fixture.engine.create_branch(open, &name, Some(at), &call()).await.map(drop).unwrap();
+            }
+            10 if branch != "main" => fixture.engine.delete_branch(open, branch, &call()).await.unwrap(),
+            _ => fixture.replace_on(branch, "shop", "app::price", &price(number)).await,
         }
     }
 }
@@ -46,10 +69,10 @@ async fn a_program_opens_as_it_was() {
     for _ in 0..4 {
         work(&fixture, &open, 30).await;
         fixture.snapshot_after(&open, 4).await;
-        let before = known(&open);
+        let before = known(&fixture, &open).await;
         fixture = fixture.reopened(&[]).await;
         open = fixture.find("shop").await;
-        assert_eq!(known(&open), before);
+        assert_eq!(known(&fixture, &open).await, before);
     }
     let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
@@ -62,14 +85,14 @@ async fn opening_reads_the_newest_snapshot_and_the_tail() {
     let open = fixture.create("shop", TEXT).await;
     fixture.engine.create_checkpoint(&open, "gone", None, &call()).await.unwrap();
     fixture.engine.delete_checkpoint(&open, "gone", &call()).await.unwrap();
-    work(&fixture, &open, 40).await;
+    work_with(&fixture, &open, 40, false).await;
     fixture.snapshot_after(&open, 20).await;
-    let before = known(&open);
+    let before = known(&fixture, &open).await;
     // Of older entries only those of the checkpoints that there are.
     let unreadable =
         "update log set edits = x'00', counts = x'00' where seq < 20 and (kind <> 8 or seq in (2, 3))";
     let fixture = fixture.reopened(&[unreadable]).await;
-    assert_eq!(known(&fixture.find("shop").await), before);
+    assert_eq!(known(&fixture, &fixture.find("shop").await).await, before);
 }
 
 #[tokio::test]
@@ -86,10 +109,10 @@ async fn a_snapshot_that_cannot_be_read_is_left_aside() {
         let open = fixture.create("shop", TEXT).await;
         work(&fixture, &open, 20).await;
         fixture.snapshot_after(&open, 8).await;
-        let before = known(&open);
+        let before = known(&fixture, &open).await;
         let fixture = fixture.reopened(&[damage]).await;
         let open = fixture.find("shop").await;
-        assert_eq!(known(&open), before, "{damage}");
+        assert_eq!(known(&fixture, &open).await, before, "{damage}");
         let findings = fixture.engine.doctor(|_| {}).await.unwrap().findings().count();
         assert_ne!(findings, 0, "{damage}");
         // And the program can be worked on.

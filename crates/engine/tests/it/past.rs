@@ -15,8 +15,15 @@ func two() -> (i64) {
 }
 ";
 
-const ALL: HistoryQuery =
-    HistoryQuery { newest: u64::MAX, before: u64::MAX, author: None, touching: None, kind: None, limit: 100 };
+const ALL: HistoryQuery = HistoryQuery {
+    newest: u64::MAX,
+    on_way_to: None,
+    before: u64::MAX,
+    author: None,
+    touching: None,
+    kind: None,
+    limit: 100,
+};
 
 /// `one` in odd revisions, `two`, which mentions it, in even ones.
 async fn work(fixture: &Fixture) {
@@ -64,7 +71,7 @@ async fn entries_that_touch_something_are_counted_over_the_whole_log() {
     let newest = open.timeline.head().last;
     let of = |name: &str| {
         let head = open.timeline.head();
-        head.revision.checked.program().resolve_path(name).first().copied()
+        head.main.revision.checked.program().resolve_path(name).first().copied()
     };
     for (name, newest, numbers) in [
         ("app::one", newest, vec![11, 9, 7, 5, 3, 1]),

@@ -31,7 +31,7 @@ async fn undo_goes_through_revisions_that_are_not_stored_yet() {
     );
     let head = open.timeline.head();
     assert_eq!(head.last, 8);
-    let text = print_program(head.revision.checked.program(), Detail::Full);
+    let text = print_program(head.main.revision.checked.program(), Detail::Full);
     assert!(text.contains("const.i64 2"), "{text}");
     let findings = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(findings.findings().collect::<Vec<_>>(), Vec::<String>::new());

@@ -183,6 +183,21 @@ impl<T> Connection<T> {
     }
 }
 
+impl<T> Connection<T> {
+    /// The same page with what becomes of each item.
+    pub async fn resolved<U, F: Future<Output = Result<U, ApiError>>>(
+        self,
+        item: impl Fn(T) -> F,
+    ) -> Result<Connection<U>, ApiError> {
+        let Connection { edges: items, more, earlier, total } = self;
+        let mut edges = Vec::with_capacity(items.len());
+        for Edge { cursor, node } in items {
+            edges.push(Edge { cursor, node: item(node).await? });
+        }
+        Ok(Connection { edges, more, earlier, total })
+    }
+}
+
 /// Names the connection types of a list item.
 pub trait Listed: Direct + Clone + 'static {
     /// Name of the connection type.

@@ -14,6 +14,9 @@ pub struct EventFilter {
     authors: Option<Vec<String>>,
     /// Revisions of one of these kinds.
     kinds: Option<Vec<RevisionKind>>,
+    /// Entries of the log on this branch, by number.
+    #[graphql(skip)]
+    pub(crate) branch: Option<u32>,
 }
 
 impl EventFilter {
@@ -35,7 +38,9 @@ impl EventFilter {
                 touched.into_iter().any(|function| functions.contains(&function.to_string()))
             })
         };
-        self.authors.as_ref().is_none_or(by_author)
+        let on_branch = |branch: u32| entry.is_none_or(|entry| entry.branch == branch);
+        self.branch.is_none_or(on_branch)
+            && self.authors.as_ref().is_none_or(by_author)
             && self.kinds.as_ref().is_none_or(of_kind)
             && self.functions.as_ref().is_none_or(in_function)
     }

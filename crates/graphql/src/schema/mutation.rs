@@ -15,7 +15,7 @@ use crate::schema::failure::fail;
 use crate::schema::ids::ViewId;
 use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
 use crate::schema::program::Program;
-use crate::schema::revision::Checkpoint;
+use crate::schema::revision::{Branch, Checkpoint};
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
 
@@ -207,6 +207,39 @@ pub struct CheckpointPayload {
     checkpoint: Option<Checkpoint>,
 }
 
+/// Makes a branch.
+#[derive(Clone, Debug, InputObject)]
+pub struct CreateBranchInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// Its name, unique among branches and checkpoints.
+    name: String,
+    /// The revision that it begins with, as for `program(at:)`: `r7`; without it, the head of `main`.
+    at: Option<String>,
+    /// Why, for the log.
+    message: Option<String>,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// Removes a branch; its revisions stay.
+#[derive(Clone, Debug, InputObject)]
+pub struct DeleteBranchInput {
+    /// The program, by id or name.
+    program_id: ID,
+    /// The branch; not `main`.
+    name: String,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// A branch that was made.
+#[derive(Clone, SimpleObject)]
+pub struct BranchPayload {
+    /// The branch.
+    branch: Option<Branch>,
+}
+
 /// What can be changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutation;
@@ -287,6 +320,24 @@ impl Mutation {
     ) -> Option<Result<DeletePayload>> {
         nullable(delete_checkpoint(context, input).await)
     }
+
+    /// Makes a branch: a line of work beside `main`, of one row however large the program is.
+    async fn create_branch(
+        &self,
+        context: &Context<'_>,
+        input: CreateBranchInput,
+    ) -> Option<Result<BranchPayload>> {
+        nullable(create_branch(context, input).await)
+    }
+
+    /// Removes a branch; its revisions stay and can be looked at by number.
+    async fn delete_branch(
+        &self,
+        context: &Context<'_>,
+        input: DeleteBranchInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(delete_branch(context, input).await)
+    }
 }
 
 /// A program named by the id of any view, or by its name.
@@ -344,14 +395,6 @@ impl CreateProgramPayload {
 
 fn unsupported(what: &str) -> ApiError {
     ApiError::new(Code::Unsupported, format!("{what} is not supported"))
-}
-
-fn main_only(branch: &str) -> Result<(), ApiError> {
-    if branch == lmlang_history::revision::MAIN {
-        return Ok(());
-    }
-    let data = serde_json::json!({ "given": branch, "candidates": ["main"], "retired": false });
-    Err(ApiError::new(Code::NotFound, format!("there is no branch `{branch}`")).data(data))
 }
 
 async fn create_program(
@@ -445,7 +488,6 @@ async fn undo(
     input: UndoInput,
     way: impl Fn(Distance) -> Way,
 ) -> Result<RevisionPayload, ApiError> {
-    main_only(&input.branch)?;
     if input.author.is_some() {
         return Err(unsupported("undo by author"));
     }
@@ -459,7 +501,12 @@ async fn undo(
                 .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?,
         ),
     };
-    let travel = Travel { way: way(distance), expected_head: input.expected_head, dry_run: input.dry_run };
+    let travel = Travel {
+        branch: input.branch,
+        way: way(distance),
+        expected_head: input.expected_head,
+        dry_run: input.dry_run,
+    };
     let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
     Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
 }
@@ -480,12 +527,15 @@ async fn restore_checkpoint(
     context: &Context<'_>,
     input: RestoreCheckpointInput,
 ) -> Result<RevisionPayload, ApiError> {
-    main_only(&input.branch)?;
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let way = Way::Restore(input.name);
-    let travel = Travel { way, expected_head: input.expected_head, dry_run: input.dry_run };
+    let travel = Travel {
+        branch: input.branch,
+        way: Way::Restore(input.name),
+        expected_head: input.expected_head,
+        dry_run: input.dry_run,
+    };
     let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
     Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
 }
@@ -498,5 +548,21 @@ async fn delete_checkpoint(
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     engine.delete_checkpoint(&open, &input.name, &call).await.map_err(fail)?;
+    Ok(DeletePayload { deleted: true })
+}
+
+async fn create_branch(context: &Context<'_>, input: CreateBranchInput) -> Result<BranchPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    let made = engine.create_branch(&open, &input.name, input.at.as_deref(), &call).await.map_err(fail)?;
+    Ok(BranchPayload { branch: Some(Branch::made(&View::head(engine, open), made)) })
+}
+
+async fn delete_branch(context: &Context<'_>, input: DeleteBranchInput) -> Result<DeletePayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
+    engine.delete_branch(&open, &input.name, &call).await.map_err(fail)?;
     Ok(DeletePayload { deleted: true })
 }

@@ -208,7 +208,7 @@ impl EditRejected {
         if let Some(checked) = after {
             let program = checked.program();
             shown.extend(findings.iter().map(|found| EditError::verified(program, found)));
-            let entry = open.timeline.head().revision.entry.clone();
+            let entry = open.timeline.head().main.revision.entry.clone();
             let refused = Arc::new(engine::Revision { entry, checked });
             let view = View::dry(engine, open.clone(), Uuid::nil(), refused);
             about.extend(warnings.into_iter().take(MAX_PAGE).map(|found| Diagnostic::new(&view, found)));

@@ -219,7 +219,7 @@ event! {
 }
 
 event! {
-    /// A branch was made or removed. None yet: there is one branch.
+    /// A branch was made or removed.
     BranchChanged {
         /// Its name.
         name: String,

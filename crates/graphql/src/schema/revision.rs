@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use chrono::{DateTime, TimeZone, Utc};
+use lmlang_engine::MAIN_BRANCH;
 use lmlang_history::log::{self, Header};
 use lmlang_history::revision::MAIN;
 
@@ -116,7 +117,7 @@ impl Revision {
 
     /// The branch that it is on.
     async fn branch(&self) -> &str {
-        MAIN
+        self.entry.branch_name.as_deref().unwrap_or(MAIN)
     }
 
     /// What it did.
@@ -136,7 +137,7 @@ impl Revision {
 
     /// The checkpoint that it made, moved or removed; null for what did something else.
     async fn checkpoint(&self) -> Option<&str> {
-        self.entry.name.as_deref()
+        self.entry.name.as_deref().filter(|_| self.entry.kind == log::RevisionKind::Checkpoint)
     }
 
     /// Why, in the author's words.
@@ -172,14 +173,16 @@ impl Revision {
         self.entry.counts.into()
     }
 
-    /// Whether the head's content does not build on it any more.
+    /// Whether the newest content of its branch does not build on it any more.
     async fn undone(&self) -> bool {
-        let holds = |head: &lmlang_engine::Head| head.line.holds(self.entry.number);
-        let held = match self.view.as_head() {
-            Some(head) => holds(head),
-            None => holds(&self.view.open().timeline.head()),
-        };
-        self.entry.kind.makes_state() && !held
+        if !self.entry.kind.makes_state() {
+            return false;
+        }
+        let now = self.view.open().timeline.head();
+        let head = self.view.as_head().unwrap_or(&now);
+        let held = self.view.engine().is_held(self.view.open(), head, &self.entry).await;
+        // A log that cannot be read has nothing that was undone.
+        !held.unwrap_or(true)
     }
 
     /// What an undo, redo, revert or restore went back to; the revision that a checkpoint names.
@@ -215,6 +218,7 @@ pub(crate) async fn history(
     let touching = touching.map(named);
     let query = lmlang_engine::HistoryQuery {
         newest: view.newest_entry(),
+        on_way_to: Some(view.stored_revision()),
         before: page.after_number()?.unwrap_or(u64::MAX),
         author,
         touching: touching.transpose()?,
@@ -236,12 +240,12 @@ pub(crate) async fn history(
     ))
 }
 
-/// A movable pointer to a revision.
+/// A line of work: a name for its newest revision.
 #[derive(Clone, SimpleObject)]
 pub struct Branch {
-    /// Its name.
+    /// Its name, unique among branches and checkpoints.
     name: String,
-    /// The revision that it points to.
+    /// Its newest revision of the content.
     head: Revision,
     /// When it was made.
     created_at: DateTime<Utc>,
@@ -254,19 +258,41 @@ impl Listed for Branch {
     const EDGE: &'static str = "BranchEdge";
 }
 
+impl Branch {
+    /// A branch that has just been made.
+    pub fn made(view: &View, made: lmlang_engine::Made) -> Branch {
+        let head = Revision::new(view, Arc::clone(&made.head.entry));
+        Branch { name: made.name, head, created_at: moment(made.time) }
+    }
+}
+
 /// The branches of a program, as a view sees them; cursors are names.
 pub(crate) async fn branches(
     view: &View,
     page: &PageRequest,
 ) -> std::result::Result<Connection<Branch>, ApiError> {
-    let entry = &view.revision().entry;
-    let head = match entry.parents.first().filter(|_| !view.is_stored()) {
-        // A dry run has moved no branch.
-        Some(parent) => numbered(view, *parent).await?,
-        None => Revision::new(view, Arc::clone(entry)),
+    let mut begun: BTreeMap<String, (u32, i64)> = match view.as_head() {
+        Some(head) => head.branches.iter().map(|one| (one.name.clone(), (one.number, one.time))).collect(),
+        None => {
+            let marks = earlier_marks(view, log::RevisionKind::Branch).await?;
+            marks.into_iter().map(|(name, entry)| (name, (entry.branch, entry.time))).collect()
+        }
     };
-    let created_at = moment(view.open().info().created);
-    Connection::sorted(page, vec![Branch { name: MAIN.to_owned(), head, created_at }], |one| &one.name)
+    begun.insert(MAIN.to_owned(), (MAIN_BRANCH, view.open().info().created));
+    let page = Connection::sorted(page, begun.into_iter().collect(), |(name, _): &(String, _)| name)?;
+    page.resolved(|(name, (number, time))| branch(view.clone(), name, number, time)).await
+}
+
+/// A branch as a view sees it.
+async fn branch(view: View, name: String, number: u32, time: i64) -> std::result::Result<Branch, ApiError> {
+    let head = match view.as_head().and_then(|head| head.tip(number)) {
+        Some(tip) => Arc::clone(&tip.revision.entry),
+        None => {
+            let newest = view.engine().newest_on(view.open(), number, view.newest_entry()).await;
+            newest.map_err(fail)?.ok_or_else(|| not_found("branch", &name))?
+        }
+    };
+    Ok(Branch { name, head: Revision::new(&view, head), created_at: moment(time) })
 }
 
 /// A named pointer to a revision.
@@ -326,26 +352,31 @@ pub(crate) async fn checkpoints(
 ) -> std::result::Result<Connection<Checkpoint>, ApiError> {
     let found: Vec<Arc<lmlang_engine::Checkpoint>> = match view.as_head() {
         Some(head) => head.checkpoints.iter().cloned().collect(),
-        None => earlier_checkpoints(view).await?,
+        None => {
+            let marks = earlier_marks(view, log::RevisionKind::Checkpoint).await?;
+            marks.values().filter_map(|entry| lmlang_engine::Checkpoint::of(entry)).map(Arc::new).collect()
+        }
     };
     let checkpoints = found.into_iter().map(|one| Checkpoint::new(view, one)).collect();
     Connection::sorted(page, checkpoints, |one| &one.checkpoint.name)
 }
 
-/// The checkpoints by name as they were after the newest entry that a view can see.
-async fn earlier_checkpoints(
+/// The checkpoints or branches by name as they were after the newest entry that a view can see: the entries that made them.
+async fn earlier_marks(
     view: &View,
-) -> std::result::Result<Vec<Arc<lmlang_engine::Checkpoint>>, ApiError> {
+    kind: log::RevisionKind,
+) -> std::result::Result<BTreeMap<String, Arc<Header>>, ApiError> {
     let newest = view.newest_entry();
     let mut named = BTreeMap::new();
     let mut before = newest.saturating_add(1);
     loop {
         let query = lmlang_engine::HistoryQuery {
             newest,
+            on_way_to: None,
             before,
             author: None,
             touching: None,
-            kind: Some(log::RevisionKind::Checkpoint),
+            kind: Some(kind),
             limit: MAX_PAGE,
         };
         let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
@@ -353,19 +384,11 @@ async fn earlier_checkpoints(
             before = entry.number;
             let Some(name) = &entry.name else { continue };
             // The newest entry about a name says whether it is there.
-            named.entry(name.clone()).or_insert_with(|| {
-                entry.target.map(|revision| lmlang_engine::Checkpoint {
-                    name: name.clone(),
-                    revision,
-                    message: entry.message.clone(),
-                    actor: entry.actor.clone(),
-                    time: entry.time,
-                    entry: entry.number,
-                })
-            });
+            named.entry(name.clone()).or_insert_with(|| Arc::clone(entry));
         }
         if !found.more {
-            return Ok(named.into_values().flatten().map(Arc::new).collect());
+            named.retain(|_, entry| entry.target.is_some());
+            return Ok(named);
         }
     }
 }

@@ -106,7 +106,8 @@ pub struct Subscription;
 #[Root]
 impl Subscription {
     /// What happens to a program, from now on or after a cursor; without `programId`, what happens to all programs, in
-    /// the order in which it was stored and also after they were deleted. The two have cursors of their own: see
+    /// the order in which it was stored and also after they were deleted. With `branch`, revisions of that branch only,
+    /// and what is no revision. The two have cursors of their own: see
     /// `Program.eventCursor` and `Query.eventCursor`.
     async fn program_events(
         &self,
@@ -117,15 +118,13 @@ impl Subscription {
         filter: Option<EventFilter>,
     ) -> Result<impl Stream<Item = Result<ProgramEvent>>> {
         let engine = context.data_unchecked::<Engine>().clone();
-        if branch.as_ref().is_some_and(|branch| branch != lmlang_history::revision::MAIN) {
-            return Err(not_found("branch", &branch.unwrap_or_default()).into());
-        }
         let mut filter = filter.unwrap_or_default();
         let (open, events) = match program_id {
             Some(program_id) => {
                 let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
                 let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
                 let view = View::head(&engine, open.clone());
+                filter.branch = branch.map(|name| branch_named(&view, &name)).transpose()?;
                 if let Some(functions) = &mut filter.functions {
                     let named = Named::all(&view, functions)?;
                     *functions = named.functions.iter().map(ToString::to_string).collect();
@@ -133,8 +132,9 @@ impl Subscription {
                 let events = engine.events(&open, after).map_err(fail)?;
                 (Some(open), events)
             }
-            None if filter.functions.is_some() => {
-                return Err(ApiError::new(Code::BadRequest, "`functions` needs `programId`").into());
+            None if filter.functions.is_some() || branch.is_some() => {
+                let needs = if branch.is_some() { "branch" } else { "functions" };
+                return Err(ApiError::new(Code::BadRequest, format!("`{needs}` needs `programId`")).into());
             }
             None => {
                 let after = after.as_deref().map(Cursor::of_all).transpose().map_err(fail)?;
@@ -205,11 +205,9 @@ impl Subscription {
         scope: Option<Vec<String>>,
     ) -> Result<impl Stream<Item = Result<DiagnosticsDelta>>> {
         let engine = context.data_unchecked::<Engine>().clone();
-        if branch != lmlang_history::revision::MAIN {
-            return Err(not_found("branch", &branch).into());
-        }
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
+        let branch = branch_named(&View::head(&engine, open.clone()), &branch)?;
         let view = View::head(&engine, open);
         let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
         let open = view.open().clone();
@@ -218,7 +216,7 @@ impl Subscription {
             let (engine, open, scope) = (engine.clone(), open.clone(), scope.clone());
             async move {
                 match told.map_err(fail) {
-                    Ok(told) => delta(&engine, &open, told.event, scope.as_ref()).await.transpose(),
+                    Ok(told) => delta(&engine, &open, branch, told.event, scope.as_ref()).await.transpose(),
                     Err(error) => Some(Err(error)),
                 }
             }
@@ -231,11 +229,16 @@ impl Subscription {
 async fn delta(
     engine: &Engine,
     open: &engine::OpenProgram,
+    branch: u32,
     event: Event,
     scope: Option<&Named>,
 ) -> std::result::Result<Option<DiagnosticsDelta>, ApiError> {
     let entry = match event {
-        Event::Entry(entry) if entry.kind.makes_state() || entry.kind.takes_target_state() => entry,
+        Event::Entry(entry)
+            if entry.branch == branch && (entry.kind.makes_state() || entry.kind.takes_target_state()) =>
+        {
+            entry
+        }
         Event::Entry(_) | Event::Refused { .. } | Event::Program { .. } => return Ok(None),
         Event::Gap { from, to } => {
             let message = format!("r{from} to r{to} are left out: read `diagnostics` of the program anew");
@@ -250,6 +253,15 @@ async fn delta(
     }
     let complete = after.findings().tally().is_complete();
     Ok(Some(DiagnosticsDelta { before, view: after, delta: Arc::new(delta), complete }))
+}
+
+/// The number of the branch with a name.
+fn branch_named(view: &View, name: &str) -> std::result::Result<u32, ApiError> {
+    if name == lmlang_history::revision::MAIN {
+        return Ok(engine::MAIN_BRANCH);
+    }
+    let branch = view.as_head().and_then(|head| head.branches.get(name));
+    branch.map(|branch| branch.number).ok_or_else(|| not_found("branch", name))
 }
 
 /// Ends a stream after its first error: whoever resumes goes on from before it.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::ID;
-use lmlang_engine::{Engine, Head, OpenProgram, Revision, Selector};
+use lmlang_engine::{Branch, Engine, Head, OpenProgram, Revision, Selector};
 use lmlang_history::revision::{Base, MAIN, RevisionName};
 use lmlang_ir::{FuncRef, Function, Hash, ModuleRef, NodeRef, Place, Program, Ref, graph};
 use lmlang_verify::Findings;
@@ -53,7 +53,7 @@ impl View {
     /// The head of a program's main branch.
     pub fn head(engine: &Engine, open: OpenProgram) -> View {
         let head = open.timeline.head();
-        View::new(engine, open, Which::Head, Arc::clone(&head.revision), Some(head))
+        View::new(engine, open, Which::Head, Arc::clone(&head.main.revision), Some(head))
     }
 
     /// A stored revision, whether or not it is the head.
@@ -61,13 +61,17 @@ impl View {
         View::new(engine, open, Which::Pinned(revision.entry.number), revision, None)
     }
 
-    /// A stored revision that somebody has just made, as the head; pinned, if it is not the head any more.
+    /// A stored revision that somebody has just made, as the head of its branch; pinned, if it is not that any more.
     pub fn made(engine: &Engine, open: OpenProgram, revision: Arc<Revision>) -> View {
-        match open.timeline.head() {
-            head if head.revision.entry.number == revision.entry.number => {
-                View::new(engine, open, Which::Head, revision, Some(head))
-            }
-            _ => View::pinned(engine, open, revision),
+        let (head, entry) = (open.timeline.head(), &revision.entry);
+        if head.main.revision.entry.number == entry.number {
+            return View::new(engine, open, Which::Head, revision, Some(head));
+        }
+        let newest =
+            |branch: &&Arc<Branch>| branch.tip().is_some_and(|tip| tip.revision.entry.number == entry.number);
+        match head.branches.numbered(entry.branch).filter(newest).map(|branch| branch.name.clone()) {
+            Some(name) => View::new(engine, open, Which::Branch(name), revision, Some(head)),
+            None => View::pinned(engine, open, revision),
         }
     }
 
@@ -113,14 +117,20 @@ impl View {
     }
 
     async fn at(engine: &Engine, open: OpenProgram, at: &str) -> Result<View, ApiError> {
-        let main = at
-            .parse::<RevisionName>()
-            .is_ok_and(|name| name.base == Base::Named(MAIN.into()) && name.back == 0);
-        if main {
-            return Ok(View::head(engine, open));
+        let head = open.timeline.head();
+        match at.parse() {
+            Ok(RevisionName { base: Base::Named(name), back: 0 }) if name == MAIN => {
+                Ok(View::head(engine, open))
+            }
+            Ok(RevisionName { base: Base::Named(name), back: 0 }) if head.branches.get(&name).is_some() => {
+                let tip = engine.tip(&open, &head, &name).await.map_err(fail)?;
+                Ok(View::new(engine, open, Which::Branch(name), tip.revision, Some(head)))
+            }
+            Ok(_) | Err(_) => {
+                let revision = engine.revision(&open, Some(at)).await.map_err(fail)?;
+                Ok(View::pinned(engine, open, revision))
+            }
         }
-        let revision = engine.revision(&open, Some(at)).await.map_err(fail)?;
-        Ok(View::pinned(engine, open, revision))
     }
 
     /// Another revision of the same program, pinned.
@@ -147,7 +157,16 @@ impl View {
         }
     }
 
-    /// All that belongs to the head, for a view of it.
+    /// The number of the newest stored revision of the content that this view builds on.
+    pub fn stored_revision(&self) -> u64 {
+        let entry = &self.0.revision.entry;
+        match self.is_stored() {
+            true => entry.number,
+            false => entry.parents.first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// All that belongs to the head of the program, for a view of a branch.
     pub fn as_head(&self) -> Option<&Head> {
         self.0.head.as_ref()
     }

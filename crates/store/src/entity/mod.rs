@@ -1,7 +1,6 @@
 //! The tables, one file each.
 
 pub(crate) mod actors;
-pub(crate) mod heads;
 pub(crate) mod log;
 pub(crate) mod objects;
 pub(crate) mod program_changes;

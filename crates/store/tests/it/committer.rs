@@ -1,6 +1,6 @@
 //! Order, grouping, and what happens to the others when one append fails.
 
-use lmlang_store::{Append, CommitError, Head, Step, Timestamp};
+use lmlang_store::{Append, Bound, CommitError, Step, Stretch};
 
 use crate::fixture::{Fixture, Gate, edit, keyed};
 
@@ -99,41 +99,23 @@ async fn an_append_is_all_or_nothing() {
 }
 
 #[tokio::test]
-async fn branches_are_stored_with_the_entries_that_make_them() {
+async fn entries_of_a_branch_are_found_by_themselves() {
     let fixture = Fixture::new().await;
     let program = fixture.program("a").await;
-    let head = |branch, name: &str| Head {
-        branch,
-        name: name.to_owned(),
-        seq: 1,
-        created: Timestamp(5),
-        deleted: None,
-    };
-    let committer = fixture.store.committer();
-    let made = Append { program, entries: vec![fixture.edit(2)], heads: vec![head(1, "feature")] };
-    committer.submit(made).await.unwrap();
-    let clash = Append { program, entries: vec![fixture.edit(3)], heads: vec![head(2, "feature")] };
-    match committer.submit(clash).await {
-        Err(CommitError::BranchExists { name }) => assert_eq!(name, "feature"),
-        other => panic!("{other:?}"),
+    let on = |branch, seq| lmlang_store::Entry { branch, ..fixture.edit(seq) };
+    for entry in [on(2, 2), on(0, 3), on(2, 4), on(5, 5), on(2, 6)] {
+        fixture.append(program, entry).await.unwrap();
     }
-    assert_eq!(fixture.seqs(program).await, [1, 2]);
-
-    // A removed branch frees its name and keeps its number.
-    let removed = Head { deleted: Some(Timestamp(6)), ..head(1, "feature") };
-    let moved = Append { program, entries: vec![fixture.edit(3)], heads: vec![removed, head(2, "feature")] };
-    committer.submit(moved).await.unwrap();
-    let heads = fixture.store.heads(program).await.unwrap();
-    assert_eq!(
-        heads.iter().map(|head| (head.branch, head.deleted.is_some())).collect::<Vec<_>>(),
-        [(0, false), (1, true), (2, false)]
-    );
-
-    let on_branch = lmlang_store::Entry { branch: 2, ..fixture.edit(4) };
-    fixture.append(program, on_branch).await.unwrap();
-    assert_eq!(fixture.store.head_seq(program, 0).await.unwrap(), Some(3));
-    assert_eq!(fixture.store.head_seq(program, 2).await.unwrap(), Some(4));
-    assert_eq!(fixture.store.head_seq(program, 3).await.unwrap(), None);
+    let newest = async |branch, at_most| fixture.store.newest_on(program, branch, at_most).await.unwrap();
+    assert_eq!([newest(0, 9).await, newest(2, 9).await, newest(2, 5).await], [Some(3), Some(6), Some(4)]);
+    assert_eq!([newest(3, 9).await, newest(5, 4).await], [None, None]);
+    for (branch, entries, seqs) in [(0, 1..=6, &[1, 3][..]), (2, 3..=6, &[4, 6]), (5, 1..=9, &[5])] {
+        let stretch = Stretch { branch, entries };
+        let found =
+            fixture.store.entries_on(program, &stretch, Bound { rows: 9, bytes: 1 << 20 }).await.unwrap();
+        assert_eq!(found.iter().map(|entry| entry.seq).collect::<Vec<_>>(), seqs);
+        assert_eq!(fixture.store.stretch_len(program, &stretch).await.unwrap(), seqs.len() as u64);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,11 +138,7 @@ async fn sixty_four_callers_on_one_program_and_on_many() {
                     let mut seq = next[place].lock().unwrap();
                     let entry = keyed(edit(*seq, actor), &format!("{caller}/{round}"));
                     *seq += 1;
-                    committer.submit(Append {
-                        program: programs[place],
-                        entries: vec![entry],
-                        heads: Vec::new(),
-                    })
+                    committer.submit(Append { program: programs[place], entries: vec![entry] })
                 };
                 ticket.await.unwrap();
             }
@@ -192,6 +170,6 @@ async fn closing_finishes_what_is_queued_and_refuses_what_comes_later() {
     fixture.store.close().await.unwrap();
     first.await.unwrap();
     second.await.unwrap();
-    let late = committer.submit(Append { program, entries: vec![edit(4, fixture.actor)], heads: Vec::new() });
+    let late = committer.submit(Append { program, entries: vec![edit(4, fixture.actor)] });
     assert!(matches!(late.await, Err(CommitError::Storage(lmlang_store::Fault::Closed))));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lmlang_store::{Action, CommitError, Entry, EntryKind, Fault, Faults, Options, Step, Store};
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::fixture::{Fixture, author, create, edit, main_branch, new_program, options};
+use crate::fixture::{Fixture, author, create, edit, new_program, options};
 
 /// Fails the next time that a step is reached, once armed.
 pub(crate) fn once(step: Step, fault: Fault) -> (Arc<AtomicBool>, Faults) {
@@ -53,7 +53,7 @@ async fn a_lost_answer_to_other_writing_too() {
         let first = Entry { kind: EntryKind::Create, ..fixture.edit(1) };
         let program = fixture
             .store
-            .create_program(new_program("a"), vec![first], vec![main_branch()])
+            .create_program(new_program("a"), vec![first])
             .await
             .unwrap_or_else(|error| panic!("{step:?}: {error}"));
         assert_eq!(fixture.seqs(program).await, [1], "{step:?}");
@@ -124,7 +124,7 @@ async fn a_lock_held_by_another_tool_is_busy() {
     let program = create(&store, "a", actor).await;
     let tool = Database::connect(format!("sqlite://{}", store.path().display())).await.unwrap();
     tool.execute_unprepared("BEGIN IMMEDIATE").await.unwrap();
-    let append = || lmlang_store::Append { program, entries: vec![edit(2, actor)], heads: Vec::new() };
+    let append = || lmlang_store::Append { program, entries: vec![edit(2, actor)] };
     let answer = store.committer().submit(append()).await;
     assert!(matches!(answer, Err(CommitError::Storage(Fault::Busy))), "{answer:?}");
     tool.close().await.unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lmlang_store::{
-    Action, Actor, ActorKey, ActorKind, Append, CommitError, Entry, EntryKind, FIRST_SEQ, Faults, Head,
+    Action, Actor, ActorKey, ActorKind, Append, CommitError, Entry, EntryKind, FIRST_SEQ, Faults,
     Idempotency, NewProgram, Options, ProgramKey, Step, Store, Ticket, Timestamp,
 };
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ impl Fixture {
     }
 
     pub(crate) fn submit(&self, program: ProgramKey, entries: Vec<Entry>) -> Ticket {
-        self.store.committer().submit(Append { program, entries, heads: Vec::new() })
+        self.store.committer().submit(Append { program, entries })
     }
 
     pub(crate) async fn append(&self, program: ProgramKey, entry: Entry) -> Result<(), CommitError> {
@@ -70,13 +70,9 @@ pub(crate) fn new_program(name: &str) -> NewProgram {
     NewProgram { id: Uuid::now_v7(), name: name.to_owned(), doc: String::new(), created: Timestamp(1) }
 }
 
-pub(crate) fn main_branch() -> Head {
-    Head { branch: 0, name: "main".to_owned(), seq: FIRST_SEQ, created: Timestamp(1), deleted: None }
-}
-
 pub(crate) async fn create(store: &Store, name: &str, actor: ActorKey) -> ProgramKey {
     let first = Entry { kind: EntryKind::Create, parents: Default::default(), ..edit(FIRST_SEQ, actor) };
-    store.create_program(new_program(name), vec![first], vec![main_branch()]).await.unwrap()
+    store.create_program(new_program(name), vec![first]).await.unwrap()
 }
 
 /// An edit that follows the entry before it.

@@ -66,7 +66,7 @@ async fn child_that_dies() {
         for rows in [1, 300] {
             let entries = (next..next + rows).map(|seq| edit(seq, actor)).collect();
             next += rows;
-            store.committer().submit(Append { program, entries, heads: Vec::new() }).await.unwrap();
+            store.committer().submit(Append { program, entries }).await.unwrap();
             println!("stored {}", next - 1);
         }
     }

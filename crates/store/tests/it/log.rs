@@ -1,7 +1,7 @@
 //! Reading what was appended.
 
 use lmlang_store::{
-    Actor, ActorKind, Bound, Entry, EntryKind, HistoryFilter, Idempotency, Origin, Tail, Timestamp,
+    Actor, ActorKind, Bound, Entry, EntryKind, HistoryFilter, Idempotency, Origin, Stretch, Tail, Timestamp,
 };
 use uuid::Uuid;
 
@@ -84,7 +84,11 @@ async fn history_is_paged_newest_first_and_filtered() {
     assert_eq!(list(HistoryFilter { before: Some(18), ..Default::default() }, 2).await, (vec![17, 16], 17));
     let checkpoints = HistoryFilter { kinds: vec![EntryKind::Checkpoint], ..Default::default() };
     assert_eq!(list(checkpoints, 9).await, (vec![20, 15, 10, 5], 4));
-    let by_other = HistoryFilter { actors: Some(vec![other]), branch: Some(1), ..Default::default() };
+    let by_other = HistoryFilter {
+        actors: Some(vec![other]),
+        stretches: vec![Stretch { branch: 1, entries: 1..=20 }],
+        ..Default::default()
+    };
     assert_eq!(list(by_other, 9).await, (vec![20, 18, 16], 3));
     let nobody = HistoryFilter { actors: Some(Vec::new()), ..Default::default() };
     assert_eq!(list(nobody, 9).await, (vec![], 0));
@@ -93,7 +97,7 @@ async fn history_is_paged_newest_first_and_filtered() {
         let marks = fixture.store.marks(program, after).await.unwrap();
         assert_eq!(marks.iter().map(|entry| entry.seq).collect::<Vec<_>>(), expected);
     }
-    assert_eq!(fixture.store.head_seq(program, 0).await.unwrap(), Some(15));
+    assert_eq!(fixture.store.newest_on(program, 0, u64::MAX).await.unwrap(), Some(15));
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn a_store_that_was_dropped_can_be_opened_again() {
     let Fixture { dir, store, actor } = Fixture::new().await;
     let program = crate::fixture::create(&store, "a", actor).await;
     let entries = vec![crate::fixture::edit(2, actor)];
-    let ticket = store.committer().submit(lmlang_store::Append { program, entries, heads: Vec::new() });
+    let ticket = store.committer().submit(lmlang_store::Append { program, entries });
     ticket.await.unwrap();
     // The files as they lie there while the store is open: what a crash leaves.
     let crashed = tempfile::tempdir().unwrap();

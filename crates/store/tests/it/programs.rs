@@ -4,7 +4,7 @@ use lmlang_store::{
     CommitError, CreateProgramError, Entry, EntryKind, NewProgram, Timestamp, UpdateProgramError,
 };
 
-use crate::fixture::{Fixture, keyed, main_branch, new_program};
+use crate::fixture::{Fixture, keyed, new_program};
 
 #[tokio::test]
 async fn names_ids_and_keys_are_unique() {
@@ -12,16 +12,16 @@ async fn names_ids_and_keys_are_unique() {
     let first = |key: &str| vec![keyed(Entry { kind: EntryKind::Create, ..fixture.edit(1) }, key)];
     let store = &fixture.store;
     let program = new_program("a");
-    let key = store.create_program(program.clone(), first("k"), vec![main_branch()]).await.unwrap();
+    let key = store.create_program(program.clone(), first("k")).await.unwrap();
 
-    let error = store.create_program(new_program("a"), first("l"), Vec::new()).await.unwrap_err();
+    let error = store.create_program(new_program("a"), first("l")).await.unwrap_err();
     assert!(matches!(error, CreateProgramError::NameTaken { .. }), "{error:?}");
-    let error = store.create_program(new_program("b"), first("k"), Vec::new()).await.unwrap_err();
+    let error = store.create_program(new_program("b"), first("k")).await.unwrap_err();
     assert!(matches!(error, CreateProgramError::KeyTaken { program } if program == key), "{error:?}");
     let same_id = NewProgram { name: "b".to_owned(), ..program };
-    let error = store.create_program(same_id, first("m"), Vec::new()).await.unwrap_err();
+    let error = store.create_program(same_id, first("m")).await.unwrap_err();
     assert!(matches!(error, CreateProgramError::IdTaken), "{error:?}");
-    let error = store.create_program(new_program("b"), vec![fixture.edit(2)], Vec::new()).await.unwrap_err();
+    let error = store.create_program(new_program("b"), vec![fixture.edit(2)]).await.unwrap_err();
     assert!(matches!(error, CreateProgramError::Entries(CommitError::OutOfOrder { .. })), "{error:?}");
 
     assert_eq!(store.programs(None, None, 10).await.unwrap().total, 1);

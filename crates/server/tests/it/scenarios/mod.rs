@@ -19,6 +19,7 @@ const BLESS: &str = "LMLANG_BLESS";
 const STORED: &str = "{ programs(first: 100) { totalCount nodes {
     id name doc rootHash revision { number kind message }
     history(first: 1) { totalCount }
+    branches { nodes { name head { number } } }
     checkpoints { nodes { name message revision { number } } }
 } } }";
 

@@ -170,11 +170,7 @@ async fn record() -> Vec<Event> {
                 let rows = if round == 5 && place == 1 { 300 } else { 1 + round % 3 };
                 let entries: Vec<_> = (next[place]..next[place] + rows).map(|seq| edit(seq, actor)).collect();
                 next[place] += rows;
-                tickets.push((
-                    place,
-                    next[place] - 1,
-                    store.committer().submit(Append { program, entries, heads: Vec::new() }),
-                ));
+                tickets.push((place, next[place] - 1, store.committer().submit(Append { program, entries })));
             }
             for (place, seq, ticket) in tickets {
                 ticket.await.unwrap();
@@ -184,7 +180,7 @@ async fn record() -> Vec<Event> {
                 let snapshot = Snapshot { program: programs[0], seq: next[0] - 1, root: vec![1; 64] };
                 let object =
                     Object { hash: [(session * 12 + round) as u8; 32], version: 1, bytes: vec![5; 9_000] };
-                store.put_snapshot(snapshot, 0, vec![object]).await.unwrap();
+                store.put_snapshot(snapshot, vec![object]).await.unwrap();
             }
             if round == 7 {
                 // The log starts from its beginning again, over frames that have been folded into the file.
@@ -220,7 +216,7 @@ async fn survivors(dir: &Path) -> [u64; 3] {
         assert_eq!(stored, (1..=*length).collect::<Vec<_>>());
         // The next edit is taken.
         let entries = vec![edit(*length + 1, author(&store).await)];
-        store.committer().submit(Append { program: program.key, entries, heads: Vec::new() }).await.unwrap();
+        store.committer().submit(Append { program: program.key, entries }).await.unwrap();
     }
     assert_eq!(store.check(None).await.unwrap().findings, []);
     store.close().await.unwrap();

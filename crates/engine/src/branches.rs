@@ -1,0 +1,338 @@
+//! Branches: lines of work in one program, with one log for all of them.
+//!
+//! Every program has `main`. Another branch begins with an entry that names a revision; its number is that entry's. What
+//! is done on it follows that revision, so that a state is found by walking from parent to parent: stretches of the log,
+//! each on one branch.
+
+use std::sync::{Arc, OnceLock};
+
+use imbl::OrdMap;
+use lmlang_history::Provenance;
+use lmlang_history::line::Line;
+use lmlang_history::log::{Entry, Header, RevisionKind};
+use lmlang_history::revision::{MAIN, check_name};
+use lmlang_ir::RefAllocator;
+use lmlang_store::Stretch;
+
+use crate::catalog::check_length;
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::request::Call;
+use crate::timeline::{Head, Revision};
+use crate::writing::{Next, Plan, Written};
+
+/// The number of the branch that every program has.
+pub const MAIN_BRANCH: u32 = 0;
+
+/// The newest state of a branch. A clone copies pointers.
+#[derive(Clone, Debug)]
+pub struct Tip {
+    /// The number of the branch.
+    pub branch: u32,
+    /// Its name; nothing for `main`.
+    pub name: Option<Arc<str>>,
+    /// Its newest revision of the content.
+    pub revision: Arc<Revision>,
+    /// What undo and redo go back to.
+    pub line: Line,
+    /// In which revision each entity was made and changed last.
+    pub provenance: Provenance,
+}
+
+impl Tip {
+    /// The tip after the next entry, with the newest revision of the content then.
+    pub(crate) fn after(&self, entry: &Entry, revision: Arc<Revision>) -> Result<Tip, Error> {
+        let mut next = Tip { revision, ..self.clone() };
+        next.provenance.follow(entry);
+        // The plan asked the line first; a refusal here would be a mistake of ours.
+        next.line.push(entry.step()).map_err(|error| Error::bad_request(error.to_string()))?;
+        Ok(next)
+    }
+
+    /// What a new branch starts with: what came before can be undone on it too.
+    fn branch_off(&self, branch: u32, name: &str) -> Tip {
+        Tip { branch, name: Some(name.into()), line: self.line.branch_off(), ..self.clone() }
+    }
+}
+
+/// A branch beside `main`.
+#[derive(Debug)]
+pub struct Branch {
+    /// Its number: that of the entry that made it.
+    pub number: u32,
+    /// Its name, unique among branches and checkpoints.
+    pub name: String,
+    /// When it was made, in microseconds of UTC.
+    pub time: i64,
+    /// Its newest state, once somebody has asked for it: building it again takes long. Every head in which nothing has
+    /// happened to the branch since shares it.
+    tip: OnceLock<Tip>,
+}
+
+impl Branch {
+    /// The newest state, if it is in memory.
+    pub fn tip(&self) -> Option<&Tip> {
+        self.tip.get()
+    }
+}
+
+/// The branches beside `main`, by name. A clone copies a pointer.
+#[derive(Clone, Debug, Default)]
+pub struct Branches(OrdMap<String, Arc<Branch>>);
+
+impl Branches {
+    /// The branch with a name.
+    pub fn get(&self, name: &str) -> Option<&Arc<Branch>> {
+        self.0.get(name)
+    }
+
+    /// The branch with a number.
+    pub fn numbered(&self, number: u32) -> Option<&Arc<Branch>> {
+        self.0.values().find(|branch| branch.number == number)
+    }
+
+    /// All of them by name.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Branch>> {
+        self.0.values()
+    }
+
+    /// Takes an entry in that makes or removes a branch; its newest state, if that is in memory.
+    pub(crate) fn follow(&mut self, entry: &Header, tip: Option<Tip>) {
+        let (RevisionKind::Branch, Some(name)) = (entry.kind, &entry.name) else { return };
+        if entry.target.is_none() {
+            self.0.remove(name);
+            return;
+        }
+        self.put(Branch { number: entry.branch, name: name.clone(), time: entry.time, tip: cell(tip) });
+    }
+
+    /// Moves a branch on to its state after the next entry; to one that is not in memory.
+    pub(crate) fn advance(&mut self, number: u32, tip: Option<Tip>) {
+        let Some(branch) = self.numbered(number).cloned() else { return };
+        self.put(Branch { number, name: branch.name.clone(), time: branch.time, tip: cell(tip) });
+    }
+
+    fn put(&mut self, branch: Branch) {
+        self.0.insert(branch.name.clone(), Arc::new(branch));
+    }
+}
+
+fn cell(tip: Option<Tip>) -> OnceLock<Tip> {
+    tip.map_or_else(OnceLock::new, OnceLock::from)
+}
+
+/// The way from the first entry of a program to one of its states, oldest stretch first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way(Vec<Stretch>);
+
+impl Way {
+    /// The way to an entry on `main`.
+    pub(crate) fn of_main(end: u64) -> Way {
+        Way(vec![Stretch { branch: MAIN_BRANCH, entries: 1..=end }])
+    }
+
+    /// The way with what follows on its last branch, up to a number.
+    pub(crate) fn until(mut self, number: u64) -> Way {
+        if let Some(last) = self.0.last_mut() {
+            last.entries = *last.entries.start()..=number.max(*last.entries.end());
+        }
+        self
+    }
+
+    /// Its stretches, oldest first.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.0
+    }
+
+    /// The number of the entry that it leads to.
+    pub(crate) fn end(&self) -> u64 {
+        self.0.last().map_or(0, |stretch| *stretch.entries.end())
+    }
+
+    /// The stretches with entries after one, cut to them.
+    pub(crate) fn after(&self, number: u64) -> impl Iterator<Item = Stretch> {
+        let left = self.0.iter().filter(move |stretch| *stretch.entries.end() > number);
+        left.map(move |Stretch { branch, entries }| {
+            let entries = *entries.start().max(&(number + 1))..=*entries.end();
+            Stretch { branch: *branch, entries }
+        })
+    }
+
+    /// Whether an entry is on it.
+    pub(crate) fn holds(&self, entry: &Header) -> bool {
+        let mut stretches = self.0.iter();
+        stretches.any(|stretch| stretch.branch == entry.branch && stretch.entries.contains(&entry.number))
+    }
+}
+
+impl Engine {
+    /// The way to an entry.
+    pub(crate) async fn way(&self, open: &OpenProgram, number: u64) -> Result<Way, Error> {
+        let (mut stretches, mut end) = (Vec::new(), number);
+        loop {
+            let missing = || Error::not_found("revision", format!("r{end}"));
+            let branch = self.header(open, end).await?.ok_or_else(missing)?.branch;
+            let start = u64::from(branch).max(1);
+            stretches.push(Stretch { branch, entries: start..=end });
+            if branch == MAIN_BRANCH {
+                stretches.reverse();
+                return Ok(Way(stretches));
+            }
+            let first = self.header(open, start).await?.ok_or_else(missing)?;
+            end = first.parents.first().copied().ok_or_else(missing)?;
+        }
+    }
+
+    /// The newest state of a branch, as of a head.
+    pub async fn tip(&self, open: &OpenProgram, head: &Head, name: &str) -> Result<Tip, Error> {
+        if name == MAIN {
+            return Ok(head.main.clone());
+        }
+        let branch = head.branches.get(name).ok_or_else(|| no_branch(head, name))?;
+        match branch.tip.get() {
+            Some(tip) => Ok(tip.clone()),
+            // Rare, and much to keep room for in everything that asks for a tip.
+            None => Box::pin(self.load_tip(open, branch, head.last)).await,
+        }
+    }
+
+    /// Builds the newest state of a branch again, as of an entry.
+    async fn load_tip(&self, open: &OpenProgram, branch: &Branch, last: u64) -> Result<Tip, Error> {
+        let newest = self.newest_on(open, branch.number, last).await?;
+        let newest = newest.ok_or_else(|| Error::not_found("branch", &branch.name))?;
+        let tip = match self.tip_at(open, newest.number).await? {
+            tip if tip.branch == branch.number => tip,
+            // Nothing has been done on it yet.
+            tip => tip.branch_off(branch.number, &branch.name),
+        };
+        Ok(branch.tip.get_or_init(|| tip).clone())
+    }
+
+    /// The newest revision of the content on a branch that is not younger than an entry.
+    pub async fn newest_on(
+        &self,
+        open: &OpenProgram,
+        branch: u32,
+        at_most: u64,
+    ) -> Result<Option<Arc<Header>>, Error> {
+        match self.store().newest_on(open.timeline.key(), branch, at_most).await? {
+            Some(number) => self.content_header(open, number).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the newest state of an entry's branch builds on it; a branch that is gone stays as it was.
+    pub async fn is_held(&self, open: &OpenProgram, head: &Head, entry: &Header) -> Result<bool, Error> {
+        match entry.branch_name.as_deref().unwrap_or(MAIN) {
+            name if name == MAIN || head.branches.get(name).is_some() => {
+                Ok(self.tip(open, head, name).await?.line.holds(entry.number))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Makes a branch that begins at a revision, else at the newest one of `main`.
+    pub async fn create_branch(
+        &self,
+        open: &OpenProgram,
+        name: &str,
+        at: Option<&str>,
+        call: &Call,
+    ) -> Result<Made, Error> {
+        check_length(name, self.limits().name_length)?;
+        check_name(name).map_err(|error| Error::bad_request(error.to_string()))?;
+        // As in `propose`.
+        let from = &match at {
+            Some(at) => self.origin_of(open, at).await.map(Some),
+            None => Ok(None),
+        };
+        let plan = |head: Head, refs: RefAllocator| async move {
+            let from = from.clone()?.unwrap_or_else(|| head.main.clone());
+            refuse_taken(&head, name)?;
+            let too_many = |_| Error::Limit { which: "entries", limit: u32::MAX.into(), actual: head.last };
+            let branch = u32::try_from(head.last + 1).map_err(too_many)?;
+            let tip = from.branch_off(branch, name);
+            let base = self.blank_header(RevisionKind::Branch, &head, &tip, &refs, call);
+            let target = Some(tip.revision.entry.number);
+            let entry = Entry::new(Header { target, name: Some(name.to_owned()), ..base }, Vec::new());
+            let answer = Made { name: name.to_owned(), time: entry.time, head: Arc::clone(&tip.revision) };
+            Ok(Plan::<Made, std::convert::Infallible>::Append {
+                entry,
+                next: Next::Branch(Some(tip)),
+                refs,
+                answer,
+            })
+        };
+        match self.write(open, call, plan).await? {
+            Written::Stored(made) => Ok(made),
+            Written::Left(never) => match never {},
+            Written::Repeated(number) => {
+                let missing = || Error::not_found("branch", name);
+                let first = self.header(open, number).await?.ok_or_else(missing)?;
+                let head = self.state(open, first.target.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+                Ok(Made { name: first.name.clone().unwrap_or_default(), time: first.time, head })
+            }
+        }
+    }
+
+    /// The tip that a branch at a revision has: the shared one where the revision is a branch's newest.
+    async fn origin_of(&self, open: &OpenProgram, at: &str) -> Result<Tip, Error> {
+        let head = open.timeline.head();
+        if at == MAIN || head.branches.get(at).is_some() {
+            return self.tip(open, &head, at).await;
+        }
+        let named = self.named(open, at).await?;
+        if named.number == head.main.revision.entry.number {
+            return Ok(head.main);
+        }
+        Box::pin(self.tip_at(open, named.number)).await
+    }
+
+    /// Removes a branch; its revisions stay. `main` cannot be removed.
+    pub async fn delete_branch(&self, open: &OpenProgram, name: &str, call: &Call) -> Result<(), Error> {
+        if name == MAIN {
+            return Err(Error::bad_request("the branch `main` cannot be deleted"));
+        }
+        let plan = |head: Head, refs: RefAllocator| async move {
+            let tip = self.tip(open, &head, name).await?;
+            let base = self.blank_header(RevisionKind::Branch, &head, &tip, &refs, call);
+            let entry = Entry::new(Header { name: Some(name.to_owned()), ..base }, Vec::new());
+            Ok(Plan::<(), ()>::Append { entry, next: Next::Branch(None), refs, answer: () })
+        };
+        self.write(open, call, plan).await.map(drop)
+    }
+}
+
+/// A branch that has just been made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Its name.
+    pub name: String,
+    /// When it was made, in microseconds of UTC.
+    pub time: i64,
+    /// The revision that it begins with.
+    pub head: Arc<Revision>,
+}
+
+/// Refuses a name that a branch or a checkpoint has.
+pub(crate) fn refuse_taken(head: &Head, name: &str) -> Result<(), Error> {
+    let taken = |what| Err(Error::NameTaken { what, name: name.to_owned() });
+    match (name == MAIN || head.branches.get(name).is_some(), head.checkpoints.get(name)) {
+        (true, _) => taken("branch"),
+        (false, Some(_)) => taken("checkpoint"),
+        (false, None) => Ok(()),
+    }
+}
+
+/// Names that are told where none is near.
+const CANDIDATES: usize = 10;
+
+/// The error of a branch that is not there.
+fn no_branch(head: &Head, name: &str) -> Error {
+    let names = || head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
+    let mut candidates = lmlang_ir::text::nearest(name, names());
+    if candidates.is_empty() {
+        candidates.extend(names().take(CANDIDATES).map(str::to_owned));
+    }
+    Error::NotFound { what: "branch", given: name.to_owned(), candidates, retired: false }
+}
