@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::entities::RegionOwner;
 use crate::function::Function;
-use crate::node::{Node, Source};
+use crate::node::{Node, NodeContent, Source};
 use crate::ops::op::{Attr, Case, Exit, Op};
 use crate::ops::spec::{AttrKind, PortType};
 use crate::program::Program;
@@ -81,6 +81,18 @@ pub fn outputs(program: &Program, function: &Function, node: &Node) -> Option<Sm
         outputs.extend(scope.types(port.ty)?);
     }
     Some(outputs)
+}
+
+/// The types that a node's outputs would have with another operator; `None` as for [`ports`].
+pub fn outputs_with(
+    program: &Program,
+    function: &Function,
+    node: &Node,
+    op: &Op,
+) -> Option<SmallVec<[Type; 1]>> {
+    let mut other = node.clone();
+    other.set_content(NodeContent { op: op.clone(), ..node.content() });
+    outputs(program, function, &other)
 }
 
 /// The type of the value that a source gives; `None` when there is no such output or parameter.
