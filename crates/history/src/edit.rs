@@ -240,6 +240,28 @@ impl FunctionEdit {
         }
     }
 
+    /// Tells whether the edit removes the entity that it is about.
+    pub fn removes(&self) -> bool {
+        match self {
+            FunctionEdit::RemoveVariable { .. }
+            | FunctionEdit::RemoveContract { .. }
+            | FunctionEdit::RemoveRegion { .. }
+            | FunctionEdit::RemoveNode { .. } => true,
+            FunctionEdit::SetHead { .. }
+            | FunctionEdit::AddVariable { .. }
+            | FunctionEdit::SetVariable { .. }
+            | FunctionEdit::AddContract { .. }
+            | FunctionEdit::SetContract { .. }
+            | FunctionEdit::AddRegion { .. }
+            | FunctionEdit::SetRegion { .. }
+            | FunctionEdit::InsertNode { .. }
+            | FunctionEdit::SetNode { .. }
+            | FunctionEdit::SetLabel { .. }
+            | FunctionEdit::SetInput { .. }
+            | FunctionEdit::MoveNode { .. } => false,
+        }
+    }
+
     /// The entity that is changed; `None`: the function itself.
     pub fn subject(&self) -> Option<Ref> {
         match self {
@@ -329,6 +351,24 @@ impl Edit {
                 | FunctionEdit::SetInput { .. }
                 | FunctionEdit::MoveNode { .. } => false,
             },
+        }
+    }
+
+    /// Tells whether the edit removes the entity that it is about.
+    pub fn removes(&self) -> bool {
+        match self {
+            Edit::RemoveModule { .. }
+            | Edit::RemoveType { .. }
+            | Edit::RemoveStorage { .. }
+            | Edit::RemoveFunction { .. } => true,
+            Edit::AddModule { .. }
+            | Edit::SetModule { .. }
+            | Edit::AddType { .. }
+            | Edit::SetType { .. }
+            | Edit::AddStorage { .. }
+            | Edit::SetStorage { .. }
+            | Edit::AddFunction { .. } => false,
+            Edit::Within { edit, .. } => edit.removes(),
         }
     }
 

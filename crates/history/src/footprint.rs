@@ -1,37 +1,155 @@
 //! Footprints: what an edit reads and writes, and so which edits commute.
 //!
-//! A footprint is exact about places and careful about types: where it cannot tell that what others rely on stayed the same,
-//! it says that it changed. Two edits whose footprints do not collide may be applied in either order with the same result,
-//! the order of nodes that both put into one gap apart: those only compute, or they would collide.
+//! A footprint says what an edit changes of the state before it, field by field: an edit that replaces a whole record
+//! writes the fields in which the new one differs. It is exact about places, and careful about what users rely on: where
+//! it cannot tell that this stayed the same, it says that it changed. Two edits whose footprints do not collide may be
+//! taken in either order with the same result, if each is [laid over](crate::merge::onto) what is there, and the order of
+//! nodes that both put into one gap apart: those only compute, or they would collide.
+
+mod of_edit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lmlang_ir::{
-    Attr, Effect, FuncRef, Function, FunctionHead, ModuleRef, Name, NodeRef, Op, Place, Program, Ref,
-    RefKind, RegionOwner, RegionRef, Source, Type, ops::AttrKind,
-};
+pub(crate) use of_edit::{arms, changed_cases, permuted};
 
-use crate::edit::{Edit, FunctionEdit};
+use lmlang_ir::{Case, Effect, ModuleRef, Name, NodeRef, Op, Place, Program, Ref, RegionRef};
+
+use crate::edit::Edit;
 
 /// The smallest thing that an edit reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Touch {
     /// That an entity exists.
     Existence(Ref),
-    /// The record of an entity: of a node its operator and regions.
-    Record(Ref),
-    /// The name and doc of a node.
-    Label(NodeRef),
+    /// One field of the record of an entity.
+    Part(Ref, Part),
     /// What users rely on: parameters and results, the parts of a type, the outputs of a node, the type of a variable.
     Signature(Ref),
+    /// One parameter of a function or a region, as what is inside of it uses it.
+    Param(Ref, u16),
+    /// One case of a `match`.
+    Case(NodeRef, Case),
     /// The source of one input.
     Input(NodeRef, u16),
     /// How many inputs a node has.
     Inputs(NodeRef),
     /// Where a node stands.
     Position(NodeRef),
-    /// Who has a name in a module, or at the top.
-    Name(Option<ModuleRef>, Name),
+    /// In which region a node stands.
+    Nesting(NodeRef),
+    /// Who has a name in a module or a type, or at the top.
+    Name(Option<Ref>, Name),
+}
+
+/// A field of a record, or a few that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The operator and the regions of a node.
+    Operator,
+    /// The name.
+    Name,
+    /// What is written about it.
+    Doc,
+    /// The module around.
+    Place,
+    /// Who may use it.
+    Visibility,
+    /// How many parameters there are, and in which order.
+    Params,
+    /// The name of one parameter.
+    ParamName(u16),
+    /// The type of one parameter.
+    ParamType(u16),
+    /// The types of the results.
+    Results,
+    /// What a closure captures.
+    Captures,
+    /// What a function may do at most.
+    Bound,
+    /// Where it comes from in the host.
+    Import,
+    /// The name under which an exported module offers it.
+    Export,
+    /// Whether it runs at the start.
+    Start,
+    /// The `; run:` lines.
+    Runs,
+    /// Whether there is a body.
+    Body,
+    /// Which fields or variants a type has, as a whole.
+    Shape,
+    /// The type of the value of a variable, a field or a variant.
+    Type,
+    /// What a piece of storage is.
+    Kind,
+    /// Whether a global may be written.
+    Mutability,
+    /// The value of a global at the start.
+    Initial,
+    /// What a region is for.
+    Role,
+    /// Comments at the end.
+    Trailer,
+    /// When a contract is evaluated.
+    When,
+    /// What a contract means, in words.
+    Message,
+}
+
+impl Part {
+    /// The part in words, as in "both sides change the doc of `f7`".
+    pub fn words(self) -> &'static str {
+        match self {
+            Part::Operator => "the operator",
+            Part::Name => "the name",
+            Part::Doc => "the doc",
+            Part::Place => "the module",
+            Part::Visibility => "the visibility",
+            Part::Params => "the parameters",
+            Part::ParamName(_) => "the name of a parameter",
+            Part::ParamType(_) => "the type of a parameter",
+            Part::Results => "the results",
+            Part::Captures => "the captures",
+            Part::Bound => "the effect bound",
+            Part::Import => "the import",
+            Part::Export => "the export",
+            Part::Start => "whether it runs at the start",
+            Part::Runs => "the runs",
+            Part::Body => "the body",
+            Part::Shape => "the members",
+            Part::Type => "the type",
+            Part::Kind => "what it holds",
+            Part::Mutability => "whether it may be written",
+            Part::Initial => "the initial value",
+            Part::Role => "the role",
+            Part::Trailer => "the comments at the end",
+            Part::When => "the kind",
+            Part::Message => "the message",
+        }
+    }
+}
+
+impl Touch {
+    /// Tells whether two may write it: that users have to look again is the same, however often it is said. What a
+    /// signature consists of are parts, and those are written by one alone.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Touch::Signature(_) | Touch::Param(..))
+    }
+
+    /// The entity that is touched; `None` for a name.
+    pub fn of(&self) -> Option<Ref> {
+        match self {
+            Touch::Existence(of) | Touch::Part(of, _) | Touch::Signature(of) | Touch::Param(of, _) => {
+                Some(*of)
+            }
+            Touch::Case(node, _)
+            | Touch::Input(node, _)
+            | Touch::Inputs(node)
+            | Touch::Position(node)
+            | Touch::Nesting(node) => Some((*node).into()),
+            Touch::Name(..) => None,
+        }
+    }
 }
 
 /// The place right after a node, or at the front of a region.
@@ -43,6 +161,34 @@ pub struct Gap {
     pub after: Option<NodeRef>,
 }
 
+/// What others can observe of a node, beside its outputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Conduct {
+    /// It computes, and may trap.
+    #[default]
+    Computes,
+    /// It reads what others write.
+    Reads,
+    /// It writes, calls, talks to the world or decides what runs next.
+    Acts,
+}
+
+impl Conduct {
+    /// What an operator does by itself; one that owns regions decides what runs next.
+    pub fn of(op: &Op) -> Conduct {
+        match op.spec().effect {
+            Effect::Pure | Effect::Traps => Conduct::Computes,
+            Effect::Reads => Conduct::Reads,
+            Effect::Writes | Effect::Calls | Effect::Io | Effect::Control => Conduct::Acts,
+        }
+    }
+
+    /// Tells whether it makes a difference which of two comes first.
+    pub fn disturbs(self, other: Conduct) -> bool {
+        self.max(other) == Conduct::Acts && self.min(other) != Conduct::Computes
+    }
+}
+
 /// What an edit, or a list of them, reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -50,8 +196,8 @@ pub struct Footprint {
     pub reads: BTreeSet<Touch>,
     /// What becomes different.
     pub writes: BTreeSet<Touch>,
-    /// Where something comes or goes; true: something that does more than compute, whose order others can observe.
-    pub gaps: BTreeMap<Gap, bool>,
+    /// Where something comes or goes, and what it does.
+    pub gaps: BTreeMap<Gap, Conduct>,
 }
 
 /// Where two footprints collide.
@@ -59,7 +205,7 @@ pub struct Footprint {
 pub enum Collision {
     /// Both write it, or one reads what the other writes.
     Touch(Touch),
-    /// Both put something with effects there.
+    /// Both put something there whose order others can observe.
     Gap(Gap),
 }
 
@@ -67,17 +213,14 @@ impl Footprint {
     /// What two footprints collide in; empty: the edits commute.
     pub fn collisions(&self, other: &Footprint) -> Vec<Collision> {
         let mut found: BTreeSet<Collision> = BTreeSet::new();
-        let mut crossing = |a: &BTreeSet<Touch>, b: &BTreeSet<Touch>| {
-            found.extend(a.intersection(b).cloned().map(Collision::Touch));
-        };
-        crossing(&self.writes, &other.writes);
-        crossing(&self.writes, &other.reads);
-        crossing(&self.reads, &other.writes);
-        let both = |gap: &Gap, effects: bool| effects && other.gaps.get(gap).copied().unwrap_or(false);
+        let both = self.writes.intersection(&other.writes).filter(|touch| !touch.is_shared());
+        let (ours, theirs) = (self.writes.intersection(&other.reads), self.reads.intersection(&other.writes));
+        found.extend(both.chain(ours).chain(theirs).cloned().map(Collision::Touch));
+        let both = |gap: &Gap, conduct: Conduct| other.gaps.get(gap).is_some_and(|one| one.disturbs(conduct));
         found.extend(
             self.gaps
                 .iter()
-                .filter(|(gap, effects)| both(gap, **effects))
+                .filter(|(gap, conduct)| both(gap, **conduct))
                 .map(|(gap, _)| Collision::Gap(*gap)),
         );
         found.into_iter().collect()
@@ -87,366 +230,16 @@ impl Footprint {
     pub fn merge(&mut self, other: Footprint) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
-        for (gap, effects) in other.gaps {
-            *self.gaps.entry(gap).or_default() |= effects;
+        for (gap, conduct) in other.gaps {
+            let known = self.gaps.entry(gap).or_default();
+            *known = conduct.max(*known);
         }
     }
 
-    fn reads(&mut self, touch: Touch) {
-        self.reads.insert(touch);
-    }
-
-    fn writes(&mut self, touch: Touch) {
-        self.writes.insert(touch);
-    }
-
-    /// An entity appears or goes away: its existence and all that hangs on it.
-    fn whole(&mut self, of: Ref) {
-        self.writes(Touch::Existence(of));
-        self.writes(Touch::Record(of));
-        self.writes(Touch::Signature(of));
-    }
-
-    fn record(&mut self, of: Ref, same_signature: bool) {
-        self.reads(Touch::Existence(of));
-        self.writes(Touch::Record(of));
-        if !same_signature {
-            self.writes(Touch::Signature(of));
-        }
-    }
-
-    fn name(&mut self, scope: Option<ModuleRef>, name: &Name) {
-        self.writes(Touch::Name(scope, name.clone()));
-        if let Some(scope) = scope {
-            self.reads(Touch::Existence(scope.into()));
-        }
-    }
-
-    /// Relies on something as it is.
-    fn relies(&mut self, on: Ref) {
-        self.reads(Touch::Existence(on));
-        self.reads(Touch::Signature(on));
-    }
-
-    fn types<'t>(&mut self, types: impl IntoIterator<Item = &'t Type>) {
-        types.into_iter().for_each(|ty| ty.each_named(&mut |named| self.relies(named.into())));
-    }
-
-    fn op(&mut self, op: &Op) {
-        op.each_mention(&mut |mentioned| self.relies(mentioned));
-    }
-
-    /// What an operator names outside of its function.
-    fn outer_mentions(&mut self, op: &Op) {
-        let local = op.spec().attr == AttrKind::Variable;
-        op.each_mention(&mut |mentioned| {
-            if mentioned.kind != RefKind::Node && !local {
-                self.relies(mentioned);
-            }
-        });
-    }
-
-    fn source(&mut self, source: Option<Source>) {
-        match source {
-            None => {}
-            Some(Source::Node(node, _)) => self.relies(node.into()),
-            Some(Source::RegionParam(region, _)) => self.relies(region.into()),
-            Some(Source::Param(function, _)) => self.relies(function.into()),
-        }
-    }
-
-    fn gap(&mut self, gap: Gap, op: &Op) {
-        let effects = match op.spec().effect {
-            Effect::Pure => false,
-            Effect::Traps | Effect::Reads | Effect::Writes | Effect::Calls | Effect::Io | Effect::Control => {
-                true
-            }
-        };
-        *self.gaps.entry(gap).or_default() |= effects;
-    }
-}
-
-/// The footprint of a list of edits, each seen from the state before the list.
-pub fn footprint(edits: &[Edit], before: &Program) -> Footprint {
-    let mut all = Footprint::default();
-    edits.iter().for_each(|edit| all.merge(edit.footprint(before)));
-    all
-}
-
-impl Edit {
-    /// What the edit reads and writes, given the program that it is applied to.
-    pub fn footprint(&self, before: &Program) -> Footprint {
-        let mut print = Footprint::default();
-        match self {
-            Edit::AddModule { module, content } => {
-                print.whole((*module).into());
-                print.name(content.parent, &content.name);
-            }
-            Edit::SetModule { module, content } => {
-                let old = before.module(*module);
-                print.record((*module).into(), old.is_some_and(|old| old.visibility == content.visibility));
-                let same = old.is_some_and(|old| (old.parent, &old.name) == (content.parent, &content.name));
-                if !same {
-                    old.into_iter().for_each(|old| print.name(old.parent, &old.name));
-                    print.name(content.parent, &content.name);
-                }
-            }
-            Edit::RemoveModule { module } => {
-                print.whole((*module).into());
-                before.module(*module).into_iter().for_each(|old| print.name(old.parent, &old.name));
-            }
-            Edit::AddType { ty, content } => {
-                print.whole((*ty).into());
-                print.name(Some(content.module), &content.name);
-                print.types(content.part_types());
-            }
-            Edit::SetType { ty, content } => {
-                let old = before.type_def(*ty);
-                let same_parts = old
-                    .is_some_and(|old| (&old.shape, old.visibility) == (&content.shape, content.visibility));
-                print.record((*ty).into(), same_parts);
-                if old.is_none_or(|old| (old.module, &old.name) != (content.module, &content.name)) {
-                    old.into_iter().for_each(|old| print.name(Some(old.module), &old.name));
-                    print.name(Some(content.module), &content.name);
-                }
-                print.types(content.part_types());
-            }
-            Edit::RemoveType { ty } => {
-                print.whole((*ty).into());
-                before.type_def(*ty).into_iter().for_each(|old| print.name(Some(old.module), &old.name));
-            }
-            Edit::AddStorage { storage, content } => {
-                print.whole((*storage).into());
-                print.name(Some(content.module), &content.name);
-            }
-            Edit::SetStorage { storage, content } => {
-                let old = before.storage(*storage);
-                print.record((*storage).into(), old.is_some_and(|old| old.kind == content.kind));
-                if old.is_none_or(|old| (old.module, &old.name) != (content.module, &content.name)) {
-                    old.into_iter().for_each(|old| print.name(Some(old.module), &old.name));
-                    print.name(Some(content.module), &content.name);
-                }
-            }
-            Edit::RemoveStorage { storage } => {
-                print.whole((*storage).into());
-                before.storage(*storage).into_iter().for_each(|old| print.name(Some(old.module), &old.name));
-            }
-            Edit::AddFunction { function, content } => {
-                print.whole((*function).into());
-                print.name(Some(content.head().module), &content.head().name);
-                print.head_types(content.head());
-                content.body().nodes().for_each(|(_, node)| print.outer_mentions(node.op()));
-            }
-            Edit::RemoveFunction { function, .. } => {
-                print.whole((*function).into());
-                if let Some(old) = before.function(*function) {
-                    print.name(Some(old.head().module), &old.head().name);
-                    print.everything_in(old);
-                }
-            }
-            Edit::Within { function, edit } => {
-                print.reads(Touch::Existence((*function).into()));
-                if let Some(found) = before.function(*function) {
-                    edit.footprint(*function, found, &mut print);
-                }
-            }
-        }
-        print
-    }
-}
-
-impl Footprint {
-    fn head_types(&mut self, head: &FunctionHead) {
-        self.types(head.params.iter().chain(&head.captures).map(|param| &param.ty).chain(&head.results));
-    }
-
-    fn everything_in(&mut self, function: &Function) {
-        let body = function.body();
-        body.regions().for_each(|(region, _)| self.whole(region.into()));
-        body.variables().for_each(|(variable, _)| self.whole(variable.into()));
-        body.contracts().for_each(|(contract, _)| self.whole(contract.into()));
-        for (node, found) in body.nodes() {
-            self.node_goes(node, found.inputs().len());
-        }
-    }
-
-    fn node_goes(&mut self, node: NodeRef, inputs: usize) {
-        self.whole(node.into());
-        self.writes(Touch::Position(node));
-        self.node_content(node, inputs);
-    }
-
-    /// All that an edit with a whole record of a node overwrites.
-    fn node_content(&mut self, node: NodeRef, inputs: usize) {
-        self.writes(Touch::Label(node));
-        self.writes(Touch::Inputs(node));
-        (0..inputs).for_each(|input| self.writes(Touch::Input(node, input as u16)));
-    }
-}
-
-impl FunctionEdit {
-    fn footprint(&self, function: FuncRef, before: &Function, print: &mut Footprint) {
-        let body = before.body();
-        match self {
-            FunctionEdit::SetHead { head } => {
-                let old = before.head();
-                print.record(function.into(), same_signature(old, head));
-                if (old.module, &old.name) != (head.module, &head.name) {
-                    print.name(Some(old.module), &old.name);
-                    print.name(Some(head.module), &head.name);
-                }
-                print.head_types(head);
-            }
-            FunctionEdit::AddVariable { variable, content } => {
-                print.whole((*variable).into());
-                print.types([&content.ty]);
-            }
-            FunctionEdit::SetVariable { variable, content } => {
-                let same = body.variable(*variable).is_some_and(|old| old.ty == content.ty);
-                print.record((*variable).into(), same);
-                print.types([&content.ty]);
-            }
-            FunctionEdit::RemoveVariable { variable } => print.whole((*variable).into()),
-            FunctionEdit::AddContract { contract, .. } | FunctionEdit::RemoveContract { contract } => {
-                print.whole((*contract).into());
-                print.writes(Touch::Signature(function.into()));
-            }
-            FunctionEdit::SetContract { contract, .. } => {
-                print.record((*contract).into(), false);
-            }
-            FunctionEdit::AddRegion { region, content } => {
-                print.whole((*region).into());
-                match content.owner {
-                    RegionOwner::Function => print.writes(Touch::Record(function.into())),
-                    RegionOwner::Node(node) => print.reads(Touch::Existence(node.into())),
-                    RegionOwner::Contract(contract) => print.reads(Touch::Existence(contract.into())),
-                }
-                print.types(content.params.iter().map(|param| &param.ty));
-            }
-            FunctionEdit::SetRegion { region, content } => {
-                let types = |region: &lmlang_ir::Region| -> Vec<Type> {
-                    region.params.iter().map(|param| param.ty.clone()).collect()
-                };
-                let same = body.region(*region).is_some_and(|old| types(old) == types(content));
-                print.record((*region).into(), same);
-                print.types(content.params.iter().map(|param| &param.ty));
-            }
-            FunctionEdit::RemoveRegion { region } => print.whole((*region).into()),
-            FunctionEdit::InsertNode { node, region, after, content } => {
-                print.node_goes(*node, content.inputs.len());
-                print.put(*region, *after, &content.op);
-                print.op(&content.op);
-                content.inputs.iter().for_each(|source| print.source(source));
-            }
-            FunctionEdit::RemoveNode { node } => {
-                let old = body.node(*node);
-                print.node_goes(*node, old.map_or(0, |old| old.inputs().len()));
-                if let Some(old) = old {
-                    print.gap(Gap { region: old.region(), after: body.previous(*node) }, old.op());
-                }
-            }
-            FunctionEdit::SetNode { node, content } => {
-                let old = body.node(*node);
-                print.record((*node).into(), old.is_some_and(|old| same_outputs(old.op(), &content.op)));
-                print.op(&content.op);
-                print.node_content(*node, old.map_or(0, |old| old.inputs().len()).max(content.inputs.len()));
-                content.inputs.iter().for_each(|source| print.source(source));
-            }
-            FunctionEdit::SetLabel { node, .. } => {
-                print.reads(Touch::Existence((*node).into()));
-                print.writes(Touch::Label(*node));
-            }
-            FunctionEdit::SetInput { node, input, source } => {
-                print.reads(Touch::Existence((*node).into()));
-                print.reads(Touch::Inputs(*node));
-                print.writes(Touch::Input(*node, *input));
-                print.source(*source);
-            }
-            FunctionEdit::MoveNode { node, region, after } => {
-                print.reads(Touch::Existence((*node).into()));
-                print.writes(Touch::Position(*node));
-                if let Some(old) = body.node(*node) {
-                    print.gap(Gap { region: old.region(), after: body.previous(*node) }, old.op());
-                    print.put(*region, *after, old.op());
-                }
-                // Nothing may come to stand inside itself.
-                for around in body.chain(*region) {
-                    if let Some(RegionOwner::Node(owner)) = body.region(around).map(|region| region.owner) {
-                        print.reads(Touch::Position(owner));
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Footprint {
-    fn put(&mut self, region: RegionRef, after: Option<NodeRef>, op: &Op) {
-        self.reads(Touch::Existence(region.into()));
-        if let Some(anchor) = after {
-            self.reads(Touch::Existence(anchor.into()));
-            self.reads(Touch::Position(anchor));
-        }
-        self.gap(Gap { region, after }, op);
-    }
-}
-
-/// Tells whether callers can rely on the same things.
-fn same_signature(a: &FunctionHead, b: &FunctionHead) -> bool {
-    let types = |head: &FunctionHead| -> Vec<Type> {
-        head.params.iter().chain(&head.captures).map(|param| param.ty.clone()).collect()
-    };
-    types(a) == types(b)
-        && a.params.len() == b.params.len()
-        && a.results == b.results
-        && a.effect_bound == b.effect_bound
-        && a.visibility == b.visibility
-}
-
-/// Tells whether two operators surely have the same outputs.
-fn same_outputs(a: &Op, b: &Op) -> bool {
-    match (a.attr(), b.attr()) {
-        (Attr::Const(x), Attr::Const(y)) => x.ty() == y.ty(),
-        (Attr::Control(x), Attr::Control(y)) => a.code() == b.code() && x.results == y.results,
-        (Attr::Match(x), Attr::Match(y)) => x.results == y.results,
-        (Attr::Memory(x), Attr::Memory(y)) => a.code() == b.code() && x.ty == y.ty,
-        (
-            Attr::None
-            | Attr::Scalar(_)
-            | Attr::Convert(..)
-            | Attr::Const(_)
-            | Attr::Type(_)
-            | Attr::Named(_)
-            | Attr::Field(..)
-            | Attr::Variant(_)
-            | Attr::Function(_)
-            | Attr::Variable(_)
-            | Attr::Index(_)
-            | Attr::Signature(_)
-            | Attr::Indirect(..)
-            | Attr::Memory(_)
-            | Attr::Control(_)
-            | Attr::Match(_)
-            | Attr::Exit(_)
-            | Attr::Switch(_)
-            | Attr::Raw(_),
-            _,
-        ) => a == b,
-    }
-}
-
-impl Footprint {
     /// The entities that are written, with the functions they are in, by ref.
     pub fn written(&self, program: &Program) -> BTreeSet<Ref> {
         let mut refs = BTreeSet::new();
-        for touch in &self.writes {
-            let of: Ref = match touch {
-                Touch::Existence(of) | Touch::Record(of) | Touch::Signature(of) => *of,
-                Touch::Input(node, _) | Touch::Inputs(node) | Touch::Position(node) | Touch::Label(node) => {
-                    (*node).into()
-                }
-                Touch::Name(..) => continue,
-            };
+        for of in self.writes.iter().filter_map(Touch::of) {
             refs.insert(of);
             match program.place(of) {
                 Some(
@@ -463,6 +256,33 @@ impl Footprint {
         }
         refs
     }
+
+    fn reads(&mut self, touch: Touch) {
+        self.reads.insert(touch);
+    }
+
+    fn writes(&mut self, touch: Touch) {
+        self.writes.insert(touch);
+    }
+
+    fn part(&mut self, of: Ref, part: Part) {
+        self.writes(Touch::Part(of, part));
+    }
+
+    /// Takes a name in a module, or at the top. Giving one up needs no touch: nobody can rely on a name being taken.
+    fn takes_name(&mut self, scope: Option<ModuleRef>, name: &Name) {
+        self.writes(Touch::Name(scope.map(Ref::from), name.clone()));
+        if let Some(scope) = scope {
+            self.reads(Touch::Existence(scope.into()));
+        }
+    }
+}
+
+/// The footprint of a list of edits, each seen from the state before the list.
+pub fn footprint(edits: &[Edit], before: &Program) -> Footprint {
+    let mut all = Footprint::default();
+    edits.iter().for_each(|edit| all.merge(edit.footprint(before)));
+    all
 }
 
 #[cfg(test)]

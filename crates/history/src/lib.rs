@@ -4,7 +4,7 @@
 //! is kept (`store`) or who may change what when (`engine`); ids and time come in as arguments.
 //!
 //! Read [`edit`], [`apply`], [`diff`], [`footprint`], [`record`], then [`log`], [`line`], [`provenance`] and [`revision`];
-//! [`snapshot`] is how a state is kept, [`request`] turns what a caller asks for into edits.
+//! [`snapshot`] is how a state is kept, [`request`] turns what a caller asks for into edits, [`merge`] makes one state of two.
 
 pub mod apply;
 pub mod describe;
@@ -13,6 +13,7 @@ pub mod edit;
 pub mod footprint;
 pub mod line;
 pub mod log;
+pub mod merge;
 pub mod provenance;
 pub mod record;
 pub mod request;

@@ -75,7 +75,7 @@ impl Displaced {
 }
 
 /// The order of two nodes of one region.
-pub(super) fn in_order(body: &Body, x: NodeRef, y: NodeRef) -> Ordering {
+pub(crate) fn in_order(body: &Body, x: NodeRef, y: NodeRef) -> Ordering {
     if x == y {
         Ordering::Equal
     } else if body.precedes(x, y) {

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::apply::apply_all;
+use crate::apply::apply;
+use crate::edit::FunctionEdit;
+use crate::merge::onto;
 use crate::testing::{Mutator, cases, choices};
 
 proptest! {
@@ -24,7 +26,11 @@ proptest! {
         prop_assume!(prints[0].collisions(&prints[1]).is_empty() && !one_gap);
         let result = |edits: [&Vec<Edit>; 2]| {
             let mut program = base.program.clone();
-            edits.into_iter().try_for_each(|edits| apply_all(&mut program, edits)).map(|()| program)
+            for edit in edits.into_iter().flatten() {
+                let edit = onto(edit, &base.program, &program);
+                apply(&mut program, &edit)?;
+            }
+            Ok::<Program, lmlang_ir::StructureError>(program)
         };
         let (there, back) = (result([&ours, &theirs]), result([&theirs, &ours]));
         prop_assert!(there.is_ok() && back.is_ok(), "{ours:#?} {theirs:#?} {there:?} {back:?}");

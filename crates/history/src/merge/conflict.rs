@@ -1,0 +1,347 @@
+//! Conflicts: what collides, in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use lmlang_ir::text::{
+    Detail, print_contract, print_function, print_node, print_storage, print_type, print_type_name,
+};
+use lmlang_ir::{Place, Program, Ref, RegionOwner};
+
+use super::Side;
+use super::change::Change;
+use super::settle::{Clash, entity};
+use crate::edit::{Edit, FunctionEdit};
+use crate::footprint::{Collision, Touch};
+
+/// What both sides did to one entity that cannot both be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// The entity: what a resolution names. There may be several conflicts of different kinds about one entity; a
+    /// resolution settles all of them.
+    pub of: Ref,
+    /// What kind of conflict it is.
+    pub kind: ConflictKind,
+    /// What collides, each once.
+    pub over: Vec<Collision>,
+    /// What is the matter, in words.
+    pub message: String,
+    /// What stands there in the base; `None` where there is nothing.
+    pub base: Option<String>,
+    /// What ours made of it.
+    pub ours: Option<String>,
+    /// What theirs made of it.
+    pub theirs: Option<String>,
+}
+
+/// How two sides can be in each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConflictKind {
+    /// Both changed one field, one input or one case, each to something else.
+    BothEdited,
+    /// Both brought an entity with one ref back, each with another content.
+    BothAdded,
+    /// Both moved one node, each elsewhere, or one moved a node into what the other moved.
+    BothMoved,
+    /// One removed what the other changed, moved, or put something into.
+    EditedAndRemoved,
+    /// One removed what the other newly uses.
+    UsedAndRemoved,
+    /// One changed what users rely on, the other added a use: a call, a value taken from a node, a field of a type.
+    SignatureAndUse,
+    /// Both gave one name in a module or a type to different entities.
+    NameTaken,
+    /// Both put something with effects at one place of a region: nobody said which comes first.
+    SamePlace,
+}
+
+impl ConflictKind {
+    /// All kinds.
+    pub const ALL: [ConflictKind; 8] = [
+        ConflictKind::BothEdited,
+        ConflictKind::BothAdded,
+        ConflictKind::BothMoved,
+        ConflictKind::EditedAndRemoved,
+        ConflictKind::UsedAndRemoved,
+        ConflictKind::SignatureAndUse,
+        ConflictKind::NameTaken,
+        ConflictKind::SamePlace,
+    ];
+
+    /// The name that does not change.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ConflictKind::BothEdited => "BOTH_EDITED",
+            ConflictKind::BothAdded => "BOTH_ADDED",
+            ConflictKind::BothMoved => "BOTH_MOVED",
+            ConflictKind::EditedAndRemoved => "EDITED_AND_REMOVED",
+            ConflictKind::UsedAndRemoved => "USED_AND_REMOVED",
+            ConflictKind::SignatureAndUse => "SIGNATURE_AND_USE",
+            ConflictKind::NameTaken => "NAME_TAKEN",
+            ConflictKind::SamePlace => "SAME_PLACE",
+        }
+    }
+}
+
+impl fmt::Display for ConflictKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The conflicts that collisions amount to, by entity and kind.
+pub(super) fn conflicts(
+    base: &Program,
+    programs: [&Program; 2],
+    changes: [&[Change]; 2],
+    clashes: &[Clash],
+) -> Vec<Conflict> {
+    let mut groups: BTreeMap<(Ref, ConflictKind), Vec<&Clash>> = BTreeMap::new();
+    for clash in clashes {
+        let (of, kind) = (entity(clash, changes), kind(clash, changes));
+        groups.entry((of, kind)).or_default().push(clash);
+    }
+    let one = |((of, kind), clashes): ((Ref, ConflictKind), Vec<&Clash>)| {
+        let edits = [0, 1].map(|side| {
+            let positions: BTreeSet<usize> = clashes.iter().map(|clash| clash.changes[side]).collect();
+            positions.into_iter().map(|at| &changes[side][at]).collect::<Vec<_>>()
+        });
+        let over: BTreeSet<&Collision> = clashes.iter().map(|clash| &clash.over).collect();
+        let over: Vec<Collision> = over.into_iter().cloned().collect();
+        let stands = |program: &Program, edits: &[&Change]| match kind {
+            // The entities are different ones.
+            ConflictKind::NameTaken | ConflictKind::SamePlace => {
+                let subjects: BTreeSet<Ref> = edits.iter().map(|change| change.edit.subject()).collect();
+                let texts: Vec<String> = subjects.into_iter().filter_map(|of| text(program, of)).collect();
+                (!texts.is_empty()).then(|| texts.join("\n"))
+            }
+            ConflictKind::BothEdited
+            | ConflictKind::BothAdded
+            | ConflictKind::BothMoved
+            | ConflictKind::EditedAndRemoved
+            | ConflictKind::UsedAndRemoved
+            | ConflictKind::SignatureAndUse => text(program, of),
+        };
+        Conflict {
+            of,
+            kind,
+            message: message(of, kind, &over, &edits),
+            over,
+            base: text(base, of),
+            ours: stands(programs[0], &edits[0]),
+            theirs: stands(programs[1], &edits[1]),
+        }
+    };
+    groups.into_iter().map(one).collect()
+}
+
+fn kind(clash: &Clash, changes: [&[Change]; 2]) -> ConflictKind {
+    let [ours, theirs] = [0, 1].map(|side| &changes[side][clash.changes[side]]);
+    match &clash.over {
+        Collision::Gap(_) => ConflictKind::SamePlace,
+        Collision::Touch(touch) => match touch {
+            Touch::Name(..) => ConflictKind::NameTaken,
+            Touch::Signature(_) | Touch::Param(..) => ConflictKind::SignatureAndUse,
+            Touch::Position(_) | Touch::Nesting(_) => ConflictKind::BothMoved,
+            Touch::Part(..) | Touch::Case(..) | Touch::Input(..) | Touch::Inputs(_) => {
+                ConflictKind::BothEdited
+            }
+            Touch::Existence(of) => {
+                let writes = |change: &Change| change.print.writes.contains(touch);
+                let other = match (writes(ours), writes(theirs)) {
+                    (true, true) if ours.edit.adds() && theirs.edit.adds() => {
+                        return ConflictKind::BothAdded;
+                    }
+                    (true, true) => return ConflictKind::EditedAndRemoved,
+                    (true, false) => theirs,
+                    (false, _) => ours,
+                };
+                if is_inside(&other.edit, *of) {
+                    ConflictKind::EditedAndRemoved
+                } else {
+                    ConflictKind::UsedAndRemoved
+                }
+            }
+        },
+    }
+}
+
+/// Tells whether an edit changes an entity, or puts something into it, rather than using it.
+fn is_inside(edit: &Edit, of: Ref) -> bool {
+    if let Edit::Within { edit, .. } = edit
+        && let FunctionEdit::InsertNode { region, .. } | FunctionEdit::MoveNode { region, .. } = edit
+        && Ref::from(*region) == of
+    {
+        return true;
+    }
+    if let Edit::Within { edit: FunctionEdit::AddRegion { content, .. }, .. } = edit {
+        let owner = match content.owner {
+            RegionOwner::Function => None,
+            RegionOwner::Node(node) => Some(node.into()),
+            RegionOwner::Contract(contract) => Some(contract.into()),
+        };
+        if owner == Some(of) {
+            return true;
+        }
+    }
+    edit.touches(of)
+}
+
+/// What a change does, in words.
+fn phrase(change: &Change) -> String {
+    let edit = &change.edit;
+    let part = change.print.writes.iter().find_map(|touch| match touch {
+        Touch::Part(_, part) => Some(part.words()),
+        Touch::Existence(_)
+        | Touch::Signature(_)
+        | Touch::Param(..)
+        | Touch::Case(..)
+        | Touch::Input(..)
+        | Touch::Inputs(_)
+        | Touch::Position(_)
+        | Touch::Nesting(_)
+        | Touch::Name(..) => None,
+    });
+    match part.filter(|_| !edit.adds() && !edit.removes() && !is_operator(edit)) {
+        Some(part) => format!("change {part} of {}", edit.subject()),
+        None => edit.to_string(),
+    }
+}
+
+/// Tells whether the words for an edit say what becomes of it.
+fn is_operator(edit: &Edit) -> bool {
+    matches!(edit, Edit::Within { edit: FunctionEdit::SetNode { .. }, .. })
+}
+
+/// What one side did, the first of it in words.
+fn phrases(changes: &[&Change]) -> String {
+    let Some(first) = changes.first() else { return String::new() };
+    match changes.len() - 1 {
+        0 => phrase(first),
+        more => format!("{}, and {more} more", phrase(first)),
+    }
+}
+
+fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change>; 2]) -> String {
+    let [ours, theirs] = [phrases(&edits[0]), phrases(&edits[1])];
+    let one = |first: bool| if first { (Side::Ours, &theirs) } else { (Side::Theirs, &ours) };
+    let touches = |touched: &dyn Fn(&Touch) -> bool| {
+        edits[0].iter().any(|change| change.print.writes.iter().any(touched))
+    };
+    match kind {
+        ConflictKind::BothEdited => {
+            let what: BTreeSet<String> = over.iter().filter_map(place).collect();
+            let what: Vec<String> = what.into_iter().collect();
+            format!("both sides change {} of `{of}`", what.join(", "))
+        }
+        ConflictKind::BothAdded => format!("both sides add `{of}`, with different contents"),
+        ConflictKind::BothMoved => format!("both sides move `{of}`; ours: {ours}; theirs: {theirs}"),
+        ConflictKind::EditedAndRemoved | ConflictKind::UsedAndRemoved => {
+            let (remover, edit) = one(touches(&|touch| *touch == Touch::Existence(of)));
+            let verb = if kind == ConflictKind::UsedAndRemoved { "uses" } else { "changes" };
+            format!("{} removes `{of}` and {} {verb} it: {edit}", remover.name(), remover.other().name())
+        }
+        ConflictKind::SignatureAndUse => {
+            let relied = |touch: &Touch| over.contains(&Collision::Touch(touch.clone()));
+            let (changer, edit) = one(touches(&relied));
+            format!(
+                "{} changes what users of `{of}` rely on, and {} adds a use: {edit}",
+                changer.name(),
+                changer.other().name()
+            )
+        }
+        ConflictKind::NameTaken => {
+            let names: BTreeSet<String> = over
+                .iter()
+                .filter_map(|one| match one {
+                    Collision::Touch(Touch::Name(_, name)) => Some(format!("`{name}`")),
+                    Collision::Touch(_) | Collision::Gap(_) => None,
+                })
+                .collect();
+            let takers = edits.each_ref().map(|edits| {
+                let takers: BTreeSet<String> =
+                    edits.iter().map(|change| format!("`{}`", change.edit.subject())).collect();
+                takers.into_iter().collect::<Vec<_>>().join(", ")
+            });
+            let names: Vec<String> = names.into_iter().collect();
+            format!(
+                "both sides give the name {}; ours to {}, theirs to {}",
+                names.join(", "),
+                takers[0],
+                takers[1]
+            )
+        }
+        ConflictKind::SamePlace => {
+            format!("both sides put something with effects at one place; ours: {ours}; theirs: {theirs}")
+        }
+    }
+}
+
+/// What collides of an entity, in words.
+fn place(over: &Collision) -> Option<String> {
+    match over {
+        Collision::Touch(Touch::Part(_, part)) => Some(part.words().to_owned()),
+        Collision::Touch(Touch::Case(_, case)) => Some(match case {
+            lmlang_ir::Case::Int(value) => format!("case {value}"),
+            lmlang_ir::Case::Variant(lmlang_ir::Variant::Member(_, member)) => format!("case `{member}`"),
+            lmlang_ir::Case::Variant(_) => "a case".to_owned(),
+        }),
+        Collision::Touch(Touch::Input(_, input)) => Some(format!("input {input}")),
+        Collision::Touch(Touch::Inputs(_)) => Some("the number of inputs".to_owned()),
+        Collision::Touch(
+            Touch::Existence(_)
+            | Touch::Signature(_)
+            | Touch::Param(..)
+            | Touch::Position(_)
+            | Touch::Nesting(_)
+            | Touch::Name(..),
+        )
+        | Collision::Gap(_) => None,
+    }
+}
+
+/// An entity as it stands, in a line if it has one; `None` where it does not exist.
+fn text(program: &Program, of: Ref) -> Option<String> {
+    let detail = Detail::Standard;
+    let first = |text: String| text.lines().next().unwrap_or_default().trim().to_owned();
+    Some(match program.place(of)? {
+        Place::Module(module) => format!("module {}", program.module(module)?.name),
+        Place::Type(ty) => print_type(program, ty, detail).trim_end().to_owned(),
+        Place::Member(ty, member) => {
+            let def = program.type_def(ty)?;
+            let name = def.member_name(member)?;
+            let payload = def.variant(member).and_then(|(_, variant)| variant.payload.as_ref());
+            match def.field(member).map(|(_, field)| &field.ty).or(payload) {
+                Some(of) => format!("{name}: {}", print_type_name(program, Some(def.module), of)),
+                None => name.to_string(),
+            }
+        }
+        Place::Storage(storage) => print_storage(program, storage, detail).trim_end().to_owned(),
+        Place::Function(function) => {
+            let text = print_function(program, function, detail);
+            let head = text.lines().find(|line| !line.trim_start().starts_with(';'));
+            head.unwrap_or_default().trim().to_owned()
+        }
+        Place::Region(function, region) => {
+            let record = program.function(function)?.body().region(region)?;
+            match record.owner {
+                RegionOwner::Node(node) => {
+                    format!("{} of `{}`", record.role, first(print_node(program, node, detail)))
+                }
+                RegionOwner::Function | RegionOwner::Contract(_) => {
+                    format!("{} of `{function}`", record.role)
+                }
+            }
+        }
+        Place::Variable(function, variable) => {
+            let record = program.function(function)?.body().variable(variable)?;
+            let module = program.function(function)?.head().module;
+            let ty = print_type_name(program, Some(module), &record.ty);
+            format!("var {}: {ty}", record.name.as_deref().unwrap_or("_"))
+        }
+        Place::Contract(function, contract) => {
+            print_contract(program, function, contract, detail).trim().to_owned()
+        }
+        Place::Node(_, node) => first(print_node(program, node, detail)),
+    })
+}

@@ -1,0 +1,178 @@
+//! Merging: two states of a program and the one that both come from.
+//!
+//! Each side's edits are its difference to the base, cut into the smallest changes that mean something alone: one field of
+//! a record, one input of a node, the place of a node, one field of a struct, one case of a `match`. What both sides did
+//! alike is done once. What does not collide, by [footprints](crate::footprint), is done; what collides is a [`Conflict`]
+//! about one entity, and none of it is done until it is resolved. Sides are equal: `merge(b, o, t)` and `merge(b, t, o)`
+//! give the same program.
+//!
+//! **What commutes.** Changes of different entities, of different fields of one record (name, doc, visibility, each
+//! parameter of a function, each field of a struct), of different inputs of a node, and of its operator against its
+//! inputs as long as their number stays. Nodes that both put into one region: at different places anyway, at one place if
+//! they only compute or only read. Each node goes after the node of the base that its side left before it; if that one
+//! is gone or moved, where it was. What both put into one gap stays together by side, that with the lower ref first, a
+//! terminator last. Fields, variants and cases that both add stand in one list in the same way.
+//!
+//! **What conflicts**, by [`ConflictKind`]. What is looked at is what an edit itself reads, not what stands around it: a
+//! new call of a function reads its signature, a call that was there does not. That what was there still fits is the
+//! verifier's question, asked of the merged state.
+//!
+//! **Resolving.** A [`Resolution`] names the entity of a conflict and the side to take: the other side's changes that
+//! collide there are left, with what rests on them. A change goes with another one
+//! * that makes or changes what it reads: a use with the node that gives the value;
+//! * that it is one thing with: a node with its regions, a tree of nodes that goes, nodes with the block they are wrapped
+//!   into, an operator with the inputs that were changed for it;
+//! * in whose place the base needs what it takes away: a variable stays with the node that reads it.
+//!
+//! A conflict that is not resolved leaves both sides' changes in the same way, so that [`Merge::program`] has the base
+//! there. Everything that was left is in [`Merge::left`].
+
+mod build;
+mod change;
+mod conflict;
+mod fields;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod weave;
+
+use lmlang_ir::{Program, Ref, StructureError};
+use thiserror::Error;
+
+use crate::edit::Edit;
+use change::{Change, changes};
+use settle::{Left, Sides};
+
+pub use conflict::{Conflict, ConflictKind};
+pub use fields::onto;
+
+/// One of the two states that are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The state that is merged into.
+    Ours,
+    /// The state that is merged.
+    Theirs,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Ours => Side::Theirs,
+            Side::Theirs => Side::Ours,
+        }
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Ours => "ours",
+            Side::Theirs => "theirs",
+        }
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Side::Ours => 0,
+            Side::Theirs => 1,
+        }
+    }
+}
+
+/// Which side to take where both changed one entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// The entity of a conflict, [`Conflict::of`].
+    pub of: Ref,
+    /// The side to take.
+    pub take: Side,
+}
+
+/// What two states came to.
+#[derive(Clone, Debug)]
+pub struct Merge {
+    /// The merged state. Its entry in a log has the [difference](crate::diff) from our state to it as edits.
+    pub program: Program,
+    /// What nobody has resolved, by entity and kind.
+    pub conflicts: Vec<Conflict>,
+    /// What was not taken, ours first.
+    pub left: Vec<LeftOut>,
+}
+
+/// A change that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// Whose it was.
+    pub side: Side,
+    /// The change, as an edit of the base; the whole record in it has one thing changed.
+    pub edit: Edit,
+}
+
+/// Why there is no merged state.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A resolution of something that is not in conflict.
+    #[error("`{0}` is not in conflict")]
+    NoConflict(Ref),
+    /// What was taken of the two sides does not fit together: a fault of ours.
+    #[error("the merged changes cannot be applied: {0}")]
+    Structure(#[from] StructureError),
+}
+
+/// Merges two states that come from a base. Costs what they changed.
+pub fn merge(
+    base: &Program,
+    ours: &Program,
+    theirs: &Program,
+    resolutions: &[Resolution],
+) -> Result<Merge, Error> {
+    let programs = [ours, theirs];
+    let lists = programs.map(|side| changes(base, side));
+    let lists: [&[Change]; 2] = [&lists[0], &lists[1]];
+    let sides = Sides::of(programs, lists);
+    let clashes = sides.clashes();
+    let mut left = Left::nothing(lists);
+    settle::resolve(&sides, &clashes, resolutions, &mut left).map_err(Error::NoConflict)?;
+    let still = |side: Side, at: [usize; 2]| left.is_taken(side, at[side.index()]);
+    let open: Vec<_> = clashes
+        .into_iter()
+        .filter(|clash| still(Side::Ours, clash.changes) && still(Side::Theirs, clash.changes))
+        .collect();
+    let conflicts = conflict::conflicts(base, programs, lists, &open);
+    let both = |clash: &settle::Clash| [(Side::Ours, clash.changes[0]), (Side::Theirs, clash.changes[1])];
+    left.leave(&sides, open.iter().flat_map(both));
+    let program = build::build(base, programs, &taken(lists, &sides, &left))?;
+    Ok(Merge { program, conflicts, left: left_out(lists, &sides, &left) })
+}
+
+fn taken<'a>(lists: [&'a [Change]; 2], sides: &Sides<'_>, left: &Left) -> build::Taken<'a> {
+    let is_taken = |side: Side, at: usize| left.is_taken(side, at);
+    // What both made alike is there if one of them is taken.
+    let effective = |side: Side, at: usize| {
+        is_taken(side, at) || sides.twin(side, at).is_some_and(|twin| is_taken(side.other(), twin))
+    };
+    let of = [Side::Ours, Side::Theirs].map(|side| {
+        let list = lists[side.index()].iter().enumerate();
+        list.filter(|(at, _)| effective(side, *at)).map(|(_, change)| change).collect::<Vec<_>>()
+    });
+    let once = |(at, _): &(usize, &'a Change)| {
+        sides.twin(Side::Theirs, *at).is_none() && effective(Side::Theirs, *at)
+    };
+    let rest = lists[1].iter().enumerate().filter(once).map(|(_, change)| change);
+    let all = of[0].iter().copied().chain(rest).collect();
+    build::Taken { of, all }
+}
+
+fn left_out(lists: [&[Change]; 2], sides: &Sides<'_>, left: &Left) -> Vec<LeftOut> {
+    let mut all = Vec::new();
+    for side in [Side::Ours, Side::Theirs] {
+        for (at, change) in lists[side.index()].iter().enumerate() {
+            let alike = sides.twin(side, at).is_some_and(|twin| left.is_taken(side.other(), twin));
+            if !left.is_taken(side, at) && !alike {
+                all.push(LeftOut { side, edit: change.edit.clone() });
+            }
+        }
+    }
+    all
+}

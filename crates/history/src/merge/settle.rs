@@ -1,0 +1,265 @@
+//! Which changes are taken: what both sides made alike, what collides, and what goes with what is left.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use lmlang_ir::{Attr, Opcode, Program, Ref};
+
+use super::change::Change;
+use super::{Resolution, Side};
+use crate::footprint::{Collision, Conduct, Gap, Touch};
+
+/// One change of each side that cannot both be taken, by position.
+#[derive(Clone, Debug)]
+pub(super) struct Clash {
+    pub(super) changes: [usize; 2],
+    pub(super) over: Collision,
+}
+
+/// The changes of both sides, looked up by what they touch.
+pub(super) struct Sides<'a> {
+    programs: [&'a Program; 2],
+    changes: [&'a [Change]; 2],
+    writers: [HashMap<&'a Touch, Vec<usize>>; 2],
+    /// Who reads or leans on what, within a side.
+    leaners: [HashMap<&'a Touch, Vec<usize>>; 2],
+    groups: [HashMap<Ref, Vec<usize>>; 2],
+    /// For each change the one of the other side that is the same.
+    twins: [Vec<Option<usize>>; 2],
+}
+
+const BOTH: [Side; 2] = [Side::Ours, Side::Theirs];
+
+impl<'a> Sides<'a> {
+    pub(super) fn of(programs: [&'a Program; 2], changes: [&'a [Change]; 2]) -> Sides<'a> {
+        let by_touch = |list: &'a [Change], touches: &dyn Fn(&'a Change) -> Vec<&'a Touch>| {
+            let mut map: HashMap<&'a Touch, Vec<usize>> = HashMap::new();
+            for (at, change) in list.iter().enumerate() {
+                touches(change).into_iter().for_each(|touch| map.entry(touch).or_default().push(at));
+            }
+            map
+        };
+        let groups = |list: &[Change]| {
+            let mut map: HashMap<Ref, Vec<usize>> = HashMap::new();
+            for (at, change) in list.iter().enumerate() {
+                change.groups.iter().for_each(|of| map.entry(*of).or_default().push(at));
+            }
+            map
+        };
+        Sides {
+            programs,
+            changes,
+            writers: changes.map(|list| by_touch(list, &|change| change.print.writes.iter().collect())),
+            leaners: changes.map(|list| by_touch(list, &|change| change.depends_on().collect())),
+            groups: changes.map(groups),
+            twins: twins(changes),
+        }
+    }
+
+    /// The change of the other side that is the same.
+    pub(super) fn twin(&self, side: Side, at: usize) -> Option<usize> {
+        self.twins[side.index()][at]
+    }
+
+    /// Where changes of the two sides collide, in order.
+    pub(super) fn clashes(&self) -> Vec<Clash> {
+        let mut found: BTreeSet<(Collision, [usize; 2])> = BTreeSet::new();
+        let mut meet = |ours: usize, theirs: usize, over: Collision| {
+            let same = self.twins[0][ours].is_some() || self.twins[1][theirs].is_some();
+            if !same {
+                found.insert((over, [ours, theirs]));
+            }
+        };
+        for (ours, change) in self.changes[0].iter().enumerate() {
+            for touch in &change.print.writes {
+                for theirs in self.writers[1].get(touch).into_iter().flatten() {
+                    if !touch.is_shared() {
+                        meet(ours, *theirs, Collision::Touch(touch.clone()));
+                    }
+                }
+            }
+            for touch in &change.print.reads {
+                for theirs in self.writers[1].get(touch).into_iter().flatten() {
+                    meet(ours, *theirs, Collision::Touch(touch.clone()));
+                }
+            }
+        }
+        for (theirs, change) in self.changes[1].iter().enumerate() {
+            for touch in &change.print.reads {
+                for ours in self.writers[0].get(touch).into_iter().flatten() {
+                    meet(*ours, theirs, Collision::Touch(touch.clone()));
+                }
+            }
+        }
+        for (gap, [ours, theirs]) in self.shared_gaps() {
+            for (x, y) in ours.iter().flat_map(|x| theirs.iter().map(move |y| (*x, *y))) {
+                if self.conduct(0, x).disturbs(self.conduct(1, y)) {
+                    meet(x, y, Collision::Gap(gap));
+                }
+            }
+        }
+        found.into_iter().map(|(over, changes)| Clash { changes, over }).collect()
+    }
+
+    /// The gaps that both sides put something into or take something from.
+    fn shared_gaps(&self) -> Vec<(Gap, [Vec<usize>; 2])> {
+        let mut gaps: BTreeMap<Gap, [Vec<usize>; 2]> = BTreeMap::new();
+        for side in [0, 1] {
+            for (at, change) in self.changes[side].iter().enumerate() {
+                for gap in &change.gaps {
+                    let known = &mut gaps.entry(*gap).or_default()[side];
+                    if known.last() != Some(&at) {
+                        known.push(at);
+                    }
+                }
+            }
+        }
+        gaps.into_iter().filter(|(_, [ours, theirs])| !ours.is_empty() && !theirs.is_empty()).collect()
+    }
+
+    /// What others can observe of a node that a change puts somewhere, with all that is in it.
+    fn conduct(&self, side: usize, at: usize) -> Conduct {
+        let change = &self.changes[side][at];
+        let (Some((node, _)), Some(function)) = (change.placed(), change.edit.function()) else {
+            return Conduct::Computes;
+        };
+        let Some(found) = self.programs[side].function(function) else { return Conduct::Computes };
+        let (body, mut conduct) = (found.body(), Conduct::Computes);
+        let (mut open, mut around) = (vec![node], HashSet::from([node]));
+        while let Some(node) = open.pop() {
+            let Some(record) = body.node(node) else { continue };
+            let op = record.op();
+            // Leaving a part of what is put there is nobody else's matter.
+            let exits = matches!(op.attr(), Attr::Exit(target) if around.contains(target));
+            let yields = op.code() == Opcode::Yield && around.len() > 1;
+            let own = if exits || yields || op.owns_regions() { Conduct::Computes } else { Conduct::of(op) };
+            conduct = conduct.max(own);
+            for inside in record.regions().iter().flat_map(|region| body.nodes_in(*region)) {
+                around.insert(inside);
+                open.push(inside);
+            }
+        }
+        conduct
+    }
+}
+
+/// Pairs changes of the two sides that are the same.
+fn twins(changes: [&[Change]; 2]) -> [Vec<Option<usize>>; 2] {
+    let mut theirs: HashMap<Ref, Vec<usize>> = HashMap::new();
+    for (at, change) in changes[1].iter().enumerate() {
+        theirs.entry(change.edit.subject()).or_default().push(at);
+    }
+    let mut twins = changes.map(|list| vec![None; list.len()]);
+    for (at, change) in changes[0].iter().enumerate() {
+        let candidates = theirs.get(&change.edit.subject()).into_iter().flatten();
+        let same = candidates.copied().find(|other| changes[1][*other].edit == change.edit);
+        if let Some(other) = same {
+            twins[0][at] = Some(other);
+            twins[1][other] = Some(at);
+        }
+    }
+    twins
+}
+
+/// Which changes are left so far; all others are taken.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    pub(super) left: [Vec<bool>; 2],
+}
+
+impl Left {
+    pub(super) fn nothing(changes: [&[Change]; 2]) -> Left {
+        Left { left: changes.map(|list| vec![false; list.len()]) }
+    }
+
+    pub(super) fn is_taken(&self, side: Side, at: usize) -> bool {
+        !self.left[side.index()][at]
+    }
+
+    /// Leaves changes, and all that cannot be without them.
+    pub(super) fn leave(&mut self, sides: &Sides<'_>, changes: impl IntoIterator<Item = (Side, usize)>) {
+        let mut open: Vec<(Side, usize)> = Vec::new();
+        for (side, at) in changes {
+            self.drop(side, at, &mut open);
+        }
+        loop {
+            while let Some((side, at)) = open.pop() {
+                let own = side.index();
+                let change = &sides.changes[own][at];
+                for other in change.groups.iter().filter_map(|group| sides.groups[own].get(group)).flatten() {
+                    self.drop(side, *other, &mut open);
+                }
+                for other in
+                    change.print.writes.iter().filter_map(|touch| sides.leaners[own].get(touch)).flatten()
+                {
+                    self.drop(side, *other, &mut open);
+                }
+            }
+            // What the base needs, where it comes back: it does not where the other side has put something else.
+            for side in BOTH {
+                let own = side.index();
+                for (at, change) in sides.changes[own].iter().enumerate() {
+                    if self.left[own][at] && !change.needs.is_empty() && !self.is_overwritten(sides, side, at)
+                    {
+                        for touch in &change.needs {
+                            for other in sides.writers[own].get(touch).into_iter().flatten() {
+                                self.drop(side, *other, &mut open);
+                            }
+                        }
+                    }
+                }
+            }
+            if open.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn drop(&mut self, side: Side, at: usize, open: &mut Vec<(Side, usize)>) {
+        let slot = &mut self.left[side.index()][at];
+        if !std::mem::replace(slot, true) {
+            open.push((side, at));
+        }
+    }
+
+    /// Tells whether the other side has put something else where a change of this side is left.
+    fn is_overwritten(&self, sides: &Sides<'_>, side: Side, at: usize) -> bool {
+        let (own, other) = (side.index(), side.other());
+        let change = &sides.changes[own][at];
+        let gone = Touch::Existence(change.edit.subject());
+        let writers = &sides.writers[other.index()];
+        // A name that another entity takes leaves this one with the one that it had.
+        let own_touches = |touch: &&Touch| !touch.is_shared() && !matches!(touch, Touch::Name(..));
+        let touches = change.print.writes.iter().filter(own_touches).chain([&gone]);
+        touches.filter_map(|touch| writers.get(touch)).flatten().any(|one| self.is_taken(other, *one))
+    }
+}
+
+/// The entity that a collision is about: what a resolution names.
+pub(super) fn entity(clash: &Clash, changes: [&[Change]; 2]) -> Ref {
+    let [ours, theirs] = [0, 1].map(|side| changes[side][clash.changes[side]].edit.subject());
+    match &clash.over {
+        Collision::Touch(touch) => touch.of().unwrap_or_else(|| ours.min(theirs)),
+        Collision::Gap(gap) => gap.after.map_or(gap.region.into(), Ref::from),
+    }
+}
+
+/// Leaves what resolutions say.
+pub(super) fn resolve(
+    sides: &Sides<'_>,
+    clashes: &[Clash],
+    resolutions: &[Resolution],
+    left: &mut Left,
+) -> Result<(), Ref> {
+    let mut open: BTreeMap<Ref, Vec<&Clash>> = BTreeMap::new();
+    for clash in clashes {
+        open.entry(entity(clash, sides.changes)).or_default().push(clash);
+    }
+    let mut leave = Vec::new();
+    for Resolution { of, take } in resolutions {
+        let lost = take.other();
+        let clashes = open.get(of).ok_or(*of)?;
+        leave.extend(clashes.iter().map(|clash| (lost, clash.changes[lost.index()])));
+    }
+    left.leave(sides, leave);
+    Ok(())
+}
