@@ -6,19 +6,22 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use lmlang_history::ChangeCounts;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
+use lmlang_history::{ChangeCounts, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
 use crate::blame::blame;
 use crate::branches::Tip;
 use crate::catalog::Selector;
+use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
-use crate::opening::threads;
+use crate::merging::carry_over;
+use crate::opening::{changes_content, threads};
+use crate::past::HistoryQuery;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::writing::Next::Content;
@@ -61,6 +64,8 @@ pub struct Applied {
     pub program: OpenProgram,
     /// Whether it is stored: not for a dry run.
     pub committed: bool,
+    /// Revisions that have happened since the one that the caller saw, oldest first: it was carried over them.
+    pub rebased_over: Vec<Arc<Header>>,
     /// The revision that it was applied to.
     pub before: Arc<Revision>,
     /// The state that it led to; its entry is not in the log for a dry run.
@@ -95,28 +100,6 @@ pub struct Finding {
     pub place: Option<(u32, u32)>,
     /// What was found.
     pub diagnostic: Diagnostic,
-}
-
-/// A change set on a base that is not the head any more, or that read something which has changed since.
-#[derive(Clone, Debug)]
-pub struct Conflict {
-    /// What the caller saw.
-    pub base: Option<Arc<Header>>,
-    /// What is there.
-    pub head: Arc<Header>,
-    /// What collides.
-    pub conflicts: Vec<Collision>,
-}
-
-/// One thing that collides.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Collision {
-    /// The entity, or the branch.
-    pub of: String,
-    /// The kind of collision.
-    pub kind: &'static str,
-    /// What is the matter, in words.
-    pub message: String,
 }
 
 /// Refusals of more text than this are told without the state that was refused: events wait for slow readers.
@@ -158,10 +141,12 @@ impl Engine {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.
             let refs = open.timeline.refs();
-            return Ok(match self.plan_edits(&open, base?, Arc::new(proposal), &head, refs, call).await? {
-                Err(refusal) => refusal,
-                Ok((next, _, after)) => next.applied(open, false, after),
-            });
+            return Ok(
+                match self.plan_edits(&open, base.clone()?, Arc::new(proposal), &head, refs, call).await? {
+                    Err(refusal) => refusal,
+                    Ok((next, _, after)) => self.applied(open, &base?, next, false, after).await?,
+                },
+            );
         }
         let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
         let proposal = Arc::new(proposal);
@@ -178,38 +163,79 @@ impl Engine {
             }
         };
         match self.write(&open, call, plan).await? {
-            Written::Stored((next, after)) => Ok(next.applied(open, true, after)),
+            Written::Stored((next, after)) => self.applied(open, &base?, next, true, after).await,
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 let refused = Event::Refused { actor: call.actor.clone(), outcome: Arc::new(told), edits };
                 open.tell(refused, text.min(TOLD_TEXT) + edits * TOLD_EDIT);
                 Ok(outcome)
             }
-            Written::Repeated(number) => self.first_answer(open, number).await,
+            Written::Repeated(number) => self.first_answer(open, base.unwrap_or_default(), number).await,
         }
     }
 
     /// What a change set is made on: the revision that the caller saw, if it names one.
-    async fn grounds(&self, open: &OpenProgram, proposal: &Proposal) -> Result<Option<Arc<Header>>, Error> {
+    async fn grounds(&self, open: &OpenProgram, proposal: &Proposal) -> Result<Base, Error> {
         self.tip(open, &open.timeline.head(), &proposal.branch).await?;
         match &proposal.base {
-            Some(base) => self.named(open, base).await.map(Some),
+            Some(base) => self.revision(open, Some(base)).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// What became of a change set that was applied.
+    async fn applied(
+        &self,
+        program: OpenProgram,
+        base: &Base,
+        prepared: Prepared,
+        committed: bool,
+        after: Arc<Revision>,
+    ) -> Result<Outcome, Error> {
+        let Prepared { before, created, .. } = prepared;
+        let rebased_over = self.since(&program, base, &before).await?;
+        Ok(Outcome::Applied(Applied { program, committed, rebased_over, before, after, created }))
+    }
+
+    /// The revisions of the content after a base up to a revision, oldest first; the newest of them, if there are many.
+    async fn since(
+        &self,
+        open: &OpenProgram,
+        base: &Base,
+        newest: &Revision,
+    ) -> Result<Vec<Arc<Header>>, Error> {
+        let number = newest.entry.number;
+        let Some(base) = base.as_ref().filter(|base| base.entry.number < number) else {
+            return Ok(Vec::new());
+        };
+        let query = HistoryQuery {
+            newest: number,
+            on_way_to: Some(number),
+            before: u64::MAX,
+            author: None,
+            touching: None,
+            kind: None,
+            limit: usize::try_from(number - base.entry.number).unwrap_or(MOST_TOLD).min(MOST_TOLD),
+        };
+        let entries = self.history(open, &query).await?.entries.into_iter();
+        let since = entries.take_while(|entry| entry.number > base.entry.number);
+        let mut since: Vec<_> = since.filter(|entry| changes_content(entry.kind)).collect();
+        since.reverse();
+        Ok(since)
     }
 
     /// The entry of a change set after a head, and the state that it leads to.
     async fn plan_edits(
         &self,
         open: &OpenProgram,
-        base: Option<Arc<Header>>,
+        base: Base,
         proposal: Arc<Proposal>,
         head: &Head,
         refs: RefAllocator,
         call: &Call,
     ) -> Result<Result<(Prepared, Entry, Arc<Revision>), Outcome>, Error> {
         let tip = self.tip(open, head, &proposal.branch).await?;
-        let mut next = match self.apply(base, proposal, &tip, refs).await? {
+        let mut next = match self.apply(open, base, proposal, &tip, refs).await? {
             Ok(next) => next,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -244,37 +270,48 @@ impl Engine {
     /// Applies a change set to a state, without storing anything. Small ones at once, others off the runtime.
     async fn apply(
         &self,
-        base: Option<Arc<Header>>,
+        open: &OpenProgram,
+        base: Base,
         proposal: Arc<Proposal>,
         tip: &Tip,
         refs: RefAllocator,
     ) -> Result<Result<Prepared, Outcome>, Error> {
-        if let Some(base) = base
-            && base.number != tip.revision.entry.number
+        let before = Arc::clone(&tip.revision);
+        let base = base.filter(|base| base.entry.number != before.entry.number);
+        if let Some(base) = &base
+            && !self.way(open, before.entry.number).await?.holds(&base.entry)
         {
-            return Ok(Err(Outcome::Conflict(stale(&proposal.branch, &base, &tip.revision.entry))));
+            return Ok(Err(Outcome::Conflict(stale(&proposal.branch, &base.entry, &before.entry))));
         }
         let small = proposal.edits.len() <= SMALL_EDITS
             && text_bytes(&proposal.edits) <= SMALL_TEXT
             && !proposal.verify_all;
-        let before = Arc::clone(&tip.revision);
-        if small {
-            return Ok(build(&proposal, before, refs));
-        }
-        self.compute(move || build(&proposal, before, refs)).await
+        let work = move || match base {
+            None => Ok(build(&proposal, before, refs)),
+            Some(base) => carried(&proposal, base, before, refs),
+        };
+        if small { work() } else { self.compute(work).await? }
     }
 
     /// Answers a repeated request with what the first one led to.
-    async fn first_answer(&self, open: OpenProgram, number: u64) -> Result<Outcome, Error> {
+    async fn first_answer(&self, open: OpenProgram, base: Base, number: u64) -> Result<Outcome, Error> {
         let missing = || Error::not_found("revision", format!("r{number}"));
         let after = self.state(&open, number).await?.ok_or_else(missing)?;
         let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
         let before = self.state(&open, parent).await?.ok_or_else(missing)?;
         let entry = Entry { header: Arc::clone(&after.entry), edits: self.edits(&open, number).await? };
         let created = entry.created();
-        Ok(Outcome::Applied(Applied { program: open, committed: true, before, after, created }))
+        let rebased_over = self.since(&open, &base, &before).await?;
+        let committed = true;
+        Ok(Outcome::Applied(Applied { program: open, committed, rebased_over, before, after, created }))
     }
 }
+
+/// The revision that a caller saw, if the request names one.
+type Base = Option<Arc<Revision>>;
+
+/// The most revisions that are told as those that a change set was carried over.
+const MOST_TOLD: usize = 1_000;
 
 /// A state that a change set led to, before it has an entry.
 struct Prepared {
@@ -286,10 +323,28 @@ struct Prepared {
     created: Vec<(Option<String>, Ref)>,
 }
 
-impl Prepared {
-    fn applied(self, program: OpenProgram, committed: bool, after: Arc<Revision>) -> Outcome {
-        let Prepared { before, created, .. } = self;
-        Outcome::Applied(Applied { program, committed, before, after, created })
+/// Applies a change set to the state that the caller saw, and carries it over what has happened since.
+fn carried(
+    proposal: &Proposal,
+    base: Arc<Revision>,
+    before: Arc<Revision>,
+    refs: RefAllocator,
+) -> Result<Result<Prepared, Outcome>, Error> {
+    let prepared = match build(proposal, Arc::clone(&base), refs) {
+        Ok(prepared) => prepared,
+        Err(outcome) => return Ok(Err(outcome)),
+    };
+    let complete = proposal.require_complete;
+    match carry_over(&base.checked, &before.checked, &prepared.checked, complete)? {
+        Ok(checked) => {
+            let difference = diff(before.checked.program(), checked.program());
+            let (counts, edits) = (difference.counts(), difference.edits);
+            Ok(Ok(Prepared { before, checked, counts, edits, ..prepared }))
+        }
+        Err(conflicts) => {
+            let (base, head) = (Some(Arc::clone(&base.entry)), Arc::clone(&before.entry));
+            Ok(Err(Outcome::Conflict(Conflict { base, head, conflicts })))
+        }
     }
 }
 
@@ -345,20 +400,10 @@ fn refuse(refused: Refused, before: &Revision) -> Outcome {
     if !errors.is_empty() {
         return Outcome::Rejected(Box::new(Rejected { errors, suppressed, ..Rejected::default() }));
     }
-    let collision = |read: StaleRead| Collision {
-        of: read.of.to_string(),
-        kind: "HASH_MISMATCH",
-        message: format!("`{}` has the hash {}, not {}", read.of, read.actual, read.given),
-    };
+    let collision =
+        |read: StaleRead| Collision::plain(read.of.to_string(), kind::HASH_MISMATCH, read.to_string());
     let conflicts = conflicts.into_iter().map(collision).collect();
     Outcome::Conflict(Conflict { base: None, head: Arc::clone(&before.entry), conflicts })
-}
-
-/// The conflict of a request that was made for a head which has moved.
-pub(crate) fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
-    let message = format!("the head is at r{}, not at r{}", head.number, base.number);
-    let collision = Collision { of: branch.to_owned(), kind: "STALE_BASE", message };
-    Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts: vec![collision] }
 }
 
 /// Bytes of text in a change set.

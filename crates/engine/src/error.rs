@@ -70,6 +70,12 @@ pub enum Error {
         /// What was asked for.
         what: &'static str,
     },
+    /// Changes that could be merged do not fit together: a fault of ours.
+    #[error("the merged changes cannot be applied: {cause}")]
+    Unmergeable {
+        /// What does not fit.
+        cause: lmlang_ir::StructureError,
+    },
     /// The database did not do its part.
     #[error(transparent)]
     Storage(#[from] Fault),

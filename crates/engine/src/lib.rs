@@ -4,16 +4,18 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`], [`branches`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
+//! [`edits`], [`undo`], [`branches`], [`merging`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go.
 
+mod ancestry;
 mod blame;
 pub mod branches;
 pub mod catalog;
 pub mod checkpoints;
 mod clock;
 pub mod config;
+pub mod conflict;
 pub mod cursor;
 pub mod doctor;
 pub mod edits;
@@ -24,6 +26,7 @@ mod eviction;
 mod feed;
 mod kept;
 mod live;
+pub mod merging;
 mod opening;
 pub mod past;
 mod places;
@@ -43,12 +46,14 @@ pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use config::{Limits, SnapshotPolicy};
+pub use conflict::{Collision, Conflict};
 pub use cursor::{Cursor, UnknownCursor};
 pub use doctor::{Ailment, Checkup, Symptom};
-pub use edits::{Applied, Collision, Conflict, Finding, Outcome, Proposal, Rejected};
+pub use edits::{Applied, Finding, Outcome, Proposal, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
 pub use events::{Change, Event, Events, Told};
+pub use merging::{MergeRequest, Preview, Resolution};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};

@@ -52,7 +52,9 @@ impl Engine {
         filter.before = Some(query.before.min(query.newest.saturating_add(1)));
         let mut numbers = Vec::new();
         match query.touching {
-            None => numbers = self.store().history(key, &filter, query.limit as u64 + 1).await?,
+            None => {
+                numbers = self.store().history(key, &filter, (query.limit as u64).saturating_add(1)).await?
+            }
             Some(of) => {
                 while numbers.len() <= query.limit
                     && let Some(chunk) = self.next_touching(key, &mut filter, of).await?
@@ -136,7 +138,11 @@ impl Engine {
     }
 
     /// The headers of the entries with some numbers, newest first.
-    async fn headers(&self, open: &OpenProgram, numbers: &[u64]) -> Result<Vec<Arc<Header>>, Error> {
+    pub(crate) async fn headers(
+        &self,
+        open: &OpenProgram,
+        numbers: &[u64],
+    ) -> Result<Vec<Arc<Header>>, Error> {
         let (mut headers, mut others) = (Vec::with_capacity(numbers.len()), Vec::new());
         for number in numbers {
             match open.timeline.recent(*number) {
@@ -154,7 +160,57 @@ impl Engine {
     }
 
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
+    ///
+    /// What a merge brought in was made and changed on the branch that it merged.
     pub async fn provenance(
+        &self,
+        open: &OpenProgram,
+        revision: &Revision,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Touched, Error> {
+        let mut touched = self.touched(open, revision, of, owner).await?;
+        while let Some(merged) = self.merged_by(open, touched.modified).await?
+            && let Some(newest) = self.touching(open, of, merged, 1).await?.first()
+        {
+            touched.modified = newest.number;
+        }
+        while let Some(merged) = self.merged_by(open, touched.created).await?
+            && let Some(oldest) = self.touching(open, of, merged, usize::MAX).await?.last()
+        {
+            touched.created = oldest.number;
+        }
+        Ok(touched)
+    }
+
+    /// The revision that was merged by the entry with a number, if that is a merge.
+    async fn merged_by(&self, open: &OpenProgram, number: u64) -> Result<Option<u64>, Error> {
+        let entry = self.header(open, number).await?;
+        let merge = entry.filter(|entry| entry.kind == RevisionKind::Merge);
+        Ok(merge.and_then(|entry| entry.parents.get(1).copied()))
+    }
+
+    /// The entries on the way to a revision that touch an entity, newest first.
+    async fn touching(
+        &self,
+        open: &OpenProgram,
+        of: Ref,
+        revision: u64,
+        limit: usize,
+    ) -> Result<Vec<Arc<Header>>, Error> {
+        let query = HistoryQuery {
+            newest: revision,
+            on_way_to: Some(revision),
+            before: u64::MAX,
+            author: None,
+            touching: Some(of),
+            kind: None,
+            limit,
+        };
+        Ok(self.history(open, &query).await?.entries)
+    }
+
+    async fn touched(
         &self,
         open: &OpenProgram,
         revision: &Revision,
@@ -170,16 +226,7 @@ impl Engine {
             return Ok(touched);
         }
         // Seen from the past: the newest change that had happened by then.
-        let query = HistoryQuery {
-            newest,
-            on_way_to: Some(newest),
-            before: newest + 1,
-            author: None,
-            touching: Some(of),
-            kind: None,
-            limit: 1,
-        };
-        let last = self.history(open, &query).await?.entries.pop();
+        let last = self.touching(open, of, newest, 1).await?.pop();
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })
     }

@@ -6,7 +6,7 @@ use lmlang_history::line::{self, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 
-use crate::edits::{Conflict, stale};
+use crate::conflict::{Conflict, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -98,14 +98,17 @@ impl Engine {
         match self.write(open, call, plan).await? {
             Written::Stored((before, after)) => Ok(Arrival::Made { committed: true, before, after }),
             Written::Left(arrival) => Ok(arrival),
-            Written::Repeated(number) => {
-                let missing = || Error::not_found("revision", format!("r{number}"));
-                let after = self.state(open, number).await?.ok_or_else(missing)?;
-                let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
-                let before = self.state(open, parent).await?.ok_or_else(missing)?;
-                Ok(Arrival::Made { committed: true, before, after })
-            }
+            Written::Repeated(number) => self.arrived(open, number).await,
         }
+    }
+
+    /// What became of a request that was carried out before.
+    pub(crate) async fn arrived(&self, open: &OpenProgram, number: u64) -> Result<Arrival, Error> {
+        let missing = || Error::not_found("revision", format!("r{number}"));
+        let after = self.state(open, number).await?.ok_or_else(missing)?;
+        let parent = after.entry.parents.first().copied().ok_or_else(missing)?;
+        let before = self.state(open, parent).await?.ok_or_else(missing)?;
+        Ok(Arrival::Made { committed: true, before, after })
     }
 
     async fn named_by(&self, open: &OpenProgram, travel: &Travel) -> Result<Named, Error> {

@@ -26,6 +26,10 @@ pub(crate) fn fail(error: Error) -> ApiError {
         }
         Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
         Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),
+        Error::Unmergeable { .. } => {
+            tracing::error!(error = message, "a merge failed");
+            ApiError::new(Code::Internal, "the merged changes could not be applied")
+        }
         Error::Storage(fault) => {
             tracing::error!(error = %fault, "storage failed");
             ApiError::new(

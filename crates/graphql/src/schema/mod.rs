@@ -3,6 +3,7 @@
 //! Read [`ids`] for how objects are named, [`view`] for a program at one revision, [`connection`] for lists, then the
 //! roots [`query`], [`mutation`] and [`subscription`], then the families.
 
+pub mod branching;
 pub mod code_page;
 pub mod connection;
 pub mod diagnostics;

@@ -8,6 +8,9 @@ use lmlang_history::log::{Actor, ActorKind};
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
+use crate::schema::branching::{
+    self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
+};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
@@ -15,7 +18,7 @@ use crate::schema::failure::fail;
 use crate::schema::ids::ViewId;
 use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
 use crate::schema::program::Program;
-use crate::schema::revision::{Branch, Checkpoint};
+use crate::schema::revision::Checkpoint;
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
 
@@ -80,7 +83,7 @@ pub struct CreateProgramPayload {
 #[derive(Clone, Debug, SimpleObject)]
 pub struct DeletePayload {
     /// Whether it was there.
-    deleted: bool,
+    pub(crate) deleted: bool,
 }
 
 /// Proposes a change set.
@@ -207,39 +210,6 @@ pub struct CheckpointPayload {
     checkpoint: Option<Checkpoint>,
 }
 
-/// Makes a branch.
-#[derive(Clone, Debug, InputObject)]
-pub struct CreateBranchInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// Its name, unique among branches and checkpoints.
-    name: String,
-    /// The revision that it begins with, as for `program(at:)`: `r7`; without it, the head of `main`.
-    at: Option<String>,
-    /// Why, for the log.
-    message: Option<String>,
-    /// Same key and input: the first answer.
-    idempotency_key: Option<String>,
-}
-
-/// Removes a branch; its revisions stay.
-#[derive(Clone, Debug, InputObject)]
-pub struct DeleteBranchInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// The branch; not `main`.
-    name: String,
-    /// Same key and input: the first answer.
-    idempotency_key: Option<String>,
-}
-
-/// A branch that was made.
-#[derive(Clone, SimpleObject)]
-pub struct BranchPayload {
-    /// The branch.
-    branch: Option<Branch>,
-}
-
 /// What can be changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutation;
@@ -327,7 +297,7 @@ impl Mutation {
         context: &Context<'_>,
         input: CreateBranchInput,
     ) -> Option<Result<BranchPayload>> {
-        nullable(create_branch(context, input).await)
+        nullable(branching::create(context, input).await)
     }
 
     /// Removes a branch; its revisions stay and can be looked at by number.
@@ -336,7 +306,14 @@ impl Mutation {
         context: &Context<'_>,
         input: DeleteBranchInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(delete_branch(context, input).await)
+        nullable(branching::delete(context, input).await)
+    }
+
+    /// Brings the changes of a branch into another one, by appending a revision with both as its parents: what only one of
+    /// them changed, what both changed alike, and what the resolutions say. Two branches give the same content whichever
+    /// is merged into the other. What cannot be both, or does not type-check together, is a conflict, and nothing is done.
+    async fn merge(&self, context: &Context<'_>, input: MergeInput) -> Option<Result<MergePayload>> {
+        nullable(branching::merge(context, input).await)
     }
 }
 
@@ -367,7 +344,7 @@ fn note(given: Option<&str>) -> Result<(), ApiError> {
 
 /// The call of a mutation; its name and `input` in its canonical form tell a retry from another request under the same
 /// key.
-fn call(
+pub(crate) fn call(
     context: &Context<'_>,
     message: Option<String>,
     key: Option<&str>,
@@ -548,21 +525,5 @@ async fn delete_checkpoint(
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     engine.delete_checkpoint(&open, &input.name, &call).await.map_err(fail)?;
-    Ok(DeletePayload { deleted: true })
-}
-
-async fn create_branch(context: &Context<'_>, input: CreateBranchInput) -> Result<BranchPayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let made = engine.create_branch(&open, &input.name, input.at.as_deref(), &call).await.map_err(fail)?;
-    Ok(BranchPayload { branch: Some(Branch::made(&View::head(engine, open), made)) })
-}
-
-async fn delete_branch(context: &Context<'_>, input: DeleteBranchInput) -> Result<DeletePayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    engine.delete_branch(&open, &input.name, &call).await.map_err(fail)?;
     Ok(DeletePayload { deleted: true })
 }

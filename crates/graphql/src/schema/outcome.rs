@@ -35,7 +35,7 @@ pub enum ProposeEditOutcome {
 pub enum RevisionOutcome {
     /// A revision was appended.
     Made(RevisionMade),
-    /// There is nothing to undo, to redo or to restore.
+    /// There is nothing to undo, to redo, to restore or to merge.
     Nothing(NothingToDo),
     /// The head has moved; nothing has changed.
     Conflict(EditConflict),
@@ -92,18 +92,20 @@ pub struct EditApplied {
     before: View,
     after: View,
     committed: bool,
+    rebased_over: Vec<Arc<Header>>,
     created: Vec<(Option<String>, Ref)>,
     delta: Arc<verify::Delta>,
 }
 
 impl EditApplied {
     fn new(engine: &engine::Engine, applied: engine::Applied) -> EditApplied {
-        let engine::Applied { program, committed, before, after, created } = applied;
+        let engine::Applied { program, committed, rebased_over, before, after, created } = applied;
         let delta = Arc::new(after.checked.findings().since(before.checked.findings()));
         EditApplied {
             before: View::pinned(engine, program.clone(), before),
             after: led_to(engine, program, committed, after),
             committed,
+            rebased_over,
             created,
             delta,
         }
@@ -178,9 +180,10 @@ impl EditApplied {
         .await
     }
 
-    /// Later revisions that the change set was carried over. None yet: a stale base is a conflict.
-    async fn rebased_over(&self) -> Vec<Revision> {
-        Vec::new()
+    /// Revisions after `baseRevision` that the change set was carried over, oldest first, the newest thousand.
+    async fn rebased_over(&self, context: &Context<'_>) -> Vec<Revision> {
+        let revision = |entry: &Arc<Header>| Revision::new(&self.after, Arc::clone(entry));
+        budget::list(context, self.rebased_over.iter().map(revision).collect()).await
     }
 
     /// The program after it.
@@ -344,15 +347,18 @@ pub struct Conflict {
     /// The entity, or the branch.
     #[graphql(name = "ref")]
     reference: String,
-    /// The kind of collision: `STALE_BASE`, `HASH_MISMATCH`.
+    /// The kind of collision. Both sides of a merge did something: `BOTH_EDITED`, `BOTH_ADDED`, `BOTH_MOVED`,
+    /// `EDITED_AND_REMOVED`, `USED_AND_REMOVED`, `SIGNATURE_AND_USE`, `NAME_TAKEN`, `SAME_PLACE`. Each is right alone and
+    /// together they are not: `ILL_TYPED`. The edits of a resolution cannot be carried out: `RESOLUTION`. What was read is
+    /// another now: `STALE_BASE`, `HASH_MISMATCH`.
     kind: String,
     /// What is the matter, in words.
     message: String,
-    /// As it was when the request was made.
+    /// As it was when the request was made, or before both branches.
     base: Option<String>,
-    /// As it is.
+    /// As it is, or in the branch that is merged into.
     ours: Option<String>,
-    /// As the request would have it.
+    /// As the request would have it, or in the branch that is merged.
     theirs: Option<String>,
 }
 
@@ -374,15 +380,15 @@ impl EditConflict {
 
     /// What collides.
     async fn conflicts(&self) -> Rows<Conflict> {
-        let conflict = |collision: &engine::Collision| Conflict {
-            reference: collision.of.clone(),
-            kind: collision.kind.to_owned(),
-            message: collision.message.clone(),
-            base: None,
-            ours: None,
-            theirs: None,
-        };
-        Rows(self.conflict.conflicts.iter().map(conflict).collect())
+        Rows(self.conflict.conflicts.iter().map(Conflict::of).collect())
+    }
+}
+
+impl Conflict {
+    /// A collision as clients see it.
+    pub(crate) fn of(collision: &engine::Collision) -> Conflict {
+        let engine::Collision { of, kind, message, base, ours, theirs } = collision.clone();
+        Conflict { reference: of, kind: kind.to_owned(), message, base, ours, theirs }
     }
 }
 
@@ -408,7 +414,7 @@ impl ProposeEditOutcome {
     }
 }
 
-/// A revision that an undo, a redo or a restore appended.
+/// A revision that an undo, a redo, a restore or a merge appended.
 #[derive(Clone)]
 pub struct RevisionMade {
     before: View,
@@ -416,7 +422,7 @@ pub struct RevisionMade {
     committed: bool,
 }
 
-/// A revision whose content is an older one's; stored, unless it was a dry run.
+/// A revision that was appended; stored, unless it was a dry run.
 #[Object]
 impl RevisionMade {
     /// Whether it is stored: false for a dry run.
@@ -445,7 +451,7 @@ impl RevisionMade {
     }
 }
 
-/// There is nothing to undo, to redo or to restore.
+/// There is nothing to undo, to redo, to restore or to merge.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct NothingToDo {
     /// Why.

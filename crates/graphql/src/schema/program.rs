@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
+use crate::schema::branching::{self, MergePreview};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
@@ -16,6 +17,7 @@ use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::{View as Which, ViewId};
 use crate::schema::module::Module;
+use crate::schema::mutation::actor;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
 use crate::schema::revision::{self, Branch, Checkpoint, Revision, RevisionKind};
@@ -452,6 +454,18 @@ impl Program {
         after: Option<String>,
     ) -> Nullable<Connection<Checkpoint>> {
         self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
+    }
+
+    /// What a merge of a branch into another one would come to.
+    async fn merge_preview(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The branch whose changes are brought in; any revision.")] from: String,
+        #[graphql(default_with = "\"main\".to_owned()", desc = "The branch that they are brought into.")]
+        into: String,
+    ) -> Nullable<MergePreview> {
+        let by = lmlang_engine::Call::by(actor(context));
+        self.read(async |view| branching::preview(view, from, into, by).await).await
     }
 
     /// How two revisions differ, each named as for `program(at:)`: `r7`.

@@ -2,6 +2,7 @@
 
 use lmlang_ir::text::TextError;
 use lmlang_ir::{Hash, Program, Ref};
+use thiserror::Error;
 
 /// What is wrong with one edit of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,8 @@ pub struct Refused {
 }
 
 /// An entity whose hash is not the one that the caller read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{of}` has the hash {actual}, not {given}")]
 pub struct StaleRead {
     /// Position of the edit in the list.
     pub edit: usize,

@@ -1,0 +1,75 @@
+//! Conflicts: what two changes of one program cannot both be, as callers are told.
+
+use std::sync::Arc;
+
+use lmlang_history::log::Header;
+use lmlang_history::merge;
+use lmlang_ir::Program;
+use lmlang_verify::Diagnostic;
+
+/// A change on a base that is not the head any more, or that read something which has changed since.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// What the caller saw; of a merge, what both sides come from.
+    pub base: Option<Arc<Header>>,
+    /// What is there.
+    pub head: Arc<Header>,
+    /// What collides.
+    pub conflicts: Vec<Collision>,
+}
+
+/// One thing that collides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collision {
+    /// The entity, or the branch.
+    pub of: String,
+    /// The kind of collision.
+    pub kind: &'static str,
+    /// What is the matter, in words.
+    pub message: String,
+    /// What stands there in the base.
+    pub base: Option<String>,
+    /// What is there now.
+    pub ours: Option<String>,
+    /// What the request, or the branch that is merged, made of it.
+    pub theirs: Option<String>,
+}
+
+/// The kinds of collisions that are not [`merge::ConflictKind`]s.
+pub mod kind {
+    /// The head has moved from what the caller saw.
+    pub const STALE_BASE: &str = "STALE_BASE";
+    /// Something that was read has another hash now.
+    pub const HASH_MISMATCH: &str = "HASH_MISMATCH";
+    /// Both changes are right alone, and together they are not.
+    pub const ILL_TYPED: &str = "ILL_TYPED";
+    /// The edits of a resolution cannot be carried out.
+    pub const RESOLUTION: &str = "RESOLUTION";
+}
+
+impl Collision {
+    /// A collision about something of which no versions are shown.
+    pub(crate) fn plain(of: String, kind: &'static str, message: String) -> Collision {
+        Collision { of, kind, message, base: None, ours: None, theirs: None }
+    }
+
+    /// A finding about what two changes that are right alone came to.
+    pub(crate) fn disagreement(program: &Program, found: &Diagnostic) -> Collision {
+        let message = format!("together: {}", found.message(program));
+        Collision::plain(found.at.entity.to_string(), kind::ILL_TYPED, message)
+    }
+}
+
+impl From<merge::Conflict> for Collision {
+    fn from(conflict: merge::Conflict) -> Collision {
+        let merge::Conflict { of, kind, over: _, message, base, ours, theirs } = conflict;
+        Collision { of: of.to_string(), kind: kind.name(), message, base, ours, theirs }
+    }
+}
+
+/// The conflict of a request that was made for a head which has moved.
+pub(crate) fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
+    let message = format!("the head is at r{}, not at r{}", head.number, base.number);
+    let conflicts = vec![Collision::plain(branch.to_owned(), kind::STALE_BASE, message)];
+    Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts }
+}

@@ -1,0 +1,292 @@
+//! Bringing changes together: a branch into another, and a change set over what has happened since it was made.
+//!
+//! Both are a three-way merge of states, with the verifier's word on what came of it: nothing is stored that has a finding
+//! which neither side has alone.
+
+use std::sync::Arc;
+
+use lmlang_history::diff;
+use lmlang_history::log::{Entry, Header, RevisionKind};
+use lmlang_history::merge::{self, Side, merge};
+use lmlang_history::request::{EditRequest, expand};
+use lmlang_ir::{Program, Ref, RefAllocator};
+use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
+
+use crate::ancestry::Common;
+use crate::branches::Tip;
+use crate::conflict::{Collision, Conflict, kind};
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::request::Call;
+use crate::timeline::{Head, Revision};
+use crate::undo::Arrival;
+use crate::writing::{Next, Plan, Written};
+
+/// A request to bring one state into a branch.
+#[derive(Clone, Debug)]
+pub struct MergeRequest {
+    /// The revision whose changes are brought in: a branch, mostly.
+    pub from: String,
+    /// The branch that they are brought into.
+    pub into: String,
+    /// What to do about conflicts.
+    pub resolutions: Vec<Resolution>,
+    /// Whether to stop before anything is stored.
+    pub dry_run: bool,
+}
+
+/// What to do about the conflicts of an entity.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// The entity.
+    pub of: Ref,
+    /// Whose changes to take; nothing where there are only edits.
+    pub take: Option<Side>,
+    /// Edits of what came of it, in order.
+    pub edits: Vec<EditRequest>,
+}
+
+/// What a merge would come to.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// The head of the branch that is merged into.
+    pub before: Arc<Revision>,
+    /// What would come of it; the content of the base where something is in conflict. Its entry is not in the log.
+    pub after: Arc<Revision>,
+    /// What collides.
+    pub conflicts: Vec<Collision>,
+    /// What the verifier finds in it that it does not find in the branch.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Three states to be merged, as they were when they were looked up.
+#[derive(Clone, Debug)]
+struct Sides {
+    into: Tip,
+    from: Arc<Revision>,
+    common: Common,
+    base: Arc<Revision>,
+}
+
+/// What three states came to.
+#[derive(Clone, Debug)]
+struct Combined {
+    checked: Checked,
+    refs: RefAllocator,
+    conflicts: Vec<Collision>,
+}
+
+impl Engine {
+    /// Merges a revision into a branch, by appending a revision with both as its parents.
+    pub async fn merge(
+        &self,
+        open: &OpenProgram,
+        request: &MergeRequest,
+        call: &Call,
+    ) -> Result<Arrival, Error> {
+        // Before the writer is held: old states may take a while to find. What is not there is told by the plan.
+        let before = &self.sides(open, &open.timeline.head(), request).await;
+        if request.dry_run {
+            let (head, refs) = (open.timeline.head(), open.timeline.refs());
+            let planned = self.plan_merge(request, before.clone()?, &head, refs, call).await?;
+            return Ok(match planned {
+                Err(arrival) => arrival,
+                Ok((_, before, after, _)) => Arrival::Made { committed: false, before, after },
+            });
+        }
+        let plan = |head: Head, refs: RefAllocator| async move {
+            let sides = match before {
+                Ok(sides) if sides.are_newest(&head, request) => sides.clone(),
+                Ok(_) => self.sides(open, &head, request).await?,
+                Err(error) => return Err(error.clone()),
+            };
+            Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
+                Err(arrival) => Plan::Leave(arrival),
+                Ok((entry, before, after, refs)) => {
+                    let next = Next::Content(Arc::clone(&after));
+                    Plan::Append { entry, next, refs, answer: (before, after) }
+                }
+            })
+        };
+        match self.write(open, call, plan).await? {
+            Written::Stored((before, after)) => Ok(Arrival::Made { committed: true, before, after }),
+            Written::Left(arrival) => Ok(arrival),
+            Written::Repeated(number) => self.arrived(open, number).await,
+        }
+    }
+
+    /// What a merge would come to. Stores nothing.
+    pub async fn merge_preview(
+        &self,
+        open: &OpenProgram,
+        request: &MergeRequest,
+        call: &Call,
+    ) -> Result<Preview, Error> {
+        let head = open.timeline.head();
+        let sides = self.sides(open, &head, request).await?;
+        let combined = self.combine(&sides, request.resolutions.clone(), open.timeline.refs()).await?;
+        let (_, after) = self.merged(&sides, &combined, &head, call).await?;
+        let findings = after.checked.findings().since(sides.into.revision.checked.findings()).added;
+        Ok(Preview { before: sides.into.revision, after, conflicts: combined.conflicts, findings })
+    }
+
+    async fn sides(&self, open: &OpenProgram, head: &Head, request: &MergeRequest) -> Result<Sides, Error> {
+        let into = self.tip(open, head, &request.into).await?;
+        let from = self.revision(open, Some(&request.from)).await?;
+        let common = self.common(open, into.revision.entry.number, from.entry.number).await?;
+        let missing = || Error::not_found("revision", format!("r{}", common.base));
+        let base = self.state(open, common.base).await?.ok_or_else(missing)?;
+        Ok(Sides { into, from, common, base })
+    }
+
+    /// The entry of a merge, the states before and after it, and the counter of refs.
+    async fn plan_merge(
+        &self,
+        request: &MergeRequest,
+        sides: Sides,
+        head: &Head,
+        refs: RefAllocator,
+        call: &Call,
+    ) -> Result<Result<(Entry, Arc<Revision>, Arc<Revision>, RefAllocator), Arrival>, Error> {
+        if sides.common.second_is_base {
+            let MergeRequest { from, into, .. } = request;
+            return Ok(Err(Arrival::Nothing(format!("`{into}` has all of `{from}` already"))));
+        }
+        let combined = self.combine(&sides, request.resolutions.clone(), refs).await?;
+        if !combined.conflicts.is_empty() {
+            let head = Arc::clone(&sides.into.revision.entry);
+            let (base, conflicts) = (Some(Arc::clone(&sides.base.entry)), combined.conflicts);
+            return Ok(Err(Arrival::Conflict(Conflict { base, head, conflicts })));
+        }
+        let (entry, after) = self.merged(&sides, &combined, head, call).await?;
+        Ok(Ok((entry, sides.into.revision, after, combined.refs)))
+    }
+
+    /// The entry that leads from the branch to what came of a merge, and that state.
+    async fn merged(
+        &self,
+        sides: &Sides,
+        combined: &Combined,
+        head: &Head,
+        call: &Call,
+    ) -> Result<(Entry, Arc<Revision>), Error> {
+        let (into, checked) = (sides.into.revision.checked.clone(), combined.checked.clone());
+        let compare = move || diff(into.program(), checked.program());
+        let difference = self.compute(compare).await?;
+        let blank = self.blank_header(RevisionKind::Merge, head, &sides.into, &combined.refs, call);
+        let header = Header {
+            parents: vec![sides.into.revision.entry.number, sides.from.entry.number],
+            counts: difference.counts(),
+            root_hash: combined.checked.program().root_hash(),
+            ..blank
+        };
+        let entry = Entry::new(header, difference.edits);
+        let after =
+            Arc::new(Revision { entry: Arc::clone(&entry.header), checked: combined.checked.clone() });
+        Ok((entry, after))
+    }
+
+    /// Merges three states. The cost follows what the sides changed; not on the runtime's threads.
+    async fn combine(
+        &self,
+        sides: &Sides,
+        resolutions: Vec<Resolution>,
+        refs: RefAllocator,
+    ) -> Result<Combined, Error> {
+        let states = [&sides.base, &sides.into.revision, &sides.from].map(|side| side.checked.clone());
+        self.compute(move || combine(&states, &resolutions, refs)).await?
+    }
+}
+
+impl Sides {
+    /// Whether nothing has happened to the branches since.
+    fn are_newest(&self, head: &Head, request: &MergeRequest) -> bool {
+        let newest = |name: &str| match name == lmlang_history::revision::MAIN {
+            true => Some(head.main.revision.entry.number),
+            false => head.branches.get(name)?.tip().map(|tip| tip.revision.entry.number),
+        };
+        let is_from = newest(&request.from).is_none_or(|number| number == self.from.entry.number);
+        newest(&request.into) == Some(self.into.revision.entry.number) && is_from
+    }
+}
+
+fn combine(
+    [base, ours, theirs]: &[Checked; 3],
+    resolutions: &[Resolution],
+    mut refs: RefAllocator,
+) -> Result<Combined, Error> {
+    let sides: Vec<merge::Resolution> = resolutions
+        .iter()
+        .filter_map(|one| Some(merge::Resolution { of: one.of, take: one.take? }))
+        .collect();
+    let merged = merged_states(base.program(), ours.program(), theirs.program(), &sides)?;
+    let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
+    let mut program = merged.program;
+    for Resolution { of, edits, .. } in resolutions {
+        if edits.is_empty() {
+            continue;
+        }
+        match expand(&program, &mut refs, edits) {
+            Ok(expanded) => {
+                program = expanded.program;
+                // Whoever says what it is to be has looked at both sides.
+                conflicts.retain(|conflict| conflict.of != of.to_string());
+            }
+            Err(refused) => {
+                let errors = refused.errors.iter().map(|error| (error.edit, error.message.clone()));
+                let stale = refused.conflicts.iter().map(|read| (read.edit, read.to_string()));
+                conflicts.extend(errors.chain(stale).map(|(edit, message)| {
+                    let message = format!("edit {edit}: {message}");
+                    Collision::plain(of.to_string(), kind::RESOLUTION, message)
+                }));
+            }
+        }
+    }
+    let checked = ours.update(program);
+    let together = disagreements(&checked, ours, theirs);
+    conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), found)));
+    Ok(Combined { checked, refs, conflicts })
+}
+
+fn merged_states(
+    base: &Program,
+    ours: &Program,
+    theirs: &Program,
+    resolutions: &[merge::Resolution],
+) -> Result<merge::Merge, Error> {
+    merge(base, ours, theirs, resolutions).map_err(|error| match error {
+        merge::Error::NoConflict(_) => Error::bad_request(error.to_string()),
+        merge::Error::Structure(cause) => Error::Unmergeable { cause },
+    })
+}
+
+/// What a change set on an older state, which is right there, comes to on a newer one.
+///
+/// With `complete`, what neither state lacks and both together do is a conflict, too.
+pub(crate) fn carry_over(
+    base: &Checked,
+    head: &Checked,
+    changed: &Checked,
+    complete: bool,
+) -> Result<Result<Checked, Vec<Collision>>, Error> {
+    let merged = merged_states(base.program(), head.program(), changed.program(), &[])?;
+    if !merged.conflicts.is_empty() {
+        return Ok(Err(merged.conflicts.into_iter().map(Collision::from).collect()));
+    }
+    let checked = head.update(merged.program);
+    let mut together = disagreements(&checked, head, changed);
+    if complete {
+        let added = checked.findings().since(head.findings()).added;
+        let known = changed.findings();
+        together.extend(added.into_iter().filter(|found| {
+            let there = known.of_entity(found.at.function, found.at.entity.number);
+            found.class() == Class::Incomplete
+                && there.iter().all(|other| other.identity() != found.identity())
+        }));
+    }
+    let collision = |found: &Diagnostic| Collision::disagreement(checked.program(), found);
+    match together.is_empty() {
+        true => Ok(Ok(checked)),
+        false => Ok(Err(together.iter().map(collision).collect())),
+    }
+}
