@@ -22,7 +22,8 @@
 //!
 //! A finding hangs on one entity, and its rule reads that entity and a bounded neighbourhood, so that [`local`] can tell
 //! from a change which entities to look at again. Read [`code`] and [`diagnostic`], then `rules`, `view` (what rules ask
-//! about a function, with `layout` as the fast way), `full` and `local`, and [`Checked`] for the proofs.
+//! about a function, with `layout` as the fast way), `full` and `local`, [`Checked`] for the proofs, and
+//! [`disagreements`] for what a merge brought about.
 
 mod checked;
 pub mod code;
@@ -31,6 +32,7 @@ mod findings;
 mod full;
 mod layout;
 mod local;
+mod merged;
 mod message;
 mod ports;
 mod rules;
@@ -42,3 +44,4 @@ pub use diagnostic::{Diagnostic, Fact, Identity, Location};
 pub use findings::{Delta, Findings, Key, Tally};
 pub use full::{full, full_on};
 pub use local::local;
+pub use merged::disagreements;
