@@ -2,5 +2,6 @@
 
 mod behind;
 mod filetests;
+mod merging;
 mod program;
 mod structure;

@@ -1,0 +1,86 @@
+//! Merges of generated programs: sides are equal, conflicts can be resolved, and nothing ill-typed is called clean.
+
+use std::collections::{BTreeSet, HashSet};
+use std::num::NonZeroUsize;
+
+use lmlang_history::merge::{Merge, Resolution, Side, merge};
+use lmlang_ir::{Program, Ref, RefAllocator};
+use lmlang_testkit::{Choices, Options, config_of, edits, generate};
+use lmlang_verify::{Checked, Class, Diagnostic, Identity, disagreements, full};
+use proptest::prelude::*;
+
+/// Changes a program at random, mostly so that it stays well-typed.
+fn change(program: &mut Program, refs: &mut RefAllocator, choices: &mut Choices, options: &Options) {
+    for _ in 0..=choices.below(12) {
+        match choices.below(8) {
+            0 => drop(edits::structural(program, refs, choices)),
+            1 => drop(edits::declared(program, refs, choices)),
+            _ => drop(edits::typed(program, refs, choices, options)),
+        }
+    }
+}
+
+fn checked(program: &Program) -> Checked {
+    Checked::full(program.clone(), NonZeroUsize::MIN)
+}
+
+fn grave(found: &Diagnostic) -> Option<Identity> {
+    matches!(found.class(), Class::Error | Class::Stale).then(|| found.identity())
+}
+
+/// What both sides and their merge come to when everything is looked at.
+fn check(ours: &Checked, theirs: &Checked, program: &Program) -> Result<(), TestCaseError> {
+    let merged = ours.update(program.clone());
+    let all = full(program);
+    prop_assert!(*merged.findings() == all, "LOCAL and FULL differ about a merge");
+    let found: BTreeSet<Identity> =
+        disagreements(&merged, ours, theirs).iter().map(Diagnostic::identity).collect();
+    let of = |side: &Checked| -> HashSet<Identity> {
+        side.findings().iter().filter_map(|(_, found)| grave(found)).collect()
+    };
+    let known: HashSet<Identity> = of(ours).union(&of(theirs)).copied().collect();
+    let new: BTreeSet<Identity> =
+        all.iter().filter_map(|(_, found)| grave(found)).filter(|found| !known.contains(found)).collect();
+    prop_assert_eq!(found, new);
+    Ok(())
+}
+
+fn conflicts(merged: &Merge) -> BTreeSet<Ref> {
+    merged.conflicts.iter().map(|conflict| conflict.of).collect()
+}
+
+proptest! {
+    #![proptest_config(config_of(10_000))]
+
+    #[test]
+    fn merges_are_symmetric_resolvable_and_never_silently_wrong(
+        generated in generate::programs(Options::small()),
+        mut one in generate::choices(160),
+        mut two in generate::choices(160),
+        takes in any::<u64>(),
+    ) {
+        let (base, mut refs, options) = (generated.program, generated.refs, Options::small());
+        let (mut ours, mut theirs) = (base.clone(), base.clone());
+        change(&mut ours, &mut refs, &mut one, &options);
+        change(&mut theirs, &mut refs, &mut two, &options);
+        let merged = merge(&base, &ours, &theirs, &[]).unwrap();
+        let turned = merge(&base, &theirs, &ours, &[]).unwrap();
+        prop_assert!(merged.program == turned.program);
+        prop_assert_eq!(merged.program.root_hash(), turned.program.root_hash());
+        let sides = [checked(&ours), checked(&theirs)];
+        check(&sides[0], &sides[1], &merged.program)?;
+        let resolutions: Vec<Resolution> = conflicts(&merged)
+            .into_iter()
+            .enumerate()
+            .map(|(at, of)| {
+                let ours = takes.rotate_right(at as u32) & 1 == 0;
+                Resolution { of, take: if ours { Side::Ours } else { Side::Theirs } }
+            })
+            .collect();
+        if !resolutions.is_empty() {
+            let resolved = merge(&base, &ours, &theirs, &resolutions).unwrap();
+            prop_assert_eq!(conflicts(&resolved), BTreeSet::new());
+            check(&sides[0], &sides[1], &resolved.program)?;
+        }
+    }
+}
