@@ -244,6 +244,7 @@ impl Error {
                 | EngineError::Overloaded { .. }
                 | EngineError::Unsupported { .. }
                 | EngineError::Storage(_)
+                | EngineError::Unmergeable { .. }
                 | EngineError::Damaged { .. }
                 | EngineError::Closed => Exit::Failure,
             },
@@ -325,6 +326,7 @@ fn engine_code(error: &EngineError) -> &'static str {
         EngineError::Overloaded { .. } => "OVERLOADED",
         EngineError::Unsupported { .. } => "UNSUPPORTED",
         EngineError::Storage(_) => "STORAGE_UNAVAILABLE",
+        EngineError::Unmergeable { .. } => "INTERNAL",
         EngineError::Damaged { .. } => "DAMAGED",
         EngineError::Closed => "CLOSED",
     }

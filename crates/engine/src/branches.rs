@@ -258,7 +258,7 @@ impl Engine {
             let answer = Made { name: name.to_owned(), time: entry.time, head: Arc::clone(&tip.revision) };
             Ok(Plan::<Made, std::convert::Infallible>::Append {
                 entry,
-                next: Next::Branch(Some(tip)),
+                next: Next::Branch(Some(Box::new(tip))),
                 refs,
                 answer,
             })

@@ -73,7 +73,7 @@ impl Head {
         let mut head = Head { last: entry.number, ..self.clone() };
         match next {
             Next::Mark => head.checkpoints.follow(entry),
-            Next::Branch(tip) => head.branches.follow(entry, tip.clone()),
+            Next::Branch(tip) => head.branches.follow(entry, tip.as_deref().cloned()),
             Next::Content(revision) => {
                 let before = self.tip(entry.branch);
                 let tip = before.map(|tip| tip.after(entry, Arc::clone(revision))).transpose()?;

@@ -41,7 +41,7 @@ pub(crate) enum Next {
     /// A checkpoint that there is or is not.
     Mark,
     /// A branch that begins at this state, if it is in memory, or that is gone.
-    Branch(Option<Tip>),
+    Branch(Option<Box<Tip>>),
     /// A revision of the content of its branch.
     Content(Arc<Revision>),
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lmlang_store::{
-    Actor, ActorKey, ActorKind, Append, Entry, EntryKind, Head, Idempotency, NewProgram, Options, ProgramKey,
+    Actor, ActorKey, ActorKind, Append, Entry, EntryKind, Idempotency, NewProgram, Options, ProgramKey,
     Store, Timestamp,
 };
 use uuid::Uuid;
@@ -89,7 +89,6 @@ async fn create(
         created: Timestamp(0),
     };
     let first = Entry { kind: EntryKind::Create, ..edit(1, actor) };
-    let head = Head { branch: 0, name: "main".to_owned(), seq: 1, created: Timestamp(0), deleted: None };
     Ok(store.create_program(program, vec![first]).await?)
 }
 
