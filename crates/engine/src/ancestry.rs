@@ -15,13 +15,17 @@ use crate::error::Error;
 const CHUNK: u64 = 256;
 
 /// The headers of a program's log, as far as they were looked at.
-struct Headers<'a> {
+pub(crate) struct Headers<'a> {
     engine: &'a Engine,
     open: &'a OpenProgram,
     known: HashMap<u64, Arc<Header>>,
 }
 
-impl Headers<'_> {
+impl<'a> Headers<'a> {
+    pub(crate) fn new(engine: &'a Engine, open: &'a OpenProgram) -> Headers<'a> {
+        Headers { engine, open, known: HashMap::new() }
+    }
+
     async fn get(&mut self, number: u64) -> Result<Arc<Header>, Error> {
         if let Some(recent) = self.open.timeline.recent(number) {
             return Ok(Arc::clone(&recent.entry));
@@ -37,7 +41,7 @@ impl Headers<'_> {
     }
 
     /// The entry that made the content of an entry.
-    async fn maker(&mut self, mut number: u64) -> Result<Arc<Header>, Error> {
+    pub(crate) async fn maker(&mut self, mut number: u64) -> Result<Arc<Header>, Error> {
         loop {
             let header = self.get(number).await?;
             let next = match header.kind {
@@ -62,7 +66,7 @@ pub(crate) struct Common {
 impl Engine {
     /// The newest state that two states build on: from the newest on, the first that is reached from both.
     pub(crate) async fn common(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Common, Error> {
-        let mut headers = Headers { engine: self, open, known: HashMap::new() };
+        let mut headers = Headers::new(self, open);
         let (a, b) = (headers.maker(a).await?, headers.maker(b).await?);
         let second = b.number;
         // What is still to be looked at, with the sides that build on it. Parents have lower numbers.

@@ -220,6 +220,8 @@ impl Engine {
             root_hash: checked.program().root_hash(),
             next_ref: refs.watermark(),
             target: None,
+            reverts: Vec::new(),
+            also_reverts: Vec::new(),
             name: None,
             names: Vec::new(),
             idempotency: call.idempotency.clone(),

@@ -4,7 +4,7 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`], [`branches`], [`merging`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
+//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go.
 
@@ -33,6 +33,7 @@ mod places;
 mod recall;
 mod records;
 pub mod request;
+pub mod reverting;
 pub mod simulate;
 mod snapshots;
 mod states;
@@ -56,6 +57,7 @@ pub use events::{Change, Event, Events, Told};
 pub use merging::{MergeRequest, Preview, Resolution};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
+pub use reverting::{RevertRequest, Reverted, Which};
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
 pub use stream::{Batch, Batching};
 pub use timeline::{Head, Revision, Timeline};

@@ -248,7 +248,7 @@ fn combine(
     Ok(Combined { checked, refs, conflicts })
 }
 
-fn merged_states(
+pub(crate) fn merged_states(
     base: &Program,
     ours: &Program,
     theirs: &Program,

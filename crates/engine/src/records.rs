@@ -77,6 +77,8 @@ pub(crate) async fn header(engine: &Engine, row: store::Header) -> Result<Header
         root_hash: Hash(row.root_hash),
         next_ref: row.next_ref,
         target: row.target,
+        reverts: notes.reverts.clone(),
+        also_reverts: notes.also_reverts.clone(),
         name: notes.name.clone(),
         names: notes.names().ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
         idempotency,
@@ -161,6 +163,11 @@ struct Notes {
     /// The name of the branch that it is on; nothing for `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     branch: Option<String>,
+    /// The entries that it takes back, as it was asked to, and with those.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reverts: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also_reverts: Vec<u64>,
     /// The checkpoint or branch that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -185,6 +192,8 @@ fn encode_notes(entry: &Header) -> Vec<u8> {
     let notes = Notes {
         n: [counts.added, counts.removed, counts.modified, counts.functions],
         branch: entry.branch_name.clone(),
+        reverts: entry.reverts.clone(),
+        also_reverts: entry.also_reverts.clone(),
         name: entry.name.clone(),
         names: entry.names.iter().map(|(name, of)| (name.clone(), of.to_string())).collect(),
     };

@@ -164,6 +164,10 @@ pub struct Header {
     /// What an undo, redo, revert or restore went back to, by number; for an undo and a redo the entry that made the
     /// state. A checkpoint's or branch's entry: the revision that it names, `None` if it was removed.
     pub target: Option<u64>,
+    /// The entries that a revert was asked to take back.
+    pub reverts: Vec<u64>,
+    /// The entries that had to go with them.
+    pub also_reverts: Vec<u64>,
     /// The name that a checkpoint's or branch's entry is about.
     pub name: Option<String>,
     /// What the request called the things that it made, so that its repetition is answered alike.
@@ -175,6 +179,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// All entries that a revert takes back.
+    pub fn taken_back(&self) -> impl Iterator<Item = u64> + '_ {
+        self.reverts.iter().chain(&self.also_reverts).copied()
+    }
+
     /// What the entry means to the line of its branch.
     pub fn step(&self) -> Step {
         Step { number: self.number, kind: self.kind, target: self.target }

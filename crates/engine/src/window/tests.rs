@@ -27,6 +27,8 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
         root_hash: program.root_hash(),
         next_ref: 1,
         target: None,
+        reverts: Vec::new(),
+        also_reverts: Vec::new(),
         name: None,
         names: Vec::new(),
         idempotency: None,

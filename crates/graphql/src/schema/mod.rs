@@ -28,6 +28,7 @@ pub mod program_event;
 pub mod provenance;
 pub mod query;
 pub mod region;
+pub mod reverting;
 pub mod revision;
 pub mod run_input;
 pub mod run_outcome;

@@ -2,7 +2,8 @@
 
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use lmlang_engine::{
-    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, Selector, Travel, Updated, Way, refuses,
+    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel, Updated,
+    Way, Which, refuses,
 };
 use lmlang_history::log::{Actor, ActorKind};
 
@@ -18,6 +19,7 @@ use crate::schema::failure::fail;
 use crate::schema::ids::ViewId;
 use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
 use crate::schema::program::Program;
+use crate::schema::reverting::{self, RevertInput, RevertPayload};
 use crate::schema::revision::Checkpoint;
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
@@ -136,7 +138,7 @@ pub struct UndoInput {
     steps: i32,
     /// The revision to go to, as for `program(at:)`: `r7`; instead of a number of steps.
     to: Option<String>,
-    /// Not supported yet.
+    /// Only what this author has done last, with later work by others kept: as `revert` does it.
     author: Option<String>,
     /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
@@ -256,12 +258,18 @@ impl Mutation {
 
     /// Goes back along the line of a branch, by appending a revision whose content is the older one's.
     async fn undo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
-        nullable(undo(context, input, Way::Undo).await)
+        nullable(undo(context, input, Way::Undo, Which::Newest).await)
     }
 
     /// Goes forward again along what was undone.
     async fn redo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
-        nullable(undo(context, input, Way::Redo).await)
+        nullable(undo(context, input, Way::Redo, Which::TakenBack).await)
+    }
+
+    /// Takes chosen revisions back and keeps later work, by appending a revision. Later revisions that rest on them go too:
+    /// a dry run says which, and what the verifier finds then; nothing comes of it that the plan did not say.
+    async fn revert(&self, context: &Context<'_>, input: RevertInput) -> Option<Result<RevertPayload>> {
+        nullable(reverting::revert(context, input).await)
     }
 
     /// Names a revision.
@@ -464,27 +472,29 @@ async fn undo(
     context: &Context<'_>,
     input: UndoInput,
     way: impl Fn(Distance) -> Way,
+    by_author: impl Fn(String, usize) -> Which,
 ) -> Result<RevisionPayload, ApiError> {
-    if input.author.is_some() {
-        return Err(unsupported("undo by author"));
-    }
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let distance = match &input.to {
-        Some(to) => Distance::To(to.clone()),
-        None => Distance::Steps(
-            u64::try_from(input.steps)
-                .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?,
-        ),
+    let steps = u64::try_from(input.steps)
+        .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?;
+    let UndoInput { branch, expected_head, dry_run, .. } = input;
+    let arrival = match (input.author, input.to) {
+        (Some(_), Some(_)) => {
+            return Err(ApiError::new(Code::BadRequest, "`to` does not go with `author`"));
+        }
+        (Some(author), None) => {
+            let which = by_author(author, usize::try_from(steps).unwrap_or(usize::MAX));
+            let request = RevertRequest { branch, which, expected_head, dry_run };
+            engine.revert(&open, &request, &call).await.map_err(fail)?.arrival
+        }
+        (None, to) => {
+            let way = way(to.map_or(Distance::Steps(steps), Distance::To));
+            let travel = Travel { branch, way, expected_head, dry_run };
+            engine.travel(&open, &travel, &call).await.map_err(fail)?
+        }
     };
-    let travel = Travel {
-        branch: input.branch,
-        way: way(distance),
-        expected_head: input.expected_head,
-        dry_run: input.dry_run,
-    };
-    let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
     Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
 }
 

@@ -6,6 +6,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Query.eventCursor", "never: a root field"),
     ("Query.ops", "never: a root field"),
     ("Query.serverInfo", "never: a root field"),
+    ("BranchPayload.branch", "never: a payload's subject, as in the other payloads"),
     ("CheckpointPayload.checkpoint", "never: a payload's subject, as in the other payloads"),
     ("CreateProgramPayload.program", "the text has errors"),
     // Words that somebody may have written.

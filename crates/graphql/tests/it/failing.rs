@@ -39,6 +39,11 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Query.simulation", r#"(id: "x")"#, NotFound),
     ("Mutation.createCheckpoint", r#"(input: {programId: "nobody", name: "x"})"#, NotFound),
     ("Mutation.createProgram", r#"(input: {name: ""})"#, BadRequest),
+    ("Mutation.createBranch", r#"(input: {programId: "world", name: "main"})"#, BadRequest),
+    ("Mutation.deleteBranch", r#"(input: {programId: "world", name: "x"})"#, NotFound),
+    ("Mutation.merge", r#"(input: {programId: "world", from: "x"})"#, NotFound),
+    ("Mutation.revert", r#"(input: {programId: "world", revisions: ["r99"]})"#, NotFound),
+    ("Program.mergePreview", r#"(from: "x")"#, NotFound),
     ("Mutation.deleteCheckpoint", r#"(input: {programId: "world", name: "x"})"#, NotFound),
     ("Mutation.deleteProgram", r#"(input: {programId: "nobody"})"#, NotFound),
     (

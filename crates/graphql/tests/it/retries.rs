@@ -100,6 +100,27 @@ const KEYED: &[(&str, &str)] = &[
         "deleteCheckpoint",
         r#"deleteCheckpoint(input: {programId: "world", name: "mark", idempotencyKey: "delete"}) { deleted }"#,
     ),
+    (
+        "createBranch",
+        r#"createBranch(input: {programId: "world", name: "line", at: "gone", message: "There.", idempotencyKey: "line"}) {
+            branch { name createdAt head { number } }
+        }"#,
+    ),
+    (
+        "proposeEdit",
+        r#"proposeEdit(input: {programId: "world", branch: "line", idempotencyKey: "on line", edits: [{setDoc: {ref: "world::total", doc: "On the line."}}]}) {
+            outcome { __typename ... on EditApplied { revision { number branch } } }
+        }"#,
+    ),
+    ("merge", r#"merge(input: {programId: "world", from: "line", idempotencyKey: "merge"}) { ...Merged }"#),
+    (
+        "revert",
+        r#"revert(input: {programId: "world", revisions: ["main"], message: "Not yet.", idempotencyKey: "revert"}) { ...Reverted }"#,
+    ),
+    (
+        "deleteBranch",
+        r#"deleteBranch(input: {programId: "world", name: "line", idempotencyKey: "no line"}) { deleted }"#,
+    ),
 ];
 
 const WENT: &str = "fragment Went on RevisionPayload { outcome { __typename ... on RevisionMade {
@@ -108,7 +129,19 @@ const WENT: &str = "fragment Went on RevisionPayload { outcome { __typename ... 
 } } }";
 
 async fn keyed(world: &World, field: &str, request: &str) -> Value {
-    let fragment = if request.contains("...Went") { WENT } else { "" };
+    let fragments = [
+        ("...Went", WENT.to_owned()),
+        ("...Merged", WENT.replace("Went on RevisionPayload", "Merged on MergePayload")),
+        (
+            "...Reverted",
+            WENT.replace(
+                "Went on RevisionPayload {",
+                "Reverted on RevertPayload { alsoRemoved { number } kept { number } newDiagnostics { code }",
+            ),
+        ),
+    ];
+    let fragment = fragments.iter().find(|(spread, _)| request.contains(spread));
+    let fragment = fragment.map_or("", |(_, fragment)| fragment);
     let mut answer = world.data(&format!("mutation {{ {request} }} {fragment}"), json!({})).await;
     let made = answer[field].take();
     assert!(!made.is_null(), "{request}");

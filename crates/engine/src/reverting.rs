@@ -1,0 +1,541 @@
+//! Taking chosen revisions back and keeping later work.
+//!
+//! What is taken back is taken back as a merge: of the state after it, the state before it, and the newest one. Where later
+//! work is in the way, the revisions that did that work have to go too. The plan says which, and what the verifier finds in
+//! the result; a dry run is the plan alone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lmlang_history::footprint::{Collision as Touching, Footprint, footprint};
+use lmlang_history::log::{Entry, Header, RevisionKind};
+use lmlang_history::merge::{Conflict as Colliding, Merge};
+use lmlang_history::{Diff, Edit, apply_all, diff};
+use lmlang_ir::{Program, RefAllocator};
+use lmlang_store::FIRST_SEQ;
+use lmlang_verify::{Checked, Class, Diagnostic};
+use uuid::Uuid;
+
+use crate::ancestry::Headers;
+use crate::branches::Tip;
+use crate::conflict::{Collision, Conflict, stale};
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::merging::merged_states;
+use crate::opening::damaged;
+use crate::past::HistoryQuery;
+use crate::request::Call;
+use crate::timeline::{Head, Revision};
+use crate::undo::Arrival;
+use crate::writing::{Next, Plan, Written};
+
+/// A request to take revisions back.
+#[derive(Clone, Debug)]
+pub struct RevertRequest {
+    /// The branch whose head is to move.
+    pub branch: String,
+    /// Which revisions.
+    pub which: Which,
+    /// The head that the caller saw; another one now is a conflict.
+    pub expected_head: Option<String>,
+    /// Whether to stop before anything is stored.
+    pub dry_run: bool,
+}
+
+/// Which revisions to take back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that the caller names.
+    Revisions(Vec<String>),
+    /// All that an author has made.
+    Author(String),
+    /// All that a flow's run has made.
+    Run(Uuid),
+    /// So many of an author's newest ones.
+    Newest(String, usize),
+    /// An author's newest ones that were taken back, if the author has made none since; so many times.
+    TakenBack(String, usize),
+}
+
+/// What became of it.
+#[derive(Clone, Debug)]
+pub struct Reverted {
+    /// The revision that was made, if any.
+    pub arrival: Arrival,
+    /// Revisions that had to go with those that were asked for, oldest first.
+    pub also_removed: Vec<Arc<Header>>,
+    /// Later revisions that stay, oldest first.
+    pub kept: Vec<Arc<Header>>,
+    /// What the verifier finds in the result and not in the state before.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The most revisions between the newest one and the oldest that is taken back.
+pub(crate) const MOST: usize = 10_000;
+
+/// One of the entries that the content of a branch is made of.
+struct Step {
+    header: Arc<Header>,
+    edits: Vec<Edit>,
+}
+
+/// What is to be taken back of what, oldest first.
+struct Undertaking {
+    /// The state before the first step.
+    before: Program,
+    steps: Vec<Step>,
+    /// Numbers of the entries that were asked for.
+    asked: BTreeSet<u64>,
+}
+
+/// What an undertaking comes to.
+struct Outcome {
+    program: Program,
+    /// Numbers of the entries that are taken back.
+    removed: BTreeSet<u64>,
+    /// What is in the way and belongs to nobody.
+    conflicts: Vec<Colliding>,
+}
+
+/// A conflict with what has happened since, by how many steps had been made before that.
+type Since = (usize, Colliding);
+
+/// What a request comes to on the newest state of its branch.
+#[derive(Clone)]
+struct Planned {
+    tip: Tip,
+    /// What is done, or why nothing is.
+    done: Result<Arc<Done>, Box<Reverted>>,
+}
+
+struct Done {
+    asked: Vec<u64>,
+    also_removed: Vec<Arc<Header>>,
+    kept: Vec<Arc<Header>>,
+    findings: Vec<Diagnostic>,
+    checked: Checked,
+    difference: Diff,
+}
+
+impl Reverted {
+    fn nothing(arrival: Arrival) -> Reverted {
+        Reverted { arrival, also_removed: Vec::new(), kept: Vec::new(), findings: Vec::new() }
+    }
+}
+
+impl Engine {
+    /// Takes revisions back, by appending one whose content is as if they had not been made.
+    pub async fn revert(
+        &self,
+        open: &OpenProgram,
+        request: &RevertRequest,
+        call: &Call,
+    ) -> Result<Reverted, Error> {
+        // Before the writer is held: it may take a while. What is not there is told by the plan.
+        let before = &self.plan_revert(open, request, &open.timeline.head()).await;
+        if request.dry_run {
+            let (head, refs) = (open.timeline.head(), open.timeline.refs());
+            let planned = before.clone()?.entry(self, &head, &refs, call);
+            return Ok(planned.map_or_else(|refused| *refused, |(_, _, reverted)| reverted));
+        }
+        let plan = |head: Head, refs: RefAllocator| async move {
+            let newest = self.tip(open, &head, &request.branch).await?.revision.entry.number;
+            let planned = match before {
+                Ok(planned) if planned.tip.revision.entry.number == newest => planned.clone(),
+                Ok(_) => self.plan_revert(open, request, &head).await?,
+                Err(error) => return Err(error.clone()),
+            };
+            Ok(match planned.entry(self, &head, &refs, call) {
+                Err(refused) => Plan::Leave(refused),
+                Ok((entry, after, reverted)) => {
+                    Plan::Append { entry, next: Next::Content(after), refs, answer: Box::new(reverted) }
+                }
+            })
+        };
+        match self.write(open, call, plan).await? {
+            Written::Stored(reverted) | Written::Left(reverted) => Ok(reverted.committed()),
+            Written::Repeated(number) => self.reverted(open, request, number).await,
+        }
+    }
+
+    /// What a request comes to as of a head.
+    async fn plan_revert(
+        &self,
+        open: &OpenProgram,
+        request: &RevertRequest,
+        head: &Head,
+    ) -> Result<Planned, Error> {
+        let tip = self.tip(open, head, &request.branch).await?;
+        let refused = |tip: &Tip, reverted| Planned { tip: tip.clone(), done: Err(Box::new(reverted)) };
+        if let Some(expected) = &request.expected_head {
+            let (seen, newest) = (self.named(open, expected).await?, &tip.revision.entry);
+            if seen.number != newest.number {
+                let conflict = stale(&request.branch, &seen, newest);
+                return Ok(refused(&tip, Reverted::nothing(Arrival::Conflict(conflict))));
+            }
+        }
+        let Some(undertaking) = self.undertaking(open, request, &tip).await? else {
+            return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(request.nothing()))));
+        };
+        let newest = tip.revision.checked.clone();
+        let work = move || {
+            let outcome = undertaking.carry_out(newest.program())?;
+            let checked = newest.update(outcome.program.clone());
+            let findings = checked.findings().since(newest.findings()).added;
+            let difference = diff(newest.program(), checked.program());
+            Ok::<_, Error>((undertaking, outcome, checked, findings, difference))
+        };
+        let (undertaking, outcome, checked, findings, difference) = self.compute(work).await??;
+        let wrong = findings.iter().filter(|found| found.class() == Class::Error);
+        let wrong = wrong.map(|found| Collision::disagreement(checked.program(), found));
+        let conflicts: Vec<Collision> =
+            outcome.conflicts.into_iter().map(Collision::from).chain(wrong).collect();
+        let removed = outcome.removed;
+        let headers = |wanted: &dyn Fn(&u64) -> bool| {
+            let steps = undertaking.steps.iter().map(|step| &step.header);
+            steps.filter(|header| wanted(&header.number)).map(Arc::clone).collect::<Vec<_>>()
+        };
+        let also_removed = headers(&|number| removed.contains(number) && !undertaking.asked.contains(number));
+        let kept = headers(&|number| !removed.contains(number));
+        if !conflicts.is_empty() {
+            let head = Arc::clone(&tip.revision.entry);
+            let arrival = Arrival::Conflict(Conflict { base: None, head, conflicts });
+            return Ok(refused(&tip, Reverted { arrival, also_removed, kept, findings }));
+        }
+        let asked = undertaking.asked.into_iter().collect();
+        let done = Done { asked, also_removed, kept, findings, checked, difference };
+        Ok(Planned { tip, done: Ok(Arc::new(done)) })
+    }
+
+    /// What is to be taken back, with all that has happened since; nothing if there is nothing.
+    async fn undertaking(
+        &self,
+        open: &OpenProgram,
+        request: &RevertRequest,
+        tip: &Tip,
+    ) -> Result<Option<Undertaking>, Error> {
+        let newest = tip.revision.entry.number;
+        let named = self.named_by_request(open, request).await?;
+        let back_to = match &request.which {
+            Which::Revisions(_) => named.first().copied(),
+            Which::Author(author) => self.oldest_by(open, newest, author).await?,
+            Which::Run(_) => Some(FIRST_SEQ),
+            Which::Newest(..) | Which::TakenBack(..) => None,
+        };
+        let line = self.made_of(open, newest, back_to, &request.which).await?;
+        let asked = match &request.which {
+            Which::Revisions(_) => named,
+            which => which.choose(&line),
+        };
+        let (Some(oldest), true) = (asked.first().copied(), line.len() > 1) else { return Ok(None) };
+        for number in &asked {
+            match line.iter().find(|header| header.number == *number) {
+                Some(header) if header.parents.is_empty() => {
+                    let message = format!("r{number} made the program: there is nothing before it");
+                    return Err(Error::bad_request(message));
+                }
+                Some(_) => {}
+                None => {
+                    let message = format!("the content of `{}` is not made of r{number}", request.branch);
+                    return Err(Error::bad_request(message));
+                }
+            }
+        }
+        let headers: Vec<Arc<Header>> = line.into_iter().filter(|header| header.number >= oldest).collect();
+        let mut steps = Vec::with_capacity(headers.len());
+        for header in headers.into_iter().rev() {
+            let edits = self.edits(open, header.number).await?;
+            steps.push(Step { header, edits });
+        }
+        let first = steps.first().and_then(|step| step.header.parents.first().copied()).unwrap_or_default();
+        let missing = || Error::not_found("revision", format!("r{first}"));
+        let before = self.state(open, first).await?.ok_or_else(missing)?;
+        Ok(Some(Undertaking { before: before.checked.program().clone(), steps, asked }))
+    }
+
+    async fn named_by_request(
+        &self,
+        open: &OpenProgram,
+        request: &RevertRequest,
+    ) -> Result<BTreeSet<u64>, Error> {
+        let mut named = BTreeSet::new();
+        if let Which::Revisions(names) = &request.which {
+            for name in names {
+                named.insert(self.named(open, name).await?.number);
+            }
+        }
+        Ok(named)
+    }
+
+    /// The number of the oldest entry by an author on the way to a revision.
+    async fn oldest_by(&self, open: &OpenProgram, newest: u64, author: &str) -> Result<Option<u64>, Error> {
+        let query = HistoryQuery {
+            newest,
+            on_way_to: Some(newest),
+            before: u64::MAX,
+            author: Some(author.to_owned()),
+            touching: None,
+            kind: None,
+            limit: MOST,
+        };
+        let found = self.history(open, &query).await?;
+        if found.more {
+            return Err(too_far());
+        }
+        Ok(found.entries.last().map(|oldest| oldest.number))
+    }
+
+    /// The entries that the content of a state is made of on its branch, newest first: back to a number, or as far as it
+    /// takes to choose.
+    async fn made_of(
+        &self,
+        open: &OpenProgram,
+        newest: u64,
+        back_to: Option<u64>,
+        which: &Which,
+    ) -> Result<Vec<Arc<Header>>, Error> {
+        let mut headers = Headers::new(self, open);
+        let (mut line, mut next) = (Vec::new(), Some(newest));
+        while let Some(number) = next {
+            let header = headers.maker(number).await?;
+            next = header.parents.first().copied();
+            let far = back_to.is_some_and(|oldest| header.number <= oldest);
+            line.push(header);
+            // Not after each: choosing looks at all of them.
+            let chosen = || line.len().is_power_of_two() && which.choose(&line).len() >= which.count();
+            if far || back_to.is_none() && chosen() {
+                break;
+            }
+            if line.len() > MOST {
+                return Err(too_far());
+            }
+        }
+        Ok(line)
+    }
+
+    /// What became of a request that was carried out before.
+    async fn reverted(
+        &self,
+        open: &OpenProgram,
+        request: &RevertRequest,
+        number: u64,
+    ) -> Result<Reverted, Error> {
+        let arrival = self.arrived(open, number).await?;
+        let Arrival::Made { before, after, .. } = &arrival else { return Ok(Reverted::nothing(arrival)) };
+        let removed: BTreeSet<u64> = after.entry.taken_back().collect();
+        let line = self.made_of(open, before.entry.number, removed.first().copied(), &request.which).await?;
+        let line = line.into_iter().rev();
+        let (gone, kept): (Vec<_>, Vec<_>) = line.partition(|header| removed.contains(&header.number));
+        let also = &after.entry.also_reverts;
+        Ok(Reverted {
+            also_removed: gone.into_iter().filter(|header| also.contains(&header.number)).collect(),
+            kept,
+            findings: after.checked.findings().since(before.checked.findings()).added,
+            arrival,
+        })
+    }
+}
+
+/// The error of a request that goes further back than is looked.
+fn too_far() -> Error {
+    let limit = MOST as u64;
+    Error::Limit { which: "revertedSpan", limit, actual: limit + 1 }
+}
+
+impl RevertRequest {
+    fn nothing(&self) -> String {
+        let branch = &self.branch;
+        match &self.which {
+            Which::Revisions(_) => "no revision was named".to_owned(),
+            Which::Author(author) | Which::Newest(author, _) => {
+                format!("the content of `{branch}` has nothing by `{author}` that could be taken back")
+            }
+            Which::Run(run) => format!("the content of `{branch}` has nothing by the run {run}"),
+            Which::TakenBack(author, _) => {
+                format!(
+                    "nothing by `{author}` was taken back on `{branch}` since the last change by `{author}`"
+                )
+            }
+        }
+    }
+}
+
+impl Which {
+    fn count(&self) -> usize {
+        match self {
+            Which::Newest(_, count) | Which::TakenBack(_, count) => *count,
+            Which::Revisions(_) | Which::Author(_) | Which::Run(_) => usize::MAX,
+        }
+    }
+
+    /// Whether an entry is asked for by who made it.
+    fn holds(&self, header: &Header) -> bool {
+        match self {
+            Which::Revisions(_) => false,
+            Which::Author(author) | Which::Newest(author, _) => header.actor.name == *author,
+            Which::Run(run) => header.origin.is_some_and(|origin| origin.run == run.into_bytes()),
+            Which::TakenBack(..) => header.kind == RevisionKind::Revert,
+        }
+    }
+
+    /// Chooses among the entries that a content is made of, newest first.
+    fn choose(&self, line: &[Arc<Header>]) -> BTreeSet<u64> {
+        let mut taken_back = BTreeSet::new();
+        let mut chosen = BTreeSet::new();
+        for header in line {
+            if taken_back.contains(&header.number) || header.parents.is_empty() {
+                continue;
+            }
+            let reverts = header.kind == RevisionKind::Revert;
+            match self {
+                // A change by the author ends what could be brought back.
+                Which::TakenBack(author, _) if header.actor.name == *author && !reverts => break,
+                Which::TakenBack(..) if reverts && self.brings_back(header, line) => {
+                    chosen.insert(header.number);
+                }
+                Which::TakenBack(..) | Which::Revisions(_) => {}
+                Which::Author(_) | Which::Run(_) | Which::Newest(..) => {
+                    if !reverts && self.holds(header) {
+                        chosen.insert(header.number);
+                    }
+                }
+            }
+            if reverts {
+                taken_back.extend(header.taken_back());
+            }
+            if chosen.len() >= self.count() {
+                break;
+            }
+        }
+        chosen
+    }
+
+    /// Whether an entry took back what is to be brought back: something that the author made.
+    fn brings_back(&self, revert: &Header, line: &[Arc<Header>]) -> bool {
+        let Which::TakenBack(author, _) = self else { return false };
+        let made = |number: u64| line.iter().find(|header| header.number == number);
+        // What is older than what was looked at is by whoever took it back.
+        revert.taken_back().any(|number| match made(number) {
+            Some(header) => header.actor.name == *author && header.kind != RevisionKind::Revert,
+            None => revert.actor.name == *author,
+        })
+    }
+}
+
+impl Undertaking {
+    /// Takes back what was asked for, and what is in the way of that.
+    fn carry_out(&self, newest: &Program) -> Result<Outcome, Error> {
+        let (states, prints) = self.replay()?;
+        let mut removed = self.asked.clone();
+        loop {
+            let (program, conflicts) = self.without(&removed, &states, newest)?;
+            let in_the_way = self.in_the_way(&conflicts, &removed, &prints);
+            if in_the_way.is_empty() {
+                let conflicts = conflicts.into_iter().map(|(_, conflict)| conflict).collect();
+                return Ok(Outcome { program, removed, conflicts });
+            }
+            removed.extend(in_the_way);
+        }
+    }
+
+    /// The states before each step and after the last one, and what each step reads and writes.
+    fn replay(&self) -> Result<(Vec<Program>, Vec<Footprint>), Error> {
+        let (mut states, mut prints) = (vec![self.before.clone()], Vec::new());
+        let mut program = self.before.clone();
+        for step in &self.steps {
+            prints.push(footprint(&step.edits, &program));
+            apply_all(&mut program, &step.edits)
+                .map_err(|error| damaged(Uuid::nil(), step.header.number, &error.to_string()))?;
+            states.push(program.clone());
+        }
+        Ok((states, prints))
+    }
+
+    /// The newest state without some steps: those that follow each other are taken back at once, the newest first.
+    fn without(
+        &self,
+        removed: &BTreeSet<u64>,
+        states: &[Program],
+        newest: &Program,
+    ) -> Result<(Program, Vec<Since>), Error> {
+        let (mut program, mut conflicts) = (newest.clone(), Vec::new());
+        let is_removed = |at: usize| removed.contains(&self.steps[at].header.number);
+        let mut end = self.steps.len();
+        while end > 0 {
+            if !is_removed(end - 1) {
+                end -= 1;
+                continue;
+            }
+            let mut start = end - 1;
+            while start > 0 && is_removed(start - 1) {
+                start -= 1;
+            }
+            let merged: Merge = merged_states(&states[end], &program, &states[start], &[])?;
+            conflicts.extend(merged.conflicts.into_iter().map(|conflict| (end, conflict)));
+            program = merged.program;
+            end = start;
+        }
+        Ok((program, conflicts))
+    }
+
+    /// The steps that stay and touched, later, what is in conflict.
+    fn in_the_way(
+        &self,
+        conflicts: &[Since],
+        removed: &BTreeSet<u64>,
+        prints: &[Footprint],
+    ) -> BTreeSet<u64> {
+        let touches = |at: usize, over: &Touching| match over {
+            Touching::Touch(touch) => prints[at].writes.contains(touch) || prints[at].reads.contains(touch),
+            Touching::Gap(gap) => prints[at].gaps.contains_key(gap),
+        };
+        let mut found = BTreeSet::new();
+        for (end, conflict) in conflicts {
+            for (at, step) in self.steps.iter().enumerate().skip(*end) {
+                if conflict.over.iter().any(|over| touches(at, over)) {
+                    found.insert(step.header.number);
+                }
+            }
+        }
+        found.difference(removed).copied().collect()
+    }
+}
+
+impl Planned {
+    /// The entry that does it after a head, the state that it leads to, and what the caller is told as long as it is not
+    /// stored; or why nothing is done.
+    fn entry(
+        self,
+        engine: &Engine,
+        head: &Head,
+        refs: &RefAllocator,
+        call: &Call,
+    ) -> Result<(Entry, Arc<Revision>, Reverted), Box<Reverted>> {
+        let done = self.done?;
+        let header = Header {
+            counts: done.difference.counts(),
+            root_hash: done.checked.program().root_hash(),
+            target: done.asked.first().copied().filter(|_| done.asked.len() == 1),
+            reverts: done.asked.clone(),
+            also_reverts: done.also_removed.iter().map(|header| header.number).collect(),
+            ..engine.blank_header(RevisionKind::Revert, head, &self.tip, refs, call)
+        };
+        let entry = Entry::new(header, done.difference.edits.clone());
+        let (header, checked) = (Arc::clone(&entry.header), done.checked.clone());
+        let after = Arc::new(Revision { entry: header, checked });
+        let arrival =
+            Arrival::Made { committed: false, before: self.tip.revision, after: Arc::clone(&after) };
+        let (also_removed, kept) = (done.also_removed.clone(), done.kept.clone());
+        Ok((entry, after, Reverted { arrival, also_removed, kept, findings: done.findings.clone() }))
+    }
+}
+
+impl Reverted {
+    /// The same as stored, if it was made.
+    fn committed(mut self) -> Reverted {
+        if let Arrival::Made { committed, .. } = &mut self.arrival {
+            *committed = true;
+        }
+        self
+    }
+}
