@@ -86,8 +86,8 @@ impl Footprint {
         differ
     }
 
-    /// Name and module, visibility and doc: what entities of the program have in common. Fewer may use what becomes
-    /// private.
+    /// Name and module, and visibility: what entities of the program have in common. Whether a use is allowed depends on
+    /// where it stands: that is the verifier's question.
     fn labels<M: PartialEq + Copy>(
         &mut self,
         of: Ref,
@@ -100,10 +100,7 @@ impl Footprint {
         if renamed || moved {
             self.takes_name(scope, new_name);
         }
-        let other = self.differ(of, Part::Visibility, &old_visibility, &new_visibility);
-        if other && new_visibility == Visibility::Private {
-            self.writes(Touch::Signature(of));
-        }
+        self.differ(of, Part::Visibility, &old_visibility, &new_visibility);
     }
 
     fn module(&mut self, of: Ref, old: &Module, new: &Module) {
@@ -507,7 +504,7 @@ impl Footprint {
         }
         for input in 0..old.inputs.len().max(new.inputs.len()) {
             let source = new.inputs.get(input);
-            if recounted || old.inputs.get(input) != source {
+            if old.inputs.get(input) != source || input >= old.inputs.len().min(new.inputs.len()) {
                 self.writes(Touch::Input(node, input as u16));
                 self.source(source);
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lmlang_ir::{
-    Body, FuncRef, Function, Node, NodeRef, Opcode, Program, Ref, RegionOwner, RegionRef, Source,
+    Attr, Body, FuncRef, Function, NodeRef, Opcode, Program, Ref, RegionOwner, RegionRef, Source,
 };
 
 use super::fields::split;
@@ -214,7 +214,7 @@ impl<'a> Tree<'a> {
         change
     }
 
-    /// A value has to be made where it can be used, and what is returned has to be what the function returns.
+    /// A value has to be made where it can be used, and what is given to an exit has to be what its target takes.
     fn leans(&self, edit: &FunctionEdit) -> BTreeSet<Touch> {
         let mut leans = BTreeSet::new();
         let mut made = |source: Option<Source>| {
@@ -245,8 +245,26 @@ impl<'a> Tree<'a> {
             | FunctionEdit::SetLabel { .. }
             | FunctionEdit::MoveNode { .. } => return leans,
         };
-        let returns = |node: &Node| node.op().code() == Opcode::Return;
-        if self.after.body().node(*node).is_some_and(returns) {
+        let body = self.after.body();
+        let Some(node) = body.node(*node) else { return leans };
+        let mut leaves = |of: Option<NodeRef>| {
+            leans.extend(of.map(|of| Touch::Signature(of.into())));
+            leans.extend(of.map(Touch::Inputs));
+        };
+        let owner = match body.region(node.region()).map(|region| region.owner) {
+            Some(RegionOwner::Node(owner)) => Some(owner),
+            Some(RegionOwner::Function | RegionOwner::Contract(_)) | None => None,
+        };
+        if let Attr::Exit(target) = node.op().attr() {
+            leaves(Some(*target));
+        }
+        if let Attr::Switch(targets) = node.op().attr() {
+            targets.iter().for_each(|exit| leaves(exit.target()));
+        }
+        if node.op().code() == Opcode::Yield {
+            leaves(owner);
+        }
+        if node.op().code() == Opcode::Return {
             leans.insert(Touch::Signature(self.function.into()));
         }
         leans

@@ -6,13 +6,13 @@ use std::fmt;
 use lmlang_ir::text::{
     Detail, print_contract, print_function, print_node, print_storage, print_type, print_type_name,
 };
-use lmlang_ir::{Place, Program, Ref, RegionOwner};
+use lmlang_ir::{Place, Program, Ref, RefKind, RegionOwner};
 
 use super::Side;
 use super::change::Change;
 use super::settle::{Clash, entity};
 use crate::edit::{Edit, FunctionEdit};
-use crate::footprint::{Collision, Touch};
+use crate::footprint::{Collision, Part, Touch};
 
 /// What both sides did to one entity that cannot both be.
 #[derive(Clone, Debug, PartialEq)]
@@ -230,12 +230,24 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
     };
     match kind {
         ConflictKind::BothEdited => {
-            let what: BTreeSet<String> = over.iter().filter_map(place).collect();
+            let all = over.contains(&Collision::Touch(Touch::Part(of, Part::Params)));
+            let single = |one: &&Collision| {
+                matches!(one, Collision::Touch(Touch::Part(_, Part::ParamName(_) | Part::ParamType(_))))
+            };
+            let told = over.iter().filter(|one| !(all && single(one)));
+            let what: BTreeSet<String> = told.filter_map(place).collect();
             let what: Vec<String> = what.into_iter().collect();
             format!("both sides change {} of `{of}`", what.join(", "))
         }
         ConflictKind::BothAdded => format!("both sides add `{of}`, with different contents"),
-        ConflictKind::BothMoved => format!("both sides move `{of}`; ours: {ours}; theirs: {theirs}"),
+        ConflictKind::BothMoved => {
+            let moves = |side: &Vec<&Change>| side.iter().any(|change| change.edit.subject() == of);
+            let what = match edits.iter().all(moves) {
+                true => format!("both sides move `{of}`"),
+                false => format!("one side moves `{of}`, the other moves something into it"),
+            };
+            format!("{what}; ours: {ours}; theirs: {theirs}")
+        }
         ConflictKind::EditedAndRemoved | ConflictKind::UsedAndRemoved => {
             let (remover, edit) = one(touches(&|touch| *touch == Touch::Existence(of)));
             let verb = if kind == ConflictKind::UsedAndRemoved { "uses" } else { "changes" };
@@ -260,7 +272,7 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
                 .collect();
             let takers = edits.each_ref().map(|edits| {
                 let takers: BTreeSet<String> =
-                    edits.iter().map(|change| format!("`{}`", change.edit.subject())).collect();
+                    edits.iter().map(|change| format!("`{}`", taker(change))).collect();
                 takers.into_iter().collect::<Vec<_>>().join(", ")
             });
             let names: Vec<String> = names.into_iter().collect();
@@ -275,6 +287,23 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
             format!("both sides put something with effects at one place; ours: {ours}; theirs: {theirs}")
         }
     }
+}
+
+/// The entity to which a change gives a name: the subject of the edit, or a member of it.
+fn taker(change: &Change) -> Ref {
+    let member = change.print.writes.iter().find_map(|touch| match touch {
+        Touch::Existence(of) | Touch::Part(of, Part::Name) => Some(*of),
+        Touch::Part(..)
+        | Touch::Signature(_)
+        | Touch::Param(..)
+        | Touch::Case(..)
+        | Touch::Input(..)
+        | Touch::Inputs(_)
+        | Touch::Position(_)
+        | Touch::Nesting(_)
+        | Touch::Name(..) => None,
+    });
+    member.filter(|of| of.kind == RefKind::Member).unwrap_or_else(|| change.edit.subject())
 }
 
 /// What collides of an entity, in words.
@@ -320,7 +349,10 @@ fn text(program: &Program, of: Ref) -> Option<String> {
         Place::Function(function) => {
             let text = print_function(program, function, detail);
             let head = text.lines().find(|line| !line.trim_start().starts_with(';'));
-            head.unwrap_or_default().trim().to_owned()
+            // Without the brace of the body, and the ref of its region.
+            let head = head.unwrap_or_default().trim().trim_end_matches('{').trim_end();
+            let bare = head.rsplit_once(' ').filter(|(_, last)| last.starts_with("#g"));
+            bare.map_or(head, |(head, _)| head).to_owned()
         }
         Place::Region(function, region) => {
             let record = program.function(function)?.body().region(region)?;

@@ -90,10 +90,14 @@ impl<'a> Sides<'a> {
                 }
             }
         }
+        // Two that collide anyway cannot both be there.
+        let known: HashSet<[usize; 2]> = found.iter().map(|(_, changes)| *changes).collect();
         for (gap, [ours, theirs]) in self.shared_gaps() {
             for (x, y) in ours.iter().flat_map(|x| theirs.iter().map(move |y| (*x, *y))) {
-                if self.conduct(0, x).disturbs(self.conduct(1, y)) {
-                    meet(x, y, Collision::Gap(gap));
+                let twin = self.twins[0][x].is_some() || self.twins[1][y].is_some();
+                let apart = !twin && !known.contains(&[x, y]);
+                if apart && self.conduct(0, x).disturbs(self.conduct(1, y)) {
+                    found.insert((Collision::Gap(gap), [x, y]));
                 }
             }
         }
