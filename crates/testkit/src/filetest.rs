@@ -9,6 +9,7 @@
 pub mod case;
 mod lines;
 pub mod markdown;
+mod merges;
 mod program;
 mod requests;
 

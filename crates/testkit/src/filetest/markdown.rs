@@ -4,6 +4,10 @@
 //! * `edit`: a JSON list in the form of the API's `EditInput`. It is carried out as a whole or refused, and inverted and
 //!   diffed on the way: both must lead back and forth exactly.
 //! * `undo`, `redo`: one step along the edits that were accepted; the result must equal the state that was there.
+//! * `ours`, `theirs`: as `edit`, on one of two sides that both come from where the steps have led; `merge` merges them,
+//!   and each line of it takes a side in a conflict: `n4 ours`. It must be the same with the sides exchanged, and every
+//!   conflict must be resolvable by either side. What was not taken is as in the base.
+//! * `merged`: the whole text of the merged program, without refs.
 //! * `expect`: one expectation a line about where the steps have led:
 //!
 //! ```text
@@ -14,6 +18,10 @@
 //! no diagnostic                 the verifier has none but warnings
 //! has: x = add.i32 a, 1         a line of the program without refs, comments and indentation
 //! lacks: x                      no such line
+//! clean                         the merge has no conflict, and nothing wrong that neither side has
+//! conflict KIND n4: message     it has this conflict; one that nobody expects fails by itself
+//! finding CODE n4: message      it has this error, or this left behind, and neither side has; as with conflicts
+//! ours n4: x = add.i32 a, 1     what a side, or the base, has where there is a conflict; `nothing`
 //! ```
 
 use std::num::NonZeroUsize;
@@ -26,6 +34,7 @@ use lmlang_ir::text::{Detail, parse_program, print_program};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_verify::{Checked, Class};
 
+use super::merges::Merging;
 use super::{Report, case, lines, program, requests};
 
 /// A fenced block.
@@ -83,6 +92,7 @@ struct State<'a> {
     undo: Vec<Checked>,
     redo: Vec<Checked>,
     last: Last,
+    merging: Merging,
 }
 
 /// Checks all tests of a file.
@@ -95,12 +105,14 @@ pub(super) fn check(path: &Path, text: &str, report: &mut Report) {
             undo: Vec::new(),
             redo: Vec::new(),
             last: Last::Nothing,
+            merging: Merging::default(),
             report: &mut *report,
         };
         for block in &blocks {
             state.step(block);
         }
         state.settle();
+        state.settle_merge();
     }
 }
 
@@ -119,7 +131,17 @@ impl State<'_> {
         }
     }
 
+    /// A conflict or a finding of a merge that nobody expected is a failure.
+    fn settle_merge(&mut self) {
+        if let Some((line, open)) = self.merging.open.take() {
+            open.into_iter().for_each(|one| self.fail(line, "a clean merge", one));
+        }
+    }
+
     fn step(&mut self, block: &Block) {
+        if !matches!(block.kind.as_str(), "expect" | "merged") {
+            self.settle_merge();
+        }
         match block.kind.as_str() {
             "program" => self.start(block),
             "edit" => {
@@ -137,11 +159,26 @@ impl State<'_> {
                     None => self.fail(block.line, format!("something to {}", block.kind), "nothing"),
                 }
             }
+            "ours" | "theirs" => {
+                self.settle();
+                self.report.expectations += 1;
+                self.side(block);
+            }
+            "merge" => {
+                self.settle();
+                self.report.expectations += 1;
+                self.merge(block);
+            }
+            "merged" => {
+                self.report.expectations += 1;
+                let text = without_refs(&print_program(self.checked.program(), Detail::Full));
+                if text.trim() != block.text.trim() {
+                    self.fail(block.line, format!("\n{}", block.text), format!("\n{text}"));
+                }
+            }
             "expect" => self.expect(block),
             "" | "text" => {}
-            other => {
-                self.fail(block.line, "`program`, `edit`, `undo`, `redo` or `expect`", format!("`{other}`"))
-            }
+            other => self.fail(block.line, "the name of a step", format!("`{other}`")),
         }
     }
 
@@ -152,6 +189,28 @@ impl State<'_> {
             self.checked = Checked::full(program, NonZeroUsize::MIN);
         }
         (self.undo, self.redo, self.last) = (Vec::new(), Vec::new(), Last::Nothing);
+        self.merging = Merging::default();
+    }
+
+    /// Edits one of two sides; the program stays.
+    fn side(&mut self, block: &Block) {
+        let index = usize::from(block.kind == "theirs");
+        let base = self.merging.base.get_or_insert_with(|| self.checked.clone()).clone();
+        self.checked = self.merging.sides[index].take().unwrap_or_else(|| base.clone());
+        self.edit(block);
+        self.merging.sides[index] = Some(std::mem::replace(&mut self.checked, base));
+    }
+
+    fn merge(&mut self, block: &Block) {
+        match self.merging.run(block.line, &block.text) {
+            Ok(outcome) => {
+                outcome.faults.into_iter().for_each(|fault| self.fail(block.line, "a sound merge", fault));
+                let (ours, merged) = (&outcome.ours, outcome.merged.program());
+                self.there_and_back(block.line, ours, merged, &diff(ours, merged).edits);
+                self.checked = outcome.merged;
+            }
+            Err(error) => self.fail(block.line, "a merge", error),
+        }
     }
 
     fn edit(&mut self, block: &Block) {
@@ -227,7 +286,8 @@ impl State<'_> {
                 continue;
             }
             self.settle();
-            if let Err((expected, found)) = self.holds(line) {
+            let held = self.merging.holds(line).unwrap_or_else(|| self.holds(line));
+            if let Err((expected, found)) = held {
                 self.fail(at, expected, found);
             }
         }

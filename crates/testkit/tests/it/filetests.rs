@@ -68,3 +68,32 @@ fn edits_are_accepted_refused_and_undone() {
     fails("a.md", &text(r#"[{"renameFunction": {}}]"#, ""), &["a.md:8: expected a list of edits"]);
     fails("a.md", "# t\n```undo\n```\n", &["a.md:2: expected something to undo"]);
 }
+
+#[test]
+fn merges_say_what_they_come_to() {
+    let text = |theirs: &str, steps: &str| {
+        let rename =
+            |name: &str| format!(r#"[{{"renameFunction": {{"ref": "m::twice", "name": "{name}"}}}}]"#);
+        let (ours, theirs) = (rename("double"), rename(theirs));
+        format!("# t\n```program\n{TWICE}```\n```ours\n{ours}\n```\n```theirs\n{theirs}\n```\n{steps}")
+    };
+    let merge =
+        |resolutions: &str, expect: &str| format!("```merge\n{resolutions}```\n```expect\n{expect}\n```\n");
+    fails("a.md", &text("double", &merge("", "clean\nrun: m::double(2) == 4")), &[]);
+    let conflict = "conflict BOTH_EDITED f2: both sides change the name of `f2`";
+    let stands = "ours f2: pub func double#f2 (n: i64) -> (i64)";
+    fails("a.md", &text("duplex", &merge("", &format!("{conflict}\n{stands}\nrun: m::twice(2) == 4"))), &[]);
+    fails("a.md", &text("duplex", &merge("", "run: m::twice(2) == 4")), &["a.md:14: expected a clean merge"]);
+    fails(
+        "a.md",
+        &text("duplex", &merge("", "clean")),
+        &["a.md:17: expected clean, found conflict BOTH_EDITED"],
+    );
+    fails("a.md", &text("double", &merge("", conflict)), &["a.md:17: expected conflict BOTH_EDITED"]);
+    fails("a.md", &text("duplex", &merge("f2 theirs\n", "clean\nrun: m::duplex(2) == 4")), &[]);
+    fails(
+        "a.md",
+        &text("double", &merge("f2 ours\n", "clean")),
+        &["a.md:14: expected a merge, found `f2` is not"],
+    );
+}
