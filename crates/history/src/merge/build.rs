@@ -363,16 +363,16 @@ impl<'a> Tree<'a> {
 
     /// Removes nodes and regions from the inside out.
     fn remove(&self, changes: &[&Change], state: &mut Program) -> Result<(), StructureError> {
-        let (body, mut removals) = (self.before, Vec::new());
-        let level = |region: RegionRef| body.chain(region).count() * 2;
+        let (mut removals, mut known) = (Vec::new(), HashMap::new());
         for change in changes {
             let Edit::Within { edit, .. } = &change.edit else { continue };
+            // The nodes of a region go before it does.
             if let FunctionEdit::RemoveRegion { region } = edit {
-                removals.push((level(*region), &change.edit));
+                removals.push((2 * self.depth(*region, &mut known), &change.edit));
             }
             if let FunctionEdit::RemoveNode { node } = edit {
-                let inside = body.node(*node).map_or(0, |node| level(node.region()));
-                removals.push((inside + 1, &change.edit));
+                let around = self.region_of(*node).map_or(0, |region| self.depth(region, &mut known));
+                removals.push((2 * around + 1, &change.edit));
             }
         }
         removals.sort_by_key(|(level, _)| std::cmp::Reverse(*level));

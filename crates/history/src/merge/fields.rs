@@ -1,7 +1,7 @@
 //! Records field by field: an edit that replaces a record, split into edits that each change one thing, and laid over
 //! another state of the record.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lmlang_ir::{
@@ -252,46 +252,62 @@ impl Keyed for Arm {
     }
 }
 
-/// The elements that another list has too, in order.
-fn common<K: Keyed>(list: &[K], other: &[K]) -> Vec<K::Key> {
-    let there: BTreeSet<K::Key> = other.iter().map(K::key).collect();
-    list.iter().map(K::key).filter(|key| there.contains(key)).collect()
+/// A list with its elements by key.
+struct Index<'l, K: Keyed> {
+    list: &'l [K],
+    places: BTreeMap<K::Key, usize>,
 }
 
-fn find<'l, K: Keyed>(list: &'l [K], one: &K) -> Option<&'l K> {
-    list.iter().find(|other| other.key() == one.key())
+impl<'l, K: Keyed> Index<'l, K> {
+    fn of(list: &'l [K]) -> Index<'l, K> {
+        Index { list, places: list.iter().map(K::key).zip(0..).collect() }
+    }
+
+    fn has(&self, one: &K) -> bool {
+        self.places.contains_key(&one.key())
+    }
+
+    fn get(&self, one: &K) -> Option<&'l K> {
+        self.places.get(&one.key()).map(|at| &self.list[*at])
+    }
+
+    /// Tells whether both lists have what they share in one order.
+    fn agrees(&self, other: &Index<'_, K>) -> bool {
+        let shared = |a: &Index<'_, K>, b: &Index<'_, K>| -> Vec<K::Key> {
+            a.list.iter().filter(|one| b.has(one)).map(K::key).collect()
+        };
+        shared(self, other) == shared(other, self)
+    }
 }
 
 /// Where an element of a new list goes in one that other changes were laid over: after what stands before it, and after
 /// what others have put there.
-fn slot<K: Keyed>(new: &[K], old: &[K], onto: &[K], one: &K) -> usize {
-    let before = new.iter().take_while(|other| other.key() != one.key());
-    let kept = before.filter(|other| find(old, other).is_some()).filter(|other| find(onto, other).is_some());
-    let after = kept.last().and_then(|other| onto.iter().position(|there| there.key() == other.key()));
-    let start = after.map_or(0, |at| at + 1);
-    start + onto[start..].iter().take_while(|other| find(old, other).is_none()).count()
+fn slot<K: Keyed>(new: &Index<'_, K>, old: &Index<'_, K>, onto: &[K], one: &K) -> usize {
+    let there = Index::of(onto);
+    let before = new.places.get(&one.key()).map_or(&[][..], |at| &new.list[..*at]);
+    let after = before.iter().rev().find(|other| old.has(other) && there.has(other));
+    let start = after.and_then(|other| there.places.get(&other.key())).map_or(0, |at| at + 1);
+    start + onto[start..].iter().take_while(|other| !old.has(other)).count()
 }
 
 fn split_list<K: Keyed>(new: &[K], old: &[K]) -> Vec<Vec<K>> {
-    if common(new, old) != common(old, new) {
+    let (list, base) = (Index::of(new), Index::of(old));
+    if !list.agrees(&base) {
         return vec![new.to_vec()];
     }
     let mut parts = Vec::new();
-    for gone in old.iter().filter(|one| find(new, one).is_none()) {
+    for gone in old.iter().filter(|one| !list.has(one)) {
         parts.push(old.iter().filter(|one| one.key() != gone.key()).cloned().collect());
     }
     for one in new {
-        let changed = match find(old, one) {
-            Some(was) => one.split(was),
-            None => {
-                let mut list = old.to_vec();
-                list.insert(slot(new, old, old, one), one.clone());
-                parts.push(list);
-                continue;
-            }
+        let Some(was) = base.get(one) else {
+            let mut part = old.to_vec();
+            part.insert(slot(&list, &base, old, one), one.clone());
+            parts.push(part);
+            continue;
         };
-        for part in changed {
-            let replaced = |other: &K| if other.key() == part.key() { part.clone() } else { other.clone() };
+        for changed in one.split(was) {
+            let replaced = |other: &K| if other.key() == one.key() { changed.clone() } else { other.clone() };
             parts.push(old.iter().map(replaced).collect());
         }
     }
@@ -299,20 +315,21 @@ fn split_list<K: Keyed>(new: &[K], old: &[K]) -> Vec<Vec<K>> {
 }
 
 fn lay_list_over<K: Keyed>(new: &[K], old: &[K], onto: &mut Vec<K>) {
-    if common(new, old) != common(old, new) {
+    let (list, base) = (Index::of(new), Index::of(old));
+    if !list.agrees(&base) {
         *onto = new.to_vec();
         return;
     }
-    onto.retain(|one| find(new, one).is_some() || find(old, one).is_none());
+    onto.retain(|one| list.has(one) || !base.has(one));
+    let places: BTreeMap<K::Key, usize> = onto.iter().map(K::key).zip(0..).collect();
     for one in new {
-        match find(old, one) {
-            Some(was) => {
-                let there = onto.iter_mut().find(|other| other.key() == one.key());
-                there.into_iter().for_each(|there| one.lay_over(was, there));
-            }
-            None if find(onto, one).is_none() => onto.insert(slot(new, old, onto, one), one.clone()),
-            None => {}
+        let was = base.get(one).filter(|was| *was != one);
+        if let (Some(was), Some(at)) = (was, places.get(&one.key())) {
+            one.lay_over(was, &mut onto[*at]);
         }
+    }
+    for one in new.iter().filter(|one| !base.has(one) && !places.contains_key(&one.key())) {
+        onto.insert(slot(&list, &base, onto, one), one.clone());
     }
 }
 
