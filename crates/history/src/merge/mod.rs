@@ -30,6 +30,7 @@
 mod build;
 mod change;
 mod conflict;
+mod deeds;
 mod fields;
 mod settle;
 #[cfg(test)]
@@ -115,6 +116,9 @@ pub enum Error {
     /// A resolution of something that is not in conflict.
     #[error("`{0}` is not in conflict")]
     NoConflict(Ref),
+    /// Two resolutions of one entity.
+    #[error("`{0}` is resolved twice")]
+    ResolvedTwice(Ref),
     /// What was taken of the two sides does not fit together: a fault of ours.
     #[error("the merged changes cannot be applied: {0}")]
     Structure(#[from] StructureError),
@@ -133,7 +137,7 @@ pub fn merge(
     let sides = Sides::of(programs, lists);
     let clashes = sides.clashes();
     let mut left = Left::nothing(lists);
-    settle::resolve(&sides, &clashes, resolutions, &mut left).map_err(Error::NoConflict)?;
+    settle::resolve(&sides, &clashes, resolutions, &mut left)?;
     let still = |side: Side, at: [usize; 2]| left.is_taken(side, at[side.index()]);
     let open: Vec<_> = clashes
         .into_iter()

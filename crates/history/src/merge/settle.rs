@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use lmlang_ir::{Attr, Opcode, Program, Ref};
+use lmlang_ir::{Program, Ref};
 
 use super::change::Change;
-use super::{Resolution, Side};
-use crate::footprint::{Collision, Conduct, Gap, Touch};
+use super::deeds::Deeds;
+use super::{Error, Resolution, Side};
+use crate::footprint::{Collision, Gap, Touch};
 
 /// One change of each side that cannot both be taken, by position.
 #[derive(Clone, Debug)]
@@ -26,8 +27,6 @@ pub(super) struct Sides<'a> {
     /// For each change the one of the other side that is the same.
     twins: [Vec<Option<usize>>; 2],
 }
-
-const BOTH: [Side; 2] = [Side::Ours, Side::Theirs];
 
 impl<'a> Sides<'a> {
     pub(super) fn of(programs: [&'a Program; 2], changes: [&'a [Change]; 2]) -> Sides<'a> {
@@ -93,11 +92,14 @@ impl<'a> Sides<'a> {
         // Two that collide anyway cannot both be there.
         let known: HashSet<[usize; 2]> = found.iter().map(|(_, changes)| *changes).collect();
         for (gap, [ours, theirs]) in self.shared_gaps() {
-            for (x, y) in ours.iter().flat_map(|x| theirs.iter().map(move |y| (*x, *y))) {
-                let twin = self.twins[0][x].is_some() || self.twins[1][y].is_some();
-                let apart = !twin && !known.contains(&[x, y]);
-                if apart && self.conduct(0, x).disturbs(self.conduct(1, y)) {
-                    found.insert((Collision::Gap(gap), [x, y]));
+            let deeds = |side: usize, list: Vec<usize>| -> Vec<(usize, Deeds)> {
+                let alone = list.into_iter().filter(|at| self.twins[side][*at].is_none());
+                alone.map(|at| (at, self.deeds(side, at))).collect()
+            };
+            let (ours, theirs) = (deeds(0, ours), deeds(1, theirs));
+            for ((x, x_deeds), (y, y_deeds)) in ours.iter().flat_map(|x| theirs.iter().map(move |y| (x, y))) {
+                if !known.contains(&[*x, *y]) && x_deeds.disturb(y_deeds) {
+                    found.insert((Collision::Gap(gap), [*x, *y]));
                 }
             }
         }
@@ -120,29 +122,12 @@ impl<'a> Sides<'a> {
         gaps.into_iter().filter(|(_, [ours, theirs])| !ours.is_empty() && !theirs.is_empty()).collect()
     }
 
-    /// What others can observe of a node that a change puts somewhere, with all that is in it.
-    fn conduct(&self, side: usize, at: usize) -> Conduct {
+    /// What others can observe of a node that a change puts somewhere.
+    fn deeds(&self, side: usize, at: usize) -> Deeds {
         let change = &self.changes[side][at];
-        let (Some((node, _)), Some(function)) = (change.placed(), change.edit.function()) else {
-            return Conduct::Computes;
-        };
-        let Some(found) = self.programs[side].function(function) else { return Conduct::Computes };
-        let (body, mut conduct) = (found.body(), Conduct::Computes);
-        let (mut open, mut around) = (vec![node], HashSet::from([node]));
-        while let Some(node) = open.pop() {
-            let Some(record) = body.node(node) else { continue };
-            let op = record.op();
-            // Leaving a part of what is put there is nobody else's matter.
-            let exits = matches!(op.attr(), Attr::Exit(target) if around.contains(target));
-            let yields = op.code() == Opcode::Yield && around.len() > 1;
-            let own = if exits || yields || op.owns_regions() { Conduct::Computes } else { Conduct::of(op) };
-            conduct = conduct.max(own);
-            for inside in record.regions().iter().flat_map(|region| body.nodes_in(*region)) {
-                around.insert(inside);
-                open.push(inside);
-            }
-        }
-        conduct
+        let function = change.edit.function().and_then(|function| self.programs[side].function(function));
+        let placed = change.placed().zip(function);
+        placed.map_or_else(Deeds::default, |((node, _), function)| Deeds::of(function.body(), node))
     }
 }
 
@@ -185,35 +170,35 @@ impl Left {
         for (side, at) in changes {
             self.drop(side, at, &mut open);
         }
-        loop {
-            while let Some((side, at)) = open.pop() {
-                let own = side.index();
-                let change = &sides.changes[own][at];
-                for other in change.groups.iter().filter_map(|group| sides.groups[own].get(group)).flatten() {
-                    self.drop(side, *other, &mut open);
-                }
-                for other in
-                    change.print.writes.iter().filter_map(|touch| sides.leaners[own].get(touch)).flatten()
-                {
-                    self.drop(side, *other, &mut open);
-                }
-            }
-            // What the base needs, where it comes back: it does not where the other side has put something else.
-            for side in BOTH {
-                let own = side.index();
-                for (at, change) in sides.changes[own].iter().enumerate() {
-                    if self.left[own][at] && !change.needs.is_empty() && !self.is_overwritten(sides, side, at)
-                    {
-                        for touch in &change.needs {
-                            for other in sides.writers[own].get(touch).into_iter().flatten() {
-                                self.drop(side, *other, &mut open);
-                            }
-                        }
+        while let Some((side, at)) = open.pop() {
+            let (own, other) = (side.index(), side.other());
+            let change = &sides.changes[own][at];
+            let together = change.groups.iter().filter_map(|group| sides.groups[own].get(group));
+            let leaners = change.print.writes.iter().filter_map(|touch| sides.leaners[own].get(touch));
+            together.chain(leaners).flatten().for_each(|one| self.drop(side, *one, &mut open));
+            self.restore(sides, side, at, &mut open);
+            // What the other side had left here stays left: then the base comes back.
+            for touch in &change.print.writes {
+                let lists = [&sides.writers, &sides.leaners].map(|map| map[other.index()].get(touch));
+                for one in lists.into_iter().flatten().flatten() {
+                    if !self.is_taken(other, *one) {
+                        self.restore(sides, other, *one, &mut open);
                     }
                 }
             }
-            if open.is_empty() {
-                return;
+        }
+    }
+
+    /// What stands in the base comes back where a change is left, unless the other side has put something else there:
+    /// then what takes away what it needs is left too.
+    fn restore(&mut self, sides: &Sides<'_>, side: Side, at: usize, open: &mut Vec<(Side, usize)>) {
+        let own = side.index();
+        if self.is_overwritten(sides, side, at) {
+            return;
+        }
+        for touch in &sides.changes[own][at].needs {
+            for other in sides.writers[own].get(touch).into_iter().flatten() {
+                self.drop(side, *other, open);
             }
         }
     }
@@ -253,15 +238,19 @@ pub(super) fn resolve(
     clashes: &[Clash],
     resolutions: &[Resolution],
     left: &mut Left,
-) -> Result<(), Ref> {
+) -> Result<(), Error> {
     let mut open: BTreeMap<Ref, Vec<&Clash>> = BTreeMap::new();
     for clash in clashes {
         open.entry(entity(clash, sides.changes)).or_default().push(clash);
     }
     let mut leave = Vec::new();
+    let mut known = BTreeSet::new();
     for Resolution { of, take } in resolutions {
         let lost = take.other();
-        let clashes = open.get(of).ok_or(*of)?;
+        let clashes = open.get(of).ok_or(Error::NoConflict(*of))?;
+        if !known.insert(*of) {
+            return Err(Error::ResolvedTwice(*of));
+        }
         leave.extend(clashes.iter().map(|clash| (lost, clash.changes[lost.index()])));
     }
     left.leave(sides, leave);

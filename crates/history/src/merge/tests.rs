@@ -175,6 +175,28 @@ fn set_cases(program: &mut Program, function: FuncRef, node: NodeRef, cases: &[i
     }
 }
 
+#[test]
+fn a_resolution_is_of_a_conflict_and_the_only_one() {
+    let (base, function, _) = matching(&[]);
+    let named = |name: &str| {
+        let mut program = base.clone();
+        let head = FunctionHead::new(name, number(1), vec![], vec![]);
+        program.function_mut(function).unwrap().set_head(head);
+        program
+    };
+    let (ours, theirs) = (named("g"), named("h"));
+    let of = Ref::from(function);
+    let merged =
+        |resolutions: &[Resolution]| merge(&base, &ours, &theirs, resolutions).map(|merged| merged.program);
+    let [one, other] = [Side::Ours, Side::Theirs].map(|take| Resolution { of, take });
+    assert_eq!(merged(&[one]).unwrap(), ours);
+    assert_eq!(merged(&[other]).unwrap(), theirs);
+    assert_eq!(merged(&[]).unwrap(), base);
+    assert_eq!(merged(&[one, other]).unwrap_err().to_string(), "`f2` is resolved twice");
+    let elsewhere = Resolution { of: number::<NodeRef>(4).into(), take: Side::Ours };
+    assert_eq!(merged(&[one, elsewhere]).unwrap_err().to_string(), "`n4` is not in conflict");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
