@@ -8,14 +8,17 @@
 //!
 //! **What commutes.** Changes of different entities, of different fields of one record (name, doc, visibility, each
 //! parameter of a function, each field of a struct), of different inputs of a node, and of its operator against its
-//! inputs as long as their number stays. Nodes that both put into one region: at different places anyway, at one place if
-//! they only compute or only read. Each node goes after the node of the base that its side left before it; if that one
-//! is gone or moved, where it was. What both put into one gap stays together by side, that with the lower ref first, a
-//! terminator last. Fields, variants and cases that both add stand in one list in the same way.
+//! inputs as long as their number stays. What both removed. Nodes that both put into one region: at different places
+//! anyway, at one place if nobody can observe which comes first, as they compute, only read, or write different
+//! variables. Each node goes after the node of the base that its side left before it; if that one is gone or moved,
+//! where it was. What both put into one gap stays together by side, that with the lower ref first, a terminator last.
+//! Fields, variants and cases that both add stand in one list in the same way.
 //!
 //! **What conflicts**, by [`ConflictKind`]. What is looked at is what an edit itself reads, not what stands around it: a
-//! new call of a function reads its signature, a call that was there does not. That what was there still fits is the
-//! verifier's question, asked of the merged state.
+//! new call of a function reads its signature, a call that was there does not; a new `match` without a default reads
+//! which variants there are, a new access of a field reads that field alone. Whether all of it fits together (types,
+//! scopes, visibility, effect bounds, what was there before) is the verifier's question, asked of the merged state: a
+//! merge without conflicts is not clean yet.
 //!
 //! **Resolving.** A [`Resolution`] names the entity of a conflict and the side to take: the other side's changes that
 //! collide there are left, with what rests on them. A change goes with another one
