@@ -255,7 +255,7 @@ pub(crate) fn merged_states(
     resolutions: &[merge::Resolution],
 ) -> Result<merge::Merge, Error> {
     merge(base, ours, theirs, resolutions).map_err(|error| match error {
-        merge::Error::NoConflict(_) => Error::bad_request(error.to_string()),
+        merge::Error::NoConflict(_) | merge::Error::ResolvedTwice(_) => Error::bad_request(error.to_string()),
         merge::Error::Structure(cause) => Error::Unmergeable { cause },
     })
 }

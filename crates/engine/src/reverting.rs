@@ -227,7 +227,7 @@ impl Engine {
             Which::Revisions(_) => named,
             which => which.choose(&line),
         };
-        let (Some(oldest), true) = (asked.first().copied(), line.len() > 1) else { return Ok(None) };
+        let Some(oldest) = asked.first().copied() else { return Ok(None) };
         for number in &asked {
             match line.iter().find(|header| header.number == *number) {
                 Some(header) if header.parents.is_empty() => {
@@ -302,7 +302,7 @@ impl Engine {
             let far = back_to.is_some_and(|oldest| header.number <= oldest);
             line.push(header);
             // Not after each: choosing looks at all of them.
-            let chosen = || line.len().is_power_of_two() && which.choose(&line).len() >= which.count();
+            let chosen = || line.len().is_power_of_two() && which.has_chosen(&line);
             if far || back_to.is_none() && chosen() {
                 break;
             }
@@ -368,6 +368,13 @@ impl Which {
         }
     }
 
+    /// Whether older entries than those of a line make no difference to what is chosen.
+    fn has_chosen(&self, line: &[Arc<Header>]) -> bool {
+        let oldest = line.last().map_or(0, |header| header.number);
+        let looks_at = |header: &Arc<Header>| header.taken_back().all(|number| number >= oldest);
+        self.choose(line).len() >= self.count() && line.iter().all(looks_at)
+    }
+
     /// Whether an entry is asked for by who made it.
     fn holds(&self, header: &Header) -> bool {
         match self {
@@ -414,11 +421,10 @@ impl Which {
     fn brings_back(&self, revert: &Header, line: &[Arc<Header>]) -> bool {
         let Which::TakenBack(author, _) = self else { return false };
         let made = |number: u64| line.iter().find(|header| header.number == number);
-        // What is older than what was looked at is by whoever took it back.
-        revert.taken_back().any(|number| match made(number) {
-            Some(header) => header.actor.name == *author && header.kind != RevisionKind::Revert,
-            None => revert.actor.name == *author,
-        })
+        revert
+            .taken_back()
+            .filter_map(made)
+            .any(|header| header.actor.name == *author && header.kind != RevisionKind::Revert)
     }
 }
 

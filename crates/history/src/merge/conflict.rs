@@ -108,6 +108,11 @@ pub(super) fn conflicts(
         });
         let over: BTreeSet<&Collision> = clashes.iter().map(|clash| &clash.over).collect();
         let over: Vec<Collision> = over.into_iter().cloned().collect();
+        let docs = over.iter().any(|one| matches!(one, Collision::Touch(Touch::Part(_, Part::Doc))));
+        let text = |program: &Program, of: Ref| match docs {
+            true => documented(program, of),
+            false => text(program, of),
+        };
         let stands = |program: &Program, edits: &[&Change]| match kind {
             // The entities are different ones.
             ConflictKind::NameTaken | ConflictKind::SamePlace => {
@@ -327,6 +332,38 @@ fn place(over: &Collision) -> Option<String> {
         )
         | Collision::Gap(_) => None,
     }
+}
+
+/// An entity as it stands, below its doc.
+fn documented(program: &Program, of: Ref) -> Option<String> {
+    let text = text(program, of)?;
+    let lines = doc(program, of).into_iter().flat_map(|doc| {
+        let lines = doc.lines().map(|line| format!("; {line}"));
+        lines.collect::<Vec<_>>()
+    });
+    Some(lines.chain([text]).collect::<Vec<_>>().join("\n"))
+}
+
+fn doc(program: &Program, of: Ref) -> Option<&str> {
+    let function = |of| program.function(of);
+    let found = match program.place(of)? {
+        Place::Module(module) => &program.module(module)?.doc,
+        Place::Type(ty) => &program.type_def(ty)?.doc,
+        Place::Member(ty, member) => {
+            let def = program.type_def(ty)?;
+            match def.field(member) {
+                Some((_, field)) => &field.doc,
+                None => &def.variant(member)?.1.doc,
+            }
+        }
+        Place::Storage(storage) => &program.storage(storage)?.doc,
+        Place::Function(function) => &program.function(function)?.head().doc,
+        Place::Region(..) => return None,
+        Place::Variable(of, variable) => &function(of)?.body().variable(variable)?.doc,
+        Place::Contract(of, contract) => &function(of)?.body().contract(contract)?.doc,
+        Place::Node(of, node) => return function(of)?.body().node(node)?.doc().map(|doc| &**doc),
+    };
+    found.as_deref()
 }
 
 /// An entity as it stands, in a line if it has one; `None` where it does not exist.
