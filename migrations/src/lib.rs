@@ -22,6 +22,7 @@ mod m20261122_000004_simulations;
 mod m20261122_000005_positions;
 mod m20261122_000006_program_requests;
 mod m20261122_000007_simulations_by_request;
+mod m20261122_000008_api_tokens;
 mod m20261122_000009_branches;
 
 /// Runs the migrations in order.
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000005_positions::Migration),
             Box::new(m20261122_000006_program_requests::Migration),
             Box::new(m20261122_000007_simulations_by_request::Migration),
+            Box::new(m20261122_000008_api_tokens::Migration),
             Box::new(m20261122_000009_branches::Migration),
         ]
     }

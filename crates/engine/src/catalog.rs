@@ -111,10 +111,13 @@ const LOOKED_AT: u64 = 1_000;
 impl Engine {
     /// A live program.
     pub async fn find(&self, selector: &Selector) -> Result<OpenProgram, Error> {
-        if let Selector::Id(id) = selector
-            && let Some(open) = self.opened(*id)
-        {
-            return Ok(open);
+        if let Selector::Id(id) = selector {
+            if !self.sees(*id) {
+                return Err(Error::not_found("program", id.to_string()));
+            }
+            if let Some(open) = self.opened(*id) {
+                return Ok(open);
+            }
         }
         if let Selector::Name(name) = selector
             && let Some(open) = self.opened_as(name)
@@ -125,14 +128,15 @@ impl Engine {
             Selector::Id(id) => (self.store().program_by_id(*id).await?, id.to_string()),
             Selector::Name(name) => (self.store().program_by_name(name).await?, name.clone()),
         };
-        match row {
+        match row.filter(|row| self.sees(row.id)) {
             Some(row) if row.deleted.is_none() => self.open(&Arc::new(row.into())).await,
             Some(_) => Err(Error::NotFound { what: "program", given, candidates: Vec::new(), retired: true }),
             None => {
                 let (candidates, retired) = match selector {
                     Selector::Id(_) => (Vec::new(), false),
                     Selector::Name(name) => {
-                        (self.near_programs(name).await?, self.store().was_deleted(name).await?)
+                        let retired = self.store().was_deleted(name, self.only()).await?;
+                        (self.near_programs(name).await?, retired)
                     }
                 };
                 Err(Error::NotFound { what: "program", given, candidates, retired })
@@ -159,7 +163,7 @@ impl Engine {
 
     /// Names of live programs that look like a given one, among the first thousand.
     async fn near_programs(&self, name: &str) -> Result<Vec<String>, Error> {
-        let page = self.store().programs(None, None, LOOKED_AT).await?;
+        let page = self.store().programs(None, None, self.only(), LOOKED_AT).await?;
         Ok(text::nearest(name, page.programs.iter().map(|program| program.name.as_str())))
     }
 
@@ -170,7 +174,7 @@ impl Engine {
         search: Option<&str>,
         first: usize,
     ) -> Result<ProgramPage, Error> {
-        let page = self.store().programs(after, search, first as u64 + 1).await?;
+        let page = self.store().programs(after, search, self.only(), first as u64 + 1).await?;
         let more = page.programs.len() > first;
         let programs = page.programs.into_iter().take(first).map(|row| Arc::new(row.into())).collect();
         Ok(ProgramPage { programs, more, total: page.total })
@@ -304,7 +308,7 @@ impl Engine {
             Once::Now(updated) => return Ok(updated),
             Once::Before(first) => first,
         };
-        let row = self.store().program(first.program).await?;
+        let row = self.store().program(first.program).await?.filter(|row| self.sees(row.id));
         let row = row.ok_or_else(|| Error::not_found("program", first.program.to_string()))?;
         let open = self.find_recorded(row.id).await?;
         let revision = self.state(&open, first.seq).await?;

@@ -18,6 +18,12 @@ impl Clock {
         Uuid::new_v4()
     }
 
+    /// Fills a place with random bytes of the system, for what nobody may guess.
+    pub(crate) fn random(self, bytes: &mut [u8]) {
+        // The system has them, or the process could not have started.
+        getrandom::fill(bytes).expect("the system gives random bytes");
+    }
+
     /// An id for a log entry: time-ordered, so that an index over them grows at its end.
     pub(crate) fn entry_id(self) -> Uuid {
         Uuid::now_v7()

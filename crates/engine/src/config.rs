@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tokens::MOST_PROGRAMS;
+
 /// Bounds on what one caller or one program may cost. Every one is listed in `serverInfo` under its field's name.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -55,11 +57,13 @@ pub struct Limits {
     pub events_in_memory: usize,
     /// Bytes that those events take at most, about.
     pub event_bytes_in_memory: usize,
+    /// How old what is known of tokens can be: a change that another process makes is noticed by then.
+    pub token_refresh: Duration,
 }
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 26] {
+    pub fn named(&self) -> [(String, serde_json::Value); 28] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -88,6 +92,8 @@ impl Limits {
             ("eventsInMemory", self.events_in_memory as u64),
             ("eventBytesInMemory", self.event_bytes_in_memory as u64),
             ("traceBytes", self.max_trace_bytes),
+            ("tokenRefreshMs", millis(self.token_refresh)),
+            ("tokenPrograms", MOST_PROGRAMS as u64),
         ]
         .map(|(name, value)| (name.to_owned(), value.into()))
     }
@@ -123,6 +129,7 @@ impl Default for Limits {
             revision_bytes_in_memory: 16 << 20,
             events_in_memory: 1_024,
             event_bytes_in_memory: 4 << 20,
+            token_refresh: Duration::from_secs(5),
         }
     }
 }

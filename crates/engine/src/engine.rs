@@ -19,13 +19,16 @@ use crate::config::{Limits, SnapshotPolicy};
 use crate::error::{Error, joined};
 use crate::events::Event;
 use crate::feed::Feed;
+use crate::keyring::Keyring;
 use crate::opening::threads;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
 
 /// The use cases of lmlang over one database. A clone is a handle to the same engine.
+///
+/// A handle can be limited to some programs: to it, there are no others.
 #[derive(Clone, Debug)]
-pub struct Engine(pub(crate) Arc<Inner>);
+pub struct Engine(pub(crate) Arc<Inner>, Option<Arc<[Uuid]>>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -45,6 +48,7 @@ pub(crate) struct Inner {
     pub(crate) catalog: tokio::sync::Mutex<()>,
     /// The events of all programs.
     pub(crate) feed: Feed,
+    pub(crate) keyring: Keyring,
     tasks: TaskTracker,
     closing: CancellationToken,
     /// The publishers of open programs, which answer what is still being written while the engine closes.
@@ -82,7 +86,7 @@ impl Engine {
     pub fn new(store: Store, limits: Limits, snapshots: SnapshotPolicy) -> Engine {
         let simulations = Simulations::new(&limits);
         let feed = Feed::new(&limits);
-        Engine(Arc::new(Inner {
+        let inner = Inner {
             store,
             clock: Clock,
             limits,
@@ -94,11 +98,38 @@ impl Engine {
             processors: Arc::new(Semaphore::new(threads().get())),
             catalog: tokio::sync::Mutex::default(),
             feed,
+            keyring: Keyring::default(),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             publishers: TaskTracker::new(),
             quiet: CancellationToken::new(),
-        }))
+        };
+        Engine(Arc::new(inner), None)
+    }
+
+    /// The same engine for a caller who may know of these programs only, given in ascending order.
+    pub(crate) fn seeing(&self, only: Arc<[Uuid]>) -> Engine {
+        Engine(Arc::clone(&self.0), Some(only))
+    }
+
+    /// The same engine without such a limit, for what is done once for all callers.
+    pub(crate) fn seeing_all(&self) -> Engine {
+        Engine(Arc::clone(&self.0), None)
+    }
+
+    /// The programs that this handle is limited to.
+    pub(crate) fn only(&self) -> Option<&[Uuid]> {
+        self.1.as_deref()
+    }
+
+    /// Whether this handle may know of a program.
+    pub(crate) fn sees(&self, program: Uuid) -> bool {
+        self.only().is_none_or(|only| only.binary_search(&program).is_ok())
+    }
+
+    /// Now, in microseconds of UTC.
+    pub(crate) fn now(&self) -> i64 {
+        self.0.clock.now().0
     }
 
     /// The bounds on what a caller may cost.
@@ -237,7 +268,7 @@ impl Engine {
         let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
         open.values()
             .filter_map(|cell| cell.get())
-            .find(|open| open.info().name == name)
+            .find(|open| open.info().name == name && self.sees(open.timeline.id()))
             .cloned()
             .map(|open| self.used(open))
     }

@@ -144,6 +144,9 @@ impl Reader {
     }
 
     async fn pass(&self, program: Uuid, event: Event) -> Result<(), Ended> {
+        if !self.engine.sees(program) {
+            return Ok(());
+        }
         let told = Told { cursor: Cursor::All(self.seen), program, event };
         self.sender.send(Ok(told)).await.map_err(|_| Ended)
     }

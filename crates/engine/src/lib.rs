@@ -6,7 +6,8 @@
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
-//! the programs themselves, `eviction` for which of them are let go.
+//! the programs themselves, `eviction` for which of them are let go, [`grant`], [`tokens`] and [`keyring`] for what a caller
+//! may do.
 
 mod ancestry;
 mod blame;
@@ -24,7 +25,9 @@ mod error;
 pub mod events;
 mod eviction;
 mod feed;
+pub mod grant;
 mod kept;
+pub mod keyring;
 mod live;
 pub mod merging;
 mod opening;
@@ -34,11 +37,13 @@ mod recall;
 mod records;
 pub mod request;
 pub mod reverting;
+mod secret;
 pub mod simulate;
 mod snapshots;
 mod states;
 pub mod stream;
 pub mod timeline;
+pub mod tokens;
 pub mod undo;
 mod window;
 mod writing;
@@ -58,7 +63,11 @@ pub use merging::{MergeRequest, Preview, Resolution};
 pub use past::{HistoryPage, HistoryQuery};
 pub use request::Call;
 pub use reverting::{RevertRequest, Reverted, Which};
+pub use grant::{Grant, Scope, Scopes, Token};
+pub use keyring::{Denied, Unnamed};
+pub use secret::Secret;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
 pub use stream::{Batch, Batching};
 pub use timeline::{Head, Revision, Timeline};
+pub use tokens::NewToken;
 pub use undo::{Arrival, Distance, Travel, Way};

@@ -195,18 +195,34 @@ impl Engine {
         let oldest = self.oldest_kept();
         let kept = self.0.simulations.kept().get(id);
         if kept.is_some() {
-            let is_there = |program: &OpenProgram| self.opened(program.timeline.id()).is_some();
+            let is_there = |program: &OpenProgram| {
+                let id = program.timeline.id();
+                self.sees(id) && self.opened(id).is_some()
+            };
             return Ok(kept.filter(|simulation| simulation.asked() >= oldest && is_there(&simulation.open)));
+        }
+        if !self.sees_stored(id).await? {
+            return Ok(None);
         }
         // A long run is run again once, however many ask for it and however long they wait.
         let cell = Arc::clone(self.0.simulations.recalls().entry(id).or_default());
-        let engine = self.clone();
+        let engine = self.seeing_all();
         let recalled = self.to_end(async move {
             let recalled = cell.get_or_try_init(|| engine.recall(id, oldest)).await.cloned();
             engine.0.simulations.recalls().remove(&id);
             recalled
         });
         recalled.await
+    }
+
+    /// Whether a stored simulation is of a program that this handle may know of.
+    async fn sees_stored(&self, id: Uuid) -> Result<bool, Error> {
+        if self.only().is_none() {
+            return Ok(true);
+        }
+        let Some(row) = self.store().simulation(id).await? else { return Ok(false) };
+        let record = serde_json::from_slice::<Record>(&row.payload);
+        Ok(record.is_ok_and(|record| self.sees(record.program)))
     }
 
     /// Brings a simulation back that is stored and not in memory.

@@ -104,25 +104,31 @@ impl Engine {
 }
 
 pub(crate) fn to_actor(actor: &Actor) -> store::Actor {
-    let kind = match actor.kind {
+    store::Actor { name: actor.name.clone(), kind: to_actor_kind(actor.kind), client: actor.client.clone() }
+}
+
+fn from_actor(actor: store::Actor) -> Actor {
+    Actor { name: actor.name, kind: from_actor_kind(actor.kind), client: actor.client }
+}
+
+pub(crate) fn to_actor_kind(kind: ActorKind) -> store::ActorKind {
+    match kind {
         ActorKind::Human => store::ActorKind::Human,
         ActorKind::Agent => store::ActorKind::Agent,
         ActorKind::Tool => store::ActorKind::Tool,
         ActorKind::Flow => store::ActorKind::Flow,
         ActorKind::System => store::ActorKind::System,
-    };
-    store::Actor { name: actor.name.clone(), kind, client: actor.client.clone() }
+    }
 }
 
-fn from_actor(actor: store::Actor) -> Actor {
-    let kind = match actor.kind {
+pub(crate) fn from_actor_kind(kind: store::ActorKind) -> ActorKind {
+    match kind {
         store::ActorKind::Human => ActorKind::Human,
         store::ActorKind::Agent => ActorKind::Agent,
         store::ActorKind::Tool => ActorKind::Tool,
         store::ActorKind::Flow => ActorKind::Flow,
         store::ActorKind::System => ActorKind::System,
-    };
-    Actor { name: actor.name, kind, client: actor.client }
+    }
 }
 
 pub(crate) fn to_kind(kind: RevisionKind) -> store::EntryKind {

@@ -36,6 +36,10 @@ pub enum ActorKind {
 
 impl ActorKind {
     const ALL: [Self; 5] = [Self::Human, Self::Agent, Self::Tool, Self::Flow, Self::System];
+
+    pub(crate) fn from_code(code: i16) -> Option<Self> {
+        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied())
+    }
 }
 
 /// Who is recorded with an entry.
@@ -152,10 +156,9 @@ impl TryFrom<actors::Model> for Actor {
     type Error = Fault;
 
     fn try_from(row: actors::Model) -> Result<Self, Fault> {
-        let kind = usize::try_from(row.kind).ok().and_then(|code| ActorKind::ALL.get(code).copied());
         Ok(Self {
             name: row.name,
-            kind: kind.ok_or(Fault::Row { table: "actors", column: "kind" })?,
+            kind: ActorKind::from_code(row.kind).ok_or(Fault::Row { table: "actors", column: "kind" })?,
             client: Some(row.client).filter(|client| !client.is_empty()),
         })
     }

@@ -6,7 +6,7 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, feed, objects, snapshots, simulations, doctor.
+//! file per subject: programs, log, feed, objects, snapshots, simulations, tokens, doctor.
 
 mod actors;
 mod committer;
@@ -29,6 +29,7 @@ mod queue;
 mod simulations;
 mod snapshots;
 mod store;
+mod tokens;
 mod writer;
 
 pub use actors::{Actor, ActorKey, ActorKind};
@@ -49,3 +50,4 @@ pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateP
 pub use simulations::{Most, Simulation};
 pub use snapshots::Snapshot;
 pub use store::{Options, Store};
+pub use tokens::{CreateTokenError, Token};

@@ -150,17 +150,21 @@ impl Store {
         Ok(row.one(&self.reader).await?.map(Program::from))
     }
 
-    /// Whether a program that is deleted had a name.
+    /// Whether a program that is deleted had a name; one of `only`, if those are given.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn was_deleted(&self, name: &str) -> Result<bool, Fault> {
-        let gone = programs::Entity::find().filter(programs::Column::Deleted.is_not_null());
+    pub async fn was_deleted(&self, name: &str, only: Option<&[Uuid]>) -> Result<bool, Fault> {
+        let mut gone = programs::Entity::find().filter(programs::Column::Deleted.is_not_null());
+        if let Some(only) = only {
+            gone = gone.filter(programs::Column::Id.is_in(only.iter().copied()));
+        }
         Ok(gone.filter(programs::Column::Name.eq(name)).one(&self.reader).await?.is_some())
     }
 
-    /// Live programs by name: those after the name `after` that contain `search` in their names, at most `limit`.
+    /// Live programs by name: those after the name `after` that contain `search` in their names, at most `limit`; of
+    /// those with the ids `only`, if these are given.
     ///
     /// The search ignores the case of ASCII letters.
     ///
@@ -171,9 +175,13 @@ impl Store {
         &self,
         after: Option<&str>,
         search: Option<&str>,
+        only: Option<&[Uuid]>,
         limit: u64,
     ) -> Result<ProgramPage, Fault> {
         let mut matching = programs::Entity::find().filter(live());
+        if let Some(only) = only {
+            matching = matching.filter(programs::Column::Id.is_in(only.iter().copied()));
+        }
         if let Some(search) = search {
             matching = matching.filter(name_contains(search));
         }

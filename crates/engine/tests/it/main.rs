@@ -5,4 +5,5 @@ mod fixture;
 mod opening;
 mod past;
 mod stream;
+mod tokens;
 mod writing;

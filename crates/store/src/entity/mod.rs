@@ -1,6 +1,7 @@
 //! The tables, one file each.
 
 pub(crate) mod actors;
+pub(crate) mod api_tokens;
 pub(crate) mod log;
 pub(crate) mod objects;
 pub(crate) mod program_changes;

@@ -12,3 +12,4 @@ mod opening;
 mod power_loss;
 mod programs;
 mod simulations;
+mod tokens;

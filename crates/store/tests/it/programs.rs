@@ -24,7 +24,7 @@ async fn names_ids_and_keys_are_unique() {
     let error = store.create_program(new_program("b"), vec![fixture.edit(2)]).await.unwrap_err();
     assert!(matches!(error, CreateProgramError::Entries(CommitError::OutOfOrder { .. })), "{error:?}");
 
-    assert_eq!(store.programs(None, None, 10).await.unwrap().total, 1);
+    assert_eq!(store.programs(None, None, None, 10).await.unwrap().total, 1);
     assert_eq!(store.check(None).await.unwrap().entries, 1);
 }
 
@@ -35,7 +35,7 @@ async fn lists_are_paged_by_name_and_searched() {
         fixture.program(name).await;
     }
     let names = async |after: Option<&str>, search: Option<&str>, limit| {
-        let page = fixture.store.programs(after, search, limit).await.unwrap();
+        let page = fixture.store.programs(after, search, None, limit).await.unwrap();
         (page.programs.into_iter().map(|program| program.name).collect::<Vec<_>>(), page.total)
     };
     assert_eq!(names(None, None, 2).await, (vec!["Alpha_1".to_owned(), "alpha%2".to_owned()], 5));
@@ -81,7 +81,7 @@ async fn deleting_one_leaves_the_others_and_its_own_log() {
     assert_eq!(fixture.store.program_by_name("a").await.unwrap(), None);
     assert_eq!(fixture.store.program(a).await.unwrap().unwrap().deleted, Some(Timestamp(9)));
     assert_eq!(fixture.seqs(a).await, [1, 2]);
-    let page = fixture.store.programs(None, None, 10).await.unwrap();
+    let page = fixture.store.programs(None, None, None, 10).await.unwrap();
     assert_eq!((page.programs.len(), page.total), (1, 1));
 
     // The name is free, the key is not used again.

@@ -1,0 +1,176 @@
+//! The tokens that are good at the moment, in memory: a request is let in without a look into the database.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use lmlang_store::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::grant::{Grant, Token};
+use crate::secret;
+use crate::tokens;
+
+/// Who needs no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unnamed {
+    /// Everybody.
+    Everybody,
+    /// Everybody, until there is a token; one that has expired is one as well, or its end would open the door.
+    WithoutTokens,
+    /// Nobody.
+    Nobody,
+}
+
+/// Why a caller does not come in.
+#[derive(Clone, Debug)]
+pub enum Denied {
+    /// It shows no token, and needs one.
+    Missing,
+    /// Its token is unknown, has expired or was revoked.
+    Invalid {
+        /// What the token is called in public, as far as it is written like one.
+        id: Option<String>,
+    },
+    /// The tokens cannot be read.
+    Unavailable(Error),
+}
+
+/// The tokens that are not revoked.
+#[derive(Debug, Default)]
+pub(crate) struct Keyring {
+    known: RwLock<Option<Known>>,
+    /// Held while they are read.
+    reading: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Known {
+    read: Instant,
+    /// By the hashes of their secrets: how long a search takes tells of a hash, which nobody can aim at.
+    tokens: HashMap<[u8; 32], Arc<Key>>,
+    /// Cancelled with the first token.
+    open: CancellationToken,
+}
+
+/// A token that is not revoked.
+#[derive(Debug)]
+struct Key {
+    token: Arc<Token>,
+    ended: CancellationToken,
+    /// When it was noted last that it is used.
+    used: AtomicI64,
+}
+
+impl Key {
+    fn new(token: Token) -> Key {
+        let used = AtomicI64::new(token.last_used.unwrap_or(i64::MIN));
+        Key { token: Arc::new(token), ended: CancellationToken::new(), used }
+    }
+}
+
+/// Microseconds between two notes that a token is used.
+const USED: i64 = 600 * 1_000_000;
+
+impl Engine {
+    /// Lets a caller in who shows this secret, or none.
+    pub async fn admit(&self, secret: Option<&str>, unnamed: Unnamed) -> Result<Grant, Denied> {
+        if secret.is_none() && unnamed == Unnamed::Everybody {
+            return Ok(Grant::owner());
+        }
+        self.know_tokens().await.map_err(Denied::Unavailable)?;
+        let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = known.as_ref() else { return Err(Denied::Unavailable(Error::Closed)) };
+        let Some(secret) = secret else {
+            return match unnamed {
+                Unnamed::WithoutTokens if known.tokens.is_empty() => {
+                    Ok(Grant::open(known.open.clone(), self))
+                }
+                Unnamed::Everybody | Unnamed::WithoutTokens | Unnamed::Nobody => Err(Denied::Missing),
+            };
+        };
+        let now = self.now();
+        let key = known.tokens.get(&secret::hash(secret));
+        let key = key.filter(|key| key.token.expires.is_none_or(|expires| now < expires));
+        let key = key.ok_or_else(|| Denied::Invalid { id: secret::id(secret).map(str::to_owned) })?;
+        self.note_use(key, now);
+        Ok(Grant::of(&key.token, key.ended.clone(), self))
+    }
+
+    /// Whether there are tokens, those that have expired included.
+    pub async fn has_tokens(&self) -> Result<bool, Error> {
+        self.know_tokens().await?;
+        let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.as_ref().is_some_and(|known| !known.tokens.is_empty()))
+    }
+
+    /// Reads the tokens, unless they were read lately.
+    pub(crate) async fn know_tokens(&self) -> Result<(), Error> {
+        if self.knows_tokens() {
+            return Ok(());
+        }
+        let _reading = self.0.keyring.reading.lock().await;
+        match self.knows_tokens() {
+            true => Ok(()),
+            false => self.read_tokens().await,
+        }
+    }
+
+    /// Reads the tokens anew, after a change of them.
+    pub(crate) async fn tokens_changed(&self) -> Result<(), Error> {
+        let _reading = self.0.keyring.reading.lock().await;
+        self.read_tokens().await
+    }
+
+    fn knows_tokens(&self) -> bool {
+        let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().is_some_and(|known| known.read.elapsed() < self.limits().token_refresh)
+    }
+
+    async fn read_tokens(&self) -> Result<(), Error> {
+        // From before the question: what is answered may be older than the answer.
+        let read = Instant::now();
+        let rows = self.store().unrevoked_tokens().await?;
+        let rows: Vec<([u8; 32], Token)> =
+            rows.into_iter().map(|row| Ok((row.hash, tokens::of_row(row)?))).collect::<Result<_, Error>>()?;
+        let mut known = self.0.keyring.known.write().unwrap_or_else(PoisonError::into_inner);
+        let (mut before, open) =
+            known.take().map_or_else(Default::default, |known| (known.tokens, known.open));
+        let mut tokens = HashMap::with_capacity(rows.len());
+        for (hash, token) in rows {
+            let key = before.remove(&hash).unwrap_or_else(|| Arc::new(Key::new(token)));
+            tokens.insert(hash, key);
+        }
+        for revoked in before.into_values() {
+            revoked.ended.cancel();
+        }
+        let open = match tokens.is_empty() {
+            true if open.is_cancelled() => CancellationToken::new(),
+            true => open,
+            false => {
+                open.cancel();
+                open
+            }
+        };
+        *known = Some(Known { read, tokens, open });
+        Ok(())
+    }
+
+    /// Notes now and then that a token is used: not a write for each request.
+    fn note_use(&self, key: &Key, now: i64) {
+        let noted = key.used.load(Ordering::Relaxed);
+        let due = now.saturating_sub(noted) >= USED;
+        if !due || key.used.compare_exchange(noted, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let (engine, id) = (self.clone(), key.token.id.clone());
+        self.spawn(async move {
+            if let Err(error) = engine.store().use_token(&id, Timestamp(now)).await {
+                tracing::warn!(%error, token = id, "that a token is used could not be noted");
+            }
+        });
+    }
+}
