@@ -6,12 +6,12 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import, program, run,
-    schema, serve, travel,
+    schema, serve, token, travel,
 };
-use crate::settings::Flags;
+use crate::settings::{Flags, Secret};
 
 /// Programs as typed graphs in a database, edited, verified, run and undone.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "lmlang",
     version,
@@ -36,6 +36,9 @@ pub(crate) struct Cli {
     /// Who is recorded with changes [default: the user's name].
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) author: Option<String>,
+    /// The token to show to a server. `LMLANG_TOKEN` keeps it from others who can list processes.
+    #[arg(long, global = true, value_name = "TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -79,6 +82,8 @@ pub(crate) enum Command {
     Checkpoint(checkpoint::Args),
     /// Show how two revisions of a program differ.
     Diff(diff::Args),
+    /// Make, list and revoke the tokens with which callers show who they are.
+    Token(token::Args),
     /// The GraphQL schema.
     Schema(schema::Args),
     /// Check a database: its structure, every log against the hashes that it records, every snapshot.
@@ -98,11 +103,12 @@ impl Cli {
             data: self.data.clone(),
             server: self.server.clone(),
             author: self.author.clone(),
+            token: self.token.clone().map(Secret::new),
             ..Flags::default()
         };
         if let Command::Serve(serve) = &self.command {
             flags.listen = serve.listen.clone();
-            flags.allow_remote = serve.allow_remote.then_some(true);
+            flags.insecure_no_auth = serve.insecure_no_auth.then_some(true);
         }
         flags
     }

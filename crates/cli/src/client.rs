@@ -2,9 +2,11 @@
 //!
 //! A server is asked when the settings name one, and when one has the database open, which its lock tells.
 
+use std::sync::Arc;
+
 use lmlang_engine::Engine;
 use lmlang_graphql::schema;
-use lmlang_graphql::transport::{Actor, ActorKind, Executor, Limits, Params, RequestId};
+use lmlang_graphql::transport::{Actor, ActorKind, Caller, Executor, Limits, Params, RequestId};
 use lmlang_store::OpenError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -22,14 +24,15 @@ const PAGE: usize = 500;
 /// Whoever answers the requests of a command.
 pub(crate) struct Client {
     host: Host,
-    author: Actor,
+    /// Whoever can open the database may do everything.
+    owner: Arc<Caller>,
 }
 
 enum Host {
     /// This process, which has the database open.
     Here { engine: Engine, executor: Executor },
     /// Another one.
-    There(Server),
+    There(Box<Server>),
 }
 
 /// An answer, as every transport carries it.
@@ -96,19 +99,20 @@ pub(crate) fn named(program: &str) -> Value {
 
 impl Client {
     async fn connect(settings: &Settings, missing: Missing) -> Result<Client, Error> {
+        let token = settings.token.clone();
         let host = match &settings.server {
-            Some(url) => Host::There(Server::at(url)?),
+            Some(url) => Host::There(Box::new(Server::at(url, token)?)),
             None => match open(settings, missing).await {
                 Ok(engine) => Host::here(engine),
                 Err(error) => match address(&error) {
-                    Some(url) => Host::There(Server::at(url)?),
+                    Some(url) => Host::There(Box::new(Server::at(url, token)?)),
                     None => return Err(error),
                 },
             },
         };
         let client = Some(concat!("lmlang/", env!("CARGO_PKG_VERSION")).to_owned());
         let author = Actor { name: settings.author.clone(), kind: ActorKind::Human, client };
-        Ok(Client { host, author })
+        Ok(Client { host, owner: Caller::owner(author) })
     }
 
     /// Asks for an operation with variables.
@@ -120,7 +124,7 @@ impl Client {
         let request = json!({ "query": document, "variables": variables });
         let answer = match &self.host {
             Host::Here { executor, .. } => self.ask_here(executor, request).await,
-            Host::There(server) => server.ask(&request, &self.author).await?,
+            Host::There(server) => server.ask(&request, &self.owner.actor).await?,
         };
         read(&answer)
     }
@@ -128,8 +132,8 @@ impl Client {
     async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {
         // Documents and their variables are ours; only values come from outside.
         let params: Params = serde_json::from_value(request).expect("a request is one");
-        let answer = match executor.prepare(params, RequestId::fresh()) {
-            Ok(prepared) => executor.execute(prepared.by(self.author.clone())).await,
+        let answer = match executor.prepare(params, RequestId::fresh(), &self.owner) {
+            Ok(prepared) => executor.execute(prepared).await,
             Err(answer) => answer,
         };
         serde_json::to_vec(&answer).expect("answers have a JSON form")

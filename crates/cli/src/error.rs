@@ -1,7 +1,7 @@
 //! Why a command was not carried out, with the code and the exit that go with it.
 
 use std::io;
-use std::net::AddrParseError;
+use std::net::{AddrParseError, SocketAddr};
 use std::path::PathBuf;
 
 use lmlang_engine::Error as EngineError;
@@ -41,6 +41,15 @@ pub(crate) enum Error {
     /// The author's name is none that a server could be told.
     #[error("the author's name cannot be sent to a server")]
     AuthorName(#[source] http::Error),
+    /// The token is none that a server could be shown.
+    #[error("the token cannot be sent to a server")]
+    TokenText,
+    /// The address is reachable from other machines, and everybody there would be let in, or nobody.
+    #[error(
+        "`{0}` is not a loopback address, and the database has no tokens: `lmlang token create` makes one, \
+         `--insecure-no-auth` does without"
+    )]
+    NoTokens(SocketAddr),
     /// The server cannot be reached.
     #[error("no server answers at `{url}`")]
     Unreachable {
@@ -199,7 +208,7 @@ impl Error {
         match self {
             Error::Refused { code, .. } => code,
             Error::Answer(_) => "BAD_ANSWER",
-            Error::ServerUrl { .. } | Error::AuthorName(_) => "BAD_SETTINGS",
+            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => "BAD_SETTINGS",
             Error::Unreachable { .. } => "UNREACHABLE",
             Error::TimeOut { .. } => "TIMEOUT",
             Error::Engine(error) => engine_code(error),
@@ -211,7 +220,7 @@ impl Error {
                 OpenError::Path { .. } | OpenError::Database { .. } => "STORAGE_UNAVAILABLE",
             },
             Error::Storage(_) => "STORAGE_UNAVAILABLE",
-            Error::Server(_) => "CANNOT_LISTEN",
+            Error::Server(_) | Error::NoTokens(_) => "CANNOT_LISTEN",
             Error::Log(_) | Error::Settings(_) | Error::Address { .. } => "BAD_SETTINGS",
             Error::NoDatabase(_) => "NO_DATABASE",
             Error::Read { .. } | Error::Write { .. } | Error::Io { .. } => "IO",
@@ -232,7 +241,7 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Error::Refused { code, .. } => refused_exit(code),
-            Error::ServerUrl { .. } | Error::AuthorName(_) => Exit::Usage,
+            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => Exit::Usage,
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } => Exit::Failure,
             Error::Engine(error) => match error {
@@ -272,6 +281,7 @@ impl Error {
             | Error::NoHelp { .. } => Exit::Usage,
             Error::Storage(_)
             | Error::Server(_)
+            | Error::NoTokens(_)
             | Error::Read { .. }
             | Error::Write { .. }
             | Error::Unsupported { .. }

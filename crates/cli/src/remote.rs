@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use http::{Request, Uri, header};
+use http::header::InvalidHeaderValue;
+use http::{HeaderValue, Request, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -11,6 +12,7 @@ use lmlang_graphql::transport::Actor;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::settings::Secret;
 
 /// How long an answer may take; the server's own bound comes first.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,12 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The address at which a server answers GraphQL, and the connections to it.
 pub(crate) struct Server {
     url: Uri,
+    /// The `Authorization` that it is shown.
+    token: Option<HeaderValue>,
     http: Client<HttpConnector, Full<bytes::Bytes>>,
 }
 
 impl Server {
     /// The server at an address: `http://127.0.0.1:4000`, with or without `/graphql`.
-    pub(crate) fn at(given: &str) -> Result<Server, Error> {
+    pub(crate) fn at(given: &str, token: Option<Secret>) -> Result<Server, Error> {
         let refused = |why: &str| Error::ServerUrl { given: given.to_owned(), why: why.to_owned() };
         let url: Uri = given.parse().map_err(|error: http::uri::InvalidUri| refused(&error.to_string()))?;
         let authority = url.authority().ok_or_else(|| refused("it names no host"))?;
@@ -36,13 +40,23 @@ impl Server {
         }
         let url = Uri::builder().scheme("http").authority(authority.clone()).path_and_query("/graphql");
         let url = url.build().map_err(|error| refused(&error.to_string()))?;
-        Ok(Server { url, http: Client::builder(TokioExecutor::new()).build_http() })
+        let token = token.map(|token| {
+            let mut value = HeaderValue::try_from(format!("Bearer {}", token.reveal()))?;
+            value.set_sensitive(true);
+            Ok(value)
+        });
+        let token = token.transpose().map_err(|_: InvalidHeaderValue| Error::TokenText)?;
+        Ok(Server { url, token, http: Client::builder(TokioExecutor::new()).build_http() })
     }
 
     /// Sends a request, and gives the answer's bytes.
     pub(crate) async fn ask(&self, request: &Value, author: &Actor) -> Result<Vec<u8>, Error> {
         let body = Full::new(bytes::Bytes::from(request.to_string()));
-        let request = Request::post(self.url.clone())
+        let mut request = Request::post(self.url.clone());
+        if let (Some(token), Some(headers)) = (&self.token, request.headers_mut()) {
+            headers.insert(header::AUTHORIZATION, token.clone());
+        }
+        let request = request
             .header(header::CONTENT_TYPE, "application/json")
             // Errors of a request come as GraphQL's, whatever HTTP says to them.
             .header(header::ACCEPT, "application/graphql-response+json")
@@ -72,7 +86,8 @@ mod tests {
     use super::*;
 
     fn check(given: &str, expect: Result<&str, &str>) {
-        let seen = Server::at(given).map(|server| server.url.to_string()).map_err(|error| error.to_string());
+        let seen =
+            Server::at(given, None).map(|server| server.url.to_string()).map_err(|error| error.to_string());
         match (seen, expect) {
             (Ok(url), Ok(expect)) => assert_eq!(url, expect),
             (Err(error), Err(expect)) => assert!(error.contains(expect), "{error}"),

@@ -1,5 +1,6 @@
 //! The settings: flags over `LMLANG_*` over `lmlang.toml` over the user's file over the defaults.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,15 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 10] = [
+pub(crate) const NAMES: [(&str, &str); 11] = [
     ("data", "the folder of the database"),
     ("server", "the server that commands ask, instead of a database"),
     ("listen", "the address that `serve` listens on; port 0 takes a free one"),
-    ("allow_remote", "whether `serve` may listen on an address that other machines reach"),
+    ("insecure_no_auth", "whether callers of `serve` need no token, wherever they call from"),
     ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
     ("allowed_origins", "origins of pages that may call beside the server's own"),
     ("write_timeout", "seconds for which a client of `serve` may take nothing of what it is sent"),
+    ("token", "what commands show to a server that asks for a token"),
     ("author", "who is recorded with changes made on the command line"),
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
@@ -39,20 +41,44 @@ pub(crate) struct Settings {
     pub(crate) server: Option<String>,
     /// The address that `serve` listens on.
     pub(crate) listen: String,
-    /// Whether `serve` may listen on an address that other machines reach.
-    pub(crate) allow_remote: bool,
+    /// Whether callers of `serve` need no token, wherever they call from.
+    pub(crate) insecure_no_auth: bool,
     /// Hosts by which the server may be addressed beside the loopback names.
     pub(crate) allowed_hosts: Vec<String>,
     /// Origins of pages that may call beside the server's own.
     pub(crate) allowed_origins: Vec<String>,
     /// Seconds for which a client may take nothing of what it is sent.
     pub(crate) write_timeout: NonZeroU32,
+    /// What commands show to a server that asks for a token.
+    pub(crate) token: Option<Secret>,
     /// Who is recorded with changes made on the command line.
     pub(crate) author: String,
     /// Which events are logged.
     pub(crate) log: String,
     /// How log lines look.
     pub(crate) log_format: Logs,
+}
+
+/// A setting that is not shown to anybody.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    pub(crate) fn new(text: String) -> Secret {
+        Secret(text)
+    }
+
+    /// The text, for whom it is meant.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
 }
 
 /// How log lines look.
@@ -84,10 +110,11 @@ impl Default for Settings {
             data: PathBuf::from(".lmlang"),
             server: None,
             listen: "127.0.0.1:4000".to_owned(),
-            allow_remote: false,
+            insecure_no_auth: false,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             write_timeout: const { NonZeroU32::new(60).unwrap() },
+            token: None,
             author: author(),
             log: "info,sea_orm_migration=warn".to_owned(),
             log_format: Logs::Auto,
@@ -113,9 +140,12 @@ pub(crate) struct Flags {
     /// See [`Settings::listen`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,
-    /// See [`Settings::allow_remote`].
+    /// See [`Settings::insecure_no_auth`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) allow_remote: Option<bool>,
+    pub(crate) insecure_no_auth: Option<bool>,
+    /// See [`Settings::token`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token: Option<Secret>,
     /// See [`Settings::author`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) author: Option<String>,

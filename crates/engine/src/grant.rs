@@ -29,21 +29,21 @@ impl Scope {
     /// All scopes, in the order of the declaration.
     pub const ALL: [Scope; 4] = [Scope::Read, Scope::Edit, Scope::Simulate, Scope::Admin];
 
-    /// Returns the scope as it is written.
+    /// Returns the scope as the API writes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Scope::Read => "read",
-            Scope::Edit => "edit",
-            Scope::Simulate => "simulate",
-            Scope::Admin => "admin",
+            Scope::Read => "READ",
+            Scope::Edit => "EDIT",
+            Scope::Simulate => "SIMULATE",
+            Scope::Admin => "ADMIN",
         }
     }
 }
 
 /// The scopes of a token: at least one.
 ///
-/// Each includes `read`, for every answer shows something of a program; `admin` includes all.
+/// Each includes reading, for every answer shows something of a program; `Admin` includes all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scopes(u8);
 
@@ -152,6 +152,22 @@ impl Grant {
     #[must_use]
     pub fn only(&self) -> Option<&[Uuid]> {
         self.token()?.programs.as_deref()
+    }
+
+    /// An idempotency key of this caller. Who is limited to programs shares keys with nobody who sees others: a key that
+    /// was used would tell of what was done to them.
+    #[must_use]
+    pub fn key(&self, given: &str) -> String {
+        match self.only() {
+            None => given.to_owned(),
+            Some(only) => {
+                let mut seen = blake3::Hasher::new();
+                only.iter().for_each(|program| {
+                    seen.update(program.as_bytes());
+                });
+                format!("{}/{given}", seen.finalize().to_hex())
+            }
+        }
     }
 
     /// The engine as this caller sees it: one that is limited knows no other programs. None: as it is.

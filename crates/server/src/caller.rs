@@ -1,13 +1,15 @@
-//! Who a caller says it is: recorded as the author of its changes. Nothing proves it, there is no login yet.
+//! Who calls: what its token says, else what it says itself.
+
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, header};
 use lmlang_graphql::error::{ApiError, Code};
-use lmlang_graphql::transport::{Actor, ActorKind};
+use lmlang_graphql::transport::{Actor, ActorKind, Caller, Grant};
 
 /// The header with the author's name.
-const AUTHOR: HeaderName = HeaderName::from_static("lmlang-author");
+pub(crate) const AUTHOR: HeaderName = HeaderName::from_static("lmlang-author");
 /// The header with what kind of caller the author is.
-const AUTHOR_KIND: HeaderName = HeaderName::from_static("lmlang-author-kind");
+pub(crate) const AUTHOR_KIND: HeaderName = HeaderName::from_static("lmlang-author-kind");
 
 /// The kinds that a caller can say it is of; the others are the server's own.
 const KINDS: [(&str, ActorKind); 3] =
@@ -21,14 +23,14 @@ const NAME_BYTES: usize = 200;
 /// Bytes that are kept of how a client names itself.
 const CLIENT_BYTES: usize = 200;
 
-/// The author of requests with these headers; the client is what calls itself so in `User-Agent`.
-pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Actor, ApiError> {
+/// The caller of requests with these headers; the client is what calls itself so in `User-Agent`.
+pub(crate) fn from_headers(headers: &HeaderMap, grant: Grant) -> Result<Arc<Caller>, ApiError> {
     let text = |name: &HeaderName| match headers.get(name).map(|value| str::from_utf8(value.as_bytes())) {
         None => Ok(None),
         Some(Ok(text)) => Ok(Some(text)),
         Some(Err(_)) => Err(refused(format!("the header `{name}` is not UTF-8"))),
     };
-    named(text(&AUTHOR)?, text(&AUTHOR_KIND)?, client(headers))
+    granted(text(&AUTHOR)?, text(&AUTHOR_KIND)?, client(headers), grant)
 }
 
 /// How the client of a connection names itself.
@@ -37,12 +39,29 @@ pub(crate) fn client(headers: &HeaderMap) -> Option<String> {
     agent.filter(|agent| !agent.is_empty()).map(|agent| agent.chars().take(CLIENT_BYTES).collect())
 }
 
-/// The author with a name and a kind, as far as they are given.
-pub(crate) fn named(
+/// The caller with a grant, who says of itself that it has a name and is of a kind.
+///
+/// A token says who its holder is, whatever that says. Another name is taken for the one on whose behalf it acts: it is
+/// recorded beside the holder's, so it can hide nobody.
+pub(crate) fn granted(
     name: Option<&str>,
     kind: Option<&str>,
     client: Option<String>,
-) -> Result<Actor, ApiError> {
+    grant: Grant,
+) -> Result<Arc<Caller>, ApiError> {
+    let said = named(name, kind, client)?;
+    Ok(Arc::new(match grant.token() {
+        None => Caller { actor: said, on_behalf_of: None, grant },
+        Some(token) => {
+            let actor = Actor { name: token.name.clone(), kind: token.kind, client: said.client };
+            let other = name.is_some() && said.name != actor.name;
+            Caller { actor, on_behalf_of: other.then_some(said.name), grant }
+        }
+    }))
+}
+
+/// The author with a name and a kind, as far as they are given.
+fn named(name: Option<&str>, kind: Option<&str>, client: Option<String>) -> Result<Actor, ApiError> {
     let name = name.unwrap_or(NOBODY);
     if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         return Err(refused(format!("the author's name must be one line of 1 to {NAME_BYTES} bytes")));

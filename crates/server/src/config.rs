@@ -5,16 +5,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings of the server. Every combination is legal, except a public address without `allow_remote`.
+use futures_util::future::{self, BoxFuture, FutureExt};
+use lmlang_graphql::transport::{Denied, Grant};
+
+/// The settings of the server. Every combination is legal; who listens on a public address is to ask for tokens, which is
+/// its host's affair: see [`Hooks::admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The address to listen on; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Whether callers on other machines may be served, without a credential of any kind.
-    pub allow_remote: bool,
     /// Hosts, as in the `Host` header without the port, by which the server may be addressed beside the loopback names.
     ///
-    /// Empty together with `allow_remote` means any.
+    /// Empty on an address that other machines reach means any.
     pub allowed_hosts: Vec<String>,
     /// Origins, as in the `Origin` header, of pages that may call beside the server's own.
     pub allowed_origins: Vec<String>,
@@ -43,7 +45,6 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
-            allow_remote: false,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             body_bytes: 4 << 20,
@@ -78,33 +79,22 @@ impl Config {
 /// Says whether the server can do its work; otherwise why not, in words for an operator.
 pub type Ready = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// Says whether a caller may come in.
-pub type Admit = Arc<dyn Fn(&Credentials<'_>) -> Result<(), Denied> + Send + Sync>;
-
-/// What a caller shows: the `Authorization` header, or the same in the payload of `connection_init`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Credentials<'a> {
-    /// The value of the header, with its scheme.
-    pub authorization: Option<&'a str>,
-}
-
-/// A caller does not come in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Denied;
+/// Says what a caller may do who shows a token, or none.
+pub type Admit = Arc<dyn Fn(Option<String>) -> BoxFuture<'static, Result<Grant, Denied>> + Send + Sync>;
 
 /// The questions that the server asks its host.
 #[derive(Clone)]
 pub struct Hooks {
     /// Asked by `/readyz`.
     pub ready: Ready,
-    /// Asked before every operation over HTTP and once for every WebSocket.
+    /// Asked before every operation over HTTP, before `/metrics`, and once for every WebSocket.
     pub admit: Admit,
 }
 
 impl Default for Hooks {
-    /// Always ready, and everyone comes in.
+    /// Always ready, and everyone comes in and may do everything.
     fn default() -> Self {
-        Hooks { ready: Arc::new(|| Ok(())), admit: Arc::new(|_| Ok(())) }
+        Hooks { ready: Arc::new(|| Ok(())), admit: Arc::new(|_| future::ready(Ok(Grant::owner())).boxed()) }
     }
 }
 

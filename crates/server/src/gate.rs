@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::config::Config;
+use crate::http::{REQUEST_ID, request_id};
 use crate::router::Shared;
 
 /// Lets a request through, or answers 403.
@@ -16,8 +17,10 @@ pub(crate) async fn check(State(state): State<Shared>, request: Request, next: N
     match admit(request.headers(), request.uri(), &state.config) {
         Ok(()) => next.run(request).await,
         Err(reason) => {
-            tracing::info!(reason, uri = %request.uri().path(), "turned away");
-            (StatusCode::FORBIDDEN, reason).into_response()
+            let id = request_id(request.headers());
+            let path = request.uri().path();
+            tracing::info!(request_id = %id, reason = reason.trim_end(), path, "turned away");
+            (StatusCode::FORBIDDEN, [(REQUEST_ID, id.to_string())], reason).into_response()
         }
     }
 }
@@ -29,7 +32,12 @@ fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static
     if !is_ours(host.host(), config) {
         return Err("the request is for another host\n");
     }
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let Some(origin) = headers.get(header::ORIGIN) else {
+        return match is_page(uri.path()) || !is_of_another_site(headers) {
+            true => Ok(()),
+            false => Err("pages of another site may not call\n"),
+        };
+    };
     let origin = origin.to_str().map_err(|_| "the origin is not readable\n")?;
     let same = origin.split_once("://").is_some_and(|(scheme, authority)| {
         matches!(scheme, "http" | "https") && authority.eq_ignore_ascii_case(host.as_str())
@@ -41,12 +49,24 @@ fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static
     }
 }
 
+/// Whether anybody may link to it.
+fn is_page(path: &str) -> bool {
+    matches!(path, "/" | "/graphiql") || path.starts_with("/web/")
+}
+
+/// Whether a browser says that a page of another site made it send the request. A picture or a script has no `Origin`, and
+/// what it asks for is carried out, though the page does not see the answer.
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    matches!(site, Some(b"cross-site" | b"same-site"))
+}
+
 fn is_ours(host: &str, config: &Config) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = bare.eq_ignore_ascii_case("localhost")
         || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
     loopback
-        || (config.allow_remote && config.allowed_hosts.is_empty())
+        || (!config.listen.ip().is_loopback() && config.allowed_hosts.is_empty())
         || config.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
 }
 
@@ -79,8 +99,26 @@ mod tests {
     }
 
     #[test]
+    fn what_a_page_of_another_site_brings_about_stays_outside() {
+        let check = |path: &'static str, site: &str, admitted: bool| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "localhost:4000".parse().unwrap());
+            headers.insert("sec-fetch-site", site.parse().unwrap());
+            let verdict = admit(&headers, &Uri::from_static(path), &Config::default());
+            assert_eq!(verdict.is_ok(), admitted, "{path} {site}: {verdict:?}");
+        };
+        check("/graphql?query={a}", "cross-site", false);
+        check("/graphql?query={a}", "same-site", false);
+        check("/metrics", "cross-site", false);
+        check("/graphql?query={a}", "same-origin", true);
+        check("/graphql?query={a}", "none", true);
+        check("/graphiql", "cross-site", true);
+        check("/web/main.js", "same-site", true);
+    }
+
+    #[test]
     fn remote_callers_come_in_when_they_may() {
-        let open = Config { allow_remote: true, ..Config::default() };
+        let open = Config { listen: ([0, 0, 0, 0], 4000).into(), ..Config::default() };
         check(&open, "any.example", None, true);
         check(&open, "any.example", Some("http://other.example"), false);
         let named = Config { allowed_hosts: vec!["lm.example".to_owned()], ..open };

@@ -7,15 +7,15 @@ use axum::response::{IntoResponse, Response};
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Answer, OperationKind, Outcome, RequestId};
 
+use crate::admission::{self, Outside};
 use crate::body::{self, Unreadable};
 use crate::caller;
-use crate::config::Credentials;
 use crate::negotiate::{self, Form};
 use crate::router::Shared;
 use crate::sse;
 
 /// The header that names a request, both ways.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers a request to `/graphql`.
 pub(crate) async fn graphql(State(state): State<Shared>, request: Request) -> Response {
@@ -42,11 +42,17 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
                        text/event-stream\n";
         return (StatusCode::NOT_ACCEPTABLE, message).into_response();
     };
-    if (state.hooks.admit)(&credentials(&parts.headers)).is_err() {
-        let error = ApiError::new(Code::Unauthenticated, "a valid credential is needed");
-        return refused(form, StatusCode::UNAUTHORIZED, error, id);
-    }
-    let caller = match caller::from_headers(&parts.headers) {
+    let grant = match admission::of_headers(state, &parts.headers, id).await {
+        Ok(grant) => grant,
+        Err(Outside { status, error, challenge }) => {
+            let mut response = refused(form, status, error, id);
+            if let Some(challenge) = challenge {
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            }
+            return response;
+        }
+    };
+    let caller = match caller::from_headers(&parts.headers, grant) {
         Ok(caller) => caller,
         Err(error) => return refused(form, StatusCode::BAD_REQUEST, error, id),
     };
@@ -58,7 +64,7 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         Ok(params) => params,
         Err(Unreadable { status, error }) => return refused(form, status, error, id),
     };
-    let prepared = state.executor.prepare(params, id.clone()).map(|prepared| prepared.by(caller));
+    let prepared = state.executor.prepare(params, id.clone(), &caller);
     if let Ok(prepared) = &prepared
         && prepared.kind() == OperationKind::Mutation
         && method == Method::GET
@@ -75,14 +81,8 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
     }
 }
 
-/// Reads the caller's credentials.
-fn credentials(headers: &HeaderMap) -> Credentials<'_> {
-    let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    Credentials { authorization }
-}
-
 /// Takes over a readable id that the client gave, and makes one otherwise.
-fn request_id(headers: &HeaderMap) -> RequestId {
+pub(crate) fn request_id(headers: &HeaderMap) -> RequestId {
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     let plain = |id: &&str| {
         (1..=64).contains(&id.len())
@@ -98,6 +98,7 @@ fn request_id(headers: &HeaderMap) -> RequestId {
 fn refused(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
     // An event stream could not carry the status to a client that looks for one.
     let form = if form == Form::Events { Form::Json } else { form };
+    tracing::info!(request_id = %id, code = error.code.as_str(), status = status.as_u16(), "refused");
     write(form, status, &Answer::refuse(error, id))
 }
 

@@ -4,6 +4,7 @@
 //! about programs. [`bind`] takes the address, so that a caller knows it before anything is served; [`serve`] runs
 //! until its shutdown token is cancelled. Read `router` for what is served where, then `http` and `ws`.
 
+mod admission;
 mod assets;
 mod body;
 mod caller;
@@ -20,7 +21,7 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use config::{Admit, Config, Credentials, Denied, Hooks, Ready};
+pub use config::{Admit, Config, Hooks, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
 pub use lmlang_graphql as graphql;

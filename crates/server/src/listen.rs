@@ -32,9 +32,6 @@ const BACKLOG: u32 = 1024;
 /// Why the server does not start, or stops early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is reachable from other machines and that was not asked for.
-    #[error("`{0}` is not a loopback address, and callers from other machines are not allowed")]
-    NotLoopback(SocketAddr),
     /// The address cannot be taken.
     #[error("cannot listen on `{address}`")]
     Listen {
@@ -64,12 +61,9 @@ impl Bound {
 /// Takes the configured address.
 ///
 /// # Errors
-/// When the address is taken, or public without leave.
+/// When the address is taken.
 pub async fn bind(config: Config) -> Result<Bound, Error> {
     let address = config.listen;
-    if !address.ip().is_loopback() && !config.allow_remote {
-        return Err(Error::NotLoopback(address));
-    }
     let listener = listen(address).map_err(|source| Error::Listen { address, source })?;
     let address = listener.local_addr().map_err(|source| Error::Listen { address, source })?;
     Ok(Bound { listener, address, config })

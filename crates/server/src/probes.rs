@@ -1,9 +1,11 @@
 //! What operators and monitors ask.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 
+use crate::admission::{self, Outside};
+use crate::http::request_id;
 use crate::router::Shared;
 
 /// The process answers.
@@ -22,7 +24,25 @@ pub(crate) async fn ready(State(state): State<Shared>) -> impl IntoResponse {
     }
 }
 
-/// The metrics in the text format of Prometheus.
-pub(crate) async fn metrics(State(state): State<Shared>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], state.metrics.render())
+/// The metrics in the text format of Prometheus: counts over all programs, for whoever may read all of them.
+pub(crate) async fn metrics(State(state): State<Shared>, headers: HeaderMap) -> Response {
+    let id = request_id(&headers);
+    match admission::of_headers(&state, &headers, &id).await {
+        Ok(grant) if grant.only().is_none() => {
+            let form = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+            (form, state.metrics.render()).into_response()
+        }
+        Ok(_) => {
+            tracing::info!(request_id = %id, "metrics are not for a token that is limited to programs");
+            (StatusCode::FORBIDDEN, "a token that is not limited to programs is needed\n").into_response()
+        }
+        Err(Outside { status, error, challenge }) => {
+            tracing::info!(request_id = %id, code = error.code.as_str(), "metrics were refused");
+            let mut response = (status, format!("{}\n", error.message)).into_response();
+            if let Some(challenge) = challenge {
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            }
+            response
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware;
 use axum::routing::{any, get};
 use axum::{Router, response::Redirect};
@@ -11,9 +11,12 @@ use lmlang_graphql::transport::Executor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::CorsLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
+use crate::http::REQUEST_ID;
 use crate::{assets, gate, http, probes, telemetry, ws};
 
 /// What every handler can reach.
@@ -43,9 +46,26 @@ impl State {
     }
 }
 
+/// Tells browsers that pages of other origins may call, where there are such.
+///
+/// Without credentials: there are no cookies, and a token is a header that a page has to know.
+fn pages(config: &Config) -> Option<CorsLayer> {
+    let origins: Vec<HeaderValue> =
+        config.allowed_origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+    let headers =
+        [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID, AUTHOR, AUTHOR_KIND];
+    (!origins.is_empty()).then(|| {
+        CorsLayer::new()
+            .allow_origin(origins)
+            .allow_methods([Method::GET, Method::POST])
+            .allow_headers(headers)
+            .expose_headers([REQUEST_ID, header::WWW_AUTHENTICATE])
+    })
+}
+
 /// The table of contents of the network side.
 pub(crate) fn router(state: Shared) -> Router {
-    Router::new()
+    let router = Router::new()
         .route("/graphql", any(http::graphql))
         .route("/graphql/ws", any(ws::upgrade))
         .route("/graphiql", get(assets::page))
@@ -55,7 +75,13 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/readyz", get(probes::ready))
         .route("/metrics", get(probes::metrics))
         // Bodies are read and limited in `body`, where the answer can be a typed error.
-        .layer(DefaultBodyLimit::disable())
+        .layer(DefaultBodyLimit::disable());
+    // Inside of the gate, which turns away the pages that are not listed.
+    let router = match pages(&state.config) {
+        Some(pages) => router.layer(pages),
+        None => router,
+    };
+    router
         .layer(middleware::from_fn_with_state(Arc::clone(&state), gate::check))
         .layer(SetResponseHeaderLayer::if_not_present(
             header::X_CONTENT_TYPE_OPTIONS,

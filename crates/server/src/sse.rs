@@ -1,11 +1,13 @@
 //! Event streams: the protocol of graphql-sse with a connection for each operation.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::{StreamExt, future, stream};
-use lmlang_graphql::transport::{Answer, Prepared};
+use futures_util::{FutureExt, Stream, StreamExt, future, stream};
+use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::transport::{Answer, Caller, OperationKind, Prepared, RequestId};
 
 use crate::router::Shared;
 use crate::running;
@@ -16,6 +18,10 @@ use crate::running;
 /// reconnect.
 pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Response {
     let answers = match prepared {
+        Ok(prepared) if prepared.kind() == OperationKind::Subscription => {
+            let (caller, id) = (Arc::clone(prepared.caller()), prepared.id().clone());
+            as_long_as_good(running::begin(state, prepared), caller, id).boxed()
+        }
         Ok(prepared) => running::begin(state, prepared).boxed(),
         Err(answer) => stream::once(future::ready(answer)).boxed(),
     };
@@ -31,4 +37,27 @@ pub(crate) fn respond(state: &Shared, prepared: Result<Prepared, Answer>) -> Res
         .map(Ok::<_, Infallible>)
         .take_until(state.shutdown.clone().cancelled_owned());
     Sse::new(events).keep_alive(KeepAlive::new().interval(state.config.keep_alive)).into_response()
+}
+
+/// Passes answers on for as long as what the caller came in with is good; then says so and ends.
+fn as_long_as_good(
+    answers: impl Stream<Item = Answer> + Send + 'static,
+    caller: Arc<Caller>,
+    id: RequestId,
+) -> impl Stream<Item = Answer> + Send {
+    let ended = async move { caller.grant.ended().await }.boxed();
+    stream::unfold(Some((answers.boxed(), ended)), move |state| {
+        let id = id.clone();
+        async move {
+            let (mut answers, mut ended) = state?;
+            tokio::select! {
+                biased;
+                () = &mut ended => {
+                    let error = ApiError::new(Code::Unauthenticated, "the token is not valid any more");
+                    Some((Answer::refuse(error, &id), None))
+                }
+                answer = answers.next() => answer.map(|answer| (answer, Some((answers, ended)))),
+            }
+        }
+    })
 }

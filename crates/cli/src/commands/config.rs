@@ -38,7 +38,11 @@ struct Setting {
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
     let Action::Show { origin } = &args.action;
     // Settings are texts, flags and lists of texts.
-    let values = serde_json::to_value(layers.settings()?).expect("settings have a JSON form");
+    let mut values = serde_json::to_value(layers.settings()?).expect("settings have a JSON form");
+    if !values["token"].is_null() {
+        // Who shows the settings to somebody does not mean to show this.
+        values["token"] = "(hidden)".into();
+    }
     let settings: Vec<Setting> = NAMES
         .iter()
         .map(|(name, meaning)| Setting {

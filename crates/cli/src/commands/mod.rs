@@ -15,6 +15,7 @@ pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod token;
 pub(crate) mod travel;
 
 use crate::cli::{Cli, Command};
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
         Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
+        Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Doctor(args) => doctor::run(&args, &layers.settings()?, output),
         Command::Config(args) => config::run(&args, &layers, output),

@@ -1,11 +1,13 @@
 //! `lmlang serve`: the programs of a database over GraphQL.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::Engine;
-use lmlang_graphql::{schema, transport};
-use lmlang_server::{Bound, Config, Hooks, telemetry};
+use lmlang_engine::{Engine, Unnamed};
+use lmlang_graphql::schema;
+use lmlang_graphql::transport::{self, Executor};
+use lmlang_server::{Admit, Bound, Config, Hooks, telemetry};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -22,9 +24,10 @@ pub(crate) struct Args {
     /// The address; port 0 takes a free one [default: 127.0.0.1:4000].
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
-    /// Serve callers on other machines too. There is no login yet: everybody who reaches the address may do everything.
+    /// Ask no caller for a token: everybody who reaches the address may do everything. Without this, an address that other
+    /// machines reach needs tokens, and so does every caller once there is one.
     #[arg(long)]
-    pub(crate) allow_remote: bool,
+    pub(crate) insecure_no_auth: bool,
     /// Leave a new database empty.
     #[arg(long)]
     no_samples: bool,
@@ -34,7 +37,6 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     telemetry::start_logging(&settings.log, settings.log_format.into())?;
     let config = Config {
         listen: settings.address()?,
-        allow_remote: settings.allow_remote,
         allowed_hosts: settings.allowed_hosts.clone(),
         allowed_origins: settings.allowed_origins.clone(),
         write_timeout: Duration::from_secs(settings.write_timeout.get().into()),
@@ -45,29 +47,57 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         let limits = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
         let bound = lmlang_server::bind(config).await?;
         let fresh = !settings.database().exists();
+        let unnamed = unnamed(bound.address(), settings);
+        if fresh && unnamed == Unnamed::Nobody {
+            return Err(Error::NoTokens(bound.address()));
+        }
         let engine = open_served(settings, local(bound.address())).await?;
+        if unnamed == Unnamed::Nobody && !engine.has_tokens().await? {
+            engine.close().await;
+            return Err(Error::NoTokens(bound.address()));
+        }
         if !args.no_samples && (fresh || samples::are_incomplete(&engine).await?) {
             let loaded = samples::load(&engine).await?;
             say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
         }
-        serve(bound, limits, engine, settings, output).await
+        let executor = schema::build(engine.clone(), limits);
+        serve(bound, executor, hooks(&engine, unnamed), settings, output).await?;
+        engine.close().await;
+        Ok(Exit::Success)
     })
+}
+
+/// Who needs no token.
+fn unnamed(address: SocketAddr, settings: &Settings) -> Unnamed {
+    match (settings.insecure_no_auth, address.ip().is_loopback()) {
+        (true, _) => Unnamed::Everybody,
+        (false, true) => Unnamed::WithoutTokens,
+        (false, false) => Unnamed::Nobody,
+    }
+}
+
+/// What the server asks its host.
+fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
+    let engine = engine.clone();
+    let admit: Admit = Arc::new(move |token| {
+        let engine = engine.clone();
+        Box::pin(async move { engine.admit(token.as_deref(), unnamed).await })
+    });
+    Hooks { admit, ..Hooks::default() }
 }
 
 async fn serve(
     bound: Bound,
-    limits: transport::Limits,
-    engine: Engine,
+    executor: Executor,
+    hooks: Hooks,
     settings: &Settings,
     output: Output,
-) -> Result<Exit, Error> {
-    let executor = schema::build(engine.clone(), limits);
+) -> Result<(), Error> {
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
     announce(bound.address(), settings, output)?;
-    lmlang_server::serve(bound, executor, Hooks::default(), shutdown).await;
-    engine.close().await;
-    Ok(Exit::Success)
+    lmlang_server::serve(bound, executor, hooks, shutdown).await;
+    Ok(())
 }
 
 /// Where commands on this machine reach a server.
@@ -103,6 +133,9 @@ fn announce(address: SocketAddr, settings: &Settings, output: Output) -> Result<
             ["Database".to_owned(), settings.database().display().to_string()],
         ])
     })?;
+    if settings.insecure_no_auth {
+        say("no caller needs a token: everybody who reaches the server may do everything");
+    }
     say("Ctrl-C stops the server.");
     Ok(())
 }

@@ -5,4 +5,5 @@ mod files;
 mod kill;
 mod readme;
 mod serve;
+mod token;
 mod tool;

@@ -65,17 +65,21 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
             Some(r#"{ program(name: "p") { name } }"#),
         ),
         Code::Unauthenticated => (
-            "The caller did not say who it is.",
-            "What it said of itself is missing or not valid.",
-            "a request without a login, where one is needed",
-            "Log in.",
+            "The caller did not show who it is.",
+            "A token is needed and missing, or the one that was shown is unknown, has expired or was revoked. A subscription ends \
+             with this when its token does.",
+            "a request without `Authorization: Bearer`, where there are tokens",
+            "Send the header `Authorization: Bearer lml_...`, on a WebSocket `authorization` in the payload of \
+             `connection_init`; `lmlang token create` makes a token.",
             None,
         ),
         Code::Forbidden => (
             "The caller may not do this.",
-            "It is known, and the address or page that it asks from is not allowed.",
-            "a request from a page of another site",
-            "Ask from an allowed address.",
+            "Its token is good, and not for this: `data.scope` is the scope that it lacks, or `data.limited` says that it is \
+             limited to programs and this concerns all. Other fields of the request are answered. A program that a token is not \
+             good for is `NOT_FOUND`, as one that is not there.",
+            "`undo` with a token whose only scope is `READ`",
+            "Use a token with that scope: `lmlang token create NAME --scope SCOPE` makes one.",
             None,
         ),
         Code::NotFound => (

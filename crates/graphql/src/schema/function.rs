@@ -7,6 +7,7 @@ use lmlang_ir::{ContractRef, FuncRef, Ref, Source, Type, VarRef, graph, text};
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
+use crate::schema::access::allow;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
@@ -276,8 +277,15 @@ impl Function {
     }
 
     /// Runs it once, within limits; nothing of the program changes.
-    async fn simulate(&self, input: SimulateInput) -> Option<Result<SimulationResult>> {
-        nullable(simulation::simulate(&self.view, self.of, input).await)
+    async fn simulate(
+        &self,
+        context: &Context<'_>,
+        input: SimulateInput,
+    ) -> Option<Result<SimulationResult>> {
+        nullable(match allow(context, "Function.simulate") {
+            Ok(()) => simulation::simulate(&self.view, self.of, input).await,
+            Err(refused) => Err(refused),
+        })
     }
 }
 

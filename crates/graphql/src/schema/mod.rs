@@ -1,8 +1,9 @@
 //! The schema: one file per type family.
 //!
 //! Read [`ids`] for how objects are named, [`view`] for a program at one revision, [`connection`] for lists, then the
-//! roots [`query`], [`mutation`] and [`subscription`], then the families.
+//! roots [`query`], [`mutation`] and [`subscription`] with [`access`], which guards them, then the families.
 
+pub mod access;
 pub mod branching;
 pub mod code_page;
 pub mod connection;
@@ -36,6 +37,7 @@ pub mod scalars;
 pub mod search;
 pub mod simulation;
 pub mod subscription;
+pub mod token;
 pub mod trace_batch;
 pub mod types;
 pub mod verification;
@@ -44,12 +46,16 @@ pub mod view;
 use async_graphql::{SDLExportOptions, Schema, SchemaBuilder, ValidationMode};
 use lmlang_engine::Engine;
 
+use crate::schema::access::Guarded;
 use crate::transport::{Executor, Limits};
 
-type Root = Schema<query::Query, mutation::Mutation, subscription::Subscription>;
+type Query = Guarded<query::Query>;
+type Mutation = Guarded<mutation::Mutation>;
+type Subscription = Guarded<subscription::Subscription>;
+type Root = Schema<Query, Mutation, Subscription>;
 
-fn builder() -> SchemaBuilder<query::Query, mutation::Mutation, subscription::Subscription> {
-    Schema::build(query::Query, mutation::Mutation, subscription::Subscription)
+fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
+    Schema::build(Guarded(query::Query), Guarded(mutation::Mutation), Guarded(subscription::Subscription))
 }
 
 /// The executor of the schema over an engine.

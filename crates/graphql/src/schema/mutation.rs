@@ -9,6 +9,7 @@ use lmlang_history::log::{Actor, ActorKind};
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
+use crate::schema::access::{allow_of_all, caller};
 use crate::schema::branching::{
     self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
 };
@@ -21,6 +22,9 @@ use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
 use crate::schema::program::Program;
 use crate::schema::reverting::{self, RevertInput, RevertPayload};
 use crate::schema::revision::Checkpoint;
+use crate::schema::token::{
+    self, CreateTokenInput, CreateTokenPayload, RevokeTokenInput, RevokeTokenPayload,
+};
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
 
@@ -290,6 +294,24 @@ impl Mutation {
         nullable(restore_checkpoint(context, input).await)
     }
 
+    /// Makes a token with which a caller shows who it is. From the first one on, every request needs one.
+    async fn create_token(
+        &self,
+        context: &Context<'_>,
+        input: CreateTokenInput,
+    ) -> Option<Result<CreateTokenPayload>> {
+        nullable(token::create(context, input).await)
+    }
+
+    /// Revokes a token: it is good for nothing any more, and what is subscribed to with it ends.
+    async fn revoke_token(
+        &self,
+        context: &Context<'_>,
+        input: RevokeTokenInput,
+    ) -> Option<Result<RevokeTokenPayload>> {
+        nullable(token::revoke(context, input).await)
+    }
+
     /// Forgets a checkpoint; the revision stays.
     async fn delete_checkpoint(
         &self,
@@ -333,10 +355,10 @@ pub(crate) fn selector(given: &str) -> Selector {
     }
 }
 
-/// Who calls: what the transport knows, else nobody in particular.
+/// Who calls.
 pub(crate) fn actor(context: &Context<'_>) -> Actor {
     let unknown = || Actor { name: "anonymous".to_owned(), kind: ActorKind::Tool, client: None };
-    context.data_opt::<Actor>().cloned().unwrap_or_else(unknown)
+    caller(context).map_or_else(unknown, |caller| caller.actor.clone())
 }
 
 /// Bytes of what a caller notes beside a change: a message, a name, a key, the doc of a program.
@@ -364,10 +386,12 @@ pub(crate) fn call(
         // One that every careless client has.
         return Err(ApiError::new(Code::BadRequest, "`idempotencyKey` must not be empty"));
     }
-    let call = Call { message, ..Call::by(actor(context)) };
+    let on_behalf_of = caller(context).and_then(|caller| caller.on_behalf_of.clone());
+    let call = Call { message, on_behalf_of, ..Call::by(actor(context)) };
+    let key = key.map(|key| caller(context).map_or_else(|| key.to_owned(), |caller| caller.grant.key(key)));
     Ok(match key {
         // An undo and a redo have the same input.
-        Some(key) => call.keyed(Some(key), format!("{} {input:?}", context.field().name()).as_bytes()),
+        Some(key) => call.keyed(Some(&key), format!("{} {input:?}", context.field().name()).as_bytes()),
         None => call,
     })
 }
@@ -431,6 +455,10 @@ async fn update_program(
     input: UpdateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
     note(input.doc.as_deref())?;
+    if input.name.is_some() {
+        // It may be taken by a program that the caller must not know of.
+        allow_of_all(context, "another name")?;
+    }
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
     let (program, name, doc) = (selector(&input.program_id), input.name.as_deref(), input.doc.as_deref());
@@ -453,7 +481,7 @@ async fn propose_edit(
     let engine = context.data_unchecked::<Engine>();
     let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     note(input.on_behalf_of.as_deref())?;
-    call.on_behalf_of = input.on_behalf_of;
+    call.on_behalf_of = input.on_behalf_of.or(call.on_behalf_of);
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let proposal = Proposal {
         program: selector(&input.program_id),

@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
+use crate::schema::access::allow;
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -476,6 +477,7 @@ impl Program {
     /// Runs some nodes with values for their open inputs; nothing of the program changes.
     async fn simulate_nodes(
         &self,
+        context: &Context<'_>,
         #[graphql(
             desc = "Nodes of one region, by ref or path. They run in the order of their region; what they return is told in \
                           the order of this list, each output of each node."
@@ -485,7 +487,11 @@ impl Program {
         inputs: Vec<PortValue>,
         #[graphql(desc = "Bounds and standard input; its `args` are empty.")] run: Option<SimulateInput>,
     ) -> Nullable<SimulationResult> {
-        self.read(async |view| simulation::simulate_nodes(view, nodes, inputs, run).await).await
+        self.read(async |view| {
+            allow(context, "Program.simulateNodes")?;
+            simulation::simulate_nodes(view, nodes, inputs, run).await
+        })
+        .await
     }
 }
 

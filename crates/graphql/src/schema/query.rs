@@ -18,6 +18,7 @@ use crate::schema::program::Program;
 use crate::schema::region::Region;
 use crate::schema::revision::Revision;
 use crate::schema::simulation::Simulation;
+use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
 use crate::schema::{mutation, neighbourhood, trace_batch};
@@ -184,6 +185,20 @@ impl Query {
             Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..)) | Err(_) => {
                 Err(not_found("simulation", &id))
             }
+        })
+    }
+
+    /// The tokens with which callers show who they are, the oldest first.
+    async fn tokens(
+        &self,
+        context: &Context<'_>,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+        #[graphql(desc = "Those that were revoked as well.", default = false)] revoked: bool,
+    ) -> Option<Result<Connection<ApiToken>>> {
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => token::tokens(context, page, revoked).await,
+            Err(error) => Err(error),
         })
     }
 

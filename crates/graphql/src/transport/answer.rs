@@ -30,6 +30,17 @@ impl Outcome {
     }
 }
 
+/// What a log tells of an answer with errors.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// The code of the first one.
+    pub(super) code: &'static str,
+    /// Where that one is; empty for the operation as a whole.
+    pub(super) path: String,
+    /// How many there are.
+    pub(super) errors: usize,
+}
+
 /// The answer to one operation, or one event of a subscription.
 ///
 /// Serialises to the JSON that GraphQL clients expect: a refused request has `errors` and no `data`.
@@ -97,6 +108,17 @@ impl Answer {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         self.outcome
+    }
+
+    /// Returns the first of its errors, as far as a log tells of it.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let first = self.response.errors.first()?;
+        let code = first.extensions.as_ref().and_then(|extensions| match extensions.get("code") {
+            Some(Value::String(code)) => Code::parse(code),
+            Some(_) | None => None,
+        });
+        let code = code.unwrap_or(Code::Internal).as_str();
+        Some(Failure { code, path: Path(&first.path).to_string(), errors: self.response.errors.len() })
     }
 
     /// Returns the errors alone, as they are serialised.

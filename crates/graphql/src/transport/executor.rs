@@ -18,14 +18,14 @@ use async_graphql::{
 };
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
-use lmlang_history::log::Actor;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use super::answer::{Answer, Masking, Outcome};
+use super::answer::{Answer, Failure, Masking, Outcome};
 use super::budget::Budget;
+use super::caller::Caller;
 use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
@@ -100,6 +100,7 @@ pub struct Prepared {
     /// Whether it is sure that validation finds nothing.
     valid: bool,
     budget: Arc<Budget>,
+    caller: Arc<Caller>,
 }
 
 impl fmt::Debug for Prepared {
@@ -115,11 +116,16 @@ impl Prepared {
         self.kind
     }
 
-    /// Says who is recorded with the changes that it makes; otherwise nobody in particular is.
+    /// Returns who asks for it.
     #[must_use]
-    pub fn by(mut self, actor: Actor) -> Self {
-        self.request = self.request.data(actor);
-        self
+    pub fn caller(&self) -> &Arc<Caller> {
+        &self.caller
+    }
+
+    /// Returns the request's id.
+    #[must_use]
+    pub fn id(&self) -> &RequestId {
+        &self.id
     }
 }
 
@@ -205,19 +211,20 @@ impl Executor {
     ///
     /// # Errors
     /// Returns the answer to send, which has errors and no data.
-    pub fn prepare(&self, params: Params, id: RequestId) -> Result<Prepared, Answer> {
-        self.check(params, &id).map_err(|refusal| {
+    pub fn prepare(&self, params: Params, id: RequestId, caller: &Arc<Caller>) -> Result<Prepared, Answer> {
+        self.check(params, &id, caller).map_err(|refusal| {
             let answer = match refusal {
                 Refusal::Error(error) => Answer::refuse(error, &id),
                 Refusal::At(error, place) => Answer::refuse_at(error, place, &id),
                 Refusal::Syntax(error) => self.finish(Response::from_errors(vec![syntax(error)]), &id),
             };
             count("unknown", answer.outcome());
+            audit("unknown", &answer, &id, caller);
             answer
         })
     }
 
-    fn check(&self, params: Params, id: &RequestId) -> Result<Prepared, Refusal> {
+    fn check(&self, params: Params, id: &RequestId, caller: &Arc<Caller>) -> Result<Prepared, Refusal> {
         let Inner { shape, limits, documents, .. } = &*self.0;
         refuse_raw_values(&params.variables)?;
         let known = match documents.get(&params.query) {
@@ -249,11 +256,16 @@ impl Executor {
             omitted::take_out(&mut document, &params.variables);
         }
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
+        request = request.data(Arc::clone(caller));
+        if let Some(engine) = caller.grant.engine() {
+            // It hides the one of the schema: no resolver finds another program.
+            request = request.data(engine.clone());
+        }
         request.operation_name = params.operation_name;
         let budget = Budget::new(limits);
         request = request.data(Arc::clone(&budget));
         request.set_parsed_query(document);
-        Ok(Prepared { request, kind, id: id.clone(), known, valid, budget })
+        Ok(Prepared { request, kind, id: id.clone(), known, valid, budget, caller: Arc::clone(caller) })
     }
 
     /// Runs a query or a mutation.
@@ -262,13 +274,14 @@ impl Executor {
     /// last field all the same: nobody could tell which of its fields were. Must be called within a tokio runtime. A
     /// subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
-        let Prepared { request, kind, id, known, valid, budget: _ } = prepared;
+        let Prepared { request, kind, id, known, valid, budget: _, caller } = prepared;
         let started = Instant::now();
         let answer = match self.run(request, kind, &known, valid).await {
             Ok(response) => self.finish(response, &id),
             Err(error) => Answer::refuse(error, &id),
         };
         observe(kind, &answer, started);
+        audit(kind.as_str(), &answer, &id, &caller);
         answer
     }
 
@@ -334,7 +347,7 @@ impl Executor {
         if prepared.kind != OperationKind::Subscription {
             return stream::once(async move { executor.execute(prepared).await }).boxed();
         }
-        let Prepared { request, kind, id, budget, .. } = prepared;
+        let Prepared { request, kind, id, budget, caller, .. } = prepared;
         let answers = AssertUnwindSafe((self.0.subscribe)(request)).catch_unwind();
         answers
             .map(move |response| {
@@ -346,6 +359,7 @@ impl Executor {
                     Err(panic) => Answer::refuse(panicked(&panic), &id),
                 };
                 observe(kind, &answer, started);
+                audit(kind.as_str(), &answer, &id, &caller);
                 answer
             })
             .boxed()
@@ -521,6 +535,22 @@ fn observe(kind: OperationKind, answer: &Answer, started: Instant) {
         elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
         "answered"
     );
+}
+
+/// Logs what was refused or failed, with the request's id; what was asked for is the caller's and stays out.
+fn audit(kind: &'static str, answer: &Answer, id: &RequestId, caller: &Caller) {
+    if let Some(Failure { code, path, errors }) = answer.failure() {
+        tracing::info!(
+            request_id = %id,
+            author = caller.actor.name,
+            token = caller.grant.token().map(|token| token.id.as_str()),
+            kind,
+            code,
+            path,
+            errors,
+            "refused or failed"
+        );
+    }
 }
 
 fn count(kind: &'static str, outcome: Outcome) {

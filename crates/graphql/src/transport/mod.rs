@@ -7,6 +7,7 @@
 
 mod answer;
 pub(crate) mod budget;
+mod caller;
 mod carried;
 mod documents;
 mod executor;
@@ -22,6 +23,8 @@ mod values;
 mod tests;
 
 pub use answer::{Answer, Outcome};
+pub use caller::Caller;
 pub use executor::{Executor, OperationKind, Params, Prepared, RequestId};
 pub use limits::Limits;
+pub use lmlang_engine::{Denied, Grant};
 pub use lmlang_history::log::{Actor, ActorKind};

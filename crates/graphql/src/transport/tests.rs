@@ -140,7 +140,7 @@ fn params(query: &str, variables: Value) -> Params {
 }
 
 async fn answers(executor: &Executor, params: Params) -> (Vec<Value>, Outcome) {
-    let answers = match executor.prepare(params, id()) {
+    let answers = match executor.prepare(params, id(), &Caller::anonymous()) {
         Ok(prepared) => executor.stream(prepared).collect().await,
         Err(answer) => vec![answer],
     };
@@ -315,7 +315,7 @@ async fn bad_requests_are_refused_without_data() {
         json!({"v": [{"$serde_json::private::RawValue": "1, \"injected\": 2"}]}),
     );
     check_error(Limits::default(), raw, Code::BadRequest, "a variable has a reserved key", Value::Null).await;
-    let prepared = executor(Limits::default()).prepare(params("{", json!({})), id());
+    let prepared = executor(Limits::default()).prepare(params("{", json!({})), id(), &Caller::anonymous());
     assert_eq!(prepared.err().map(|answer| answer.outcome()), Some(Outcome::Refused(Code::BadRequest)));
 }
 
@@ -367,7 +367,7 @@ async fn the_size_of_a_graph_counts() {
     let variables = json!({"of": {"maxNodes": 1000}, "n": 1000});
     check_error(limits(), params(query, variables), Code::LimitExceeded, message, data).await;
     let few = params(query, json!({"of": {}, "n": 3}));
-    assert!(executor(limits()).prepare(few, id()).is_ok());
+    assert!(executor(limits()).prepare(few, id(), &Caller::anonymous()).is_ok());
 }
 
 #[tokio::test]
@@ -383,7 +383,7 @@ async fn a_page_size_in_a_variable_counts() {
     let (answers, _) = answers(&executor(limits()), params(query, json!({}))).await;
     assert_eq!(answers, [json!({"data": {"items": {"nodes": [{"name": "a"}]}}})]);
     let negative = params("{ items(first: -1) { nodes { name } } }", json!({}));
-    assert!(executor(limits()).prepare(negative, id()).is_ok());
+    assert!(executor(limits()).prepare(negative, id(), &Caller::anonymous()).is_ok());
 }
 
 #[tokio::test]
@@ -392,7 +392,9 @@ async fn a_fragment_bomb_is_refused_at_once() {
         (0..24).map(|at| format!("fragment F{at} on Query {{ ...F{0} ...F{0} }} ", at + 1)).collect();
     let bomb = format!("{{ ...F0 }} {chain} fragment F24 on Query {{ hello }}");
     let executor = executor(Limits { depth: 32, ..Limits::default() });
-    let answer = executor.prepare(params(&bomb, json!({})), id()).expect_err("the bomb is refused");
+    let answer = executor
+        .prepare(params(&bomb, json!({})), id(), &Caller::anonymous())
+        .expect_err("the bomb is refused");
     let answer = serde_json::to_value(&answer).expect("answers are JSON");
     assert_eq!(answer["errors"][0]["extensions"]["data"]["which"], "selections");
 }
@@ -420,7 +422,9 @@ async fn a_mutation_that_takes_too_long_is_carried_out_all_the_same() {
     let (go_on, (count, mut counted)) = (Arc::new(Notify::new()), watch::channel(0));
     let schema = Schema::build(Query, Mutation, Events).data(Arc::clone(&go_on)).data(count).finish();
     let executor = Executor::new(schema, limits);
-    let prepare = |query| executor.prepare(params(query, json!({})), id()).expect("the document is fine");
+    let prepare = |query| {
+        executor.prepare(params(query, json!({})), id(), &Caller::anonymous()).expect("the document is fine")
+    };
     let answer = executor.execute(prepare("mutation { wait count }")).await;
     assert_eq!(answer.outcome(), Outcome::Refused(Code::Timeout));
     let answer = executor.execute(prepare("{ hello }")).await;
@@ -435,7 +439,9 @@ async fn a_mutation_that_takes_too_long_is_carried_out_all_the_same() {
 #[tokio::test]
 async fn more_operations_than_fit_are_turned_away() {
     let executor = executor(Limits { in_flight: 1, ..Limits::default() });
-    let prepare = |query| executor.prepare(params(query, json!({})), id()).expect("the query is fine");
+    let prepare = |query| {
+        executor.prepare(params(query, json!({})), id(), &Caller::anonymous()).expect("the query is fine")
+    };
     let mut hanging = Box::pin(executor.execute(prepare("{ hangs }")));
     assert!(futures_util::poll!(&mut hanging).is_pending());
     let answer = executor.execute(prepare("{ hello }")).await;

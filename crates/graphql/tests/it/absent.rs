@@ -25,6 +25,11 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Var.name", "it has no name"),
     ("VariantDef.doc", "nobody wrote one"),
     ("CodePage.repaired", "the example is in words"),
+    // Tokens.
+    ("ApiToken.programs", "it is good for all"),
+    ("ApiToken.expiresAt", "it does not expire"),
+    ("ApiToken.lastUsedAt", "it was never used"),
+    ("ApiToken.revokedAt", "it is not revoked"),
     // Who did it.
     ("Actor.client", "the caller did not say"),
     ("BranchChanged.actor", "not recorded"),

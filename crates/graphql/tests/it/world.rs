@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use lmlang_engine::{Engine, Limits, SnapshotPolicy};
 use lmlang_graphql::schema;
-use lmlang_graphql::transport::{self, Executor, Params, RequestId};
+use lmlang_graphql::transport::{self, Caller, Executor, Params, RequestId};
 use lmlang_store::{Options, Store};
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
@@ -141,14 +141,15 @@ pub(crate) fn stream(executor: &Executor, query: &str) -> BoxStream<'static, Val
 }
 
 fn stream_with(executor: &Executor, query: &str, variables: Value) -> BoxStream<'static, Value> {
-    let prepared = executor.prepare(params(query, variables), id()).expect("the document is fine");
+    let prepared =
+        executor.prepare(params(query, variables), id(), &Caller::anonymous()).expect("the document is fine");
     let events = executor.stream(prepared);
     events.map(|answer| serde_json::to_value(&answer).expect("answers are JSON")).boxed()
 }
 
 /// The answer of an executor to a query or mutation.
 pub(crate) async fn ask(executor: &Executor, query: &str, variables: Value) -> Value {
-    let answer = match executor.prepare(params(query, variables), id()) {
+    let answer = match executor.prepare(params(query, variables), id(), &Caller::anonymous()) {
         Ok(prepared) => executor.execute(prepared).await,
         Err(answer) => answer,
     };

@@ -56,6 +56,10 @@ impl Close {
     pub(super) fn too_many_inits() -> Close {
         Close { code: 4429, reason: "Too many initialisation requests".to_owned() }
     }
+    /// A code on which clients come again.
+    pub(super) fn try_again() -> Close {
+        Close { code: 1013, reason: "Try again later".to_owned() }
+    }
     /// A code on which clients reconnect.
     pub(super) fn restart() -> Close {
         Close { code: 1012, reason: "Service restart".to_owned() }

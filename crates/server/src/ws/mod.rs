@@ -8,6 +8,7 @@ use axum::extract::{State, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+use crate::admission::{self, Outside};
 use crate::caller;
 use crate::listen::Slot;
 use crate::router::Shared;
@@ -16,6 +17,14 @@ use crate::router::Shared;
 const PROTOCOL: &str = "graphql-transport-ws";
 /// Bytes that are collected before they are written out.
 const WRITE_BUFFER: usize = 16 << 10;
+
+/// What a client shows of itself before it says anything.
+struct Shown {
+    /// How its program names itself.
+    client: Option<String>,
+    /// The token in the header of its request, which browsers do not send.
+    token: Option<String>,
+}
 
 /// Takes over the connection and its slot; one that does not offer the protocol is refused.
 pub(crate) async fn upgrade(
@@ -32,11 +41,17 @@ pub(crate) async fn upgrade(
     if upgrade.selected_protocol().is_none() {
         return (StatusCode::BAD_REQUEST, "offer the subprotocol graphql-transport-ws\n").into_response();
     }
-    let client = caller::client(&headers);
+    let token = match admission::token(&headers) {
+        Ok(token) => token.map(str::to_owned),
+        Err(Outside { status, error, .. }) => {
+            return (status, format!("{}\n", error.message)).into_response();
+        }
+    };
+    let shown = Shown { client: caller::client(&headers), token };
     let sockets = state.sockets.clone();
     upgrade.on_upgrade(move |socket| {
         sockets.track_future(async move {
-            session::run(socket, client, state).await;
+            session::run(socket, shown, state).await;
             drop(slot);
         })
     })

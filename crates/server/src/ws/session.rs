@@ -7,20 +7,23 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, SplitSink, SplitStream};
 use futures_util::{FutureExt, Sink, SinkExt, StreamExt, future, stream};
-use lmlang_graphql::error::ApiError;
-use lmlang_graphql::transport::{Actor, Answer, Outcome, Params, RequestId};
+use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::transport::{Answer, Caller, Outcome, Params, RequestId};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_stream::StreamMap;
 use tokio_tungstenite::tungstenite;
 
+use super::Shown;
 use super::message::{self, Close, FromClient, Introduction};
+use crate::admission::{self, Outside};
 use crate::caller;
-use crate::config::Credentials;
 use crate::router::Shared;
 use crate::running;
 
@@ -31,16 +34,17 @@ const MESSAGES_WAITING: usize = 64;
 /// How long a closing connection may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(3);
 
-/// Talks until either side closes; `client` is how the client's program names itself.
-pub(super) async fn run(socket: WebSocket, client: Option<String>, state: Shared) {
+/// Talks until either side closes.
+pub(super) async fn run(socket: WebSocket, shown: Shown, state: Shared) {
     metrics::gauge!("lmlang_websockets").increment(1);
     let (sink, mut incoming) = socket.split();
     let mut session = Session {
         state,
         outgoing: Outgoing { sink, waiting: VecDeque::new(), flushed: true },
         streams: StreamMap::new(),
-        client,
+        shown,
         caller: None,
+        ended: future::pending().boxed(),
     };
     let end = session.talk(&mut incoming).await;
     session.streams.clear();
@@ -70,10 +74,11 @@ struct Session {
     state: Shared,
     outgoing: Outgoing,
     streams: StreamMap<String, Answers>,
-    /// How the client's program names itself.
-    client: Option<String>,
+    shown: Shown,
     /// Who the client is, once its `connection_init` was accepted.
-    caller: Option<Actor>,
+    caller: Option<Arc<Caller>>,
+    /// What it came in with is good for nothing any more.
+    ended: BoxFuture<'static, ()>,
 }
 
 impl Session {
@@ -89,11 +94,12 @@ impl Session {
             let waiting = self.outgoing.waiting.len();
             tokio::select! {
                 () = shutdown.cancelled() => return End::Close(Close::restart()),
+                () = &mut self.ended => return End::Close(Close::forbidden()),
                 () = tokio::time::sleep_until(init), if self.caller.is_none() => return End::Close(Close::init_timeout()),
                 message = incoming.next(), if waiting < MESSAGES_WAITING => {
                     heard = Instant::now();
                     let Some(message) = message else { return End::Gone };
-                    if let Err(end) = self.receive(message) {
+                    if let Err(end) = self.receive(message).await {
                         return end;
                     }
                 }
@@ -129,10 +135,11 @@ impl Session {
     }
 
     /// Takes in what arrived.
-    fn receive(&mut self, message: Result<Message, axum::Error>) -> Result<(), End> {
+    async fn receive(&mut self, message: Result<Message, axum::Error>) -> Result<(), End> {
         match message {
             Ok(Message::Text(text)) => {
-                message::read(&text).and_then(|message| self.obey(message)).map_err(End::Close)
+                let message = message::read(&text).map_err(End::Close)?;
+                self.obey(message).await.map_err(End::Close)
             }
             Ok(Message::Binary(_)) => Err(End::Close(Close::bad_request("Invalid message: binary"))),
             Ok(Message::Ping(_) | Message::Pong(_)) => Ok(()),
@@ -147,16 +154,16 @@ impl Session {
         }
     }
 
-    fn obey(&mut self, message: FromClient) -> Result<(), Close> {
+    async fn obey(&mut self, message: FromClient) -> Result<(), Close> {
         match message {
             FromClient::Ping => self.outgoing.waiting.push_back(message::pong()),
             FromClient::Pong => {}
             FromClient::Init(_) if self.caller.is_some() => return Err(Close::too_many_inits()),
-            FromClient::Init(Introduction { authorization, author, author_kind }) => {
-                let credentials = Credentials { authorization: authorization.as_deref() };
-                (self.state.hooks.admit)(&credentials).map_err(|_| Close::forbidden())?;
-                let caller = caller::named(author.as_deref(), author_kind.as_deref(), self.client.clone());
-                self.caller = Some(caller.map_err(|error| Close::bad_request(error.message))?);
+            FromClient::Init(introduction) => {
+                let caller = admit(&self.state, &self.shown, introduction).await?;
+                let held = Arc::clone(&caller);
+                self.ended = async move { held.grant.ended().await }.boxed();
+                self.caller = Some(caller);
                 self.outgoing.waiting.push_back(message::ack());
             }
             FromClient::Subscribe { id, .. } if self.streams.contains_key(&id) => {
@@ -164,7 +171,7 @@ impl Session {
             }
             FromClient::Subscribe { id, params } => {
                 let caller = self.caller.clone().ok_or_else(Close::unauthorized)?;
-                self.subscribe(id, *params, caller);
+                self.subscribe(id, *params, &caller);
             }
             FromClient::Complete { id } => {
                 self.streams.remove(&id);
@@ -173,11 +180,11 @@ impl Session {
         Ok(())
     }
 
-    fn subscribe(&mut self, id: String, params: Params, caller: Actor) {
+    fn subscribe(&mut self, id: String, params: Params, caller: &Arc<Caller>) {
         let request = RequestId::fresh();
         let most = self.state.config.streams_per_connection;
         let prepared = if self.streams.len() < most {
-            self.state.executor.prepare(params, request).map(|prepared| prepared.by(caller))
+            self.state.executor.prepare(params, request, caller)
         } else {
             let error = ApiError::limit("streamsPerConnection", most as u64, most as u64 + 1);
             Err(Answer::refuse(error, &request))
@@ -212,6 +219,31 @@ impl Session {
             self.send(&id, answer);
         }
     }
+}
+
+/// Lets the client in, or says why not: by a code, for the reason of a close tells nothing of tokens.
+async fn admit(state: &Shared, shown: &Shown, introduction: Introduction) -> Result<Arc<Caller>, Close> {
+    let id = RequestId::fresh();
+    let closes = |outside: Outside| match outside.error.code {
+        Code::BadRequest => Close::bad_request(outside.error.message),
+        Code::StorageUnavailable => Close::try_again(),
+        _ => Close::forbidden(),
+    };
+    let Introduction { authorization, author, author_kind } = introduction;
+    let said = authorization.as_deref().map(admission::bearer).transpose().map_err(closes)?.flatten();
+    let token = match (said, shown.token.as_deref()) {
+        (Some(said), Some(shown)) if said != shown => {
+            return Err(Close::bad_request("Two different tokens"));
+        }
+        (said, shown) => said.or(shown),
+    };
+    let grant = admission::of_token(state, token, &id).await.map_err(|outside| {
+        let code = outside.error.code.as_str();
+        tracing::info!(request_id = %id, code, "a WebSocket was refused");
+        closes(outside)
+    })?;
+    caller::granted(author.as_deref(), author_kind.as_deref(), shown.client.clone(), grant)
+        .map_err(|error| Close::bad_request(error.message))
 }
 
 /// What waits to be written, and where to.

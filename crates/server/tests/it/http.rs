@@ -1,9 +1,7 @@
-use std::sync::Arc;
-
-use lmlang_server::{Config, Credentials, Denied, Hooks};
+use lmlang_server::{Config, Hooks};
 use serde_json::json;
 
-use crate::server::{Server, soon, start, start_with};
+use crate::server::{Server, only, soon, start, start_with};
 
 const NEW: &str = "application/graphql-response+json";
 const OLD: &str = "application/json";
@@ -140,18 +138,46 @@ async fn foreign_pages_and_names_are_turned_away() {
 
 #[tokio::test]
 async fn a_caller_without_leave_is_unauthenticated() {
-    let admit = |credentials: &Credentials<'_>| match credentials.authorization {
-        Some("Bearer open") => Ok(()),
-        Some(_) | None => Err(Denied),
-    };
-    let hooks = Hooks { admit: Arc::new(admit), ..Hooks::default() };
-    let server = start_with(Config::default(), hooks).await;
-    let reply = server.post("{ hello }", NEW).await;
-    assert_eq!(reply.status, 401);
-    assert_eq!(reply.json()["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
-    let headers = format!("{JSON}authorization: Bearer open\r\n");
-    let reply = server.send("POST /graphql", &headers, r#"{"query":"{hello}"}"#).await;
-    assert_eq!(reply.status, 200);
+    let server = start_with(Config::default(), only("open")).await;
+    let body = r#"{"query":"{hello}"}"#;
+    for (header, status, code, challenge) in [
+        ("", 401, "UNAUTHENTICATED", Some("Bearer")),
+        ("authorization: Basic YTpi\r\n", 401, "UNAUTHENTICATED", Some("Bearer")),
+        ("authorization: Bearer shut\r\n", 401, "UNAUTHENTICATED", Some(r#"Bearer error="invalid_token""#)),
+        ("authorization: Bearer open\r\nauthorization: Bearer open\r\n", 400, "BAD_REQUEST", None),
+    ] {
+        let reply = server.send("POST /graphql", &format!("{JSON}{header}"), body).await;
+        assert_eq!(reply.status, status, "{header}");
+        assert_eq!(reply.json()["errors"][0]["extensions"]["code"], code, "{header}");
+        assert_eq!(reply.header("www-authenticate"), challenge, "{header}");
+    }
+    let url = server.send("GET /graphql?query={hello}&access_token=open", "", "").await;
+    assert_eq!(url.status, 401, "a token in an address is one in every log on the way");
+    for open in ["Bearer open", "bearer  open"] {
+        let headers = format!("{JSON}authorization: {open}\r\n");
+        assert_eq!(server.send("POST /graphql", &headers, body).await.status, 200, "{open}");
+    }
+    assert_eq!(server.send("GET /metrics", "", "").await.status, 401);
+    assert_eq!(server.send("GET /metrics", "authorization: Bearer open\r\n", "").await.status, 200);
+    for free in ["/healthz", "/readyz", "/graphiql"] {
+        assert_eq!(server.send(&format!("GET {free}"), "", "").await.status, 200, "{free}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_listed_origins_may_call() {
+    let config = Config { allowed_origins: vec!["http://pages.example".to_owned()], ..Config::default() };
+    let server = start_with(config, Hooks::default()).await;
+    let asked = "origin: http://pages.example\r\naccess-control-request-method: POST\r\n\
+                 access-control-request-headers: authorization,content-type\r\n";
+    let leave = server.send("OPTIONS /graphql", asked, "").await;
+    assert_eq!(leave.header("access-control-allow-origin"), Some("http://pages.example"), "{}", leave.head);
+    assert!(
+        leave.header("access-control-allow-headers").is_some_and(|headers| headers.contains("authorization"))
+    );
+    assert_eq!(leave.header("access-control-allow-credentials"), None);
+    let other = server.send("OPTIONS /graphql", &asked.replace("pages.", "evil."), "").await;
+    assert_eq!((other.status, other.header("access-control-allow-origin")), (403, None));
 }
 
 #[tokio::test]

@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,13 +6,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::server::{soon, start, start_with};
-
-#[tokio::test]
-async fn a_public_address_needs_leave() {
-    let listen = SocketAddr::from(([0, 0, 0, 0], 0));
-    let refused = bind(Config { listen, ..Config::default() }).await;
-    assert!(matches!(refused, Err(Error::NotLoopback(_))), "{refused:?}");
-}
 
 #[tokio::test]
 async fn a_taken_address_is_an_error() {

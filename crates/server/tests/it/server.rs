@@ -1,10 +1,11 @@
 //! A server on a free port, and the least of an HTTP client.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_graphql::transport::{Executor, Limits};
-use lmlang_server::{Config, Hooks, bind, serve};
+use lmlang_graphql::transport::{Denied, Executor, Grant, Limits};
+use lmlang_server::{Admit, Config, Hooks, bind, serve};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,6 +46,19 @@ pub(crate) async fn serving(executor: Executor, levers: Levers, config: Config, 
     let shutdown = CancellationToken::new();
     let task = tokio::spawn(serve(bound, executor, hooks, shutdown.clone()));
     Server { address, levers, shutdown, task }
+}
+
+/// Lets in whoever shows one token.
+pub(crate) fn only(token: &'static str) -> Hooks {
+    let admit: Admit = Arc::new(move |shown| {
+        let admitted = match shown {
+            Some(shown) if shown == token => Ok(Grant::owner()),
+            Some(_) => Err(Denied::Invalid { id: None }),
+            None => Err(Denied::Missing),
+        };
+        Box::pin(std::future::ready(admitted))
+    });
+    Hooks { admit, ..Hooks::default() }
 }
 
 #[derive(Debug)]

@@ -1,8 +1,7 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use lmlang_server::{Config, Denied, Hooks};
+use lmlang_server::{Config, Hooks};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -11,7 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use crate::server::{Server, soon, start, start_with};
+use crate::server::{Server, only, soon, start, start_with};
 
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -175,11 +174,22 @@ async fn a_client_that_does_not_introduce_itself_is_closed() {
 
 #[tokio::test]
 async fn a_client_that_may_not_come_in_is_closed() {
-    let hooks = Hooks { admit: Arc::new(|_| Err(Denied)), ..Hooks::default() };
-    let server = start_with(Config::default(), hooks).await;
+    let server = start_with(Config::default(), only("open")).await;
+    for (payload, close) in [
+        (json!({"authorization": "Bearer x"}), 4403),
+        (json!({}), 4403),
+        (json!({"authorization": "Bearer"}), 4400),
+    ] {
+        let mut socket = open(&server).await;
+        socket.send(json!({"type": "connection_init", "payload": payload})).await;
+        assert_eq!(socket.next().await, Err(close), "{payload}");
+    }
+    let mut early = open(&server).await;
+    early.send(json!({"type": "subscribe", "id": "1", "payload": {"query": "{ hello }"}})).await;
+    assert_eq!(early.next().await, Err(4401));
     let mut socket = open(&server).await;
-    socket.send(json!({"type": "connection_init", "payload": {"authorization": "Bearer x"}})).await;
-    assert_eq!(socket.next().await, Err(4403));
+    socket.send(json!({"type": "connection_init", "payload": {"Authorization": "bearer open"}})).await;
+    assert_eq!(socket.next().await, Ok(json!({"type": "connection_ack"})));
 }
 
 #[tokio::test]

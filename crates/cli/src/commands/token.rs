@@ -1,0 +1,256 @@
+//! `lmlang token`: who may call a server, and what each may do.
+
+use chrono::{SecondsFormat, TimeDelta, Utc};
+use clap::ValueEnum;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::{Page, with_client};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, columns, moment, say};
+use crate::session::Missing;
+use crate::settings::Settings;
+
+/// What to do with tokens.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with tokens.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Make a token and print it: this once, for only a hash of it is kept. From the first one on, every request to a
+    /// server of the database needs one.
+    Create {
+        /// The author of what is done with it.
+        name: String,
+        /// What it is good for; several with commas between them. Each includes `read`, and `admin` all.
+        #[arg(long, required = true, value_enum, value_delimiter = ',', value_name = "SCOPE")]
+        scope: Vec<Scope>,
+        /// A program that it is good for, by name or id, and no other; may be given several times [default: all].
+        #[arg(long, value_name = "PROGRAM")]
+        program: Vec<String>,
+        /// What its holder is.
+        #[arg(long, value_enum, default_value_t)]
+        kind: Kind,
+        /// For how long it is good, such as `12h` or `90d` [default: until it is revoked].
+        #[arg(long, value_name = "DURATION", value_parser = duration)]
+        expires_in: Option<TimeDelta>,
+    },
+    /// List the tokens, the oldest first.
+    List {
+        /// Those that were revoked as well.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Revoke a token: it is good for nothing any more, and what is subscribed to with it ends.
+    Revoke {
+        /// Its id, or its name.
+        #[arg(value_name = "TOKEN")]
+        which: String,
+    },
+}
+
+/// What a token is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Scope {
+    /// Look at programs and their history, and hear what happens to them.
+    Read,
+    /// Change programs, in ways that can be undone.
+    Edit,
+    /// Run functions.
+    Simulate,
+    /// Everything: delete programs and manage tokens too.
+    Admin,
+}
+
+/// What the holder of a token is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A person.
+    Human,
+    /// A model.
+    #[default]
+    Agent,
+    /// A program.
+    Tool,
+}
+
+const CREATE: &str = "mutation($input: CreateTokenInput!) {
+  made: createToken(input: $input) {
+    secret token { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt }
+  }
+}";
+
+const LIST: &str = "query($first: Int!, $after: String, $revoked: Boolean!) {
+  tokens(first: $first, after: $after, revoked: $revoked) {
+    nodes { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt }
+    pageInfo { hasNextPage endCursor }
+  }
+}";
+
+const REVOKE: &str = "mutation($input: RevokeTokenInput!) { revoked: revokeToken(input: $input) {
+  token { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt } } }";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Token {
+    id: String,
+    name: String,
+    kind: String,
+    scopes: Vec<String>,
+    programs: Option<Vec<String>>,
+    created_at: String,
+    expires_at: Option<String>,
+    last_used_at: Option<String>,
+    revoked_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    made: Created,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    secret: String,
+    token: Token,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tokens {
+    tokens: Page<Token>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Revoked {
+    revoked: One,
+}
+
+#[derive(Debug, Deserialize)]
+struct One {
+    token: Token,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    match &args.action {
+        Action::Create { name, scope, program, kind, expires_in } => {
+            let programs = (!program.is_empty()).then_some(program);
+            let expires = expires_in.and_then(|left| Utc::now().checked_add_signed(left));
+            let input = json!({
+                "name": name,
+                "kind": upper(*kind),
+                "scopes": scope.iter().map(|scope| upper(*scope)).collect::<Vec<_>>(),
+                "programs": programs,
+                "expiresAt": expires.map(|at| at.to_rfc3339_opts(SecondsFormat::Micros, true)),
+            });
+            let answer: Made = with_client(settings, Missing::Make, async |client| {
+                client.ask(CREATE, &json!({ "input": input })).await
+            })?;
+            let Created { secret, token } = answer.made;
+            let mut json = token.json();
+            json["secret"] = secret.as_str().into();
+            output.data(&json, || format!("{secret}\n"))?;
+            say(format_args!(
+                "token `{}` of `{}`: shown this once; every request needs one now",
+                token.id, token.name
+            ));
+        }
+        Action::List { all } => {
+            let (tokens, _) = with_client(settings, Missing::Refuse, async |client| {
+                let page = |answer: Tokens| answer.tokens;
+                client.list(LIST, json!({ "revoked": all }), usize::MAX, page).await
+            })?;
+            let json: Vec<Value> = tokens.iter().map(Token::json).collect();
+            output.data(&json, || columns(&tokens.iter().map(Token::row).collect::<Vec<_>>()))?;
+        }
+        Action::Revoke { which } => {
+            let answer: Revoked = with_client(settings, Missing::Refuse, async |client| {
+                client.ask(REVOKE, &json!({ "input": { "token": which } })).await
+            })?;
+            let token = answer.revoked.token;
+            say(format_args!("revoked token `{}` of `{}`", token.id, token.name));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// A value as the API writes it.
+fn upper(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_ascii_uppercase())
+}
+
+/// A number and a unit.
+fn duration(given: &str) -> Result<TimeDelta, String> {
+    let refused = || format!("expected a number and one of `m`, `h`, `d`, `w`, found `{given}`");
+    let unit = given.chars().last().ok_or_else(refused)?;
+    let minutes = match unit {
+        'm' => 1,
+        'h' => 60,
+        'd' => 24 * 60,
+        'w' => 7 * 24 * 60,
+        _ => return Err(refused()),
+    };
+    let number: u32 = given[..given.len() - unit.len_utf8()].parse().map_err(|_| refused())?;
+    TimeDelta::try_minutes(i64::from(number) * minutes).ok_or_else(refused)
+}
+
+impl Token {
+    fn json(&self) -> Value {
+        let lower: Vec<String> = self.scopes.iter().map(|scope| scope.to_ascii_lowercase()).collect();
+        let time = |given: &Option<String>| given.as_deref().map(moment);
+        json!({
+            "id": self.id,
+            "name": self.name,
+            "kind": self.kind.to_ascii_lowercase(),
+            "scopes": lower,
+            "programs": self.programs,
+            "created": moment(&self.created_at),
+            "expires": time(&self.expires_at),
+            "lastUsed": time(&self.last_used_at),
+            "revoked": time(&self.revoked_at),
+        })
+    }
+
+    fn row(&self) -> [String; 6] {
+        let told = |what: &str, time: &Option<String>, otherwise: &str| match time {
+            Some(time) => format!("{what} {}", moment(time)),
+            None => otherwise.to_owned(),
+        };
+        let ends = match &self.revoked_at {
+            Some(_) => told("revoked", &self.revoked_at, ""),
+            None => told("expires", &self.expires_at, "does not expire"),
+        };
+        [
+            self.id.clone(),
+            self.name.clone(),
+            self.scopes.join(",").to_ascii_lowercase(),
+            self.programs.as_ref().map_or_else(|| "all programs".to_owned(), |programs| programs.join(",")),
+            told("used", &self.last_used_at, "never used"),
+            ends,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &str, expect: Option<i64>) {
+        assert_eq!(duration(given).ok().map(|found| found.num_minutes()), expect, "{given}");
+    }
+
+    #[test]
+    fn a_duration_is_a_number_and_a_unit() {
+        check("30m", Some(30));
+        check("12h", Some(720));
+        check("90d", Some(129_600));
+        check("1w", Some(10_080));
+        for wrong in ["", "d", "12", "1 d", "-1d", "1y", "1ß"] {
+            check(wrong, None);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Tokens on the command line: who needs one, and what it is good for.
+
+use serde_json::{Value, json};
+
+use crate::serve::Server;
+use crate::tool::Place;
+
+/// The code of the first error of an answer; empty without errors.
+fn code(answer: &Value) -> &str {
+    answer["errors"][0]["extensions"]["code"].as_str().unwrap_or_default()
+}
+
+fn bearer(secret: &Value) -> String {
+    format!("authorization: Bearer {}\r\n", secret.as_str().expect("it is shown"))
+}
+
+const LIST: &str = "{ programs { nodes { name } } }";
+
+#[test]
+fn tokens_are_made_listed_and_revoked_in_a_database() {
+    let place = Place::with_example("fib.lm");
+    place.ok(&["import", "fib.lm"]);
+    let made = place.run(&["token", "create", "planner", "--scope", "edit,simulate", "--expires-in", "90d"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let secret = made.stdout.trim();
+    assert!(secret.starts_with("lml_") && secret.len() == 56, "the secret alone: {secret}");
+    place.ok(&["token", "create", "reader", "--scope", "read", "--program", "fib", "--kind", "tool"]);
+    place.fails(&["token", "create", "reader", "--scope", "read"], 5, "NAME_TAKEN");
+    place.fails(&["token", "create", "other", "--scope", "read", "--program", "nobody"], 3, "NOT_FOUND");
+    assert_eq!(place.run(&["token", "create", "other"]).code, Some(2), "a scope is needed");
+
+    let listed = place.json(&["token", "list"]);
+    let told = |at: usize, name: &str| listed[at][name].clone();
+    assert_eq!((told(0, "name"), told(0, "scopes")), ("planner".into(), json!(["edit", "simulate"])));
+    assert_eq!((told(0, "kind"), told(1, "kind")), ("agent".into(), "tool".into()));
+    assert!(told(0, "expires").is_string() && told(1, "expires").is_null() && told(0, "programs").is_null());
+    assert_eq!(told(1, "programs").as_array().map(Vec::len), Some(1));
+    assert!(!listed.to_string().contains(secret));
+    assert!(place.ok(&["token", "list"]).contains("planner"));
+
+    place.ok(&["token", "revoke", "planner"]);
+    place.fails(&["token", "revoke", "planner"], 3, "NOT_FOUND");
+    place.ok(&["token", "revoke", told(0, "id").as_str().expect("it has an id")]);
+    assert_eq!(place.json(&["token", "list"]).as_array().map(Vec::len), Some(1));
+    assert_eq!(place.json(&["token", "list", "--all"]).as_array().map(Vec::len), Some(2));
+    // Whoever can open the database needs none.
+    assert_eq!(place.json(&["program", "list"]).as_array().map(Vec::len), Some(1));
+    assert_eq!(place.json(&["doctor"])["sound"], true);
+}
+
+#[test]
+fn from_the_first_token_on_everybody_needs_one() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    assert_eq!(code(&server.ask(LIST)), "");
+    let admin = place.json(&["token", "create", "root", "--scope", "admin", "--kind", "human"]);
+    assert_eq!(code(&server.ask(LIST)), "UNAUTHENTICATED");
+    place.fails(&["program", "list"], 4, "UNAUTHENTICATED");
+    let secret = admin["secret"].as_str().expect("it is shown");
+    let with = |args: &[&str]| {
+        let mut command = place.command();
+        command.env("LMLANG_TOKEN", secret).args(args).output().expect("the binary runs")
+    };
+    assert!(with(&["program", "list"]).status.success());
+    assert!(with(&["program", "list", "--server", &format!("http://{}", server.address)]).status.success());
+    let shown = with(&["config", "show", "--origin", "--json"]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("LMLANG_TOKEN") && !shown.contains(secret), "{shown}");
+
+    // Its name is the author's, whatever the caller says.
+    let made = with(&["checkpoint", "create", "fib", "c"]);
+    assert!(made.status.success(), "{made:?}");
+    let lie = format!("{}lmlang-author: mallory\r\nlmlang-author-kind: HUMAN\r\n", bearer(&admin["secret"]));
+    let answer = server.ask_as(
+        &lie,
+        "mutation { createCheckpoint(input: { programId: \"fib\", name: \"d\" }) { checkpoint { actor { name kind } } } }",
+    );
+    let actor = &answer["data"]["createCheckpoint"]["checkpoint"]["actor"];
+    assert_eq!(*actor, json!({ "name": "root", "kind": "HUMAN" }), "{answer}");
+    let history = server.ask_as(
+        &bearer(&admin["secret"]),
+        "{ program(name: \"fib\") { history(first: 2) { nodes { actor { name } onBehalfOf } } } }",
+    );
+    let nodes = &history["data"]["program"]["history"]["nodes"];
+    assert_eq!(nodes[0], json!({ "actor": { "name": "root" }, "onBehalfOf": "mallory" }), "{history}");
+    assert_eq!(nodes[1], json!({ "actor": { "name": "root" }, "onBehalfOf": "ada" }), "{history}");
+
+    let made = with(&["token", "create", "reader", "--scope", "read", "--json"]);
+    let reader: Value = serde_json::from_slice(&made.stdout).expect("a document");
+    let refused = server.ask_as(
+        &bearer(&reader["secret"]),
+        "mutation { undo(input: { programId: \"fib\" }) { outcome { __typename } } }",
+    );
+    assert_eq!(code(&refused), "FORBIDDEN");
+    assert_eq!(refused["errors"][0]["message"], "`undo` needs the scope `EDIT`");
+    assert!(with(&["token", "revoke", "reader"]).status.success());
+    assert_eq!(code(&server.ask_as(&bearer(&reader["secret"]), LIST)), "UNAUTHENTICATED");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_public_address_needs_tokens_or_leave() {
+    let place = Place::new();
+    let told = place.fails(&["serve", "--listen", "0.0.0.0:0"], 1, "CANNOT_LISTEN");
+    assert!(told.contains("loopback") && !place.path().join(".lmlang").exists(), "{told}");
+    place.fails(&["serve", "--listen", "nowhere"], 2, "BAD_SETTINGS");
+
+    let secret = place.ok(&["token", "create", "root", "--scope", "admin"]);
+    let server = Server::start_with(&place, &["--listen", "0.0.0.0:0"]);
+    assert_eq!(code(&server.ask(LIST)), "UNAUTHENTICATED");
+    assert_eq!(code(&server.ask_as(&bearer(&json!(secret.trim())), LIST)), "");
+    // The door does not open when the last token is gone.
+    let revoked = place.run(&["token", "revoke", "root", "--token", secret.trim()]);
+    assert_eq!(revoked.code, Some(0), "{revoked:?}");
+    assert_eq!(code(&server.ask(LIST)), "UNAUTHENTICATED");
+    assert_eq!(server.stop(), Some(0));
+    place.fails(&["serve", "--listen", "0.0.0.0:0"], 1, "CANNOT_LISTEN");
+
+    let server = Server::start_with(&place, &["--listen", "0.0.0.0:0", "--insecure-no-auth"]);
+    assert_eq!(code(&server.ask(LIST)), "");
+    assert_eq!(code(&server.ask_as("authorization: Bearer lml_x\r\n", LIST)), "UNAUTHENTICATED");
+    assert_eq!(server.stop(), Some(0));
+}

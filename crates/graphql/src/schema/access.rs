@@ -1,0 +1,183 @@
+//! What a caller needs for a field: the one place where scopes are asked for.
+//!
+//! Fields of the roots are asked about here before their resolvers run; what lies below is as free as the way to it, but
+//! for the few fields that do more than show something. Which programs there are for a caller is the engine's affair: the
+//! handle that resolvers find in their context knows no others.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_graphql::parser::types::Field;
+use async_graphql::registry::Registry;
+use async_graphql::resolver_utils::{ContainerType, resolve_container};
+use async_graphql::{
+    Context, ContextSelectionSet, Error, ObjectType, OutputType, Positioned, Response, ServerError,
+    ServerResult, SubscriptionType, Value,
+};
+use futures_util::{Stream, future, stream};
+use lmlang_engine::Scope;
+
+use crate::error::{ApiError, Code};
+use crate::transport::Caller;
+
+/// What a caller needs for a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing but to be let in: it shows nothing of programs.
+    Nothing,
+    /// A scope.
+    Scope(Scope),
+    /// A scope, and not to be limited to some programs: it makes or shows what belongs to none of them.
+    OfAll(Scope),
+}
+
+use Need::{Nothing, OfAll};
+
+const READ: Need = Need::Scope(Scope::Read);
+const EDIT: Need = Need::Scope(Scope::Edit);
+const SIMULATE: Need = Need::Scope(Scope::Simulate);
+const ADMIN: Need = Need::Scope(Scope::Admin);
+
+/// What is needed for each field of the roots, and for those below that do more than show something.
+pub const NEEDS: &[(&str, Need)] = &[
+    ("Query.diagnosticCode", Nothing),
+    ("Query.eventCursor", READ),
+    ("Query.node", READ),
+    ("Query.nodes", READ),
+    ("Query.ops", Nothing),
+    ("Query.program", READ),
+    ("Query.programs", READ),
+    ("Query.serverInfo", Nothing),
+    ("Query.simulation", READ),
+    ("Query.tokens", OfAll(Scope::Admin)),
+    ("Mutation.createCheckpoint", EDIT),
+    // A program that is made is none of those that a token is limited to, and its name may be that of another one.
+    ("Mutation.createProgram", OfAll(Scope::Edit)),
+    ("Mutation.createToken", OfAll(Scope::Admin)),
+    ("Mutation.deleteCheckpoint", EDIT),
+    // The one change that cannot be undone.
+    ("Mutation.deleteProgram", ADMIN),
+    ("Mutation.proposeEdit", EDIT),
+    ("Mutation.redo", EDIT),
+    ("Mutation.restoreCheckpoint", EDIT),
+    ("Mutation.revokeToken", OfAll(Scope::Admin)),
+    ("Mutation.undo", EDIT),
+    ("Mutation.updateProgram", EDIT),
+    ("Subscription.diagnostics", READ),
+    ("Subscription.programEvents", READ),
+    ("Subscription.simulate", SIMULATE),
+    // It goes on with a run that was left.
+    ("Subscription.simulation", SIMULATE),
+    ("Function.simulate", SIMULATE),
+    ("Program.simulateNodes", SIMULATE),
+];
+
+/// Refuses a caller who may not have a field, named as `Type.field`. One that nobody has decided about is refused to
+/// everyone with a token.
+pub(crate) fn allow(context: &Context<'_>, field: &str) -> Result<(), ApiError> {
+    let need = || NEEDS.iter().find(|(of, _)| *of == field).map_or(OfAll(Scope::Admin), |(_, need)| *need);
+    match caller(context) {
+        Some(caller) if caller.grant.token().is_none() => Ok(()),
+        Some(caller) => meets(caller, need(), field.rsplit('.').next().unwrap_or(field)),
+        None => Err(ApiError::new(Code::Unauthenticated, "nobody is known to call")),
+    }
+}
+
+/// Refuses a caller who is limited to some programs something that concerns all, named as in `what`.
+pub(crate) fn allow_of_all(context: &Context<'_>, what: &str) -> Result<(), ApiError> {
+    match caller(context).and_then(|caller| caller.grant.only()) {
+        None => Ok(()),
+        Some(_) => Err(limited(what)),
+    }
+}
+
+/// Who calls.
+pub(crate) fn caller<'a>(context: &Context<'a>) -> Option<&'a Caller> {
+    context.data_opt::<Arc<Caller>>().map(|caller| &**caller)
+}
+
+fn meets(caller: &Caller, need: Need, field: &str) -> Result<(), ApiError> {
+    let scope = match need {
+        Nothing => return Ok(()),
+        Need::Scope(scope) | OfAll(scope) => scope,
+    };
+    if !caller.grant.includes(scope) {
+        let message = format!("`{field}` needs the scope `{}`", scope.name());
+        return Err(
+            ApiError::new(Code::Forbidden, message).data(serde_json::json!({ "scope": scope.name() }))
+        );
+    }
+    match need {
+        OfAll(_) if caller.grant.only().is_some() => Err(limited(&format!("`{field}`"))),
+        Nothing | Need::Scope(_) | OfAll(_) => Ok(()),
+    }
+}
+
+fn limited(what: &str) -> ApiError {
+    let message = format!("{what} needs a token that is not limited to programs");
+    ApiError::new(Code::Forbidden, message).data(serde_json::json!({ "limited": true }))
+}
+
+/// A root whose fields are refused to those who may not have them.
+#[derive(Clone, Copy, Debug)]
+pub struct Guarded<T>(pub T);
+
+fn refused(context: &Context<'_>, root: &str) -> Option<ServerError> {
+    let field = &context.item.node.name.node;
+    let error = allow(context, &format!("{root}.{field}")).err()?;
+    Some(context.set_error_path(Error::from(error).into_server_error(context.item.pos)))
+}
+
+impl<T: ObjectType> ContainerType for Guarded<T> {
+    async fn resolve_field(&self, context: &Context<'_>) -> ServerResult<Option<Value>> {
+        match refused(context, &T::type_name()) {
+            None => self.0.resolve_field(context).await,
+            // Every field of a root is nullable: its siblings are answered.
+            Some(error) => {
+                context.add_error(error);
+                Ok(Some(Value::Null))
+            }
+        }
+    }
+}
+
+impl<T: ObjectType> OutputType for Guarded<T> {
+    fn type_name() -> Cow<'static, str> {
+        T::type_name()
+    }
+
+    fn create_type_info(registry: &mut Registry) -> String {
+        T::create_type_info(registry)
+    }
+
+    async fn resolve(
+        &self,
+        context: &ContextSelectionSet<'_>,
+        _field: &Positioned<Field>,
+    ) -> ServerResult<Value> {
+        resolve_container(context, self).await
+    }
+}
+
+impl<T: ObjectType> ObjectType for Guarded<T> {}
+
+impl<T: SubscriptionType> SubscriptionType for Guarded<T> {
+    fn type_name() -> Cow<'static, str> {
+        T::type_name()
+    }
+
+    fn create_type_info(registry: &mut Registry) -> String {
+        T::create_type_info(registry)
+    }
+
+    fn create_field_stream<'a>(
+        &'a self,
+        context: &'a Context<'_>,
+    ) -> Option<Pin<Box<dyn Stream<Item = Response> + Send + 'a>>> {
+        match refused(context, &T::type_name()) {
+            None => self.0.create_field_stream(context),
+            Some(error) => Some(Box::pin(stream::once(future::ready(Response::from_errors(vec![error]))))),
+        }
+    }
+}
