@@ -1,6 +1,7 @@
 //! The schema over a real engine, without a network.
 
 mod absent;
+mod access;
 mod codes;
 mod damaged;
 mod deletion;

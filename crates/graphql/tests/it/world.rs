@@ -1,5 +1,6 @@
 //! A program with one of everything, and how to ask about it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -141,15 +142,34 @@ pub(crate) fn stream(executor: &Executor, query: &str) -> BoxStream<'static, Val
 }
 
 fn stream_with(executor: &Executor, query: &str, variables: Value) -> BoxStream<'static, Value> {
-    let prepared =
-        executor.prepare(params(query, variables), id(), &Caller::anonymous()).expect("the document is fine");
+    stream_as(executor, &Caller::anonymous(), query, variables)
+}
+
+/// The events of a subscription of a caller.
+pub(crate) fn stream_as(
+    executor: &Executor,
+    caller: &Arc<Caller>,
+    query: &str,
+    variables: Value,
+) -> BoxStream<'static, Value> {
+    let prepared = executor.prepare(params(query, variables), id(), caller).expect("the document is fine");
     let events = executor.stream(prepared);
     events.map(|answer| serde_json::to_value(&answer).expect("answers are JSON")).boxed()
 }
 
 /// The answer of an executor to a query or mutation.
 pub(crate) async fn ask(executor: &Executor, query: &str, variables: Value) -> Value {
-    let answer = match executor.prepare(params(query, variables), id(), &Caller::anonymous()) {
+    ask_as(executor, &Caller::anonymous(), query, variables).await
+}
+
+/// The same to one of a caller.
+pub(crate) async fn ask_as(
+    executor: &Executor,
+    caller: &Arc<Caller>,
+    query: &str,
+    variables: Value,
+) -> Value {
+    let answer = match executor.prepare(params(query, variables), id(), caller) {
         Ok(prepared) => executor.execute(prepared).await,
         Err(answer) => answer,
     };

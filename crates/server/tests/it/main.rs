@@ -1,5 +1,6 @@
 //! The server over real sockets: with a small schema of its own, and with the real one.
 
+mod access;
 mod endless;
 mod http;
 mod lifecycle;

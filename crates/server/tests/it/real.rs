@@ -1,8 +1,10 @@
 //! A server over a real engine with an empty database of its own.
 
-use lmlang_engine::{Engine, Limits, SnapshotPolicy};
+use std::sync::Arc;
+
+use lmlang_engine::{Engine, Limits, SnapshotPolicy, Unnamed};
 use lmlang_graphql::{schema, transport};
-use lmlang_server::{Config, Hooks};
+use lmlang_server::{Admit, Config, Hooks};
 use lmlang_store::{Options, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,22 +24,45 @@ pub(crate) async fn start_real() -> Real {
 }
 
 pub(crate) async fn start_real_with(limits: Limits) -> Real {
+    start_real_as(limits, |_| Hooks::default()).await
+}
+
+/// Starts a server that asks for a token once there is one.
+pub(crate) async fn start_guarded() -> Real {
+    let hooks = |engine: &Engine| {
+        let engine = engine.clone();
+        let admit: Admit = Arc::new(move |token| {
+            let engine = engine.clone();
+            Box::pin(async move { engine.admit(token.as_deref(), Unnamed::WithoutTokens).await })
+        });
+        Hooks { admit, ..Hooks::default() }
+    };
+    start_real_as(Limits::default(), hooks).await
+}
+
+async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
     let folder = TempDir::new().expect("a folder can be made");
     let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
     let executor = schema::build(engine.clone(), operations);
-    let server = serving(executor, Levers::new(), config, Hooks::default()).await;
+    let server = serving(executor, Levers::new(), config, hooks(&engine)).await;
     Real { server, engine, _folder: folder }
 }
 
 impl Real {
     /// Posts a document with variables.
     pub(crate) async fn post(&self, query: &str, variables: &Value) -> Reply {
+        self.post_as("", query, variables).await
+    }
+
+    /// The same with more headers, each with the end of its line.
+    pub(crate) async fn post_as(&self, headers: &str, query: &str, variables: &Value) -> Reply {
         let body = json!({ "query": query, "variables": variables }).to_string();
-        let headers =
-            "content-type: application/json\r\naccept: application/graphql-response+json\r\n".to_owned();
+        let headers = format!(
+            "content-type: application/json\r\naccept: application/graphql-response+json\r\n{headers}"
+        );
         self.server.send("POST /graphql", &headers, &body).await
     }
 

@@ -118,10 +118,15 @@ impl Server {
 
     /// Posts a document on a connection of its own, whose answer is still to be read.
     pub(crate) async fn ask(&self, query: &str, accept: &str) -> TcpStream {
+        self.ask_as(query, accept, "").await
+    }
+
+    /// The same with more headers, each with the end of its line.
+    pub(crate) async fn ask_as(&self, query: &str, accept: &str, headers: &str) -> TcpStream {
         let body = serde_json::json!({ "query": query }).to_string();
         let request = format!(
             "POST /graphql HTTP/1.1\r\nhost: {}\r\naccept: {accept}\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+             content-length: {}\r\n{headers}connection: close\r\n\r\n{body}",
             self.address,
             body.len()
         );

@@ -13,7 +13,12 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) async fn open(server: &Server, query: &str) -> Events {
-        let stream = server.ask(query, EVENTS).await;
+        Events::open_as(server, query, "").await
+    }
+
+    /// The same with more headers, each with the end of its line.
+    pub(crate) async fn open_as(server: &Server, query: &str, headers: &str) -> Events {
+        let stream = server.ask_as(query, EVENTS, headers).await;
         Events { stream, seen: String::new() }
     }
 

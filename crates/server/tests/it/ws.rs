@@ -15,11 +15,17 @@ use crate::server::{Server, only, soon, start, start_with};
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 async fn connect(server: &Server, protocol: &str, origin: Option<&str>) -> Result<Socket, u16> {
+    let origin = origin.map(|origin| ("origin", origin));
+    connect_with(server, &[[("sec-websocket-protocol", protocol)].as_slice(), origin.as_slice()].concat())
+        .await
+}
+
+/// Opens a socket with headers; fails with the status of the answer.
+pub(crate) async fn connect_with(server: &Server, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
     let url = format!("ws://{}/graphql/ws", server.address);
     let mut request = url.into_client_request().expect("the URL is one");
-    request.headers_mut().insert("sec-websocket-protocol", protocol.parse().expect("it is a header"));
-    if let Some(origin) = origin {
-        request.headers_mut().insert("origin", origin.parse().expect("it is a header"));
+    for (name, value) in headers {
+        request.headers_mut().append(*name, value.parse().expect("it is a header"));
     }
     match soon(tokio_tungstenite::connect_async(request)).await {
         Ok((socket, _)) => Ok(Socket(socket)),

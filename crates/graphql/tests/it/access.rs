@@ -1,0 +1,271 @@
+//! Every field of the roots, and every way into a program by an id, against every scope.
+//!
+//! What each answers is in `snapshots`: `ok`, or the code of its error. A field that is new fails the test until somebody
+//! has decided who may have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use lmlang_engine::{Grant, NewToken, Scope, Selector, Unnamed};
+use lmlang_graphql::schema::access::NEEDS;
+use lmlang_graphql::transport::{Actor, ActorKind, Caller};
+use serde_json::{Value, json};
+
+use crate::sdl::{Sdl, bottom};
+use crate::world::{World, ask_as, soon, stream_as};
+
+/// How each field that somebody decided about is asked for. What would store something is a dry run, or cannot be right.
+const ASKED: &[(&str, &str)] = &[
+    ("Query.diagnosticCode", r#"diagnosticCode(code: "FORBIDDEN") { title }"#),
+    ("Query.eventCursor", "eventCursor"),
+    ("Query.node", r#"node(id: "PROGRAM") { id }"#),
+    ("Query.nodes", r#"nodes(ids: ["PROGRAM"]) { id }"#),
+    ("Query.ops", r#"ops(search: "add.i64") { __typename }"#),
+    ("Query.program", r#"program(name: "world") { name }"#),
+    ("Query.programs", "programs { totalCount }"),
+    ("Query.serverInfo", "serverInfo { name }"),
+    ("Query.simulation", r#"simulation(id: "SIMULATION") { status }"#),
+    ("Query.tokens", "tokens { totalCount }"),
+    (
+        "Mutation.createCheckpoint",
+        r#"createCheckpoint(input: {programId: "world", name: "start"}) { checkpoint { name } }"#,
+    ),
+    ("Mutation.createProgram", r#"createProgram(input: {name: ""}) { program { name } }"#),
+    ("Mutation.createToken", r#"createToken(input: {name: "", scopes: [READ]}) { secret }"#),
+    ("Mutation.deleteCheckpoint", r#"deleteCheckpoint(input: {programId: "world", name: "x"}) { deleted }"#),
+    ("Mutation.deleteProgram", r#"deleteProgram(input: {programId: "nobody"}) { deleted }"#),
+    (
+        "Mutation.proposeEdit",
+        r#"proposeEdit(input: {programId: "world", dryRun: true, edits: [{setDoc: {ref: "world", doc: "x"}}]}) { outcome { __typename } }"#,
+    ),
+    ("Mutation.redo", r#"redo(input: {programId: "world", dryRun: true}) { outcome { __typename } }"#),
+    (
+        "Mutation.restoreCheckpoint",
+        r#"restoreCheckpoint(input: {programId: "world", name: "start", dryRun: true}) { outcome { __typename } }"#,
+    ),
+    ("Mutation.revokeToken", r#"revokeToken(input: {token: "nobody"}) { token { id } }"#),
+    ("Mutation.undo", r#"undo(input: {programId: "world", dryRun: true}) { outcome { __typename } }"#),
+    ("Mutation.updateProgram", r#"updateProgram(input: {programId: "world"}) { program { name } }"#),
+    ("Subscription.diagnostics", r#"diagnostics(programId: "world", after: "r1") { cursor }"#),
+    ("Subscription.programEvents", r#"programEvents(programId: "world", after: "r1") { cursor }"#),
+    (
+        "Subscription.simulate",
+        r#"simulate(input: {programId: "world", function: "world::total", run: {args: [3]}}) { cursor }"#,
+    ),
+    ("Subscription.simulation", r#"simulation(id: "SIMULATION") { cursor }"#),
+    (
+        "Function.simulate",
+        r#"program(name: "world") { function(name: "world::total") { simulate(input: {args: [3]}) { steps } } }"#,
+    ),
+    ("Program.simulateNodes", r#"program(name: "world") { simulateNodes(nodes: [], inputs: []) { steps } }"#),
+];
+
+/// Other ways to what the fields above answer.
+const ENTRIES: &[(&str, &str)] = &[
+    ("Query.program by id", r#"program(id: "PROGRAM") { name }"#),
+    ("Query.program by a pinned id", r#"program(id: "PROGRAM@r1") { name }"#),
+    ("Query.node of an entity", r#"node(id: "PROGRAM/MODULE") { id }"#),
+    ("Query.node of a pinned entity", r#"node(id: "PROGRAM@r1/MODULE") { id }"#),
+    ("Query.node of a revision", r#"node(id: "PROGRAM/r1") { id }"#),
+    ("Query.node of a simulation", r#"node(id: "SIMULATION") { id }"#),
+    (
+        "Mutation.createProgram of a name",
+        r#"createProgram(input: {name: "world", text: "?"}) { program { name } }"#,
+    ),
+    (
+        "Mutation.updateProgram to a name",
+        r#"updateProgram(input: {programId: "world", name: ""}) { program { name } }"#,
+    ),
+    ("Subscription.programEvents of all", r#"programEvents(after: "CURSOR") { cursor }"#),
+    ("introspection", "__schema { queryType { name } }"),
+    ("__typename", "__typename"),
+];
+
+const PROGRAM: &str = "module world\n\npub func total (n: i64) -> (i64) { return (add.i64 n, n) }\n";
+
+/// A program with a checkpoint, one beside it, and what names them.
+struct Two {
+    world: World,
+    names: Vec<(&'static str, String)>,
+}
+
+impl Two {
+    async fn new() -> Two {
+        let world = World::empty().await;
+        let cursor = world.data("{ eventCursor }", json!({})).await["eventCursor"].clone();
+        world.create("world", PROGRAM).await;
+        world.create("other", PROGRAM).await;
+        let edit = r#"mutation {
+            createCheckpoint(input: {programId: "world", name: "start"}) { checkpoint { name } }
+            proposeEdit(input: {programId: "world", edits: [{setDoc: {ref: "world", doc: "New."}}]}) { outcome { __typename } }
+        }"#;
+        world.data(edit, json!({})).await;
+        let found =
+            world.data(r#"{ program(name: "world") { id modules { nodes { ref } } } }"#, json!({})).await;
+        let run = r#"subscription { simulate(input: {programId: "world", function: "world::total", run: {args: [3]}}) { simulationId } }"#;
+        let batch = soon(world.stream(run, json!({})).next()).await.expect("there is a batch");
+        let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
+        let names = vec![
+            ("PROGRAM", text(&found["program"]["id"])),
+            ("MODULE", text(&found["program"]["modules"]["nodes"][0]["ref"])),
+            ("SIMULATION", text(&batch["data"]["simulate"]["simulationId"])),
+            ("CURSOR", text(&cursor)),
+        ];
+        Two { world, names }
+    }
+
+    fn document(&self, asked: &str) -> String {
+        self.names.iter().fold(asked.to_owned(), |text, (of, name)| text.replace(of, name))
+    }
+
+    async fn caller(&self, scope: Scope, program: Option<&str>) -> Arc<Caller> {
+        let actor = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None };
+        let name = format!("{} {}", scope.name(), program.unwrap_or_default());
+        let programs = program.map(|program| vec![Selector::Name(program.to_owned())]);
+        let new = NewToken { name, kind: ActorKind::Agent, scopes: vec![scope], programs, expires: None };
+        let (_, secret) = self.world.engine.create_token(new, &actor).await.expect("it is made");
+        let grant = self.world.engine.admit(Some(secret.reveal()), Unnamed::Nobody).await;
+        Arc::new(Caller { actor, on_behalf_of: None, grant: grant.expect("it is good") })
+    }
+
+    /// What a field answers to a caller: `ok`, or the code of its error.
+    async fn answer(&self, caller: &Arc<Caller>, root: &str, asked: &str) -> String {
+        let asked = self.document(asked);
+        let executor = &self.world.executor;
+        let answer = match root {
+            "Subscription" => {
+                let mut events =
+                    stream_as(executor, caller, &format!("subscription {{ {asked} }}"), json!({}));
+                soon(events.next()).await.expect("there is an event")
+            }
+            "Mutation" => {
+                let siblings = "first: __typename {} last: __typename".replace("{}", &asked);
+                ask_as(executor, caller, &format!("mutation {{ {siblings} }}"), json!({})).await
+            }
+            _ => {
+                let siblings =
+                    "first: serverInfo { name } {} last: serverInfo { name }".replace("{}", &asked);
+                ask_as(executor, caller, &format!("{{ {siblings} }}"), json!({})).await
+            }
+        };
+        if root != "Subscription" {
+            for sibling in ["first", "last"] {
+                assert!(!answer["data"][sibling].is_null(), "{asked}: {answer}");
+            }
+        }
+        let error = &answer["errors"][0];
+        match error["extensions"]["code"].as_str() {
+            None => "ok".to_owned(),
+            Some(code) => {
+                assert!(error["path"][0].is_string(), "it is the field's: {answer}");
+                code.to_owned()
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_field_is_for_those_who_may_have_it() {
+    let two = Two::new().await;
+    let mut callers = vec![("open".to_owned(), Caller::anonymous())];
+    for scope in Scope::ALL {
+        callers.push((scope.name().to_lowercase(), two.caller(scope, None).await));
+    }
+    for (scope, program) in [(Scope::Edit, "world"), (Scope::Admin, "world"), (Scope::Admin, "other")] {
+        callers.push((
+            format!("{} of `{program}`", scope.name().to_lowercase()),
+            two.caller(scope, Some(program)).await,
+        ));
+    }
+    let mut table = String::new();
+    for (field, asked) in ASKED.iter().chain(ENTRIES) {
+        let root = field.split_once('.').map_or("Query", |(root, _)| root);
+        let mut answers: Vec<(String, Vec<&str>)> = Vec::new();
+        for (name, caller) in &callers {
+            let answer = two.answer(caller, root, asked).await;
+            match answers.iter_mut().find(|(known, _)| *known == answer) {
+                Some((_, names)) => names.push(name),
+                None => answers.push((answer, vec![name])),
+            }
+        }
+        table.push_str(&format!("{field}\n"));
+        for (answer, names) in answers {
+            table.push_str(&format!("  {answer}: {}\n", names.join(", ")));
+        }
+    }
+    insta::assert_snapshot!("access", table);
+}
+
+/// Who adds a field of a root, or one that runs something, says here and in the table of needs whom it is for.
+#[test]
+fn somebody_has_decided_about_every_field() {
+    let sdl = Sdl::read();
+    let roots = ["Query", "Mutation", "Subscription"];
+    let mut fields = BTreeSet::new();
+    for (owner, of) in &sdl.objects {
+        for (name, field) in of {
+            let runs = field.arguments.iter().any(|one| bottom(&one.node.ty.node).contains("Simul"));
+            if roots.contains(&owner.as_str()) || runs {
+                fields.insert(format!("{owner}.{name}"));
+            }
+        }
+    }
+    let decided: BTreeMap<String, usize> = NEEDS.iter().fold(BTreeMap::new(), |mut seen, (field, _)| {
+        *seen.entry((*field).to_owned()).or_default() += 1;
+        seen
+    });
+    assert!(decided.values().all(|times| *times == 1), "{decided:?}");
+    let decided: BTreeSet<String> = decided.into_keys().collect();
+    let asked: BTreeSet<String> = ASKED.iter().map(|(field, _)| (*field).to_owned()).collect();
+    assert_eq!(fields.symmetric_difference(&decided).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert_eq!(fields.symmetric_difference(&asked).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Keys that somebody else used tell nothing of what for.
+#[tokio::test]
+async fn a_limited_caller_has_keys_of_its_own() {
+    let two = Two::new().await;
+    let update = r#"mutation { updateProgram(input: {programId: "other", doc: "New.", idempotencyKey: "k"}) { program { id } } }"#;
+    assert_eq!(two.world.ask(update, json!({})).await.get("errors"), None);
+    let limited = two.caller(Scope::Edit, Some("world")).await;
+    let executor = &two.world.executor;
+    let repeated = ask_as(executor, &limited, update, json!({})).await;
+    assert_eq!(repeated["errors"][0]["extensions"]["code"], "NOT_FOUND", "{repeated}");
+    let own = update.replace("other", "world");
+    for _ in 0..2 {
+        let answer = ask_as(executor, &limited, &own, json!({})).await;
+        assert_eq!(answer.get("errors"), None, "{answer}");
+    }
+    let other = ask_as(executor, &limited, &own.replace("New.", "Else."), json!({})).await;
+    assert_eq!(other["errors"][0]["extensions"]["code"], "IDEMPOTENCY_MISMATCH", "{other}");
+}
+
+#[tokio::test]
+async fn whoever_acts_for_another_is_recorded_beside_them() {
+    let two = Two::new().await;
+    let caller = two.caller(Scope::Edit, None).await;
+    let for_grace = Arc::new(Caller { on_behalf_of: Some("grace".to_owned()), ..(*caller).clone() });
+    let executor = &two.world.executor;
+    for input in ["", r#", onBehalfOf: "joan""#] {
+        let edit = format!(
+            r#"mutation {{ proposeEdit(input: {{programId: "world", edits: [{{setDoc: {{ref: "world", doc: "x"}}}}]{input}}}) {{ outcome {{ __typename }} }} }}"#
+        );
+        assert_eq!(ask_as(executor, &for_grace, &edit, json!({})).await.get("errors"), None);
+    }
+    let undo = r#"mutation { undo(input: {programId: "world"}) { outcome { __typename } } }"#;
+    assert_eq!(ask_as(executor, &for_grace, undo, json!({})).await.get("errors"), None);
+    let history =
+        r#"{ program(name: "world") { history(first: 3) { nodes { actor { name } onBehalfOf } } } }"#;
+    let history = two.world.data(history, json!({})).await;
+    let nodes = history["program"]["history"]["nodes"].as_array().expect("it has entries").clone();
+    let behalf: Vec<&str> = nodes.iter().filter_map(|node| node["onBehalfOf"].as_str()).collect();
+    assert_eq!(behalf, ["grace", "joan", "grace"]);
+    assert!(nodes.iter().all(|node| node["actor"]["name"] == "ada"));
+}
+
+#[test]
+fn an_owner_may_do_everything_for_ever() {
+    let owner = Grant::owner();
+    assert!(Scope::ALL.into_iter().all(|scope| owner.includes(scope)) && owner.only().is_none());
+}
