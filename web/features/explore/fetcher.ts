@@ -9,12 +9,45 @@ export function endpoints(page: URL): { http: string; socket: string } {
   return { http: new URL('/graphql', page).href, socket: socket.href };
 }
 
+/** What `connection_init` takes in place of each header: browsers send none of their own with a WebSocket. */
+const INTRODUCTION: Record<string, string> = {
+  authorization: 'authorization',
+  'lmlang-author': 'author',
+  'lmlang-author-kind': 'authorKind',
+};
+
+/** The payload of `connection_init` for the headers of the editor. */
+export function introduction(headers: Record<string, unknown> = {}): Record<string, unknown> {
+  const known = Object.entries(headers).map(([name, value]) => [INTRODUCTION[name.toLowerCase()], value] as const);
+  return Object.fromEntries(known.filter(([name]) => name !== undefined));
+}
+
 const { http, socket } = endpoints(new URL(window.location.href));
 
-const send = createGraphiQLFetcher({
-  url: http,
-  wsClient: createClient({ url: socket, lazy: true, retryAttempts: Infinity }),
-});
+/** The code with which the server closes a WebSocket whose token is missing or not good: asking again is of no use. */
+const FORBIDDEN = 4403;
+
+function connect(connectionParams: Record<string, unknown>): Fetcher {
+  const wsClient = createClient({
+    url: socket,
+    lazy: true,
+    connectionParams,
+    retryAttempts: Infinity,
+    shouldRetry: (problem) => problem instanceof CloseEvent && problem.code !== FORBIDDEN,
+  });
+  return createGraphiQLFetcher({ url: http, wsClient });
+}
+
+/** By who they say the caller is: what runs under one token goes on when another one is typed. */
+const senders = new Map<string, Fetcher>();
+
+function sender(headers?: Record<string, unknown>): Fetcher {
+  const params = introduction(headers);
+  const key = JSON.stringify(params);
+  const send = senders.get(key) ?? connect(params);
+  senders.set(key, send);
+  return send;
+}
 
 /**
  * Sends queries and mutations over HTTP, and subscriptions over a WebSocket that reconnects.
@@ -22,6 +55,7 @@ const send = createGraphiQLFetcher({
  * Which one it is, is read from the document that is sent: the editor's own reading lags behind the keyboard.
  */
 export const fetcher: Fetcher = (params, options) => {
+  const send = sender(options?.headers);
   try {
     return send(params, { ...options, documentAST: parse(params.query) });
   } catch {

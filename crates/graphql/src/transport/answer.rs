@@ -35,8 +35,8 @@ impl Outcome {
 pub(super) struct Failure {
     /// The code of the first one.
     pub(super) code: &'static str,
-    /// Where that one is; empty for the operation as a whole.
-    pub(super) path: String,
+    /// Where that one is; none for the operation as a whole.
+    pub(super) path: Option<String>,
     /// How many there are.
     pub(super) errors: usize,
 }
@@ -118,7 +118,8 @@ impl Answer {
             Some(_) | None => None,
         });
         let code = code.unwrap_or(Code::Internal).as_str();
-        Some(Failure { code, path: Path(&first.path).to_string(), errors: self.response.errors.len() })
+        let path = (!first.path.is_empty()).then(|| Path(&first.path).to_string());
+        Some(Failure { code, path, errors: self.response.errors.len() })
     }
 
     /// Returns the errors alone, as they are serialised.
