@@ -45,7 +45,7 @@ impl Engine {
         let scopes = Scopes::new(scopes).ok_or_else(|| Error::bad_request("`scopes` must not be empty"))?;
         let now = self.now();
         if expires.is_some_and(|expires| expires <= now) {
-            return Err(Error::bad_request("`expires` must not be over already"));
+            return Err(Error::bad_request("`expiresAt` must not be over already"));
         }
         let programs = match programs {
             None => None,
