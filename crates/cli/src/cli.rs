@@ -37,7 +37,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) author: Option<String>,
     /// The token to show to a server. `LMLANG_TOKEN` keeps it from others who can list processes.
-    #[arg(long, global = true, value_name = "TOKEN", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -191,7 +191,7 @@ impl Grant {
             };
             tokio::select! {
                 () = ended.cancelled() => return,
-                () = tokio::time::sleep(left.min(engine.limits().token_refresh)) => {}
+                () = tokio::time::sleep(left.min(engine.limits().token_refresh / 2)) => {}
             }
             // What cannot be read now is read later, or refused by whoever asks next.
             if let Err(error) = engine.know_tokens().await {

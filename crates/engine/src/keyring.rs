@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lmlang_store::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,8 @@ use crate::tokens;
 pub enum Unnamed {
     /// Everybody.
     Everybody,
-    /// Everybody, until there is a token; one that has expired is one as well, or its end would open the door.
+    /// Everybody, until there is a token. When it has expired or was revoked, that opens nothing: who revokes the only one
+    /// does so because somebody has it who should not.
     WithoutTokens,
     /// Nobody.
     Nobody,
@@ -44,7 +45,7 @@ pub enum Denied {
 pub(crate) struct Keyring {
     known: RwLock<Option<Known>>,
     /// Held while they are read.
-    reading: tokio::sync::Mutex<()>,
+    reading: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug)]
@@ -52,7 +53,7 @@ struct Known {
     read: Instant,
     /// By the hashes of their secrets: how long a search takes tells of a hash, which nobody can aim at.
     tokens: HashMap<[u8; 32], Arc<Key>>,
-    /// Cancelled with the first token.
+    /// Cancelled with the first token, for ever.
     open: CancellationToken,
 }
 
@@ -86,7 +87,7 @@ impl Engine {
         let Some(known) = known.as_ref() else { return Err(Denied::Unavailable(Error::Closed)) };
         let Some(secret) = secret else {
             return match unnamed {
-                Unnamed::WithoutTokens if known.tokens.is_empty() => {
+                Unnamed::WithoutTokens if !known.open.is_cancelled() => {
                     Ok(Grant::open(known.open.clone(), self))
                 }
                 Unnamed::Everybody | Unnamed::WithoutTokens | Unnamed::Nobody => Err(Denied::Missing),
@@ -100,22 +101,37 @@ impl Engine {
         Ok(Grant::of(&key.token, key.ended.clone(), self))
     }
 
-    /// Whether there are tokens, those that have expired included.
+    /// Whether there are tokens that are not revoked, those that have expired included.
     pub async fn has_tokens(&self) -> Result<bool, Error> {
         self.know_tokens().await?;
         let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
         Ok(known.as_ref().is_some_and(|known| !known.tokens.is_empty()))
     }
 
-    /// Reads the tokens, unless they were read lately.
+    /// Reads the tokens, unless they were read lately. Nobody waits for that but the first one after a pause: they are read
+    /// again behind the back of whoever asks when they become old.
     pub(crate) async fn know_tokens(&self) -> Result<(), Error> {
-        if self.knows_tokens() {
-            return Ok(());
+        let refresh = self.limits().token_refresh;
+        match self.age_of_tokens() {
+            Some(age) if age < refresh / 2 => return Ok(()),
+            Some(age) if age < refresh => {
+                if let Ok(reading) = Arc::clone(&self.0.keyring.reading).try_lock_owned() {
+                    let engine = self.clone();
+                    self.spawn(async move {
+                        let _reading = reading;
+                        if let Err(error) = engine.read_tokens().await {
+                            tracing::warn!(%error, "tokens could not be read");
+                        }
+                    });
+                }
+                return Ok(());
+            }
+            Some(_) | None => {}
         }
         let _reading = self.0.keyring.reading.lock().await;
-        match self.knows_tokens() {
-            true => Ok(()),
-            false => self.read_tokens().await,
+        match self.age_of_tokens() {
+            Some(age) if age < refresh => Ok(()),
+            Some(_) | None => self.read_tokens().await,
         }
     }
 
@@ -125,15 +141,17 @@ impl Engine {
         self.read_tokens().await
     }
 
-    fn knows_tokens(&self) -> bool {
+    /// How old what is known of tokens is.
+    fn age_of_tokens(&self) -> Option<Duration> {
         let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().is_some_and(|known| known.read.elapsed() < self.limits().token_refresh)
+        known.as_ref().map(|known| known.read.elapsed())
     }
 
     async fn read_tokens(&self) -> Result<(), Error> {
         // From before the question: what is answered may be older than the answer.
         let read = Instant::now();
         let rows = self.store().unrevoked_tokens().await?;
+        let ever = !rows.is_empty() || self.store().had_tokens().await?;
         let rows: Vec<([u8; 32], Token)> =
             rows.into_iter().map(|row| Ok((row.hash, tokens::of_row(row)?))).collect::<Result<_, Error>>()?;
         let mut known = self.0.keyring.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -147,14 +165,9 @@ impl Engine {
         for revoked in before.into_values() {
             revoked.ended.cancel();
         }
-        let open = match tokens.is_empty() {
-            true if open.is_cancelled() => CancellationToken::new(),
-            true => open,
-            false => {
-                open.cancel();
-                open
-            }
-        };
+        if ever {
+            open.cancel();
+        }
         *known = Some(Known { read, tokens, open });
         Ok(())
     }

@@ -111,6 +111,15 @@ impl Store {
         rows.all(&self.reader).await?.into_iter().map(Token::try_from).collect()
     }
 
+    /// Whether there ever was a token.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn had_tokens(&self) -> Result<bool, Fault> {
+        Ok(api_tokens::Entity::find().one(&self.reader).await?.is_some())
+    }
+
     /// Revokes a token, unless it was before.
     ///
     /// # Errors

@@ -124,6 +124,9 @@ fn limited(what: &str) -> ApiError {
 pub struct Guarded<T>(pub T);
 
 fn refused(context: &Context<'_>, root: &str) -> Option<ServerError> {
+    if caller(context).is_some_and(|caller| caller.grant.token().is_none()) {
+        return None;
+    }
     let field = &context.item.node.name.node;
     let error = allow(context, &format!("{root}.{field}")).err()?;
     Some(context.set_error_path(Error::from(error).into_server_error(context.item.pos)))

@@ -78,6 +78,10 @@ const ENTRIES: &[(&str, &str)] = &[
         r#"updateProgram(input: {programId: "world", name: ""}) { program { name } }"#,
     ),
     ("Subscription.programEvents of all", r#"programEvents(after: "CURSOR") { cursor }"#),
+    (
+        "Query.tokens in a fragment",
+        "... on Query { aliased: tokens @include(if: true) { totalCount } } skipped: tokens @skip(if: true) { totalCount }",
+    ),
     ("introspection", "__schema { queryType { name } }"),
     ("__typename", "__typename"),
 ];

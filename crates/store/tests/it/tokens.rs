@@ -24,6 +24,7 @@ fn token(id: &str, name: &str) -> Token {
 async fn a_token_comes_back_as_it_was_made_until_it_is_revoked() {
     let fixture = Fixture::new().await;
     let store = &fixture.store;
+    assert!(!store.had_tokens().await.unwrap());
     let all = token("b", "all");
     let some = Token {
         programs: Some(vec![Uuid::from_u128(1), Uuid::from_u128(2)]),
@@ -42,6 +43,9 @@ async fn a_token_comes_back_as_it_was_made_until_it_is_revoked() {
     assert_eq!(store.unrevoked_tokens().await.unwrap(), std::slice::from_ref(&all));
     let some = Token { revoked: Some(Timestamp(8)), ..some };
     assert_eq!(store.tokens().await.unwrap(), [some, all]);
+    store.revoke_token("b", Timestamp(9)).await.unwrap();
+    assert_eq!(store.unrevoked_tokens().await.unwrap(), []);
+    assert!(store.had_tokens().await.unwrap());
 }
 
 #[tokio::test]
