@@ -1,5 +1,6 @@
 //! A server as a process: it says when it is ready, answers, holds its database and stops when asked to.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -11,6 +12,9 @@ use crate::tool::{Done, Place};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a server in a place says everything else.
+pub(crate) const LOG: &str = "server.log";
 
 /// A server on a free port with a database in its place.
 pub(crate) struct Server {
@@ -28,7 +32,8 @@ impl Server {
     pub(crate) fn start_with(place: &Place, flags: &[&str]) -> Server {
         let mut command = place.command();
         command.args(["serve", "--json"]).args(flags);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let log = File::create(place.path().join(LOG)).expect("the file can be made");
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
         let mut printed = String::new();
         let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
         while !printed.ends_with("}\n") {
@@ -59,7 +64,12 @@ impl Server {
 
     /// The answer to a GraphQL document that is sent with more headers, each with the end of its line.
     pub(crate) fn ask_as(&self, headers: &str, document: &str) -> Value {
-        self.send(headers, &json!({ "query": document })).expect("an answer comes")
+        self.try_ask_as(headers, document).expect("an answer comes")
+    }
+
+    /// The same; `None` when what comes is none of GraphQL's.
+    pub(crate) fn try_ask_as(&self, headers: &str, document: &str) -> Option<Value> {
+        self.send(headers, &json!({ "query": document }))
     }
 
     fn post(&self, request: &Value) -> Option<Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::serve::Server;
+use crate::serve::{LOG, Server};
 use crate::tool::Place;
 
 /// The code of the first error of an answer; empty without errors.
@@ -120,4 +120,42 @@ fn a_public_address_needs_tokens_or_leave() {
     assert_eq!(code(&server.ask(LIST)), "");
     assert_eq!(code(&server.ask_as("authorization: Bearer lml_x\r\n", LIST)), "UNAUTHENTICATED");
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn what_is_refused_is_logged_with_its_request_and_without_its_secret() {
+    let place = Place::new();
+    // As much as there is to say.
+    place.write("lmlang.toml", "log = \"trace\"\n");
+    let server = Server::start(&place);
+    let made = place.json(&["token", "create", "reader", "--scope", "read"]);
+    let (id, secret) =
+        (made["id"].as_str().expect("it has one"), made["secret"].as_str().expect("it is shown"));
+    let undo = "mutation { undo(input: { programId: \"fib\" }) { outcome { __typename } } }";
+    server.ask_as(&format!("{}x-request-id: forbidden-1\r\n", bearer(&made["secret"])), undo);
+    let other = format!("lml_{id}_{}", "x".repeat(43));
+    server.ask_as(&format!("{}x-request-id: unknown-1\r\n", bearer(&json!(other))), undo);
+    server.ask_as("x-request-id: missing-1\r\n", undo);
+    server.try_ask_as("x-request-id: elsewhere-1\r\norigin: http://evil.example\r\n", undo);
+    assert_eq!(server.stop(), Some(0));
+    let log = place.read(LOG);
+    let lines = |request: &str| -> Vec<Value> {
+        let lines = log.lines().filter(|line| line.contains(request) && line.contains("\"INFO\""));
+        lines.map(|line| serde_json::from_str(line).expect("a line is an object")).collect()
+    };
+    let forbidden = &lines("forbidden-1")[0];
+    assert_eq!(
+        (&forbidden["code"], &forbidden["path"]),
+        (&json!("FORBIDDEN"), &json!("undo")),
+        "{forbidden}"
+    );
+    assert_eq!((&forbidden["author"], &forbidden["token"]), (&json!("reader"), &json!(id)), "{forbidden}");
+    let unknown = lines("unknown-1");
+    assert!(unknown.iter().any(|line| line["token"] == id), "{unknown:?}");
+    assert!(unknown.iter().any(|line| line["code"] == "UNAUTHENTICATED"), "{unknown:?}");
+    assert_eq!(lines("missing-1")[0]["code"], "UNAUTHENTICATED");
+    assert_eq!(lines("elsewhere-1")[0]["message"], "turned away");
+    for secret in [secret, &secret[13..], &other[13..]] {
+        assert!(!log.contains(secret), "a secret is logged");
+    }
 }
