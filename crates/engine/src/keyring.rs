@@ -50,7 +50,8 @@ pub(crate) struct Keyring {
 
 #[derive(Debug)]
 struct Known {
-    read: Instant,
+    /// When they were read; none when they are known to be others by now.
+    read: Option<Instant>,
     /// By the hashes of their secrets: how long a search takes tells of a hash, which nobody can aim at.
     tokens: HashMap<[u8; 32], Arc<Key>>,
     /// Cancelled with the first token, for ever.
@@ -135,21 +136,24 @@ impl Engine {
         }
     }
 
-    /// Reads the tokens anew, after a change of them.
+    /// Reads the tokens anew, after a change of them. Nobody comes in before that has succeeded.
     pub(crate) async fn tokens_changed(&self) -> Result<(), Error> {
         let _reading = self.0.keyring.reading.lock().await;
+        if let Some(known) = self.0.keyring.known.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            known.read = None;
+        }
         self.read_tokens().await
     }
 
     /// How old what is known of tokens is.
     fn age_of_tokens(&self) -> Option<Duration> {
         let known = self.0.keyring.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().map(|known| known.read.elapsed())
+        known.as_ref()?.read.map(|read| read.elapsed())
     }
 
     async fn read_tokens(&self) -> Result<(), Error> {
         // From before the question: what is answered may be older than the answer.
-        let read = Instant::now();
+        let read = Some(Instant::now());
         let rows = self.store().unrevoked_tokens().await?;
         let ever = !rows.is_empty() || self.store().had_tokens().await?;
         let rows: Vec<([u8; 32], Token)> =

@@ -69,7 +69,11 @@ impl Engine {
                 CreateTokenError::NameTaken { name } => Error::NameTaken { what: "token", name },
                 CreateTokenError::Storage(fault) => fault.into(),
             })?;
-            engine.tokens_changed().await
+            if let Err(error) = engine.tokens_changed().await {
+                // It is made, and read by whoever asks next.
+                tracing::warn!(%error, "tokens could not be read");
+            }
+            Ok(())
         });
         stored.await?;
         tracing::info!(token = token.id, name = token.name, by = by.name, "made a token");
@@ -112,6 +116,8 @@ impl Engine {
             return Err(Error::NotFound { what: "token", given, candidates: names, retired: false });
         };
         if token.revoked.is_some() {
+            // Whoever asks again may have been told that it failed, after it was stored.
+            self.tokens_changed().await?;
             return Ok(token.clone());
         }
         let (engine, id, now) = (self.clone(), token.id.clone(), self.now());

@@ -106,6 +106,20 @@ async fn what_another_process_does_to_tokens_is_noticed() {
     assert!(engine.admit(Some(secret.reveal()), Unnamed::Nobody).await.is_err());
 }
 
+/// A request to revoke whose answer was an error can be sent again.
+#[tokio::test]
+async fn what_is_revoked_already_is_good_for_nothing_here_either() {
+    let fixture = Fixture::new(OFTEN).await;
+    let engine = &fixture.engine;
+    let (token, secret) = make(engine, new("planner")).await;
+    let grant = engine.admit(Some(secret.reveal()), Unnamed::Nobody).await.expect("it is good");
+    fixture.execute("UPDATE api_tokens SET revoked = 1").await;
+    let revoked = engine.revoke_token(&token.id, &somebody()).await.expect("it is there");
+    assert_eq!(revoked.revoked, Some(1));
+    assert!(engine.admit(Some(secret.reveal()), Unnamed::Nobody).await.is_err());
+    ends(&grant).await;
+}
+
 #[tokio::test]
 async fn a_token_that_has_expired_is_refused_and_opens_nothing() {
     let fixture = Fixture::new(OFTEN).await;

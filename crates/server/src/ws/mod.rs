@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::admission::{self, Outside};
 use crate::caller;
+use crate::http::request_id;
 use crate::listen::Slot;
 use crate::router::Shared;
 
@@ -44,6 +45,8 @@ pub(crate) async fn upgrade(
     let token = match admission::token(&headers) {
         Ok(token) => token.map(str::to_owned),
         Err(Outside { status, error, .. }) => {
+            let id = request_id(&headers);
+            tracing::info!(request_id = %id, code = error.code.as_str(), "a WebSocket was refused");
             return (status, format!("{}\n", error.message)).into_response();
         }
     };
