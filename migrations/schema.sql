@@ -9,6 +9,21 @@ CREATE TABLE "actors" (
 
 CREATE UNIQUE INDEX "actors_actor" ON "actors" ("name", "kind", "client");
 
+CREATE TABLE "api_tokens" (
+  "id" text NOT NULL PRIMARY KEY,
+  "hash" blob NOT NULL,
+  "name" text NOT NULL,
+  "kind" smallint NOT NULL,
+  "scopes" smallint NOT NULL,
+  "programs" text NULL,
+  "created" integer NOT NULL,
+  "expires" integer NULL,
+  "last_used" integer NULL,
+  "revoked" integer NULL
+);
+
+CREATE UNIQUE INDEX "api_tokens_name" ON "api_tokens" ("name") WHERE "revoked" IS NULL;
+
 CREATE TABLE "log" (
   "position" integer NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,

@@ -28,13 +28,19 @@ const ASKED: &[(&str, &str)] = &[
     ("Query.simulation", r#"simulation(id: "SIMULATION") { status }"#),
     ("Query.tokens", "tokens { totalCount }"),
     (
+        "Mutation.createBranch",
+        r#"createBranch(input: {programId: "world", name: "main"}) { branch { name } }"#,
+    ),
+    (
         "Mutation.createCheckpoint",
         r#"createCheckpoint(input: {programId: "world", name: "start"}) { checkpoint { name } }"#,
     ),
     ("Mutation.createProgram", r#"createProgram(input: {name: ""}) { program { name } }"#),
     ("Mutation.createToken", r#"createToken(input: {name: "", scopes: [READ]}) { secret }"#),
+    ("Mutation.deleteBranch", r#"deleteBranch(input: {programId: "world", name: "x"}) { deleted }"#),
     ("Mutation.deleteCheckpoint", r#"deleteCheckpoint(input: {programId: "world", name: "x"}) { deleted }"#),
     ("Mutation.deleteProgram", r#"deleteProgram(input: {programId: "nobody"}) { deleted }"#),
+    ("Mutation.merge", r#"merge(input: {programId: "world", from: "start"}) { outcome { __typename } }"#),
     (
         "Mutation.proposeEdit",
         r#"proposeEdit(input: {programId: "world", dryRun: true, edits: [{setDoc: {ref: "world", doc: "x"}}]}) { outcome { __typename } }"#,
@@ -43,6 +49,10 @@ const ASKED: &[(&str, &str)] = &[
     (
         "Mutation.restoreCheckpoint",
         r#"restoreCheckpoint(input: {programId: "world", name: "start", dryRun: true}) { outcome { __typename } }"#,
+    ),
+    (
+        "Mutation.revert",
+        r#"revert(input: {programId: "world", revisions: [], dryRun: true}) { outcome { __typename } }"#,
     ),
     ("Mutation.revokeToken", r#"revokeToken(input: {token: "nobody"}) { token { id } }"#),
     ("Mutation.undo", r#"undo(input: {programId: "world", dryRun: true}) { outcome { __typename } }"#),
