@@ -30,6 +30,9 @@ impl<'a> Headers<'a> {
         if let Some(recent) = self.open.timeline.recent(number) {
             return Ok(Arc::clone(&recent.entry));
         }
+        if let Some(entry) = self.open.timeline.submitted(number) {
+            return Ok(Arc::clone(&entry.header));
+        }
         if !self.known.contains_key(&number) {
             let numbers: Vec<u64> = (number.saturating_sub(CHUNK - 1).max(1)..=number).collect();
             for header in self.engine.headers(self.open, &numbers).await? {

@@ -166,12 +166,15 @@ impl Way {
 }
 
 impl Engine {
-    /// The way to an entry.
+    /// The way to an entry, which may be submitted and not stored yet.
     pub(crate) async fn way(&self, open: &OpenProgram, number: u64) -> Result<Way, Error> {
         let (mut stretches, mut end) = (Vec::new(), number);
         loop {
             let missing = || Error::not_found("revision", format!("r{end}"));
-            let branch = self.header(open, end).await?.ok_or_else(missing)?.branch;
+            let branch = match open.timeline.submitted(end) {
+                Some(entry) => entry.branch,
+                None => self.header(open, end).await?.ok_or_else(missing)?.branch,
+            };
             let start = u64::from(branch).max(1);
             stretches.push(Stretch { branch, entries: start..=end });
             if branch == MAIN_BRANCH {

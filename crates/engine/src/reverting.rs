@@ -244,7 +244,10 @@ impl Engine {
         let headers: Vec<Arc<Header>> = line.into_iter().filter(|header| header.number >= oldest).collect();
         let mut steps = Vec::with_capacity(headers.len());
         for header in headers.into_iter().rev() {
-            let edits = self.edits(open, header.number).await?;
+            let edits = match open.timeline.submitted(header.number) {
+                Some(entry) => entry.edits.clone(),
+                None => self.edits(open, header.number).await?,
+            };
             steps.push(Step { header, edits });
         }
         let first = steps.first().and_then(|step| step.header.parents.first().copied()).unwrap_or_default();

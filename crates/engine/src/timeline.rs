@@ -156,8 +156,8 @@ pub struct Timeline {
     pub(crate) writer: Mutex<Writer>,
     /// Where new refs come from. Only the holder of the writer's lock sets it.
     refs: std::sync::Mutex<RefAllocator>,
-    /// What entries that are submitted and not stored yet made of the content, oldest first.
-    tentative: std::sync::Mutex<VecDeque<Option<Arc<Revision>>>>,
+    /// Entries that are submitted and not stored yet, oldest first, with what they made of the content.
+    tentative: std::sync::Mutex<VecDeque<(Arc<Entry>, Option<Arc<Revision>>)>>,
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
@@ -269,12 +269,22 @@ impl Timeline {
             entry.number == number || entry.kind.takes_target_state() && entry.target == Some(number)
         };
         let tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = tentative.iter().flatten().find(is_it).map(|revision| revision.checked.clone());
+        let found = tentative
+            .iter()
+            .filter_map(|(_, revision)| revision.as_ref())
+            .find(is_it)
+            .map(|revision| revision.checked.clone());
         drop(tentative);
         found.or_else(|| {
             let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
             committed.window.newest_first().find(is_it).map(|revision| revision.checked.clone())
         })
+    }
+
+    /// The entry with a number, if it is submitted and not stored yet. For those who plan on the writer's head only.
+    pub(crate) fn submitted(&self, number: u64) -> Option<Arc<Entry>> {
+        let tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
+        tentative.iter().map(|(entry, _)| entry).find(|entry| entry.number == number).map(Arc::clone)
     }
 
     /// The counter that the next refs come from.
@@ -332,10 +342,9 @@ impl Timeline {
         &self,
         writer: &mut Writer,
         head: Head,
-        revision: Option<Arc<Revision>>,
+        (entry, revision): (Arc<Entry>, Option<Arc<Revision>>),
         refs: RefAllocator,
         stored: lmlang_store::Entry,
-        event: Event,
     ) -> Pending {
         if let Some(idempotency) = &stored.idempotency {
             writer.keys.insert(idempotency.key.clone(), stored.seq);
@@ -348,8 +357,11 @@ impl Timeline {
         let ticket = self.committer.submit(Append { program: self.key(), entries: vec![stored] });
         writer.head = head.clone();
         self.set_refs(refs);
-        self.tentative.lock().unwrap_or_else(PoisonError::into_inner).push_back(revision.clone());
+        let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
+        tentative.push_back((Arc::clone(&entry), revision.clone()));
+        drop(tentative);
         let (answer, pending) = oneshot::channel();
+        let event = Event::Entry(entry);
         self.enqueue(Queued::Entry { head: Box::new(head), revision, ticket, event, bytes, answer });
         Pending(pending)
     }

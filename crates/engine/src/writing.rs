@@ -13,7 +13,6 @@ use lmlang_ir::RefAllocator;
 use crate::branches::Tip;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::events::Event;
 use crate::records;
 use crate::request::Call;
 use crate::timeline::{Head, Refused, Revision};
@@ -133,8 +132,7 @@ impl Engine {
                     Next::Content(revision) => Some(revision),
                 };
                 let branch = entry.branch;
-                let event = Event::Entry(entry);
-                let pending = timeline.submit(&mut writer, head, revision, refs, row, event);
+                let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row);
                 drop(writer);
                 pending.stored().await?;
                 self.snapshot_if_due(open, branch, bytes);

@@ -1,6 +1,7 @@
 //! The server over real sockets: with a small schema of its own, and with the real one.
 
 mod access;
+mod agents;
 mod endless;
 mod http;
 mod lifecycle;
