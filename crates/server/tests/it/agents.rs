@@ -128,3 +128,54 @@ async fn no_update_is_lost() {
     let checkup = real.engine.doctor(|_| {}).await.expect("the database can be read");
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
 }
+
+/// Works on a branch of its own and brings it into `main` again and again; takes one of its revisions back at the end.
+async fn branch_out(real: Arc<Real>, agent: usize) -> u64 {
+    let (branch, function) = (format!("agent/{agent}"), own(agent));
+    let make = "mutation($name: String!) { createBranch(input: {programId: \"shop\", name: $name}) { branch { name } } }";
+    real.data(make, json!({ "name": branch })).await;
+    let edit = "mutation($branch: String!, $ref: String!, $op: String!) {
+        proposeEdit(input: {programId: \"shop\", branch: $branch, edits: [{modifyNode: {ref: $ref, op: $op}}]}) { outcome { __typename } }
+        merge(input: {programId: \"shop\", from: $branch}) { outcome {
+            __typename ... on EditConflict { conflicts { ref kind message } } ... on NothingToDo { reason } ... on RevisionMade { revision { number } }
+        } }
+    }";
+    let (mut newest, mut value) = (0, 0);
+    for round in 1..=MERGES {
+        value = (agent * 1_000 + round) as u64;
+        let variables = json!({
+            "branch": branch, "ref": format!("m::{function}::v"), "op": format!("const.i64 {value}")
+        });
+        let made = real.data(edit, variables).await;
+        assert_eq!(made["proposeEdit"]["outcome"]["__typename"], "EditApplied");
+        let merged = &made["merge"]["outcome"];
+        newest = merged["revision"]["number"].as_u64().unwrap_or_else(|| panic!("{merged}"));
+    }
+    let revert = "mutation($revision: String!) {
+        revert(input: {programId: \"shop\", revisions: [$revision]}) { outcome { __typename ... on NothingToDo { reason } } alsoRemoved { number } }
+    }";
+    let reverted = real.data(revert, json!({ "revision": format!("r{newest}") })).await["revert"].take();
+    assert_eq!(reverted["outcome"]["__typename"], "RevisionMade", "{reverted}");
+    assert_eq!(reverted["alsoRemoved"], json!([]));
+    value - 1
+}
+
+const MERGES: usize = 6;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn branches_come_together_and_are_taken_back() {
+    let (agents, _) = size();
+    let real = Arc::new(start_real().await);
+    real.program("shop", &text(agents)).await;
+    let working: Vec<_> =
+        (0..agents).map(|agent| tokio::spawn(branch_out(Arc::clone(&real), agent))).collect();
+    for (agent, working) in working.into_iter().enumerate() {
+        let value = working.await.expect("an agent comes to its end");
+        let query = "query($f: String!) { program(name: \"shop\") { function(name: $f) { text } } }";
+        let found = real.data(query, json!({ "f": format!("m::{}", own(agent)) })).await;
+        let text = found["program"]["function"]["text"].as_str().expect("it has a text");
+        assert!(text.contains(&format!("const.i64 {value}\n")), "{agent}: {value}: {text}");
+    }
+    let checkup = real.engine.doctor(|_| {}).await.expect("the database can be read");
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+}
