@@ -4,7 +4,7 @@
 //! is done on it follows that revision, so that a state is found by walking from parent to parent: stretches of the log,
 //! each on one branch.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use imbl::OrdMap;
 use lmlang_history::Provenance;
@@ -13,6 +13,7 @@ use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::revision::{MAIN, check_name};
 use lmlang_ir::RefAllocator;
 use lmlang_store::Stretch;
+use tokio::sync::OnceCell;
 
 use crate::catalog::check_length;
 use crate::engine::{Engine, OpenProgram};
@@ -49,6 +50,12 @@ impl Tip {
         Ok(next)
     }
 
+    /// Whether it is the same state of the same branch.
+    pub(crate) fn is(&self, other: &Tip) -> bool {
+        let number = |tip: &Tip| (tip.branch, tip.revision.entry.number);
+        number(self) == number(other)
+    }
+
     /// What a new branch starts with: what came before can be undone on it too.
     fn branch_off(&self, branch: u32, name: &str) -> Tip {
         Tip { branch, name: Some(name.into()), line: self.line.branch_off(), ..self.clone() }
@@ -66,7 +73,7 @@ pub struct Branch {
     pub time: i64,
     /// Its newest state, once somebody has asked for it: building it again takes long. Every head in which nothing has
     /// happened to the branch since shares it.
-    tip: OnceLock<Tip>,
+    tip: OnceCell<Tip>,
 }
 
 impl Branch {
@@ -76,31 +83,35 @@ impl Branch {
     }
 }
 
-/// The branches beside `main`, by name. A clone copies a pointer.
+/// The branches beside `main`, by name. A clone copies pointers.
 #[derive(Clone, Debug, Default)]
-pub struct Branches(OrdMap<String, Arc<Branch>>);
+pub struct Branches {
+    named: OrdMap<String, Arc<Branch>>,
+    names: OrdMap<u32, String>,
+}
 
 impl Branches {
     /// The branch with a name.
     pub fn get(&self, name: &str) -> Option<&Arc<Branch>> {
-        self.0.get(name)
+        self.named.get(name)
     }
 
     /// The branch with a number.
     pub fn numbered(&self, number: u32) -> Option<&Arc<Branch>> {
-        self.0.values().find(|branch| branch.number == number)
+        self.get(self.names.get(&number)?)
     }
 
     /// All of them by name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Branch>> {
-        self.0.values()
+        self.named.values()
     }
 
     /// Takes an entry in that makes or removes a branch; its newest state, if that is in memory.
     pub(crate) fn follow(&mut self, entry: &Header, tip: Option<Tip>) {
         let (RevisionKind::Branch, Some(name)) = (entry.kind, &entry.name) else { return };
         if entry.target.is_none() {
-            self.0.remove(name);
+            self.named.remove(name);
+            self.names.remove(&entry.branch);
             return;
         }
         self.put(Branch { number: entry.branch, name: name.clone(), time: entry.time, tip: cell(tip) });
@@ -113,12 +124,13 @@ impl Branches {
     }
 
     fn put(&mut self, branch: Branch) {
-        self.0.insert(branch.name.clone(), Arc::new(branch));
+        self.names.insert(branch.number, branch.name.clone());
+        self.named.insert(branch.name.clone(), Arc::new(branch));
     }
 }
 
-fn cell(tip: Option<Tip>) -> OnceLock<Tip> {
-    tip.map_or_else(OnceLock::new, OnceLock::from)
+fn cell(tip: Option<Tip>) -> OnceCell<Tip> {
+    OnceCell::new_with(tip)
 }
 
 /// The way from the first entry of a program to one of its states, oldest stretch first.
@@ -131,10 +143,15 @@ impl Way {
         Way(vec![Stretch { branch: MAIN_BRANCH, entries: 1..=end }])
     }
 
-    /// The way with what follows on its last branch, up to a number.
-    pub(crate) fn until(mut self, number: u64) -> Way {
-        if let Some(last) = self.0.last_mut() {
-            last.entries = *last.entries.start()..=number.max(*last.entries.end());
+    /// The way with what follows on a branch, up to a number: on that of its end, or on one that begins there.
+    pub(crate) fn until(mut self, branch: u32, number: u64) -> Way {
+        let start = u64::from(branch).max(1);
+        match self.0.last_mut() {
+            Some(last) if last.branch == branch => {
+                last.entries = *last.entries.start()..=number.max(*last.entries.end());
+            }
+            Some(_) | None if start <= number => self.0.push(Stretch { branch, entries: start..=number }),
+            Some(_) | None => {}
         }
         self
     }
@@ -192,23 +209,23 @@ impl Engine {
             return Ok(head.main.clone());
         }
         let branch = head.branches.get(name).ok_or_else(|| no_branch(head, name))?;
-        match branch.tip.get() {
-            Some(tip) => Ok(tip.clone()),
-            // Rare, and much to keep room for in everything that asks for a tip.
-            None => Box::pin(self.load_tip(open, branch, head.last)).await,
+        if let Some(tip) = branch.tip.get() {
+            return Ok(tip.clone());
         }
+        // Once for all who ask. Rare, and much to keep room for in everything that asks for a tip.
+        let load = || self.load_tip(open, branch, head.last);
+        Box::pin(branch.tip.get_or_try_init(load)).await.cloned()
     }
 
     /// Builds the newest state of a branch again, as of an entry.
     async fn load_tip(&self, open: &OpenProgram, branch: &Branch, last: u64) -> Result<Tip, Error> {
         let newest = self.newest_on(open, branch.number, last).await?;
         let newest = newest.ok_or_else(|| Error::not_found("branch", &branch.name))?;
-        let tip = match self.tip_at(open, newest.number).await? {
+        Ok(match self.tip_at(open, newest.number).await? {
             tip if tip.branch == branch.number => tip,
             // Nothing has been done on it yet.
             tip => tip.branch_off(branch.number, &branch.name),
-        };
-        Ok(branch.tip.get_or_init(|| tip).clone())
+        })
     }
 
     /// The newest revision of the content on a branch that is not younger than an entry.
@@ -226,11 +243,9 @@ impl Engine {
 
     /// Whether the newest state of an entry's branch builds on it; a branch that is gone stays as it was.
     pub async fn is_held(&self, open: &OpenProgram, head: &Head, entry: &Header) -> Result<bool, Error> {
-        match entry.branch_name.as_deref().unwrap_or(MAIN) {
-            name if name == MAIN || head.branches.get(name).is_some() => {
-                Ok(self.tip(open, head, name).await?.line.holds(entry.number))
-            }
-            _ => Ok(true),
+        match head.branches.numbered(entry.branch) {
+            Some(branch) => Ok(self.tip(open, head, &branch.name).await?.line.holds(entry.number)),
+            None => Ok(entry.branch != MAIN_BRANCH || head.main.line.holds(entry.number)),
         }
     }
 
@@ -296,6 +311,8 @@ impl Engine {
         if name == MAIN {
             return Err(Error::bad_request("the branch `main` cannot be deleted"));
         }
+        // Before the writer is held: its state may take a while to find. What is not there is told by the plan.
+        drop(self.tip(open, &open.timeline.head(), name).await);
         let plan = |head: Head, refs: RefAllocator| async move {
             let tip = self.tip(open, &head, name).await?;
             let base = self.blank_header(RevisionKind::Branch, &head, &tip, &refs, call);

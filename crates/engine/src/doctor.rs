@@ -253,7 +253,12 @@ impl Replay {
         let begins = entry.kind == RevisionKind::Branch && entry.target.is_some();
         let tip = match begins {
             false => self.tips.remove(&entry.branch).or_else(|| (number == FIRST_SEQ).then(Tip::default)),
-            true => self.begun.get(&parent).map(|from| Tip { line: from.line.branch_off(), ..from.clone() }),
+            true => {
+                // One that was made while the log is read begins at a newest state, or this one has no parent.
+                let newest = || self.tips.values().find(|tip| tip.number == parent);
+                let from = self.begun.get(&parent).or_else(newest);
+                from.map(|from| Tip { line: from.line.branch_off(), ..from.clone() })
+            }
         };
         let Some(mut tip) = tip.filter(|tip| tip.number == parent) else {
             self.found.push((number, Symptom::Parent(parent)));

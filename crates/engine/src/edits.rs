@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::events::Event;
 use crate::merging::carry_over;
 use crate::opening::{changes_content, threads};
-use crate::past::HistoryQuery;
+use crate::past::{HistoryQuery, Place};
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::writing::Next::Content;
@@ -53,7 +53,7 @@ pub enum Outcome {
     Applied(Applied),
     /// The edits or their result have errors.
     Rejected(Box<Rejected>),
-    /// The base is behind the head.
+    /// Others have changed what it changes or reads.
     Conflict(Conflict),
 }
 
@@ -210,7 +210,7 @@ impl Engine {
         };
         let query = HistoryQuery {
             newest: number,
-            on_way_to: Some(number),
+            on_way_to: Some(Place { revision: number, branch: newest.entry.branch }),
             before: u64::MAX,
             author: None,
             touching: None,
@@ -283,7 +283,9 @@ impl Engine {
         {
             return Ok(Err(Outcome::Conflict(stale(&proposal.branch, &base.entry, &before.entry))));
         }
-        let small = proposal.edits.len() <= SMALL_EDITS
+        // Carrying over costs what has happened since.
+        let small = base.is_none()
+            && proposal.edits.len() <= SMALL_EDITS
             && text_bytes(&proposal.edits) <= SMALL_TEXT
             && !proposal.verify_all;
         let work = move || match base {

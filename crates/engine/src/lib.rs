@@ -62,7 +62,7 @@ pub use events::{Change, Event, Events, Told};
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview, Resolution};
-pub use past::{HistoryPage, HistoryQuery};
+pub use past::{HistoryPage, HistoryQuery, Place};
 pub use request::Call;
 pub use reverting::{RevertRequest, Reverted, Which};
 pub use secret::Secret;

@@ -9,6 +9,7 @@ use lmlang_history::diff;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::merge::{self, Side, merge};
 use lmlang_history::request::{EditRequest, expand};
+use lmlang_history::revision::MAIN;
 use lmlang_ir::{Program, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
 
@@ -20,7 +21,7 @@ use crate::error::Error;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::undo::Arrival;
-use crate::writing::{Next, Plan, Written};
+use crate::writing::{Next, Plan, UNHELD, Written};
 
 /// A request to bring one state into a branch.
 #[derive(Clone, Debug)]
@@ -84,35 +85,41 @@ impl Engine {
         request: &MergeRequest,
         call: &Call,
     ) -> Result<Arrival, Error> {
-        // Before the writer is held: old states may take a while to find. What is not there is told by the plan.
-        let before = &self.sides(open, &open.timeline.head(), request).await;
         if request.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
-            let planned = self.plan_merge(request, before.clone()?, &head, refs, call).await?;
-            return Ok(match planned {
+            let sides = self.sides(open, &head, request).await?;
+            return Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
                 Err(arrival) => arrival,
                 Ok((_, before, after, _)) => Arrival::Made { committed: false, before, after },
             });
         }
-        let plan = |head: Head, refs: RefAllocator| async move {
-            let sides = match before {
-                Ok(sides) if sides.are_newest(&head, request) => sides.clone(),
-                Ok(_) => self.sides(open, &head, request).await?,
-                Err(error) => return Err(error.clone()),
+        for attempt in 0..=UNHELD {
+            // Before the writer is held: old states may take a while to find. What is not there is told by the plan.
+            let before = &self.sides(open, &open.timeline.head(), request).await;
+            let plan = |head: Head, refs: RefAllocator| async move {
+                let sides = match before {
+                    Ok(sides) if sides.are_newest(&head, request) => sides.clone(),
+                    Ok(_) if attempt < UNHELD => return Ok(Plan::Leave(None)),
+                    Ok(_) => self.sides(open, &head, request).await?,
+                    Err(error) => return Err(error.clone()),
+                };
+                Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
+                    Err(arrival) => Plan::Leave(Some(arrival)),
+                    Ok((entry, before, after, refs)) => {
+                        let next = Next::Content(Arc::clone(&after));
+                        Plan::Append { entry, next, refs, answer: (before, after) }
+                    }
+                })
             };
-            Ok(match self.plan_merge(request, sides, &head, refs, call).await? {
-                Err(arrival) => Plan::Leave(arrival),
-                Ok((entry, before, after, refs)) => {
-                    let next = Next::Content(Arc::clone(&after));
-                    Plan::Append { entry, next, refs, answer: (before, after) }
-                }
-            })
-        };
-        match self.write(open, call, plan).await? {
-            Written::Stored((before, after)) => Ok(Arrival::Made { committed: true, before, after }),
-            Written::Left(arrival) => Ok(arrival),
-            Written::Repeated(number) => self.arrived(open, number).await,
+            return match self.write(open, call, plan).await? {
+                Written::Stored((before, after)) => Ok(Arrival::Made { committed: true, before, after }),
+                Written::Left(Some(arrival)) => Ok(arrival),
+                // The branches have moved meanwhile.
+                Written::Left(None) => continue,
+                Written::Repeated(number) => self.arrived(open, number).await,
+            };
         }
+        Err(Error::Overloaded { what: "changes" })
     }
 
     /// What a merge would come to. Stores nothing.
@@ -201,12 +208,13 @@ impl Engine {
 impl Sides {
     /// Whether nothing has happened to the branches since.
     fn are_newest(&self, head: &Head, request: &MergeRequest) -> bool {
-        let newest = |name: &str| match name == lmlang_history::revision::MAIN {
-            true => Some(head.main.revision.entry.number),
-            false => head.branches.get(name)?.tip().map(|tip| tip.revision.entry.number),
+        let newest = |name: &str| match name == MAIN {
+            true => Some(&head.main),
+            false => head.branches.get(name)?.tip(),
         };
-        let is_from = newest(&request.from).is_none_or(|number| number == self.from.entry.number);
-        newest(&request.into) == Some(self.into.revision.entry.number) && is_from
+        let from = newest(&request.from).map(|tip| tip.revision.entry.number);
+        newest(&request.into).is_some_and(|tip| tip.is(&self.into))
+            && from.is_none_or(|number| number == self.from.entry.number)
     }
 }
 

@@ -6,8 +6,9 @@ use lmlang_history::Touched;
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_history::record::{mention, touches};
 use lmlang_ir::Ref;
-use lmlang_store::{HistoryFilter, ProgramKey};
+use lmlang_store::{FIRST_SEQ, HistoryFilter, ProgramKey};
 
+use crate::branches::MAIN_BRANCH;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::records;
@@ -18,8 +19,8 @@ use crate::timeline::Revision;
 pub struct HistoryQuery {
     /// The newest entry that there is for the reader.
     pub newest: u64,
-    /// Only entries on the way to this revision, and what follows them on its branch: checkpoints, up to the newest.
-    pub on_way_to: Option<u64>,
+    /// Only entries on the way to a revision, and what follows them on a branch up to the newest: checkpoints.
+    pub on_way_to: Option<Place>,
     /// Only entries with smaller numbers.
     pub before: u64,
     /// Only entries by authors of this name.
@@ -30,6 +31,15 @@ pub struct HistoryQuery {
     pub kind: Option<RevisionKind>,
     /// How many at most.
     pub limit: usize,
+}
+
+/// A revision, and the branch on which somebody looks at it: its own, or one that begins there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The revision's number.
+    pub revision: u64,
+    /// The branch's number.
+    pub branch: u32,
 }
 
 /// Some entries of a log, without their edits.
@@ -92,7 +102,9 @@ impl Engine {
     /// What the store knows of a query: of `touching` only that its entries mention the entity.
     async fn filter(&self, open: &OpenProgram, query: &HistoryQuery) -> Result<HistoryFilter, Error> {
         let stretches = match query.on_way_to {
-            Some(number) => self.way(open, number).await?.until(query.newest).stretches().to_vec(),
+            Some(Place { revision, branch }) => {
+                self.way(open, revision).await?.until(branch, query.newest).stretches().to_vec()
+            }
             None => Vec::new(),
         };
         let actors = match &query.author {
@@ -198,9 +210,11 @@ impl Engine {
         revision: u64,
         limit: usize,
     ) -> Result<Vec<Arc<Header>>, Error> {
+        let missing = || Error::not_found("revision", format!("r{revision}"));
+        let branch = self.header(open, revision).await?.ok_or_else(missing)?.branch;
         let query = HistoryQuery {
             newest: revision,
-            on_way_to: Some(revision),
+            on_way_to: Some(Place { revision, branch }),
             before: u64::MAX,
             author: None,
             touching: Some(of),
@@ -217,11 +231,14 @@ impl Engine {
         of: Ref,
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
-        let head = open.timeline.head();
-        // Of a branch that is gone or not in memory, what `main` knows; it is looked up in the log where that is younger.
-        let known = &head.tip(revision.entry.branch).unwrap_or(&head.main).provenance;
-        let touched = known.of(of, owner, lmlang_store::FIRST_SEQ);
-        let newest = revision.entry.number;
+        let (head, newest) = (open.timeline.head(), revision.entry.number);
+        let known = match head.branches.numbered(revision.entry.branch) {
+            Some(branch) => self.tip(open, &head, &branch.name).await?.provenance,
+            None if revision.entry.branch == MAIN_BRANCH => head.main.provenance.clone(),
+            // Of a branch that is gone only the log knows.
+            None => return self.touched_in_log(open, newest, of, owner).await,
+        };
+        let touched = known.of(of, owner, FIRST_SEQ);
         if touched.modified <= newest {
             return Ok(touched);
         }
@@ -229,5 +246,22 @@ impl Engine {
         let last = self.touching(open, of, newest, 1).await?.pop();
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })
+    }
+
+    /// The revisions on the way to one that made and last changed an entity, or what it is part of.
+    async fn touched_in_log(
+        &self,
+        open: &OpenProgram,
+        newest: u64,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Touched, Error> {
+        for of in [Some(of), owner].into_iter().flatten() {
+            let entries = self.touching(open, of, newest, usize::MAX).await?;
+            if let (Some(first), Some(last)) = (entries.last(), entries.first()) {
+                return Ok(Touched { created: first.number, modified: last.number });
+            }
+        }
+        Ok(Touched { created: FIRST_SEQ, modified: FIRST_SEQ })
     }
 }

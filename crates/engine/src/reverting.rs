@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lmlang_history::footprint::{Collision as Touching, Footprint, footprint};
+use lmlang_history::line::NothingToDo;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::merge::{Conflict as Colliding, Merge};
 use lmlang_history::{Diff, Edit, apply_all, diff};
 use lmlang_ir::{Program, RefAllocator};
-use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic};
 use uuid::Uuid;
 
@@ -23,11 +23,10 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::merging::merged_states;
 use crate::opening::damaged;
-use crate::past::HistoryQuery;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::undo::Arrival;
-use crate::writing::{Next, Plan, Written};
+use crate::writing::{Next, Plan, UNHELD, Written};
 
 /// A request to take revisions back.
 #[derive(Clone, Debug)]
@@ -131,31 +130,38 @@ impl Engine {
         request: &RevertRequest,
         call: &Call,
     ) -> Result<Reverted, Error> {
-        // Before the writer is held: it may take a while. What is not there is told by the plan.
-        let before = &self.plan_revert(open, request, &open.timeline.head()).await;
         if request.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
-            let planned = before.clone()?.entry(self, &head, &refs, call);
+            let planned = self.plan_revert(open, request, &head).await?.entry(self, &head, &refs, call);
             return Ok(planned.map_or_else(|refused| *refused, |(_, _, reverted)| reverted));
         }
-        let plan = |head: Head, refs: RefAllocator| async move {
-            let newest = self.tip(open, &head, &request.branch).await?.revision.entry.number;
-            let planned = match before {
-                Ok(planned) if planned.tip.revision.entry.number == newest => planned.clone(),
-                Ok(_) => self.plan_revert(open, request, &head).await?,
-                Err(error) => return Err(error.clone()),
+        for attempt in 0..=UNHELD {
+            // Before the writer is held: it may take a while. What is not there is told by the plan.
+            let before = &self.plan_revert(open, request, &open.timeline.head()).await;
+            let plan = |head: Head, refs: RefAllocator| async move {
+                let newest = self.tip(open, &head, &request.branch).await?;
+                let planned = match before {
+                    Ok(planned) if planned.tip.is(&newest) => planned.clone(),
+                    Ok(_) if attempt < UNHELD => return Ok(Plan::Leave(None)),
+                    Ok(_) => self.plan_revert(open, request, &head).await?,
+                    Err(error) => return Err(error.clone()),
+                };
+                Ok(match planned.entry(self, &head, &refs, call) {
+                    Err(refused) => Plan::Leave(Some(refused)),
+                    Ok((entry, after, reverted)) => {
+                        Plan::Append { entry, next: Next::Content(after), refs, answer: reverted }
+                    }
+                })
             };
-            Ok(match planned.entry(self, &head, &refs, call) {
-                Err(refused) => Plan::Leave(refused),
-                Ok((entry, after, reverted)) => {
-                    Plan::Append { entry, next: Next::Content(after), refs, answer: Box::new(reverted) }
-                }
-            })
-        };
-        match self.write(open, call, plan).await? {
-            Written::Stored(reverted) | Written::Left(reverted) => Ok(reverted.committed()),
-            Written::Repeated(number) => self.reverted(open, request, number).await,
+            return match self.write(open, call, plan).await? {
+                Written::Stored(reverted) => Ok(reverted.committed()),
+                Written::Left(Some(refused)) => Ok(*refused),
+                // The branch has moved meanwhile.
+                Written::Left(None) => continue,
+                Written::Repeated(number) => self.reverted(open, request, number).await,
+            };
         }
+        Err(Error::Overloaded { what: "changes" })
     }
 
     /// What a request comes to as of a head.
@@ -173,6 +179,9 @@ impl Engine {
                 let conflict = stale(&request.branch, &seen, newest);
                 return Ok(refused(&tip, Reverted::nothing(Arrival::Conflict(conflict))));
             }
+        }
+        if request.which.count() == 0 {
+            return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(NothingToDo::NoStep.to_string()))));
         }
         let Some(undertaking) = self.undertaking(open, request, &tip).await? else {
             return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(request.nothing()))));
@@ -216,12 +225,7 @@ impl Engine {
     ) -> Result<Option<Undertaking>, Error> {
         let newest = tip.revision.entry.number;
         let named = self.named_by_request(open, request).await?;
-        let back_to = match &request.which {
-            Which::Revisions(_) => named.first().copied(),
-            Which::Author(author) => self.oldest_by(open, newest, author).await?,
-            Which::Run(_) => Some(FIRST_SEQ),
-            Which::Newest(..) | Which::TakenBack(..) => None,
-        };
+        let back_to = named.first().copied();
         let line = self.made_of(open, newest, back_to, &request.which).await?;
         let asked = match &request.which {
             Which::Revisions(_) => named,
@@ -242,6 +246,9 @@ impl Engine {
             }
         }
         let headers: Vec<Arc<Header>> = line.into_iter().filter(|header| header.number >= oldest).collect();
+        if headers.len() > MOST {
+            return Err(too_far(headers.len()));
+        }
         let mut steps = Vec::with_capacity(headers.len());
         for header in headers.into_iter().rev() {
             let edits = match open.timeline.submitted(header.number) {
@@ -252,8 +259,11 @@ impl Engine {
         }
         let first = steps.first().and_then(|step| step.header.parents.first().copied()).unwrap_or_default();
         let missing = || Error::not_found("revision", format!("r{first}"));
-        let before = self.state(open, first).await?.ok_or_else(missing)?;
-        Ok(Some(Undertaking { before: before.checked.program().clone(), steps, asked }))
+        let before = match open.timeline.made(first) {
+            Some(before) => before,
+            None => self.state(open, first).await?.ok_or_else(missing)?.checked.clone(),
+        };
+        Ok(Some(Undertaking { before: before.program().clone(), steps, asked }))
     }
 
     async fn named_by_request(
@@ -268,24 +278,6 @@ impl Engine {
             }
         }
         Ok(named)
-    }
-
-    /// The number of the oldest entry by an author on the way to a revision.
-    async fn oldest_by(&self, open: &OpenProgram, newest: u64, author: &str) -> Result<Option<u64>, Error> {
-        let query = HistoryQuery {
-            newest,
-            on_way_to: Some(newest),
-            before: u64::MAX,
-            author: Some(author.to_owned()),
-            touching: None,
-            kind: None,
-            limit: MOST,
-        };
-        let found = self.history(open, &query).await?;
-        if found.more {
-            return Err(too_far());
-        }
-        Ok(found.entries.last().map(|oldest| oldest.number))
     }
 
     /// The entries that the content of a state is made of on its branch, newest first: back to a number, or as far as it
@@ -308,9 +300,6 @@ impl Engine {
             let chosen = || line.len().is_power_of_two() && which.has_chosen(&line);
             if far || back_to.is_none() && chosen() {
                 break;
-            }
-            if line.len() > MOST {
-                return Err(too_far());
             }
         }
         Ok(line)
@@ -340,9 +329,8 @@ impl Engine {
 }
 
 /// The error of a request that goes further back than is looked.
-fn too_far() -> Error {
-    let limit = MOST as u64;
-    Error::Limit { which: "revertedSpan", limit, actual: limit + 1 }
+fn too_far(span: usize) -> Error {
+    Error::Limit { which: "revertedSpan", limit: MOST as u64, actual: span as u64 }
 }
 
 impl RevertRequest {
@@ -375,7 +363,7 @@ impl Which {
     fn has_chosen(&self, line: &[Arc<Header>]) -> bool {
         let oldest = line.last().map_or(0, |header| header.number);
         let looks_at = |header: &Arc<Header>| header.taken_back().all(|number| number >= oldest);
-        self.choose(line).len() >= self.count() && line.iter().all(looks_at)
+        self.choice(line).1 && line.iter().all(looks_at)
     }
 
     /// Whether an entry is asked for by who made it.
@@ -390,6 +378,11 @@ impl Which {
 
     /// Chooses among the entries that a content is made of, newest first.
     fn choose(&self, line: &[Arc<Header>]) -> BTreeSet<u64> {
+        self.choice(line).0
+    }
+
+    /// What is chosen, and whether that is all, whatever is older.
+    fn choice(&self, line: &[Arc<Header>]) -> (BTreeSet<u64>, bool) {
         let mut taken_back = BTreeSet::new();
         let mut chosen = BTreeSet::new();
         for header in line {
@@ -399,7 +392,9 @@ impl Which {
             let reverts = header.kind == RevisionKind::Revert;
             match self {
                 // A change by the author ends what could be brought back.
-                Which::TakenBack(author, _) if header.actor.name == *author && !reverts => break,
+                Which::TakenBack(author, _) if header.actor.name == *author && !reverts => {
+                    return (chosen, true);
+                }
                 Which::TakenBack(..) if reverts && self.brings_back(header, line) => {
                     chosen.insert(header.number);
                 }
@@ -414,10 +409,10 @@ impl Which {
                 taken_back.extend(header.taken_back());
             }
             if chosen.len() >= self.count() {
-                break;
+                return (chosen, true);
             }
         }
-        chosen
+        (chosen, false)
     }
 
     /// Whether an entry took back what is to be brought back: something that the author made.

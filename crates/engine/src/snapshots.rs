@@ -73,7 +73,8 @@ impl Engine {
     pub(crate) fn snapshot_if_due(&self, open: &OpenProgram, branch: u32, bytes: usize) {
         let Some(earlier) = open.timeline.snapshots.begin(bytes, &self.0.snapshots) else { return };
         let head = open.timeline.head();
-        let tip = head.tip(branch).unwrap_or(&head.main);
+        // A branch on which nothing has been done yet has a state of another one.
+        let tip = head.tip(branch).filter(|tip| tip.revision.entry.branch == branch).unwrap_or(&head.main);
         let state = Arc::new(state_of(&head, tip));
         let (engine, timeline) = (self.clone(), Arc::clone(&open.timeline));
         self.spawn(async move {

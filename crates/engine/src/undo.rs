@@ -49,7 +49,7 @@ pub struct Travel {
 /// What became of it.
 #[derive(Clone, Debug)]
 pub enum Arrival {
-    /// The content is that of the target.
+    /// A revision was made: the content is that of the target, or what a merge or a revert came to.
     Made {
         /// Whether it is stored: not for a dry run.
         committed: bool,
@@ -58,9 +58,9 @@ pub enum Arrival {
         /// The state that it led to; its entry is not in the log for a dry run.
         after: Arc<Revision>,
     },
-    /// There is nothing to undo or redo, or the content is that of the target already.
+    /// There is nothing to do, for this reason.
     Nothing(String),
-    /// The head has moved.
+    /// The head has moved, or what is asked for cannot be together with what is there.
     Conflict(Conflict),
 }
 

@@ -55,6 +55,9 @@ pub(crate) enum Written<A, L> {
     Repeated(u64),
 }
 
+/// How often a long plan is made again without the writer held because its branch has moved meanwhile.
+pub(crate) const UNHELD: usize = 3;
+
 /// How often a change is planned again when an entry before it could not be stored.
 const ATTEMPTS: usize = 8;
 

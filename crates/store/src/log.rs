@@ -157,7 +157,7 @@ impl Store {
             return Ok(of(program).filter(on(stretch.branch)).filter(numbers).count(&self.reader).await?);
         }
         // Numbers have no gaps, and what is not on `main` has an index.
-        let others = of(program).filter(Expr::cust("\"branch\" <> 0")).filter(numbers);
+        let others = of(program).filter(beside_main(stretch.entries.clone()));
         let all = stretch.entries.end().saturating_sub(*stretch.entries.start()) + 1;
         Ok(all - others.count(&self.reader).await?)
     }
@@ -330,9 +330,16 @@ pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
 fn on(branch: u32) -> SimpleExpr {
     match branch {
         0 => log::Column::Branch.eq(0),
-        // Not a parameter: the index is chosen only if the planner sees the value.
-        other => SimpleExpr::from(Expr::cust(format!("\"branch\" = {other}"))),
+        // Word for word what the index is for, or the planner does not choose it.
+        other => SimpleExpr::from(Expr::cust(format!("(\"branch\" <> 0 AND \"branch\" = {other})"))),
     }
+}
+
+/// Whether an entry is in a range and not on `main`.
+fn beside_main(range: RangeInclusive<u64>) -> SimpleExpr {
+    let (start, end) = (to_row(*range.start()), to_row(*range.end()));
+    // The sign keeps the planner from the key of the log, which has all of the rows.
+    SimpleExpr::from(Expr::cust(format!("\"branch\" <> 0 AND +\"seq\" BETWEEN {start} AND {end}")))
 }
 
 /// Whether an entry is in a stretch.
@@ -372,4 +379,36 @@ fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> 
 /// A number as the database compares it: what is too large for it is larger than any that it holds.
 pub(crate) fn to_row(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::{ConnectionTrait, Database, DbBackend, QueryTrait, Statement};
+
+    use super::*;
+
+    /// What SQLite does to answer a query.
+    async fn plan(query: Select<log::Entity>) -> String {
+        let db = Database::connect("sqlite::memory:").await.expect("a database in memory opens");
+        lmlang_migrations::migrate(&db).await.expect("it takes the schema");
+        let sql = format!("EXPLAIN QUERY PLAN {}", query.build(DbBackend::Sqlite));
+        let rows = db.query_all_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.expect("it plans");
+        let steps =
+            rows.iter().map(|row| row.try_get::<String>("", "detail").expect("a step says what it does"));
+        steps.collect::<Vec<_>>().join("; ")
+    }
+
+    #[tokio::test]
+    async fn entries_of_a_branch_are_found_by_its_index() {
+        let stretch = Stretch { branch: 7, entries: 7..=1_000_000 };
+        let entries = of(ProgramKey(1)).filter(within(&stretch));
+        for query in [
+            entries.clone().order_by_asc(log::Column::Seq),
+            entries.order_by_desc(log::Column::Seq).limit(1),
+            of(ProgramKey(1)).filter(beside_main(1..=1_000_000)).select_only().column(log::Column::Seq),
+        ] {
+            let plan = plan(query).await;
+            assert!(plan.contains("log_branches"), "{plan}");
+        }
+    }
 }

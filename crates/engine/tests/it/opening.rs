@@ -138,3 +138,23 @@ async fn old_revisions_are_built_from_the_snapshot_before_them() {
         assert_eq!((state.entry.number, state.checked.program().root_hash()), (entry, hash), "r{number}");
     }
 }
+
+#[tokio::test]
+async fn a_new_branch_leaves_what_was_undone_alone() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    for step in 1..4 {
+        fixture.replace("shop", "app::price", &price(step)).await;
+    }
+    assert!(fixture.travel(&open, Way::Undo(Distance::Steps(1))).await);
+    // As many as make a snapshot due.
+    for step in 0..12 {
+        fixture.engine.create_branch(&open, &format!("b{step}"), None, &call()).await.map(drop).unwrap();
+    }
+    fixture.snapshot_after(&open, 5).await;
+    let before = known(&fixture, &open).await;
+    let fixture = fixture.reopened(&[]).await;
+    let open = fixture.find("shop").await;
+    assert_eq!(known(&fixture, &open).await, before);
+    assert!(fixture.travel(&open, Way::Redo(Distance::Steps(1))).await);
+}

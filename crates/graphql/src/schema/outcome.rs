@@ -30,14 +30,14 @@ pub enum ProposeEditOutcome {
     Conflict(EditConflict),
 }
 
-/// What became of an undo, a redo or a restore.
+/// What became of an undo, a redo, a restore, a merge or a revert.
 #[derive(Clone, Union)]
 pub enum RevisionOutcome {
     /// A revision was appended.
     Made(RevisionMade),
-    /// There is nothing to undo, to redo, to restore or to merge.
+    /// There is nothing to do.
     Nothing(NothingToDo),
-    /// The head has moved; nothing has changed.
+    /// The head has moved, or both sides cannot be; nothing has changed.
     Conflict(EditConflict),
 }
 
@@ -414,7 +414,7 @@ impl ProposeEditOutcome {
     }
 }
 
-/// A revision that an undo, a redo, a restore or a merge appended.
+/// A revision that an undo, a redo, a restore, a merge or a revert appended.
 #[derive(Clone)]
 pub struct RevisionMade {
     before: View,
@@ -451,7 +451,7 @@ impl RevisionMade {
     }
 }
 
-/// There is nothing to undo, to redo, to restore or to merge.
+/// There is nothing to do.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct NothingToDo {
     /// Why.

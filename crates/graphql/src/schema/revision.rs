@@ -185,7 +185,8 @@ impl Revision {
         !held.unwrap_or(true)
     }
 
-    /// What an undo, redo, revert or restore went back to; the revision that a checkpoint names.
+    /// What an undo, redo or restore went back to; what a revert took back, if that is one; the revision that a checkpoint
+    /// names or a branch begins with.
     async fn target(&self) -> Option<Result<Revision>> {
         match self.entry.target {
             Some(number) => nullable(numbered(&self.view, number).await),
@@ -218,7 +219,7 @@ pub(crate) async fn history(
     let touching = touching.map(named);
     let query = lmlang_engine::HistoryQuery {
         newest: view.newest_entry(),
-        on_way_to: Some(view.stored_revision()),
+        on_way_to: Some(view.stored_place()),
         before: page.after_number()?.unwrap_or(u64::MAX),
         author,
         touching: touching.transpose()?,

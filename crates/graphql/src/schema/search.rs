@@ -241,7 +241,7 @@ async fn changed(
     loop {
         let query = lmlang_engine::HistoryQuery {
             newest,
-            on_way_to: Some(view.stored_revision()),
+            on_way_to: Some(view.stored_place()),
             before,
             author: author.map(str::to_owned),
             touching: None,

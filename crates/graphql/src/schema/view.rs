@@ -157,13 +157,18 @@ impl View {
         }
     }
 
-    /// The number of the newest stored revision of the content that this view builds on.
-    pub fn stored_revision(&self) -> u64 {
+    /// The newest stored revision of the content that this view builds on, and the branch that it looks at.
+    pub fn stored_place(&self) -> lmlang_engine::Place {
         let entry = &self.0.revision.entry;
-        match self.is_stored() {
+        let named = match &self.0.id.view {
+            Which::Branch(name) => self.0.head.as_ref().and_then(|head| head.branches.get(name)),
+            Which::Head | Which::Pinned(_) | Which::Dry(_) => None,
+        };
+        let revision = match self.is_stored() {
             true => entry.number,
             false => entry.parents.first().copied().unwrap_or_default(),
-        }
+        };
+        lmlang_engine::Place { revision, branch: named.map_or(entry.branch, |branch| branch.number) }
     }
 
     /// All that belongs to the head of the program, for a view of a branch.
