@@ -57,36 +57,49 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// What two states of a program have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Common {
-    /// The number of the newest entry that made a state which both build on.
-    pub(crate) base: u64,
-    /// Whether that is the second one: the first has all of it.
-    pub(crate) second_is_base: bool,
+/// Who builds on an entry: the first, the second, or something that both have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Builders {
+    first: bool,
+    second: bool,
+    common: bool,
 }
 
 impl Engine {
-    /// The newest state that two states build on: from the newest on, the first that is reached from both.
-    pub(crate) async fn common(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Common, Error> {
+    /// The numbers of the newest entries that made states which two states build on, newest first: several only where
+    /// branches were merged into each other crosswise.
+    ///
+    /// From the newest entry on, what is reached from both and from no other such entry.
+    pub(crate) async fn common(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Vec<u64>, Error> {
         let mut headers = Headers::new(self, open);
+        // What is still to be looked at. Parents have lower numbers.
+        let mut ahead: BTreeMap<u64, (Arc<Header>, Builders)> = BTreeMap::new();
         let (a, b) = (headers.maker(a).await?, headers.maker(b).await?);
-        let second = b.number;
-        // What is still to be looked at, with the sides that build on it. Parents have lower numbers.
-        let mut ahead: BTreeMap<u64, (Arc<Header>, [bool; 2])> = BTreeMap::new();
-        for (side, header) in [a, b].into_iter().enumerate() {
-            ahead.entry(header.number).or_insert((header, [false; 2])).1[side] = true;
+        for (header, first) in [(a, true), (b, false)] {
+            let builders = &mut ahead.entry(header.number).or_insert((header, Builders::default())).1;
+            (builders.first, builders.second) = (builders.first || first, builders.second || !first);
         }
-        while let Some((number, (header, sides))) = ahead.pop_last() {
-            if sides == [true, true] {
-                return Ok(Common { base: number, second_is_base: number == second });
+        let mut found = Vec::new();
+        while ahead.values().any(|(_, builders)| !builders.common)
+            && let Some((number, (header, mut builders))) = ahead.pop_last()
+        {
+            if builders.first && builders.second && !builders.common {
+                found.push(number);
+                builders.common = true;
             }
             for parent in &header.parents {
                 let maker = headers.maker(*parent).await?;
-                let known = &mut ahead.entry(maker.number).or_insert((maker, [false; 2])).1;
-                *known = [known[0] || sides[0], known[1] || sides[1]];
+                let known = &mut ahead.entry(maker.number).or_insert((maker, Builders::default())).1;
+                known.first |= builders.first;
+                known.second |= builders.second;
+                known.common |= builders.common;
             }
         }
-        Err(Error::not_found("revision", format!("r{second}")))
+        Ok(found)
+    }
+
+    /// The number of the entry that made the content of an entry.
+    pub(crate) async fn maker(&self, open: &OpenProgram, number: u64) -> Result<u64, Error> {
+        Ok(Headers::new(self, open).maker(number).await?.number)
     }
 }

@@ -226,6 +226,7 @@ impl Engine {
             target: None,
             reverts: Vec::new(),
             also_reverts: Vec::new(),
+            resolved: Vec::new(),
             name: None,
             names: Vec::new(),
             idempotency: call.idempotency.clone(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lmlang_history::log::Header;
 use lmlang_history::merge;
+use lmlang_history::revision::MAIN;
 use lmlang_ir::Program;
 use lmlang_verify::Diagnostic;
 
@@ -43,6 +44,8 @@ pub mod kind {
     pub const HASH_MISMATCH: &str = "HASH_MISMATCH";
     /// Both changes are right alone, and together they are not.
     pub const ILL_TYPED: &str = "ILL_TYPED";
+    /// Later work by others rests on what an author would take back.
+    pub const RESTED_ON: &str = "RESTED_ON";
     /// The edits of a resolution cannot be carried out.
     pub const RESOLUTION: &str = "RESOLUTION";
 }
@@ -69,7 +72,13 @@ impl From<merge::Conflict> for Collision {
 
 /// The conflict of a request that was made for a head which has moved.
 pub(crate) fn stale(branch: &str, base: &Arc<Header>, head: &Arc<Header>) -> Conflict {
-    let message = format!("the head is at r{}, not at r{}", head.number, base.number);
+    let message = match base.branch == head.branch {
+        true => format!("the head is at r{}, not at r{}", head.number, base.number),
+        false => {
+            let of = base.branch_name.as_deref().unwrap_or(MAIN);
+            format!("r{} is on the branch `{of}`, and `{branch}` is not made of it", base.number)
+        }
+    };
     let conflicts = vec![Collision::plain(branch.to_owned(), kind::STALE_BASE, message)];
     Conflict { base: Some(Arc::clone(base)), head: Arc::clone(head), conflicts }
 }

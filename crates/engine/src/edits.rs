@@ -13,7 +13,7 @@ use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
 use crate::blame::blame;
-use crate::branches::Tip;
+use crate::branches::{MAIN_BRANCH, Tip};
 use crate::catalog::Selector;
 use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
@@ -149,6 +149,7 @@ impl Engine {
             );
         }
         let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
+        let branch = proposal.branch.clone();
         let proposal = Arc::new(proposal);
         let plan = |head: Head, refs: RefAllocator| {
             let (base, proposal, open) = (base.clone(), Arc::clone(&proposal), &open);
@@ -166,7 +167,9 @@ impl Engine {
             Written::Stored((next, after)) => self.applied(open, &base?, next, true, after).await,
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
-                let refused = Event::Refused { actor: call.actor.clone(), outcome: Arc::new(told), edits };
+                let branch = open.timeline.head().number_of(&branch).unwrap_or(MAIN_BRANCH);
+                let actor = call.actor.clone();
+                let refused = Event::Refused { actor, branch, outcome: Arc::new(told), edits };
                 open.tell(refused, text.min(TOLD_TEXT) + edits * TOLD_EDIT);
                 Ok(outcome)
             }

@@ -22,6 +22,8 @@ pub enum Event {
     Refused {
         /// Who asked for it.
         actor: Actor,
+        /// The branch, by number, that it was for.
+        branch: u32,
         /// Why.
         outcome: Arc<Outcome>,
         /// How many edits it had.

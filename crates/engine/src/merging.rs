@@ -3,17 +3,18 @@
 //! Both are a three-way merge of states, with the verifier's word on what came of it: nothing is stored that has a finding
 //! which neither side has alone.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lmlang_history::diff;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::merge::{self, Side, merge};
 use lmlang_history::request::{EditRequest, expand};
 use lmlang_history::revision::MAIN;
+use lmlang_history::{Edit, diff};
 use lmlang_ir::{Program, Ref, RefAllocator};
+use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
 
-use crate::ancestry::Common;
 use crate::branches::Tip;
 use crate::conflict::{Collision, Conflict, kind};
 use crate::engine::{Engine, OpenProgram};
@@ -65,8 +66,12 @@ pub struct Preview {
 struct Sides {
     into: Tip,
     from: Arc<Revision>,
-    common: Common,
+    /// The newest revision that both come from.
     base: Arc<Revision>,
+    /// Its content; where there are several such revisions, what they come to together.
+    content: Program,
+    /// Whether the branch has all of what is brought in.
+    has_all: bool,
 }
 
 /// What three states came to.
@@ -75,6 +80,8 @@ struct Combined {
     checked: Checked,
     refs: RefAllocator,
     conflicts: Vec<Collision>,
+    /// What the edits of resolutions made or changed.
+    resolved: BTreeSet<Ref>,
 }
 
 impl Engine {
@@ -141,9 +148,30 @@ impl Engine {
         let into = self.tip(open, head, &request.into).await?;
         let from = self.revision(open, Some(&request.from)).await?;
         let common = self.common(open, into.revision.entry.number, from.entry.number).await?;
-        let missing = || Error::not_found("revision", format!("r{}", common.base));
-        let base = self.state(open, common.base).await?.ok_or_else(missing)?;
-        Ok(Sides { into, from, common, base })
+        let has_all = common == [self.maker(open, from.entry.number).await?];
+        let mut bases = Vec::new();
+        for number in common {
+            bases.push(self.found(open, number).await?);
+        }
+        let missing = || Error::not_found("revision", request.from.clone());
+        let base = bases.first().map(Arc::clone).ok_or_else(missing)?;
+        let mut content = base.checked.program().clone();
+        for other in bases.into_iter().skip(1) {
+            // What they say differently is as it was before both, so that it is asked about again.
+            let before = self.common(open, base.entry.number, other.entry.number).await?;
+            let before = self.found(open, before.first().copied().unwrap_or(FIRST_SEQ)).await?;
+            let merge = move || {
+                let other = other.checked.program();
+                merged_states(before.checked.program(), &content, other, &[]).map(|merged| merged.program)
+            };
+            content = self.compute(merge).await??;
+        }
+        Ok(Sides { into, from, base, content, has_all })
+    }
+
+    async fn found(&self, open: &OpenProgram, number: u64) -> Result<Arc<Revision>, Error> {
+        let missing = || Error::not_found("revision", format!("r{number}"));
+        self.state(open, number).await?.ok_or_else(missing)
     }
 
     /// The entry of a merge, the states before and after it, and the counter of refs.
@@ -155,7 +183,7 @@ impl Engine {
         refs: RefAllocator,
         call: &Call,
     ) -> Result<Result<(Entry, Arc<Revision>, Arc<Revision>, RefAllocator), Arrival>, Error> {
-        if sides.common.second_is_base {
+        if sides.has_all {
             let MergeRequest { from, into, .. } = request;
             return Ok(Err(Arrival::Nothing(format!("`{into}` has all of `{from}` already"))));
         }
@@ -185,6 +213,7 @@ impl Engine {
             parents: vec![sides.into.revision.entry.number, sides.from.entry.number],
             counts: difference.counts(),
             root_hash: combined.checked.program().root_hash(),
+            resolved: combined.resolved.iter().copied().collect(),
             ..blank
         };
         let entry = Entry::new(header, difference.edits);
@@ -200,8 +229,9 @@ impl Engine {
         resolutions: Vec<Resolution>,
         refs: RefAllocator,
     ) -> Result<Combined, Error> {
-        let states = [&sides.base, &sides.into.revision, &sides.from].map(|side| side.checked.clone());
-        self.compute(move || combine(&states, &resolutions, refs)).await?
+        let base = sides.content.clone();
+        let states = [&sides.into.revision, &sides.from].map(|side| side.checked.clone());
+        self.compute(move || combine(&base, &states, &resolutions, refs)).await?
     }
 }
 
@@ -219,7 +249,8 @@ impl Sides {
 }
 
 fn combine(
-    [base, ours, theirs]: &[Checked; 3],
+    base: &Program,
+    [ours, theirs]: &[Checked; 2],
     resolutions: &[Resolution],
     mut refs: RefAllocator,
 ) -> Result<Combined, Error> {
@@ -227,9 +258,9 @@ fn combine(
         .iter()
         .filter_map(|one| Some(merge::Resolution { of: one.of, take: one.take? }))
         .collect();
-    let merged = merged_states(base.program(), ours.program(), theirs.program(), &sides)?;
+    let merged = merged_states(base, ours.program(), theirs.program(), &sides)?;
     let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
-    let mut program = merged.program;
+    let (mut program, mut resolved) = (merged.program, BTreeSet::new());
     for Resolution { of, edits, .. } in resolutions {
         if edits.is_empty() {
             continue;
@@ -237,6 +268,7 @@ fn combine(
         match expand(&program, &mut refs, edits) {
             Ok(expanded) => {
                 program = expanded.program;
+                resolved.extend(expanded.edits.iter().map(Edit::subject));
                 // Whoever says what it is to be has looked at both sides.
                 conflicts.retain(|conflict| conflict.of != of.to_string());
             }
@@ -253,7 +285,7 @@ fn combine(
     let checked = ours.update(program);
     let together = disagreements(&checked, ours, theirs);
     conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), found)));
-    Ok(Combined { checked, refs, conflicts })
+    Ok(Combined { checked, refs, conflicts, resolved })
 }
 
 pub(crate) fn merged_states(

@@ -182,12 +182,12 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let mut touched = self.touched(open, revision, of, owner).await?;
-        while let Some(merged) = self.merged_by(open, touched.modified).await?
+        while let Some(merged) = self.merged_by(open, touched.modified, of).await?
             && let Some(newest) = self.touching(open, of, merged, 1).await?.first()
         {
             touched.modified = newest.number;
         }
-        while let Some(merged) = self.merged_by(open, touched.created).await?
+        while let Some(merged) = self.merged_by(open, touched.created, of).await?
             && let Some(oldest) = self.touching(open, of, merged, usize::MAX).await?.last()
         {
             touched.created = oldest.number;
@@ -195,10 +195,12 @@ impl Engine {
         Ok(touched)
     }
 
-    /// The revision that was merged by the entry with a number, if that is a merge.
-    async fn merged_by(&self, open: &OpenProgram, number: u64) -> Result<Option<u64>, Error> {
+    /// The revision that was merged by the entry with a number, if that is a merge which took an entity from there.
+    async fn merged_by(&self, open: &OpenProgram, number: u64, of: Ref) -> Result<Option<u64>, Error> {
         let entry = self.header(open, number).await?;
-        let merge = entry.filter(|entry| entry.kind == RevisionKind::Merge);
+        let is_merge =
+            |entry: &Arc<Header>| entry.kind == RevisionKind::Merge && !entry.resolved.contains(&of);
+        let merge = entry.filter(is_merge);
         Ok(merge.and_then(|entry| entry.parents.get(1).copied()))
     }
 

@@ -79,6 +79,8 @@ pub(crate) async fn header(engine: &Engine, row: store::Header) -> Result<Header
         target: row.target,
         reverts: notes.reverts.clone(),
         also_reverts: notes.also_reverts.clone(),
+        resolved: refs(&notes.resolved)
+            .ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
         name: notes.name.clone(),
         names: notes.names().ok_or_else(|| damaged("it names something that is no ref".to_owned()))?,
         idempotency,
@@ -174,6 +176,9 @@ struct Notes {
     reverts: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     also_reverts: Vec<u64>,
+    /// What the edits of resolutions made or changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    resolved: Vec<String>,
     /// The checkpoint or branch that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -193,6 +198,10 @@ impl Notes {
     }
 }
 
+fn refs(texts: &[String]) -> Option<Vec<Ref>> {
+    texts.iter().map(|of| of.parse().ok()).collect()
+}
+
 fn encode_notes(entry: &Header) -> Vec<u8> {
     let counts = entry.counts;
     let notes = Notes {
@@ -200,6 +209,7 @@ fn encode_notes(entry: &Header) -> Vec<u8> {
         branch: entry.branch_name.clone(),
         reverts: entry.reverts.clone(),
         also_reverts: entry.also_reverts.clone(),
+        resolved: entry.resolved.iter().map(Ref::to_string).collect(),
         name: entry.name.clone(),
         names: entry.names.iter().map(|(name, of)| (name.clone(), of.to_string())).collect(),
     };

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::ancestry::Headers;
 use crate::branches::Tip;
-use crate::conflict::{Collision, Conflict, stale};
+use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::merging::merged_states;
@@ -197,7 +197,7 @@ impl Engine {
         let (undertaking, outcome, checked, findings, difference) = self.compute(work).await??;
         let wrong = findings.iter().filter(|found| found.class() == Class::Error);
         let wrong = wrong.map(|found| Collision::disagreement(checked.program(), found));
-        let conflicts: Vec<Collision> =
+        let mut conflicts: Vec<Collision> =
             outcome.conflicts.into_iter().map(Collision::from).chain(wrong).collect();
         let removed = outcome.removed;
         let headers = |wanted: &dyn Fn(&u64) -> bool| {
@@ -206,6 +206,11 @@ impl Engine {
         };
         let also_removed = headers(&|number| removed.contains(number) && !undertaking.asked.contains(number));
         let kept = headers(&|number| !removed.contains(number));
+        // Who takes back their own takes nobody else's along.
+        if let Which::Newest(author, _) | Which::TakenBack(author, _) = &request.which {
+            let others = also_removed.iter().filter(|header| header.actor.name != *author);
+            conflicts.extend(others.map(|header| rested_on(header)));
+        }
         if !conflicts.is_empty() {
             let head = Arc::clone(&tip.revision.entry);
             let arrival = Arrival::Conflict(Conflict { base: None, head, conflicts });
@@ -240,7 +245,11 @@ impl Engine {
                 }
                 Some(_) => {}
                 None => {
-                    let message = format!("the content of `{}` is not made of r{number}", request.branch);
+                    let message = format!(
+                        "r{number} is no revision that the content of `{}` was made by: it was taken back, or came with a \
+                         merge, which can be named itself",
+                        request.branch
+                    );
                     return Err(Error::bad_request(message));
                 }
             }
@@ -328,6 +337,16 @@ impl Engine {
     }
 }
 
+/// A revision by somebody else that would have to go, too.
+fn rested_on(header: &Header) -> Collision {
+    let number = header.number;
+    let message = format!(
+        "r{number} by `{}` rests on what would be taken back: `revert` takes both, and says what else goes",
+        header.actor.name
+    );
+    Collision::plain(format!("r{number}"), kind::RESTED_ON, message)
+}
+
 /// The error of a request that goes further back than is looked.
 fn too_far(span: usize) -> Error {
     Error::Limit { which: "revertedSpan", limit: MOST as u64, actual: span as u64 }
@@ -339,7 +358,7 @@ impl RevertRequest {
         match &self.which {
             Which::Revisions(_) => "no revision was named".to_owned(),
             Which::Author(author) | Which::Newest(author, _) => {
-                format!("the content of `{branch}` has nothing by `{author}` that could be taken back")
+                format!("no revision of `{branch}` by `{author}` could be taken back")
             }
             Which::Run(run) => format!("the content of `{branch}` has nothing by the run {run}"),
             Which::TakenBack(author, _) => {

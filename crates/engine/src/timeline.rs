@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lmlang_history::log::{Entry, Header};
+use lmlang_history::revision::MAIN;
 use lmlang_ir::RefAllocator;
 use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
 use lmlang_verify::Checked;
@@ -65,6 +66,14 @@ impl Head {
         match branch {
             MAIN_BRANCH => Some(&self.main),
             other => self.branches.numbered(other).and_then(|branch| branch.tip()),
+        }
+    }
+
+    /// The number of the branch with a name.
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        match name == MAIN {
+            true => Some(MAIN_BRANCH),
+            false => self.branches.get(name).map(|branch| branch.number),
         }
     }
 

@@ -168,6 +168,8 @@ pub struct Header {
     pub reverts: Vec<u64>,
     /// The entries that had to go with them.
     pub also_reverts: Vec<u64>,
+    /// Of a merge, what the edits of resolutions made or changed: neither side has it.
+    pub resolved: Vec<Ref>,
     /// The name that a checkpoint's or branch's entry is about.
     pub name: Option<String>,
     /// What the request called the things that it made, so that its repetition is answered alike.

@@ -29,6 +29,7 @@ fn revision(number: u64, nodes: usize) -> Arc<Revision> {
         target: None,
         reverts: Vec::new(),
         also_reverts: Vec::new(),
+        resolved: Vec::new(),
         name: None,
         names: Vec::new(),
         idempotency: None,

@@ -77,7 +77,8 @@ pub struct ResolutionInput {
     /// The entity, as `Conflict.ref` names it.
     #[graphql(name = "ref")]
     reference: String,
-    /// Whose changes of it to take; the other side's go, with what rests on them. Without it, what both come from.
+    /// Whose changes to take where they collide; the other side's there go, with what rests on them. Without it, what both
+    /// come from.
     take: Option<Side>,
     /// Edits of what came of the merge, in order.
     edits: Option<Vec<EditInput>>,

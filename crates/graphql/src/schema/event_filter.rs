@@ -38,7 +38,11 @@ impl EventFilter {
                 touched.into_iter().any(|function| functions.contains(&function.to_string()))
             })
         };
-        let on_branch = |branch: u32| entry.is_none_or(|entry| entry.branch == branch);
+        let on_branch = |branch: u32| match event {
+            Event::Entry(entry) => entry.branch == branch,
+            Event::Refused { branch: of, .. } => *of == branch,
+            Event::Program { .. } | Event::Gap { .. } => true,
+        };
         self.branch.is_none_or(on_branch)
             && self.authors.as_ref().is_none_or(by_author)
             && self.kinds.as_ref().is_none_or(of_kind)

@@ -349,7 +349,7 @@ pub struct Conflict {
     reference: String,
     /// The kind of collision. Both sides of a merge did something: `BOTH_EDITED`, `BOTH_ADDED`, `BOTH_MOVED`,
     /// `EDITED_AND_REMOVED`, `USED_AND_REMOVED`, `SIGNATURE_AND_USE`, `NAME_TAKEN`, `SAME_PLACE`. Each is right alone and
-    /// together they are not: `ILL_TYPED`. The edits of a resolution cannot be carried out: `RESOLUTION`. What was read is
+    /// together they are not: `ILL_TYPED`. Later work by others rests on what an author would take back: `RESTED_ON`. The edits of a resolution cannot be carried out: `RESOLUTION`. What was read is
     /// another now: `STALE_BASE`, `HASH_MISMATCH`.
     kind: String,
     /// What is the matter, in words.

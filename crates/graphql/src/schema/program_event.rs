@@ -321,7 +321,7 @@ pub(crate) async fn shown(
                 }
             }
         }
-        Event::Refused { actor, outcome, edits } => {
+        Event::Refused { actor, outcome, edits, branch: _ } => {
             let outcome = match asked.outcome {
                 true => Some(ProposeEditOutcome::new(engine, &open().await?, (*outcome).clone())),
                 false => None,

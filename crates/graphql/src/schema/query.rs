@@ -118,7 +118,17 @@ impl Query {
             version: env!("CARGO_PKG_VERSION"),
             storage: "sqlite",
             limits: async_graphql::Json(limits.into()),
-            features: vec!["edit", "verify", "simulate", "subscriptions", "undo", "checkpoints"],
+            features: vec![
+                "edit",
+                "verify",
+                "simulate",
+                "subscriptions",
+                "undo",
+                "checkpoints",
+                "branches",
+                "merge",
+                "revert",
+            ],
             diagnostics_url: None,
         })
     }

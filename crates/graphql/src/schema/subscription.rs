@@ -257,11 +257,8 @@ async fn delta(
 
 /// The number of the branch with a name.
 fn branch_named(view: &View, name: &str) -> std::result::Result<u32, ApiError> {
-    if name == lmlang_history::revision::MAIN {
-        return Ok(engine::MAIN_BRANCH);
-    }
-    let branch = view.as_head().and_then(|head| head.branches.get(name));
-    branch.map(|branch| branch.number).ok_or_else(|| not_found("branch", name))
+    let number = view.as_head().and_then(|head| head.number_of(name));
+    number.ok_or_else(|| not_found("branch", name))
 }
 
 /// Ends a stream after its first error: whoever resumes goes on from before it.
