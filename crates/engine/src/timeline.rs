@@ -133,6 +133,9 @@ pub(crate) enum Refused {
     Failed(Error),
 }
 
+/// An entry that is on its way to the database, with what it made of the content.
+type Submitted = (Arc<Entry>, Option<Arc<Revision>>);
+
 type Answer = oneshot::Sender<Result<(), Refused>>;
 
 enum Queued {
@@ -166,7 +169,7 @@ pub struct Timeline {
     /// Where new refs come from. Only the holder of the writer's lock sets it.
     refs: std::sync::Mutex<RefAllocator>,
     /// Entries that are submitted and not stored yet, oldest first, with what they made of the content.
-    tentative: std::sync::Mutex<VecDeque<(Arc<Entry>, Option<Arc<Revision>>)>>,
+    tentative: std::sync::Mutex<VecDeque<Submitted>>,
     committed: RwLock<Committed>,
     /// Older states that somebody asked for lately.
     older: std::sync::Mutex<VecDeque<Arc<Revision>>>,
@@ -351,7 +354,7 @@ impl Timeline {
         &self,
         writer: &mut Writer,
         head: Head,
-        (entry, revision): (Arc<Entry>, Option<Arc<Revision>>),
+        (entry, revision): Submitted,
         refs: RefAllocator,
         stored: lmlang_store::Entry,
     ) -> Pending {

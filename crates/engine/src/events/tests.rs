@@ -20,7 +20,7 @@ async fn a_refusal_that_overtakes_an_entry_does_not_hide_it() {
     };
     let mut readers = [engine.events(&open, None).unwrap(), engine.all_events(None).await.unwrap()];
     let outcome = Arc::new(Outcome::Rejected(Box::<Rejected>::default()));
-    open.tell(Event::Refused { actor, outcome, edits: 1 }, 1);
+    open.tell(Event::Refused { actor, branch: 0, outcome, edits: 1 }, 1);
     engine.create_checkpoint(&open, "then", None, &call).await.unwrap();
     let mut told = Vec::new();
     for reader in &mut readers {
