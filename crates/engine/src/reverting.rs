@@ -230,6 +230,9 @@ impl Engine {
     ) -> Result<Option<Undertaking>, Error> {
         let newest = tip.revision.entry.number;
         let named = self.named_by_request(open, request).await?;
+        if named.is_empty() && matches!(request.which, Which::Revisions(_)) {
+            return Ok(None);
+        }
         let back_to = named.first().copied();
         let line = self.made_of(open, newest, back_to, &request.which).await?;
         let asked = match &request.which {
