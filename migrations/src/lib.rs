@@ -24,6 +24,7 @@ mod m20261122_000006_program_requests;
 mod m20261122_000007_simulations_by_request;
 mod m20261122_000008_api_tokens;
 mod m20261122_000009_branches;
+mod m20261122_000010_several_writers;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000007_simulations_by_request::Migration),
             Box::new(m20261122_000008_api_tokens::Migration),
             Box::new(m20261122_000009_branches::Migration),
+            Box::new(m20261122_000010_several_writers::Migration),
         ]
     }
 }

@@ -216,7 +216,6 @@ impl Error {
                 OpenError::Held { .. } => "DATABASE_HELD",
                 OpenError::NewerSchema { .. } => "DATABASE_NEWER",
                 OpenError::Foreign { .. } => "DATABASE_FOREIGN",
-                OpenError::Unsupported => "UNSUPPORTED",
                 OpenError::Path { .. } | OpenError::Database { .. } => "STORAGE_UNAVAILABLE",
             },
             Error::Storage(_) => "STORAGE_UNAVAILABLE",
@@ -259,8 +258,7 @@ impl Error {
             },
             Error::Open(error) => match error.as_ref() {
                 OpenError::Held { .. } => Exit::Conflict,
-                OpenError::Unsupported
-                | OpenError::Path { .. }
+                OpenError::Path { .. }
                 | OpenError::NewerSchema { .. }
                 | OpenError::Foreign { .. }
                 | OpenError::Database { .. } => Exit::Failure,

@@ -63,7 +63,7 @@ async fn measure(callers: usize, programs: usize, span: Duration) -> Result<(), 
     let edits = done.load(Ordering::Relaxed) as f64;
     latencies.sort_unstable();
     let percentile = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_secs_f64() * 1e3;
-    let path = store.path().to_owned();
+    let path = std::path::PathBuf::from(store.location().to_string());
     store.close().await?;
     println!(
         "{callers:7} {programs:8} {:9.0} {:12.1} {:13.1} {:7.2} {:7.2} {:11.0}",

@@ -10,7 +10,6 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
 use crate::entity::actors;
 use crate::fault::Fault;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// The short key of an actor in this database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +89,7 @@ impl Store {
                 .do_nothing()
                 .to_owned(),
         );
-        self.committer().write(vec![Sql::new(&insert)], None).await?;
+        self.committer().write(vec![insert.into()], None).await?;
         let row = actors::Entity::find()
             .filter(actors::Column::Name.eq(&actor.name))
             .filter(actors::Column::Kind.eq(actor.kind as i16))

@@ -1,15 +1,15 @@
 //! Checks of a database's structure. What the content means is checked by those who know it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, Statement, TransactionTrait,
+    AccessMode, ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IsolationLevel,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Statement, TransactionTrait,
 };
 
-use crate::entity::{actors, log, objects, programs, snapshots};
+use crate::entity::{actors, heads, log, objects, programs, snapshots};
 use crate::entry::{Entry, EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Fault;
 use crate::log::of;
@@ -103,6 +103,13 @@ pub enum Finding {
         /// The branch.
         branch: u32,
     },
+    /// What other processes are told of the newest entry of a log is not true.
+    WrongHead {
+        /// The program.
+        program: ProgramKey,
+        /// The newest entry.
+        newest: u64,
+    },
     /// A snapshot is of an entry that is not there.
     SnapshotBeyondLog {
         /// The program.
@@ -148,7 +155,14 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn check(&self, references: Option<References<'_>>) -> Result<Report, Fault> {
-        let view = self.reader.begin().await?;
+        let view = match self.reader.get_database_backend() {
+            DbBackend::Postgres => {
+                let one_moment = Some(IsolationLevel::RepeatableRead);
+                self.reader.begin_with_config(one_moment, Some(AccessMode::ReadOnly)).await?
+            }
+            // A read transaction sees one moment there.
+            _ => self.reader.begin().await?,
+        };
         let report = check(&view, references).await;
         view.rollback().await?;
         report
@@ -157,13 +171,16 @@ impl Store {
 
 async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -> Result<Report, Fault> {
     let mut report = Report::default();
-    for row in view.query_all_raw(Statement::from_string(DbBackend::Sqlite, "PRAGMA integrity_check")).await?
-    {
-        let message: String = row.try_get_by_index(0)?;
-        if message != "ok" {
-            report.findings.push(Finding::Integrity { message });
+    let heads = match view.get_database_backend() {
+        DbBackend::Sqlite => {
+            check_file(view, &mut report).await?;
+            None
         }
-    }
+        _ => Some(
+            heads::Entity::find().all(view).await?.into_iter().map(|row| (row.program, row.seq)).collect(),
+        ),
+    };
+    let heads: Option<HashMap<i64, i64>> = heads;
     let actors: HashSet<i64> = actors::Entity::find()
         .select_only()
         .column(actors::Column::Key)
@@ -201,6 +218,12 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
             Some(true) if check.newest == 0 => report.findings.push(Finding::EmptyLog { program }),
             Some(_) => {}
         }
+        let wanted = live.get(&key).is_some_and(|live| *live).then(|| check.newest.cast_signed());
+        if let Some(heads) = &heads
+            && heads.get(&key).copied() != wanted
+        {
+            report.findings.push(Finding::WrongHead { program, newest: check.newest });
+        }
         check_snapshots(view, program, &check, references, &mut roots, &mut report).await?;
     }
     if let Some(references) = references {
@@ -208,6 +231,18 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
         report.orphans = Some(report.objects.saturating_sub(reached));
     }
     Ok(report)
+}
+
+/// Asks the engine of a database file what it thinks of it.
+async fn check_file(view: &DatabaseTransaction, report: &mut Report) -> Result<(), Fault> {
+    let check = Statement::from_string(DbBackend::Sqlite, "PRAGMA integrity_check");
+    for row in view.query_all_raw(check).await? {
+        let message: String = row.try_get_by_index(0)?;
+        if message != "ok" {
+            report.findings.push(Finding::Integrity { message });
+        }
+    }
+    Ok(())
 }
 
 /// What the other checks need to know of a log.
@@ -378,6 +413,12 @@ impl fmt::Display for Finding {
             }
             Self::UnknownBranch { program, seq, branch } => {
                 write!(f, "program {program}, entry {seq}: is on branch {branch}, which was never made")
+            }
+            Self::WrongHead { program, newest } => {
+                write!(
+                    f,
+                    "program {program}: its head is not entry {newest}, the newest one of a live program"
+                )
             }
             Self::SnapshotBeyondLog { program, seq } => {
                 write!(f, "program {program}: snapshot of entry {seq}, beyond the log")

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sea_orm::sqlx::postgres::PgDatabaseError;
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 
 /// Why the database could not do its work.
@@ -21,10 +22,10 @@ pub enum Fault {
     #[error("the database can only be read")]
     ReadOnly,
     /// The file system failed.
-    #[error("the database file could not be read or written")]
+    #[error("the files of the database could not be read or written")]
     Device(#[source] Arc<sqlx::Error>),
-    /// The content of the file is not what a database looks like.
-    #[error("the database file is damaged")]
+    /// The content of a file is not what a database looks like.
+    #[error("the files of the database are damaged")]
     Damaged(#[source] Arc<sqlx::Error>),
     /// The connection went away in the middle of a statement.
     #[error("the connection to the database was lost")]
@@ -63,22 +64,19 @@ impl From<DbErr> for Failure {
         };
         match &*cause {
             sqlx::Error::Io(_) => Self::Unknown(Fault::Device(cause)),
-            sqlx::Error::WorkerCrashed => Self::Unknown(Fault::ConnectionLost),
+            sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => Self::Unknown(Fault::ConnectionLost),
             sqlx::Error::PoolClosed => Self::Fault(Fault::Closed),
             sqlx::Error::PoolTimedOut => Self::Fault(Fault::Busy),
-            sqlx::Error::Database(database) => {
-                match code(database.as_ref()).map(|code| (code & 0xff, code)) {
-                    // https://sqlite.org/rescode.html
-                    Some((5 | 6, _)) => Self::Fault(Fault::Busy),
-                    Some((8, _)) => Self::Fault(Fault::ReadOnly),
-                    Some((10 | 14, _)) => Self::Unknown(Fault::Device(cause)),
-                    Some((11 | 26, _)) => Self::Fault(Fault::Damaged(cause)),
-                    Some((13, _)) => Self::Fault(Fault::DiskFull),
-                    // Only what must be unique is told apart by asking who has it.
-                    Some((19, 1555 | 2067)) => Self::Clash,
-                    Some(_) | None => Self::Fault(Fault::Refused(Arc::new(error))),
-                }
-            }
+            sqlx::Error::Database(database) => match verdict(database.as_ref()) {
+                Some(Verdict::Busy) => Self::Fault(Fault::Busy),
+                Some(Verdict::ReadOnly) => Self::Fault(Fault::ReadOnly),
+                Some(Verdict::Device) => Self::Unknown(Fault::Device(cause)),
+                Some(Verdict::Damaged) => Self::Fault(Fault::Damaged(cause)),
+                Some(Verdict::DiskFull) => Self::Fault(Fault::DiskFull),
+                Some(Verdict::Clash) => Self::Clash,
+                Some(Verdict::Lost) => Self::Unknown(Fault::ConnectionLost),
+                None => Self::Fault(Fault::Refused(Arc::new(error))),
+            },
             // Someone else's enum: what is left are mistakes in a statement or its values.
             _ => Self::Fault(Fault::Refused(Arc::new(error))),
         }
@@ -129,7 +127,52 @@ fn cause(error: &DbErr) -> Option<Arc<sqlx::Error>> {
     }
 }
 
-/// The extended result code of SQLite; its low byte is the primary one.
-fn code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
-    error.code().and_then(|code| code.parse().ok())
+/// What the codes of a database come to.
+enum Verdict {
+    Busy,
+    ReadOnly,
+    Device,
+    Damaged,
+    DiskFull,
+    Clash,
+    Lost,
+}
+
+fn verdict(error: &dyn sqlx::error::DatabaseError) -> Option<Verdict> {
+    let code = error.code()?;
+    match error.try_downcast_ref::<PgDatabaseError>() {
+        Some(_) => of_postgres(&code),
+        None => of_sqlite(code.parse().ok()?),
+    }
+}
+
+/// By extended result code, whose low byte is the primary one: <https://sqlite.org/rescode.html>
+fn of_sqlite(code: u32) -> Option<Verdict> {
+    Some(match (code & 0xff, code) {
+        (5 | 6, _) => Verdict::Busy,
+        (8, _) => Verdict::ReadOnly,
+        (10 | 14, _) => Verdict::Device,
+        (11 | 26, _) => Verdict::Damaged,
+        (13, _) => Verdict::DiskFull,
+        // Only what must be unique is told apart by asking who has it.
+        (19, 1555 | 2067) => Verdict::Clash,
+        _ => return None,
+    })
+}
+
+/// By SQLSTATE: <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+fn of_postgres(code: &str) -> Option<Verdict> {
+    Some(match code {
+        "23505" => Verdict::Clash,
+        // A transaction that gave way to another, a lock that was waited for in vain, too many connections.
+        "40001" | "40P01" | "55P03" | "57014" | "53300" => Verdict::Busy,
+        "25006" => Verdict::ReadOnly,
+        "53100" => Verdict::DiskFull,
+        "58030" => Verdict::Device,
+        "XX001" | "XX002" => Verdict::Damaged,
+        // The server goes down or comes up, or has ended the session.
+        "25P03" | "57P01" | "57P02" | "57P03" | "57P05" => Verdict::Lost,
+        _ if code.starts_with("08") => Verdict::Lost,
+        _ => return None,
+    })
 }

@@ -186,5 +186,5 @@ impl Store {
 
 /// The bytes that reading a row takes, about. Measuring a blob does not read it.
 pub(crate) fn stored_bytes() -> SimpleExpr {
-    Expr::cust(r#"LENGTH("edits") + LENGTH("counts")"#)
+    Expr::cust(r#"CAST(LENGTH("edits") + LENGTH("counts") AS BIGINT)"#)
 }

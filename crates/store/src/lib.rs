@@ -9,6 +9,7 @@
 //! file per subject: programs, log, feed, objects, snapshots, simulations, tokens, doctor.
 
 mod actors;
+mod appending;
 mod committer;
 mod doctor;
 mod entity;
@@ -16,18 +17,22 @@ mod entry;
 mod fault;
 mod faults;
 mod feed;
+mod hold;
 mod location;
 mod lock;
 mod log;
 mod lookup;
 mod objects;
 mod open;
+mod postgres;
 mod program_changes;
 mod program_requests;
 mod programs;
 mod queue;
 mod simulations;
 mod snapshots;
+mod sql;
+mod sqlite;
 mod store;
 mod tokens;
 mod writer;
@@ -39,7 +44,8 @@ pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, Progra
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
 pub use feed::{Bound, Happened, Position, What};
-pub use location::{Location, UnknownLocation};
+pub use hold::Hold;
+pub use location::{Location, PostgresUrl, UnknownLocation};
 pub use lock::Holder;
 pub use log::{HistoryFilter, Stretch, Tail};
 pub use objects::{Object, ObjectHash};

@@ -1,22 +1,67 @@
 //! Where a store is.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
+
+use sea_orm::sqlx::postgres::PgConnectOptions;
 
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite database file; it and its folder are made if they do not exist.
     File(PathBuf),
-    /// A PostgreSQL database by its URL.
-    Postgres(String),
+    /// A PostgreSQL database.
+    Postgres(PostgresUrl),
 }
 
-/// A URL has a scheme that is not that of a database.
+/// The URL of a PostgreSQL database. Shown without its password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl(String);
+
+impl PostgresUrl {
+    /// What the URL says.
+    pub(crate) fn options(&self) -> Result<PgConnectOptions, sea_orm::sqlx::Error> {
+        PgConnectOptions::from_str(&self.0)
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.options() {
+            Ok(options) => {
+                let database = options.get_database().unwrap_or(options.get_username());
+                write!(f, "postgres://{}:{}/{database}", options.get_host(), options.get_port())
+            }
+            Err(_) => f.write_str("postgres://"),
+        }
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Postgres(url) => url.fmt(f),
+        }
+    }
+}
+
+/// Why a text names no place of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{scheme}` is not the scheme of a supported database")]
-pub struct UnknownLocation {
-    /// The scheme.
-    pub scheme: String,
+pub enum UnknownLocation {
+    /// A URL has a scheme that is not that of a database.
+    #[error("`{0}` is not the scheme of a supported database: `postgres` and `sqlite` are")]
+    Scheme(String),
+    /// A URL cannot be read. It is not repeated: it may have a password.
+    #[error("the URL of the database cannot be read: {0}")]
+    Url(String),
 }
 
 impl Location {
@@ -31,8 +76,14 @@ impl Location {
         }
         match text.split_once("://") {
             None => Ok(Self::File(PathBuf::from(text))),
-            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.to_owned())),
-            Some((scheme, _)) => Err(UnknownLocation { scheme: scheme.to_owned() }),
+            Some(("postgres" | "postgresql", _)) => {
+                let url = PostgresUrl(text.to_owned());
+                match url.options() {
+                    Ok(_) => Ok(Self::Postgres(url)),
+                    Err(error) => Err(UnknownLocation::Url(error.to_string())),
+                }
+            }
+            Some((scheme, _)) => Err(UnknownLocation::Scheme(scheme.to_owned())),
         }
     }
 }
@@ -47,7 +98,15 @@ mod tests {
         assert_eq!(Location::parse("data/lmlang.db"), file("data/lmlang.db"));
         assert_eq!(Location::parse("sqlite:data/x.db"), file("data/x.db"));
         assert_eq!(Location::parse("sqlite:///var/x.db"), file("/var/x.db"));
-        assert_eq!(Location::parse("postgres://h/d"), Ok(Location::Postgres("postgres://h/d".to_owned())));
-        assert_eq!(Location::parse("mysql://h/d"), Err(UnknownLocation { scheme: "mysql".to_owned() }));
+        assert_eq!(Location::parse("mysql://h/d"), Err(UnknownLocation::Scheme("mysql".to_owned())));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let location = Location::parse("postgres://ada:secret@h:7/d?password=hidden").unwrap();
+        assert_eq!(location.to_string(), "postgres://h:7/d");
+        assert_eq!(format!("{location:?}"), "Postgres(PostgresUrl(postgres://h:7/d))");
+        let error = Location::parse("postgres://ada:secret@h:port/d").unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
     }
 }

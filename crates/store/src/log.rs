@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    Select,
 };
 
 use crate::actors::ActorKey;
@@ -222,7 +223,7 @@ impl Store {
         filter: &HistoryFilter,
         limit: u64,
     ) -> Result<Vec<u64>, Fault> {
-        let query = filtered(program, filter).order_by_desc(log::Column::Seq).limit(limit);
+        let query = self.filtered(program, filter).order_by_desc(log::Column::Seq).limit(limit);
         let numbers: Vec<i64> =
             query.select_only().column(log::Column::Seq).into_tuple().all(&self.reader).await?;
         Ok(numbers.into_iter().map(i64::cast_unsigned).collect())
@@ -268,7 +269,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn history_len(&self, program: ProgramKey, filter: &HistoryFilter) -> Result<u64, Fault> {
-        Ok(filtered(program, filter).count(&self.reader).await?)
+        Ok(self.filtered(program, filter).count(&self.reader).await?)
     }
 
     /// The number of the newest entry whose root hash lies between two, both included.
@@ -320,6 +321,38 @@ impl Store {
             query.select_only().column(log::Column::Seq).into_tuple().one(&self.reader).await?;
         Ok(seq.map(i64::cast_unsigned))
     }
+
+    fn filtered(&self, program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> {
+        let mut query = of(program);
+        if let Some(before) = filter.before {
+            query = query.filter(log::Column::Seq.lt(to_row(before)));
+        }
+        if !filter.stretches.is_empty() {
+            let any = filter.stretches.iter().fold(Condition::any(), |any, stretch| any.add(within(stretch)));
+            query = query.filter(any);
+        }
+        if !filter.kinds.is_empty() {
+            query = query.filter(log::Column::Kind.is_in(filter.kinds.iter().map(|kind| kind.code())));
+        }
+        if let Some(actors) = &filter.actors {
+            query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
+        }
+        if let Some(mentioned) = &filter.mentioning {
+            query = query.filter(self.place_in_edits(mentioned).gt(0));
+        }
+        query
+    }
+
+    /// Where bytes stand in the edits of an entry; 0 if nowhere.
+    fn place_in_edits(&self, bytes: &[u8]) -> SimpleExpr {
+        let edits = Expr::col(log::Column::Edits);
+        match self.reader.get_database_backend() {
+            DbBackend::Postgres => {
+                Expr::cust_with_exprs("POSITION($1 IN $2)", [Expr::value(bytes.to_vec()), edits])
+            }
+            _ => Func::cust("instr").arg(edits).arg(bytes.to_vec()).into(),
+        }
+    }
 }
 
 pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
@@ -352,28 +385,6 @@ fn within(stretch: &Stretch) -> Condition {
 fn numbered(program: ProgramKey, numbers: &[u64]) -> Select<log::Entity> {
     let numbers = numbers.iter().map(|number| to_row(*number));
     of(program).filter(log::Column::Seq.is_in(numbers)).order_by_desc(log::Column::Seq)
-}
-
-fn filtered(program: ProgramKey, filter: &HistoryFilter) -> Select<log::Entity> {
-    let mut query = of(program);
-    if let Some(before) = filter.before {
-        query = query.filter(log::Column::Seq.lt(to_row(before)));
-    }
-    if !filter.stretches.is_empty() {
-        let any = filter.stretches.iter().fold(Condition::any(), |any, stretch| any.add(within(stretch)));
-        query = query.filter(any);
-    }
-    if !filter.kinds.is_empty() {
-        query = query.filter(log::Column::Kind.is_in(filter.kinds.iter().map(|kind| kind.code())));
-    }
-    if let Some(actors) = &filter.actors {
-        query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
-    }
-    if let Some(mentioned) = &filter.mentioning {
-        let place = Func::cust("instr").arg(Expr::col(log::Column::Edits)).arg(mentioned.clone());
-        query = query.filter(Expr::expr(place).gt(0));
-    }
-    query
 }
 
 /// A number as the database compares it: what is too large for it is larger than any that it holds.

@@ -1,13 +1,12 @@
 //! What the committer asks the database, on the connection that writes: it sees its own work at once.
 
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::sqlx::{Decode, Row, Sqlite, Type};
 use uuid::Uuid;
 
 use crate::entity::{log, programs};
 use crate::entry::{EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Failure;
-use crate::writer::{Sql, Writer};
+use crate::writer::Writer;
 
 impl Writer {
     /// The next number of a program's log; `None` if there is no such program.
@@ -18,7 +17,7 @@ impl Writer {
             .and_where(Expr::col(programs::Column::Key).eq(program.0))
             .and_where(Expr::col(programs::Column::Deleted).is_null())
             .to_owned();
-        if self.value::<i64>(Sql::new(&alive)).await?.is_none() {
+        if self.value::<i64>(&alive.into()).await?.is_none() {
             return Ok(None);
         }
         let newest = Query::select()
@@ -26,7 +25,7 @@ impl Writer {
             .from(log::Entity)
             .and_where(Expr::col(log::Column::Program).eq(program.0))
             .to_owned();
-        let newest = self.value::<Option<i64>>(Sql::new(&newest)).await?.flatten();
+        let newest = self.value::<Option<i64>>(&newest.into()).await?.flatten();
         Ok(Some(newest.map_or(FIRST_SEQ, |seq| seq.cast_unsigned() + 1)))
     }
 
@@ -38,7 +37,7 @@ impl Writer {
             .and_where(Expr::col(log::Column::Program).eq(program.0))
             .and_where(Expr::col(log::Column::Seq).eq(seq.cast_signed()))
             .to_owned();
-        self.value(Sql::new(&query)).await
+        self.value(&query.into()).await
     }
 
     /// The entry that carries an idempotency key.
@@ -53,7 +52,7 @@ impl Writer {
             .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
             .and_where(Expr::col(log::Column::Program).eq(program.0))
             .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(i64::cast_unsigned))
+        Ok(self.value::<i64>(&query.into()).await?.map(i64::cast_unsigned))
     }
 
     /// The program whose creation carries an idempotency key.
@@ -64,7 +63,7 @@ impl Writer {
             .and_where(Expr::col(log::Column::IdemKey).eq(key.to_vec()))
             .and_where(Expr::col(log::Column::Kind).eq(EntryKind::Create.code()))
             .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
+        Ok(self.value::<i64>(&query.into()).await?.map(ProgramKey))
     }
 
     /// The program with an id, deleted or not.
@@ -74,17 +73,6 @@ impl Writer {
             .from(programs::Entity)
             .and_where(Expr::col(programs::Column::Id).eq(id))
             .to_owned();
-        Ok(self.value::<i64>(Sql::new(&query)).await?.map(ProgramKey))
-    }
-
-    /// The first column of the first row.
-    async fn value<T>(&mut self, sql: Sql) -> Result<Option<T>, Failure>
-    where
-        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite>,
-    {
-        match self.first_row(sql).await? {
-            Some(row) => Ok(Some(row.try_get(0)?)),
-            None => Ok(None),
-        }
+        Ok(self.value::<i64>(&query.into()).await?.map(ProgramKey))
     }
 }

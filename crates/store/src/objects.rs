@@ -7,7 +7,6 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use crate::entity::objects;
 use crate::fault::Fault;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// The hash of an object's content.
 pub type ObjectHash = [u8; 32];
@@ -38,7 +37,9 @@ impl Store {
     /// # Errors
     ///
     /// A fault of the database. Some of the objects may be stored then.
-    pub async fn put_objects(&self, objects: Vec<Object>) -> Result<u64, Fault> {
+    pub async fn put_objects(&self, mut objects: Vec<Object>) -> Result<u64, Fault> {
+        // In one order everywhere: processes that store the same objects never wait for each other.
+        objects.sort_unstable_by_key(|object| object.hash);
         let mut new = 0;
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -63,7 +64,7 @@ impl Store {
     async fn put_portion(&self, rows: Vec<objects::ActiveModel>) -> Result<u64, Fault> {
         let mut insert = objects::Entity::insert_many(rows).into_query();
         insert.on_conflict(OnConflict::column(objects::Column::Hash).do_nothing().to_owned());
-        let changed = self.committer().write_in_background(vec![Sql::new(&insert)]).await?;
+        let changed = self.committer().write_in_background(vec![insert.into()]).await?;
         Ok(changed.iter().sum())
     }
 

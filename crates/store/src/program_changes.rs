@@ -8,7 +8,7 @@ use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Query, SelectStatement,
 use crate::entity::{program_changes, programs};
 use crate::entry::{ProgramKey, Timestamp};
 use crate::fault::Fault;
-use crate::writer::Sql;
+use crate::sql::Sql;
 
 /// What became of a program.
 ///
@@ -116,7 +116,7 @@ fn note(key: ProgramKey, kind: SimpleExpr, name: SimpleExpr, time: Timestamp, if
         program_changes::Column::Time,
     ]);
     insert.select_from(live).expect("as many columns are selected as are named");
-    Sql::new(&insert)
+    insert.into()
 }
 
 /// The position of the newest row of the log; 0 without one.

@@ -8,8 +8,8 @@ use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use crate::entity::{program_requests, programs};
 use crate::entry::{Idempotency, ProgramKey, Timestamp};
 use crate::fault::Fault;
+use crate::sql::Sql;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// When a program is changed as a whole, and by which request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,5 +96,5 @@ pub(crate) fn note(
         program_requests::Column::Doc,
     ]);
     insert.select_from(left).expect("as many columns are selected as are named");
-    Some(Sql::new(&insert))
+    Some(insert.into())
 }

@@ -8,13 +8,13 @@ use sea_orm::{
 use uuid::Uuid;
 
 use crate::committer::CommitError;
-use crate::entity::programs;
+use crate::entity::{heads, programs};
 use crate::entry::{Entry, ProgramKey, Timestamp};
 use crate::fault::{Failure, Fault};
 use crate::program_changes::{deletion, update};
 use crate::program_requests::{self, ProgramRequest};
+use crate::sql::Sql;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// A program's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,7 +223,7 @@ impl Store {
             update.value(programs::Column::Doc, doc);
         }
         let noted = noted.into_iter().flatten();
-        match self.committer().write(noted.chain([Sql::new(&update)]).collect(), None).await {
+        match self.committer().write(noted.chain([update.into()]).collect(), None).await {
             Ok(changed) if changed.last() == Some(&0) => Err(UpdateProgramError::NoProgram),
             Ok(_) => Ok(()),
             Err(Failure::Clash) => {
@@ -256,7 +256,9 @@ impl Store {
             .and_where(live().or(Expr::col(programs::Column::Deleted).eq(time.0)))
             .to_owned();
         let noted = [program_requests::note(key, &request, None, None), Some(deletion(key, time))];
-        let statements = noted.into_iter().flatten().chain([Sql::new(&update)]).collect();
+        let headless = (!self.is_alone()).then(|| no_head(key));
+        let statements =
+            headless.into_iter().chain(noted.into_iter().flatten()).chain([update.into()]).collect();
         let changed = self.committer().write(statements, Some(key)).await?;
         Ok(changed.last() == Some(&1))
     }
@@ -275,7 +277,7 @@ impl NewProgram {
         };
         let mut insert = programs::Entity::insert(row).into_query();
         insert.returning(Query::returning().column(programs::Column::Key));
-        Sql::new(&insert)
+        insert.into()
     }
 }
 
@@ -290,6 +292,12 @@ impl From<programs::Model> for Program {
             deleted: row.deleted.map(Timestamp),
         }
     }
+}
+
+/// Takes a program's head away: where several processes write, it takes no more entries then.
+fn no_head(key: ProgramKey) -> Sql {
+    let of_program = Expr::col(heads::Column::Program).eq(key.0);
+    Query::delete().from_table(heads::Entity).and_where(of_program).to_owned().into()
 }
 
 fn live() -> sea_orm::sea_query::SimpleExpr {

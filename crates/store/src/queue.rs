@@ -8,8 +8,9 @@ use tokio::sync::{Notify, oneshot};
 use crate::committer::{Append, CommitError};
 use crate::entry::ProgramKey;
 use crate::fault::Failure;
+use crate::hold::Hold;
 use crate::programs::{CreateProgramError, Creation};
-use crate::writer::Sql;
+use crate::sql::Sql;
 
 /// The most rows of one statement: above it a batch gains nothing, and the first of it waits longer.
 pub(crate) const MAX_ROWS: usize = 256;
@@ -21,13 +22,15 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) append: Append,
+    /// What keeps others from its log.
+    pub(crate) hold: Option<Hold>,
     pub(crate) reply: oneshot::Sender<Result<(), CommitError>>,
 }
 
 impl Pending {
-    /// Whether the append is few enough rows for one statement.
+    /// Whether the append can share a statement with others: it is few rows, and has no transaction of its own.
     fn is_plain(&self) -> bool {
-        self.append.entries.len() <= MAX_ROWS
+        self.append.entries.len() <= MAX_ROWS && self.hold.is_none()
     }
 }
 
@@ -52,7 +55,7 @@ pub(crate) enum Job {
 /// What the committer does next.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Appends that fit one statement, or one that does not.
+    /// Appends that share a statement, or one that cannot.
     Batch(Vec<Pending>),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
     Write(Write),

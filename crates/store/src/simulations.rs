@@ -8,8 +8,8 @@ use uuid::Uuid;
 use crate::entity::simulations;
 use crate::entry::{ProgramKey, Timestamp};
 use crate::fault::Fault;
+use crate::sql::Sql;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// A simulation. Its trace is not kept: running it again gives it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Store {
                 .to_owned(),
         );
         let statements =
-            vec![Sql::new(&insert), beyond(Some(simulation.program), of_program), beyond(None, of_all)];
+            vec![insert.into(), beyond(Some(simulation.program), of_program), beyond(None, of_all)];
         self.committer().write_in_background(statements).await?;
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Store {
             .from_table(simulations::Entity)
             .and_where(Expr::col(simulations::Column::Created).lt(before.0))
             .to_owned();
-        let changed = self.committer().write_in_background(vec![Sql::new(&rows)]).await?;
+        let changed = self.committer().write_in_background(vec![rows.into()]).await?;
         Ok(changed.last().copied().unwrap_or(0))
     }
 }
@@ -134,7 +134,7 @@ fn beyond(program: Option<ProgramKey>, most: Most) -> Sql {
         .from_table(simulations::Entity)
         .and_where(Expr::col(simulations::Column::Id).in_subquery(too_much))
         .to_owned();
-    Sql::new(&rows)
+    rows.into()
 }
 
 impl From<simulations::Model> for Simulation {

@@ -9,7 +9,6 @@ use crate::entry::ProgramKey;
 use crate::fault::Fault;
 use crate::objects::Object;
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// The root of the state after an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,7 @@ impl Store {
                 .update_column(snapshots::Column::Root)
                 .to_owned(),
         );
-        self.committer().write_in_background(vec![Sql::new(&insert)]).await?;
+        self.committer().write_in_background(vec![insert.into()]).await?;
         Ok(new)
     }
 

@@ -1,6 +1,6 @@
 //! The store as a whole: opening and closing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +12,9 @@ use crate::committer::{Committer, Loop};
 use crate::fault::Fault;
 use crate::faults::Faults;
 use crate::location::Location;
-use crate::open::{OpenError, Ready, open_readers, prepare, writer_options};
-use crate::writer::Writer;
+use crate::open::{OpenError, Ready};
+use crate::writer::{Access, Writer};
+use crate::{postgres, sqlite};
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -22,7 +23,8 @@ pub struct Options {
     pub location: Location,
     /// How many connections read.
     pub readers: u32,
-    /// How long a statement waits for a lock, which only tools outside lmlang can hold.
+    /// How long a statement waits for a lock, which another process holds: of a file, a tool outside lmlang. A server is
+    /// tried to be reached for as long.
     pub busy_timeout: Duration,
     /// Where this process can be asked instead, as other openers are told.
     pub address: Option<String>,
@@ -49,10 +51,11 @@ impl Options {
 #[derive(Debug)]
 pub struct Store {
     pub(crate) reader: DatabaseConnection,
+    pub(crate) access: Access,
     pub(crate) actors: ActorCache,
     committer: Committer,
     writing: Mutex<Option<JoinHandle<()>>>,
-    path: PathBuf,
+    location: Location,
 }
 
 impl Store {
@@ -64,25 +67,19 @@ impl Store {
     ///
     /// See [`OpenError`]: among others another process that has it open, and a schema that is newer than this binary.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
-        let path = match options.location {
-            Location::File(path) => path,
-            Location::Postgres(_) => return Err(OpenError::Unsupported),
+        let Ready { access, reader, lock, location } = match &options.location {
+            Location::File(path) => sqlite::open(path, &options).await?,
+            Location::Postgres(url) => postgres::open(url, &options).await?,
         };
-        let Ready { path, lock } = prepare(&path, options.address.as_deref()).await?;
-        let failed = |source: Fault| OpenError::Database { path: path.clone(), source };
-        let mut writer =
-            Writer::new(writer_options(&path).busy_timeout(options.busy_timeout), options.faults);
-        writer.connect().await.map_err(|failure| failed(failure.into()))?;
-        let reader = open_readers(&path, options.readers).await.map_err(failed)?;
+        let mut writer = Writer::new(access.clone(), options.faults);
+        writer
+            .connect()
+            .await
+            .map_err(|failure| OpenError::Database { location: location.clone(), source: failure.into() })?;
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
-        Ok(Self {
-            reader,
-            actors: ActorCache::default(),
-            committer,
-            writing: Mutex::new(Some(writing)),
-            path,
-        })
+        let writing = Mutex::new(Some(writing));
+        Ok(Self { reader, access, actors: ActorCache::default(), committer, writing, location })
     }
 
     /// The handle through which entries are appended.
@@ -90,9 +87,14 @@ impl Store {
         &self.committer
     }
 
-    /// The database file.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Where it is, by its real name.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Whether no other process writes to the database.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.location, Location::File(_))
     }
 
     /// Finishes what is queued, closes the connections and gives the file free.

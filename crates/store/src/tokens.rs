@@ -10,7 +10,6 @@ use crate::entity::api_tokens;
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::store::Store;
-use crate::writer::Sql;
 
 /// A token's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +74,7 @@ impl Store {
             revoked: Set(token.revoked.map(|time| time.0)),
         };
         let insert = api_tokens::Entity::insert(row).into_query();
-        match self.committer().write(vec![Sql::new(&insert)], None).await {
+        match self.committer().write(vec![insert.into()], None).await {
             Ok(_) => Ok(()),
             Err(Failure::Clash) => {
                 // A statement whose answer was lost has run before.
@@ -132,7 +131,7 @@ impl Store {
             .and_where(Expr::col(api_tokens::Column::Id).eq(id))
             .and_where(Expr::col(api_tokens::Column::Revoked).is_null())
             .to_owned();
-        self.committer().write(vec![Sql::new(&update)], None).await?;
+        self.committer().write(vec![update.into()], None).await?;
         Ok(())
     }
 
@@ -147,7 +146,7 @@ impl Store {
             .value(api_tokens::Column::LastUsed, time.0)
             .and_where(Expr::col(api_tokens::Column::Id).eq(id))
             .to_owned();
-        self.committer().write_in_background(vec![Sql::new(&update)]).await?;
+        self.committer().write_in_background(vec![update.into()]).await?;
         Ok(())
     }
 }

@@ -1,27 +1,41 @@
-//! The one connection that writes.
+//! The one connection of a process that writes.
 
-use sea_orm::sea_query::{QueryStatementWriter, SqliteQueryBuilder, Values};
-use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
-use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, SqliteConnection, query_with};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sea_orm::sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection as _, Decode, Executor, Postgres, Row, Sqlite, Type,
+    query_with, raw_sql,
+};
 use sea_query_sqlx::SqlxValues;
 
+use crate::entity::heads;
+use crate::entry::ProgramKey;
 use crate::fault::Failure;
 use crate::faults::{Faults, Step};
+use crate::sql::{Dialect, Sql};
 
-/// A statement and its values.
-///
-/// Cloned to run again after a lost connection.
+/// How the database is reached.
 #[derive(Debug, Clone)]
-pub(crate) struct Sql {
-    text: String,
-    values: Values,
+pub(crate) enum Access {
+    /// A file of this process alone.
+    Sqlite(Box<SqliteConnectOptions>),
+    /// A server, whom other processes may ask too.
+    Postgres {
+        options: Box<PgConnectOptions>,
+        /// How long a connection is tried for: a server may be about to come back.
+        patience: Duration,
+    },
 }
 
-impl Sql {
-    pub(crate) fn new(statement: &impl QueryStatementWriter) -> Self {
-        let (text, values) = statement.build(SqliteQueryBuilder);
-        Self { text, values }
-    }
+#[derive(Debug)]
+enum Connection {
+    Sqlite(Box<SqliteConnection>),
+    Postgres(Box<PgConnection>),
 }
 
 /// Holds one connection for as long as the store is open, and opens another when it breaks.
@@ -30,15 +44,21 @@ impl Sql {
 /// the commit.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    options: SqliteConnectOptions,
-    connection: Option<SqliteConnection>,
+    access: Access,
+    connection: Option<Connection>,
     faults: Faults,
     opened: u64,
 }
 
+/// Between two attempts to reach a server.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes a turn among all processes that write; held until the transaction ends.
+const TURN: &str = r#"SELECT "turn" FROM "commit_order" FOR UPDATE"#;
+
 impl Writer {
-    pub(crate) fn new(options: SqliteConnectOptions, faults: Faults) -> Self {
-        Self { options, connection: None, faults, opened: 0 }
+    pub(crate) fn new(access: Access, faults: Faults) -> Self {
+        Self { access, connection: None, faults, opened: 0 }
     }
 
     /// How often a connection was opened.
@@ -46,10 +66,25 @@ impl Writer {
         self.opened
     }
 
+    /// Whether nobody else writes to the database.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.access, Access::Sqlite(_))
+    }
+
     /// Opens the connection if there is none.
-    pub(crate) async fn connect(&mut self) -> Result<&mut SqliteConnection, Failure> {
+    pub(crate) async fn connect(&mut self) -> Result<(), Failure> {
+        self.connection().await.map(|_| ())
+    }
+
+    async fn connection(&mut self) -> Result<&mut Connection, Failure> {
         if self.connection.is_none() {
-            self.connection = Some(self.options.connect().await?);
+            let connection = match &self.access {
+                Access::Sqlite(options) => Connection::Sqlite(Box::new(options.connect().await?)),
+                Access::Postgres { options, patience } => {
+                    Connection::Postgres(Box::new(reach(options, *patience).await?))
+                }
+            };
+            self.connection = Some(connection);
             self.opened += 1;
         }
         Ok(self.connection.as_mut().expect("opened above"))
@@ -61,27 +96,99 @@ impl Writer {
         self.noted(answer).await
     }
 
-    /// Runs one statement in a transaction of its own, and answers with the number of rows it changed.
-    pub(crate) async fn execute(&mut self, sql: Sql) -> Result<u64, Failure> {
-        let connection = self.connect().await?;
-        let result = query_with(AssertSqlSafe(sql.text), SqlxValues(sql.values)).execute(connection).await;
-        self.noted(result.map(|done| done.rows_affected()).map_err(Failure::from)).await
-    }
-
-    /// Runs one statement and answers with its first row.
-    pub(crate) async fn first_row(&mut self, sql: Sql) -> Result<Option<SqliteRow>, Failure> {
-        let connection = self.connect().await?;
-        let result =
-            query_with(AssertSqlSafe(sql.text), SqlxValues(sql.values)).fetch_optional(connection).await;
+    /// Runs one statement, in a transaction of its own if none is begun, and answers with the number of rows it changed.
+    pub(crate) async fn execute(&mut self, sql: &Sql) -> Result<u64, Failure> {
+        let result = match self.connection().await? {
+            Connection::Sqlite(connection) => {
+                let (text, values) = sql.build(Dialect::Sqlite);
+                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
+                query.execute(&mut **connection).await.map(|done| done.rows_affected())
+            }
+            Connection::Postgres(connection) => {
+                let (text, values) = sql.build(Dialect::Postgres);
+                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
+                query.execute(&mut **connection).await.map(|done| done.rows_affected())
+            }
+        };
         self.noted(result.map_err(Failure::from)).await
     }
 
-    /// Takes the write lock at once: a transaction that starts by reading could not wait for it later.
-    pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
-        self.plain("BEGIN IMMEDIATE").await
+    /// Runs one statement and answers with the first column of its first row.
+    pub(crate) async fn value<T>(&mut self, sql: &Sql) -> Result<Option<T>, Failure>
+    where
+        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>,
+    {
+        let result = match self.connection().await? {
+            Connection::Sqlite(connection) => {
+                let (text, values) = sql.build(Dialect::Sqlite);
+                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
+                let row = query.fetch_optional(&mut **connection).await;
+                row.and_then(|row| row.map(|row| row.try_get(0)).transpose())
+            }
+            Connection::Postgres(connection) => {
+                let (text, values) = sql.build(Dialect::Postgres);
+                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
+                let row = query.fetch_optional(&mut **connection).await;
+                row.and_then(|row| row.map(|row| row.try_get(0)).transpose())
+            }
+        };
+        self.noted(result.map_err(Failure::from)).await
     }
 
-    /// Commits what ran since [`Writer::begin`] if it went well, and takes it back otherwise.
+    /// Begins a transaction that is alone among those that do.
+    pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
+        let begun = match self.access {
+            // Takes the write lock at once: a transaction that starts by reading could not wait for it later.
+            Access::Sqlite(_) => self.plain("BEGIN IMMEDIATE").await,
+            Access::Postgres { .. } => self.plain(&format!("BEGIN; {TURN}")).await,
+        };
+        self.or_roll_back(begun).await
+    }
+
+    /// Begins a transaction that appends to the logs of some programs, and answers with the numbers of their newest
+    /// entries; of those that are not there, nothing. For a database that others write to as well.
+    pub(crate) async fn begin_appending(
+        &mut self,
+        programs: impl IntoIterator<Item = ProgramKey>,
+    ) -> Result<HashMap<ProgramKey, u64>, Failure> {
+        let heads = locked_heads(programs);
+        let result = match self.connection().await? {
+            Connection::Sqlite(_) => return Ok(HashMap::new()),
+            Connection::Postgres(connection) => {
+                // One way to the server and back.
+                let text = format!("BEGIN; {heads}; {TURN}");
+                raw_sql(AssertSqlSafe(text)).fetch_all(&mut **connection).await
+            }
+        };
+        let rows = self.noted(result.map_err(Failure::from)).await;
+        let rows = self.or_roll_back(rows).await?;
+        let heads = rows.iter().filter(|row| row.len() == 2).map(|row| {
+            Ok((ProgramKey(row.try_get::<i64, _>(0)?), row.try_get::<i64, _>(1)?.cast_unsigned()))
+        });
+        heads.collect()
+    }
+
+    /// Begins a transaction that keeps other processes from a log, and answers with the number of its newest entry. It
+    /// takes its turn when there is something to write.
+    pub(crate) async fn begin_holding(&mut self, program: ProgramKey) -> Result<Option<u64>, Failure> {
+        let begun = self.plain("BEGIN").await;
+        self.or_roll_back(begun).await?;
+        let head = Query::select()
+            .column(heads::Column::Seq)
+            .from(heads::Entity)
+            .and_where(Expr::col(heads::Column::Program).eq(program.0))
+            .lock_exclusive()
+            .to_owned();
+        let newest = self.value::<i64>(&head.into()).await;
+        Ok(self.or_roll_back(newest).await?.map(i64::cast_unsigned))
+    }
+
+    /// Takes a turn in a transaction that holds a log.
+    pub(crate) async fn take_turn(&mut self) -> Result<(), Failure> {
+        self.plain(TURN).await
+    }
+
+    /// Commits what ran since a transaction was begun if it went well, and takes it back otherwise.
     pub(crate) async fn finish<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let outcome = match outcome {
             Ok(value) => match self.step(Step::BeforeCommit).await {
@@ -90,41 +197,71 @@ impl Writer {
             },
             Err(failure) => Err(failure),
         };
-        if outcome.is_err() && self.connection.is_some() && self.plain("ROLLBACK").await.is_err() {
-            self.disconnect().await;
+        self.or_roll_back(outcome).await
+    }
+
+    async fn or_roll_back<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        if outcome.is_err() {
+            self.roll_back().await;
         }
         outcome
     }
 
-    /// Runs several statements in one transaction, and answers with the rows that each changed.
-    pub(crate) async fn transaction(&mut self, statements: Vec<Sql>) -> Result<Vec<u64>, Failure> {
-        self.begin().await?;
-        let mut changed = Vec::with_capacity(statements.len());
-        let mut outcome = Ok(());
-        for statement in statements {
-            match self.execute(statement).await {
-                Ok(rows) => changed.push(rows),
-                Err(failure) => {
-                    outcome = Err(failure);
-                    break;
-                }
-            }
+    /// Takes back what ran since a transaction was begun.
+    pub(crate) async fn roll_back(&mut self) {
+        if self.connection.is_some() && self.plain("ROLLBACK").await.is_err() {
+            self.disconnect().await;
         }
-        self.finish(outcome.map(|()| changed)).await
     }
 
-    /// Ends the connection; the last one of a database folds the write-ahead log into the file.
+    /// Runs several statements in one transaction, and answers with the rows that each changed. If they end the life of a
+    /// program, nothing else happens to it meanwhile.
+    pub(crate) async fn transaction(
+        &mut self,
+        statements: &[Sql],
+        of: Option<ProgramKey>,
+    ) -> Result<Vec<u64>, Failure> {
+        match of.filter(|_| !self.is_alone()) {
+            // Heads come before the turn, always.
+            Some(program) => drop(self.begin_appending([program]).await?),
+            None => self.begin().await?,
+        }
+        let outcome = self.execute_all(statements).await;
+        self.finish(outcome).await
+    }
+
+    /// Runs several statements, and answers with the rows that each changed.
+    pub(crate) async fn execute_all(&mut self, statements: &[Sql]) -> Result<Vec<u64>, Failure> {
+        let mut changed = Vec::with_capacity(statements.len());
+        for statement in statements {
+            changed.push(self.execute(statement).await?);
+        }
+        Ok(changed)
+    }
+
+    /// Ends the connection; the last one of a database file folds the write-ahead log into the file.
     pub(crate) async fn disconnect(&mut self) {
-        if let Some(connection) = self.connection.take()
-            && let Err(error) = connection.close().await
-        {
+        let closed = match self.connection.take() {
+            None => return,
+            Some(Connection::Sqlite(connection)) => connection.close().await,
+            Some(Connection::Postgres(connection)) => connection.close().await,
+        };
+        if let Err(error) = closed {
             tracing::warn!(%error, "closing the writing connection failed");
         }
     }
 
-    async fn plain(&mut self, sql: &'static str) -> Result<(), Failure> {
-        let result = self.connect().await?.execute(sql).await;
-        self.noted(result.map(|_| ()).map_err(Failure::from)).await
+    /// Runs statements without parameters.
+    pub(crate) async fn plain(&mut self, sql: &str) -> Result<(), Failure> {
+        let result = match self.connection().await? {
+            Connection::Sqlite(connection) => {
+                connection.execute(raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+            }
+            Connection::Postgres(connection) => {
+                connection.execute(raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+            }
+        };
+        self.noted(result.map_err(Failure::from)).await
     }
 
     async fn noted<T>(&mut self, result: Result<T, Failure>) -> Result<T, Failure> {
@@ -132,5 +269,33 @@ impl Writer {
             self.disconnect().await;
         }
         result
+    }
+}
+
+/// Asks for the newest numbers of some logs, and keeps other processes from moving them on. In one order everywhere, so
+/// that two never wait for each other.
+fn locked_heads(programs: impl IntoIterator<Item = ProgramKey>) -> String {
+    let mut keys = String::new();
+    for program in programs {
+        // Writing to a string does not fail.
+        write!(keys, ", {program}").ok();
+    }
+    // No program has the key 0.
+    format!(
+        r#"SELECT "program", "seq" FROM "heads" WHERE "program" IN (0{keys}) ORDER BY "program" FOR UPDATE"#
+    )
+}
+
+/// Connects to a server, which may be starting.
+pub(crate) async fn reach(options: &PgConnectOptions, patience: Duration) -> Result<PgConnection, Failure> {
+    let until = Instant::now() + patience;
+    loop {
+        match options.connect().await.map_err(Failure::from) {
+            Ok(connection) => return Ok(connection),
+            // Nothing was asked yet, so nothing is unknown.
+            Err(Failure::Unknown(fault)) if Instant::now() >= until => return Err(Failure::Fault(fault)),
+            Err(Failure::Unknown(_)) => tokio::time::sleep(PAUSE).await,
+            Err(failure) => return Err(failure),
+        }
     }
 }

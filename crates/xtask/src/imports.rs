@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mcp", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
+    ("testdb", &[]),
     ("testkit", &["ir", "verify", "interp", "history"]),
     ("bench", &["engine", "store", "history", "interp", "verify", "ir", "testkit", "migrations"]),
     ("xtask", &[]),
@@ -59,7 +60,7 @@ const IMPURE: &[&str] = &[
     "uuid",
 ];
 
-/// Compares the table with what the manifests say; tests may import `testkit` and anything inward.
+/// Compares the table with what the manifests say; tests may import `testdb`, `testkit` and anything inward.
 pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
     let metadata = workspace.metadata(false)?;
     let mut wrong = Vec::new();
@@ -77,7 +78,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
             let on = text(&dependency["name"])?;
             let tests_only = dependency["kind"] == "dev";
             match on.strip_prefix("lmlang-") {
-                Some("testkit") if tests_only => {}
+                Some("testdb" | "testkit") if tests_only => {}
                 Some(on) if tests_only && inward(short).contains(on) => {}
                 Some(on) if !allowed.contains(&on) => {
                     wrong.push(format!("`{short}` imports `{on}`, which the table does not allow"));

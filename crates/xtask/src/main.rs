@@ -9,6 +9,7 @@ mod dependencies;
 mod generated;
 mod imports;
 mod node;
+mod postgres;
 mod process;
 mod report;
 mod serve;

@@ -14,6 +14,16 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
 }
 
+/// A program of tests.
+pub(crate) struct TestBinary {
+    /// The package that it tests.
+    pub(crate) package: String,
+    /// Where that is, and where the tests run.
+    pub(crate) folder: PathBuf,
+    /// The program.
+    pub(crate) binary: PathBuf,
+}
+
 impl Workspace {
     pub(crate) fn find() -> Result<Workspace> {
         // Asked for when it runs: checkouts that share a target folder share the binary.
@@ -62,6 +72,25 @@ impl Workspace {
     pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
         process::run(&mut self.cargo(&["build", "--workspace", "--example", name]))?;
         Ok(self.built()?.join("examples").join(name))
+    }
+
+    /// Builds the tests and says where they are.
+    pub(crate) fn test_binaries(&self) -> Result<Vec<TestBinary>> {
+        let build = ["test", "--workspace", "--no-run", "--locked", "--message-format", "json"];
+        let messages = process::stdout(&mut self.cargo(&build))?;
+        let mut tests = Vec::new();
+        for line in messages.lines() {
+            let message: Value = serde_json::from_str(line).context("cargo prints JSON")?;
+            let Some(binary) = message["executable"].as_str() else { continue };
+            if message["profile"]["test"] != true {
+                continue;
+            }
+            let manifest = Path::new(message["manifest_path"].as_str().context("a package has a manifest")?);
+            let folder = manifest.parent().context("a manifest is in a folder")?.to_owned();
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            tests.push(TestBinary { package: format!("lmlang-{name}"), folder, binary: binary.into() });
+        }
+        Ok(tests)
     }
 
     fn built(&self) -> Result<PathBuf> {

@@ -1,4 +1,4 @@
-//! An engine over a database in a temporary folder.
+//! An engine over a database of its own.
 
 use lmlang_engine::{
     Arrival, Call, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
@@ -6,59 +6,40 @@ use lmlang_engine::{
 };
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_history::request::{EditRequest, ReplaceText};
-use lmlang_store::{Options, Store};
-use sea_orm::ConnectionTrait;
-use tempfile::TempDir;
+use lmlang_store::{Location, Options, Store};
+use lmlang_testdb::TestDb;
 
 /// Snapshots as often as can be.
 pub(crate) const OFTEN: SnapshotPolicy = SnapshotPolicy { entries: 4, bytes: u64::MAX, share: 0 };
 
 pub(crate) struct Fixture {
-    dir: TempDir,
+    pub(crate) db: TestDb,
     pub(crate) engine: Engine,
     policy: SnapshotPolicy,
 }
 
 impl Fixture {
     pub(crate) async fn new(policy: SnapshotPolicy) -> Fixture {
-        let dir = tempfile::tempdir().unwrap();
-        let engine = open(&dir, policy).await;
-        Fixture { dir, engine, policy }
+        let db = TestDb::new().await;
+        let engine = open(&db, policy).await;
+        Fixture { db, engine, policy }
     }
 
     /// One with other limits, for as long as it is not opened again.
     pub(crate) async fn within(policy: SnapshotPolicy, limits: Limits) -> Fixture {
-        let dir = tempfile::tempdir().unwrap();
-        let engine = Engine::new(store(&dir).await, limits, policy);
-        Fixture { dir, engine, policy }
-    }
-
-    /// Changes the database with SQL, beside the engine.
-    pub(crate) async fn execute(&self, sql: &str) {
-        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
-        let connection = sea_orm::Database::connect(url).await.unwrap();
-        connection.execute_unprepared(sql).await.unwrap();
-        connection.close().await.unwrap();
-    }
-
-    /// The number that a query answers.
-    pub(crate) async fn count(&self, query: &str) -> i64 {
-        let url = format!("sqlite://{}", self.dir.path().join("lmlang.db").display());
-        let connection = sea_orm::Database::connect(url).await.unwrap();
-        let statement = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, query);
-        let row = connection.query_one_raw(statement).await.unwrap().unwrap();
-        connection.close().await.unwrap();
-        row.try_get_by_index(0).unwrap()
+        let db = TestDb::new().await;
+        let engine = Engine::new(store(&db).await, limits, policy);
+        Fixture { db, engine, policy }
     }
 
     /// Closes the engine, changes the database with SQL, and opens it again.
     pub(crate) async fn reopened(self, sql: &[&str]) -> Fixture {
         self.engine.close().await;
         for statement in sql {
-            self.execute(statement).await;
+            self.db.execute(statement).await;
         }
-        let engine = open(&self.dir, self.policy).await;
-        Fixture { dir: self.dir, engine, policy: self.policy }
+        let engine = open(&self.db, self.policy).await;
+        Fixture { engine, ..self }
     }
 
     pub(crate) async fn create(&self, name: &str, text: &str) -> OpenProgram {
@@ -130,13 +111,13 @@ impl Fixture {
     }
 }
 
-async fn open(dir: &TempDir, policy: SnapshotPolicy) -> Engine {
+async fn open(db: &TestDb, policy: SnapshotPolicy) -> Engine {
     // Few events in memory, so that a test can fall behind.
-    Engine::new(store(dir).await, Limits { events_in_memory: 8, ..Limits::default() }, policy)
+    Engine::new(store(db).await, Limits { events_in_memory: 8, ..Limits::default() }, policy)
 }
 
-async fn store(dir: &TempDir) -> Store {
-    Store::open(Options::file(dir.path().join("lmlang.db"))).await.unwrap()
+async fn store(db: &TestDb) -> Store {
+    Store::open(Options::new(Location::parse(&db.to_string()).unwrap())).await.unwrap()
 }
 
 pub(crate) fn call() -> Call {

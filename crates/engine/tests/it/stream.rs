@@ -305,7 +305,7 @@ async fn a_repeated_request_is_the_same_simulation() {
     assert_eq!(ask(&fixture, &open, 10, ended()).await, first);
     let other = ask(&fixture, &open, 11, ended()).await;
     assert_ne!(other.0, first.0);
-    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 2);
+    assert_eq!(fixture.db.number("SELECT COUNT(*) FROM simulations").await, 2);
     // What the clock ended goes further another time.
     let late = ask(&fixture, &open, 0, for_ever(Duration::from_millis(1))).await;
     assert_eq!(late.2, Status::LimitReached);
@@ -313,8 +313,8 @@ async fn a_repeated_request_is_the_same_simulation() {
     let fixture = fixture.reopened(&[]).await;
     let open = fixture.find("shop").await;
     assert_eq!(ask(&fixture, &open, 10, ended()).await, first);
-    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 4);
-    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations WHERE ended").await, 4);
+    assert_eq!(fixture.db.number("SELECT COUNT(*) FROM simulations").await, 4);
+    assert_eq!(fixture.db.number("SELECT COUNT(*) FROM simulations WHERE ended").await, 4);
 }
 
 #[tokio::test]
@@ -330,7 +330,7 @@ async fn as_many_simulations_are_stored_as_fit() {
             rest(&mut batches).await;
         }
     }
-    assert_eq!(fixture.count("SELECT COUNT(*) FROM simulations").await, 3);
-    let of_one = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM simulations GROUP BY program)";
-    assert_eq!(fixture.count(of_one).await, 2);
+    assert_eq!(fixture.db.number("SELECT COUNT(*) FROM simulations").await, 3);
+    let of_one = "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM simulations GROUP BY program) AS counts";
+    assert_eq!(fixture.db.number(of_one).await, 2);
 }

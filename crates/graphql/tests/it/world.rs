@@ -8,10 +8,9 @@ use futures_util::stream::BoxStream;
 use lmlang_engine::{Engine, Limits, SnapshotPolicy};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{self, Caller, Executor, Params, RequestId};
-use lmlang_store::{Options, Store};
-use sea_orm::ConnectionTrait;
+use lmlang_store::{Location, Options, Store};
+use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Nothing that a test waits for takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -61,33 +60,31 @@ func nothing () -> () pure {
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) executor: Executor,
-    folder: TempDir,
+    db: TestDb,
 }
 
 impl World {
     /// An engine with an empty database.
     pub(crate) async fn empty() -> World {
-        World::over(TempDir::new().expect("a folder can be made")).await
+        World::over(TestDb::new().await).await
     }
 
-    async fn over(folder: TempDir) -> World {
-        let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await;
+    async fn over(db: TestDb) -> World {
+        let location = Location::parse(&db.to_string()).expect("the database has a place");
+        let store = Store::open(Options::new(location)).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
         let executor = schema::build(engine.clone(), transport::Limits::default());
-        World { engine, executor, folder }
+        World { engine, executor, db }
     }
 
     /// The same database under a new engine; the statements are run in between.
     pub(crate) async fn restarted(self, statements: &[&str]) -> World {
         self.engine.close().await;
-        let url = format!("sqlite://{}", self.folder.path().join("lmlang.db").display());
-        let connection = sea_orm::Database::connect(url).await.expect("the file is there");
         for statement in statements {
-            connection.execute_unprepared(statement).await.expect("the statement is fine");
+            self.db.execute(statement).await;
         }
-        connection.close().await.expect("nothing is left to write");
-        World::over(self.folder).await
+        World::over(self.db).await
     }
 
     /// One with the program `world`, which has two revisions and a checkpoint `start`.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lmlang_engine::{Engine, Limits, SnapshotPolicy, Unnamed};
 use lmlang_graphql::{schema, transport};
 use lmlang_server::{Admit, Config, Hooks};
-use lmlang_store::{Options, Store};
+use lmlang_store::{Location, Options, Store};
+use lmlang_testdb::TestDb;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::schema::Levers;
 use crate::server::{Reply, Server, serving};
@@ -15,7 +15,7 @@ use crate::server::{Reply, Server, serving};
 pub(crate) struct Real {
     pub(crate) server: Server,
     pub(crate) engine: Engine,
-    _folder: TempDir,
+    _db: TestDb,
 }
 
 /// Starts a server with the usual limits.
@@ -41,14 +41,15 @@ pub(crate) async fn start_guarded() -> Real {
 }
 
 async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
-    let folder = TempDir::new().expect("a folder can be made");
-    let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.expect("the store opens");
+    let db = TestDb::new().await;
+    let location = Location::parse(&db.to_string()).expect("the database has a place");
+    let store = Store::open(Options::new(location)).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
     let executor = schema::build(engine.clone(), operations);
     let server = serving(executor, Levers::new(), config, hooks(&engine)).await;
-    Real { server, engine, _folder: folder }
+    Real { server, engine, _db: db }
 }
 
 impl Real {

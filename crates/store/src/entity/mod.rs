@@ -2,6 +2,7 @@
 
 pub(crate) mod actors;
 pub(crate) mod api_tokens;
+pub(crate) mod heads;
 pub(crate) mod log;
 pub(crate) mod objects;
 pub(crate) mod program_changes;

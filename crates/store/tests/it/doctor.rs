@@ -1,9 +1,8 @@
 //! The doctor finds what is wrong, and nothing in a sound database.
 
-use lmlang_store::{Finding, Object, References, Snapshot, Store};
-use sea_orm::{ConnectionTrait, Database};
+use lmlang_store::{Finding, Object, References, Snapshot};
 
-use crate::fixture::{Fixture, options};
+use crate::fixture::Fixture;
 
 fn object(number: u8, names: &[u8]) -> Object {
     Object { hash: [number; 32], version: 1, bytes: names.to_vec() }
@@ -60,14 +59,9 @@ async fn damage_is_found() {
         let program = fixture.program("a").await;
         fixture.submit(program, vec![fixture.edit(2), fixture.edit(3)]).await.unwrap();
         assert_eq!(fixture.store.check(None).await.unwrap().findings, []);
-        let path = fixture.store.path().to_owned();
-        fixture.store.close().await.unwrap();
-        let db = Database::connect(format!("sqlite://{}", path.display())).await.unwrap();
-        db.execute_unprepared(damage).await.unwrap();
-        db.close().await.unwrap();
-        let store = Store::open(options(fixture.dir.path())).await.unwrap();
+        let fixture = fixture.reopened_after(damage).await;
         let findings: Vec<_> =
-            store.check(None).await.unwrap().findings.iter().map(Finding::to_string).collect();
+            fixture.store.check(None).await.unwrap().findings.iter().map(Finding::to_string).collect();
         assert!(findings.iter().any(|found| found == finding), "{damage}: {findings:?}");
     }
 }

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use lmlang_store::{Action, CommitError, Entry, EntryKind, Fault, Faults, Options, Step, Store};
-use sea_orm::{ConnectionTrait, Database};
+use lmlang_store::{Action, CommitError, Entry, EntryKind, Fault, Faults, Step};
 
-use crate::fixture::{Fixture, author, create, edit, new_program, options};
+use crate::fixture::{Fixture, new_program};
 
 /// Fails the next time that a step is reached, once armed.
 pub(crate) fn once(step: Step, fault: Fault) -> (Arc<AtomicBool>, Faults) {
@@ -112,21 +110,4 @@ async fn a_connection_that_stays_away_is_an_error_and_no_hang() {
     away.store(false, Ordering::Relaxed);
     fixture.append(program, fixture.edit(2)).await.unwrap();
     assert_eq!(fixture.seqs(program).await, [1, 2]);
-}
-
-#[tokio::test]
-async fn a_lock_held_by_another_tool_is_busy() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(Options { busy_timeout: Duration::from_millis(20), ..options(dir.path()) })
-        .await
-        .unwrap();
-    let actor = author(&store).await;
-    let program = create(&store, "a", actor).await;
-    let tool = Database::connect(format!("sqlite://{}", store.path().display())).await.unwrap();
-    tool.execute_unprepared("BEGIN IMMEDIATE").await.unwrap();
-    let append = || lmlang_store::Append { program, entries: vec![edit(2, actor)] };
-    let answer = store.committer().submit(append()).await;
-    assert!(matches!(answer, Err(CommitError::Storage(Fault::Busy))), "{answer:?}");
-    tool.close().await.unwrap();
-    store.committer().submit(append()).await.unwrap();
 }

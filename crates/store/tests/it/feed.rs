@@ -100,7 +100,7 @@ async fn it_is_read_as_far_as_its_bytes_are_within_the_bound() {
 }
 
 #[tokio::test]
-async fn it_keeps_its_order_when_the_file_is_packed() {
+async fn it_keeps_its_order_when_the_database_is_packed() {
     let fixture = Fixture::new().await;
     let (a, b) = (fixture.program("a").await, fixture.program("b").await);
     for seq in 2..=5 {
@@ -108,12 +108,7 @@ async fn it_keeps_its_order_when_the_file_is_packed() {
         fixture.append(a, fixture.edit(seq)).await.unwrap();
     }
     let before = fixture.store.happened(Position::default(), ALL).await.unwrap();
-    let path = fixture.store.path().to_owned();
-    fixture.store.close().await.unwrap();
-    let db = sea_orm::Database::connect(format!("sqlite://{}", path.display())).await.unwrap();
-    sea_orm::ConnectionTrait::execute_unprepared(&db, "VACUUM").await.unwrap();
-    db.close().await.unwrap();
-    let fixture = fixture.reopened().await;
+    let fixture = fixture.reopened_after("VACUUM").await;
     assert_eq!(fixture.store.happened(Position::default(), ALL).await.unwrap(), before);
 }
 

@@ -1,18 +1,18 @@
-//! A store in a temporary folder.
+//! A store over a database of its own.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lmlang_store::{
     Action, Actor, ActorKey, ActorKind, Append, CommitError, Entry, EntryKind, FIRST_SEQ, Faults,
-    Idempotency, NewProgram, Options, ProgramKey, Step, Store, Ticket, Timestamp,
+    Idempotency, Location, NewProgram, Options, ProgramKey, Step, Store, Ticket, Timestamp,
 };
-use tempfile::TempDir;
+use lmlang_testdb::TestDb;
 use tokio::sync::{Notify, mpsc};
 use uuid::Uuid;
 
 pub(crate) struct Fixture {
-    pub(crate) dir: TempDir,
+    pub(crate) db: TestDb,
     pub(crate) store: Store,
     pub(crate) actor: ActorKey,
 }
@@ -23,17 +23,25 @@ impl Fixture {
     }
 
     pub(crate) async fn with_faults(faults: Faults) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(Options { faults, ..options(dir.path()) }).await.unwrap();
+        let db = TestDb::new().await;
+        let store = Store::open(Options { faults, ..options_of(&db) }).await.unwrap();
         let actor = author(&store).await;
-        Self { dir, store, actor }
+        Self { db, store, actor }
+    }
+
+    /// Closes the store, changes the database with SQL, and opens it again.
+    pub(crate) async fn reopened_after(self, sql: &str) -> Self {
+        self.store.close().await.unwrap();
+        self.db.execute(sql).await;
+        let store = Store::open(options_of(&self.db)).await.unwrap();
+        Self { store, ..self }
     }
 
     /// Closes the store and opens it again.
     pub(crate) async fn reopened(self) -> Self {
         self.store.close().await.unwrap();
-        let store = Store::open(options(self.dir.path())).await.unwrap();
-        Self { dir: self.dir, store, actor: self.actor }
+        let store = Store::open(options_of(&self.db)).await.unwrap();
+        Self { store, ..self }
     }
 
     pub(crate) async fn program(&self, name: &str) -> ProgramKey {
@@ -57,6 +65,11 @@ impl Fixture {
     }
 }
 
+pub(crate) fn options_of(db: &TestDb) -> Options {
+    Options::new(Location::parse(&db.to_string()).unwrap())
+}
+
+/// Those of a file.
 pub(crate) fn options(dir: &Path) -> Options {
     Options::file(dir.join("lmlang.db"))
 }

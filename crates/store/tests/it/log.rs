@@ -16,7 +16,7 @@ async fn an_entry_is_read_back_as_it_was() {
         branch: u32::MAX,
         kind: EntryKind::Merge,
         on_behalf_of: Some("grace".to_owned()),
-        message: Some("é \0 'x'".to_owned()),
+        message: Some("é \u{1} 'x'".to_owned()),
         time: Timestamp(i64::MIN),
         edits: b"edits".to_vec(),
         counts: Vec::new(),

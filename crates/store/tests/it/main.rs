@@ -1,15 +1,13 @@
-//! The store on real files, with faults.
+//! The store on real databases, with faults.
 
 mod committer;
 mod doctor;
 mod faults;
 mod feed;
+mod file;
 mod fixture;
-mod kill;
 mod log;
 mod objects;
-mod opening;
-mod power_loss;
 mod programs;
 mod simulations;
 mod tokens;

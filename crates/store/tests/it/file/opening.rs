@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lmlang_store::{Location, OpenError, Options, Store};
+use lmlang_store::{OpenError, Options, Store};
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::fixture::{Fixture, options};
@@ -10,15 +10,15 @@ use crate::fixture::{Fixture, options};
 #[tokio::test]
 async fn a_second_opener_is_refused_by_name_of_the_holder() {
     let fixture = Fixture::new().await;
-    let error = Store::open(options(fixture.dir.path())).await.unwrap_err();
+    let error = Store::open(options(fixture.db.folder())).await.unwrap_err();
     let OpenError::Held { holder: Some(holder), .. } = &error else { panic!("{error:?}") };
     assert_eq!(holder.pid, std::process::id());
     assert!(!holder.host.is_empty());
     assert!(error.to_string().contains(&format!("is in use by process {}", holder.pid)), "{error}");
 
     // By another way to the same file too.
-    let roundabout = fixture.dir.path().join("sub/../lmlang.db");
-    fs::create_dir(fixture.dir.path().join("sub")).unwrap();
+    let roundabout = fixture.db.folder().join("sub/../lmlang.db");
+    fs::create_dir(fixture.db.folder().join("sub")).unwrap();
     let error = Store::open(Options::file(roundabout)).await.unwrap_err();
     assert!(matches!(error, OpenError::Held { .. }), "{error:?}");
 
@@ -29,15 +29,11 @@ async fn a_second_opener_is_refused_by_name_of_the_holder() {
 #[tokio::test]
 async fn a_newer_schema_is_refused_and_left_alone() {
     let fixture = Fixture::new().await;
-    let path = fixture.store.path().to_owned();
+    let path = std::path::PathBuf::from(fixture.store.location().to_string());
     fixture.store.close().await.unwrap();
-    let db = Database::connect(format!("sqlite://{}", path.display())).await.unwrap();
-    db.execute_unprepared("INSERT INTO seaql_migrations VALUES ('m29990101_000001_future', 0)")
-        .await
-        .unwrap();
-    db.close().await.unwrap();
+    fixture.db.execute("INSERT INTO seaql_migrations VALUES ('m29990101_000001_future', 0)").await;
     let before = fs::read(&path).unwrap();
-    let error = Store::open(options(fixture.dir.path())).await.unwrap_err();
+    let error = Store::open(options(fixture.db.folder())).await.unwrap_err();
     match &error {
         OpenError::NewerSchema { migration, .. } => assert_eq!(migration, "m29990101_000001_future"),
         other => panic!("{other:?}"),
@@ -75,8 +71,6 @@ async fn an_empty_file_and_missing_folders_are_fine() {
 
 #[tokio::test]
 async fn what_cannot_be_opened_says_why() {
-    let postgres = Options::new(Location::parse("postgres://localhost/lmlang").unwrap());
-    assert!(matches!(Store::open(postgres).await.unwrap_err(), OpenError::Unsupported));
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let below_a_file = Options::file(dir.path().join("file/lmlang.db"));
@@ -85,14 +79,14 @@ async fn what_cannot_be_opened_says_why() {
 
 #[tokio::test]
 async fn a_store_that_was_dropped_can_be_opened_again() {
-    let Fixture { dir, store, actor } = Fixture::new().await;
+    let Fixture { db, store, actor } = Fixture::new().await;
     let program = crate::fixture::create(&store, "a", actor).await;
     let entries = vec![crate::fixture::edit(2, actor)];
     let ticket = store.committer().submit(lmlang_store::Append { program, entries });
     ticket.await.unwrap();
     // The files as they lie there while the store is open: what a crash leaves.
     let crashed = tempfile::tempdir().unwrap();
-    for file in fs::read_dir(dir.path()).unwrap() {
+    for file in fs::read_dir(db.folder()).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), crashed.path().join(file.file_name())).unwrap();
     }

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use libsqlite3_sys::{SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_WRITE};
 use lmlang_store::{Append, CommitError, Fault, Object, Snapshot, Store};
+use lmlang_testdb::TestDb;
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::fixture::{Fixture, author, create, edit, options, seqs};
+use crate::fixture::{Fixture, author, create, edit, options, options_of, seqs};
 use vfs::{Event, Failing, Recorder};
 
 /// How much of what was not synced reached the disk.
@@ -184,7 +185,7 @@ async fn record() -> Vec<Event> {
             }
             if round == 7 {
                 // The log starts from its beginning again, over frames that have been folded into the file.
-                let tool = Database::connect(format!("sqlite://{}", store.path().display())).await.unwrap();
+                let tool = Database::connect(format!("sqlite://{}", store.location())).await.unwrap();
                 tool.execute_unprepared("PRAGMA wal_checkpoint(RESTART)").await.unwrap();
                 tool.close().await.unwrap();
             }
@@ -273,11 +274,11 @@ async fn a_disk_that_is_full_or_fails_loses_nothing_that_was_acknowledged() {
     let broken = Failing { writes: Some(SQLITE_IOERR_WRITE), syncs: None };
     let unsyncable = Failing { writes: None, syncs: Some(SQLITE_IOERR_FSYNC) };
     for failing in [full, broken, unsyncable] {
-        let dir = tempfile::tempdir().unwrap();
-        let recorder = Recorder::start(dir.path());
-        let store = Store::open(options(dir.path())).await.unwrap();
+        let db = TestDb::new().await;
+        let recorder = Recorder::start(db.folder());
+        let store = Store::open(options_of(&db)).await.unwrap();
         let actor = author(&store).await;
-        let fixture = Fixture { dir, store, actor };
+        let fixture = Fixture { db, store, actor };
         let program = fixture.program("a").await;
         fixture.append(program, fixture.edit(2)).await.unwrap();
 

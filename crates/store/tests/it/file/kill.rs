@@ -19,7 +19,7 @@ async fn acknowledged_entries_survive_an_abort_at_every_step() {
     {
         let dir = tempfile::tempdir().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "kill::child_that_dies", "--nocapture"])
+            .args(["--exact", "file::kill::child_that_dies", "--nocapture"])
             .env(DIR, dir.path())
             .env(STEP, place.to_string())
             .env(ROUND, "9")

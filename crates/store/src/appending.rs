@@ -1,0 +1,311 @@
+//! Storing batches of appends.
+//!
+//! Whoever writes to a database file alone knows how long its logs are. Where several processes write, a transaction
+//! locks the heads of its programs and finds it out: of two that go on from one entry, the second finds a longer log,
+//! and its append is refused as one that does not continue it.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+
+use sea_orm::{EntityTrait, QueryTrait};
+
+use crate::committer::{Append, CommitError, Loop, answer_to};
+use crate::entity::log;
+use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
+use crate::fault::{Failure, Fault};
+use crate::faults::Step;
+use crate::hold::Hold;
+use crate::queue::{MAX_ROWS, Pending};
+use crate::sql::Sql;
+use crate::writer::Writer;
+
+/// The numbers of the newest entries of some logs; nothing for a program that is not there.
+type Heads = HashMap<ProgramKey, u64>;
+
+impl Loop {
+    /// Stores a batch, or as much of it as can be stored.
+    ///
+    /// A clash takes the whole statement back without saying which row it was. So a group that clashes is tried again
+    /// program by program, and the program at fault append by append.
+    pub(crate) async fn settle(&mut self, batch: Vec<Pending>) {
+        let mut groups = VecDeque::from([batch]);
+        while let Some(group) = groups.pop_front() {
+            let (group, stored) = self.store(group).await;
+            match stored {
+                Ok(()) => self.acknowledge(group).await,
+                Err(Failure::Clash) if group.len() == 1 => {
+                    for pending in group {
+                        let error = self.explain(&pending.append).await;
+                        answer_to(pending.reply, Err(error));
+                    }
+                }
+                Err(Failure::Clash) => {
+                    for part in split(group).into_iter().rev() {
+                        groups.push_front(part);
+                    }
+                }
+                Err(Failure::Unknown(fault) | Failure::Fault(fault)) => {
+                    tracing::warn!(error = %fault, appends = group.len(), "entries were not stored");
+                    for pending in group {
+                        // Read again when next asked for: after an unknown outcome the log may be longer.
+                        self.next.remove(&pending.append.program);
+                        answer_to(pending.reply, Err(CommitError::Storage(fault.clone())));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores what of a group continues its logs, in one transaction. An answer that was lost is found out.
+    async fn store(&mut self, group: Vec<Pending>) -> (Vec<Pending>, Result<(), Failure>) {
+        let (group, stored) = self.try_store(group).await;
+        let Err(Failure::Unknown(fault)) = stored else { return (group, stored) };
+        tracing::warn!(error = %fault, "the answer to a commit was lost; asking the log");
+        // All or nothing: one row speaks for the group.
+        match self.find_first(&group).await {
+            Ok(true) => (group, Ok(())),
+            Ok(false) => self.try_store(group).await,
+            Err(_) => (group, Err(Failure::Unknown(fault))),
+        }
+    }
+
+    async fn try_store(&mut self, mut group: Vec<Pending>) -> (Vec<Pending>, Result<(), Failure>) {
+        if let [Pending { append, hold, .. }] = &mut group[..]
+            && let Some(Hold { mut writer, newest }) = hold.take()
+        {
+            let heads = HashMap::from([(append.program, newest)]);
+            let turn = writer.take_turn().await;
+            let group = admit(group, &heads);
+            let stored = match turn {
+                Ok(()) => store_among_others(&mut writer, &group).await,
+                Err(failure) => Err(failure),
+            };
+            writer.disconnect().await;
+            return (group, stored);
+        }
+        if !self.writer.is_alone() {
+            let programs: BTreeSet<ProgramKey> = group.iter().map(|pending| pending.append.program).collect();
+            return match self.writer.begin_appending(programs).await {
+                Ok(heads) => {
+                    let group = admit(group, &heads);
+                    let stored = store_among_others(&mut self.writer, &group).await;
+                    (group, stored)
+                }
+                Err(failure) => (group, Err(failure)),
+            };
+        }
+        match self.known_heads(&group).await {
+            Ok(heads) => {
+                let group = admit(group, &heads);
+                let stored = self.store_alone(&group).await;
+                (group, stored)
+            }
+            Err(fault) => (group, Err(Failure::Fault(fault))),
+        }
+    }
+
+    async fn known_heads(&mut self, group: &[Pending]) -> Result<Heads, Fault> {
+        let mut heads = Heads::new();
+        for pending in group {
+            let program = pending.append.program;
+            if let Some(next) = self.next_seq(program).await? {
+                heads.insert(program, next - 1);
+            }
+        }
+        Ok(heads)
+    }
+
+    async fn store_alone(&mut self, group: &[Pending]) -> Result<(), Failure> {
+        let rows = rows(group);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.writer.step(Step::BeforeInsert).await?;
+        if rows.len() <= MAX_ROWS {
+            self.writer.execute(&insert_entries(rows)).await?;
+        } else {
+            self.writer.transaction(&insert_all_entries(rows), None).await?;
+        }
+        self.writer.step(Step::AfterCommit).await
+    }
+
+    /// Whether the first entry of a group is in the log, as itself.
+    async fn find_first(&mut self, group: &[Pending]) -> Result<bool, Failure> {
+        let Some((program, entry)) =
+            group.iter().find_map(|pending| Some((pending.append.program, pending.append.entries.first()?)))
+        else {
+            return Ok(false);
+        };
+        if !self.writer.is_alone() {
+            // The lost transaction may not have ended: it has the head until then.
+            self.writer.begin_appending([program]).await?;
+            self.writer.roll_back().await;
+        }
+        let found = self.writer.entry_id(program, entry.seq).await?;
+        Ok(found == Some(entry.id))
+    }
+
+    async fn acknowledge(&mut self, group: Vec<Pending>) {
+        let entries: usize = group.iter().map(|pending| pending.append.entries.len()).sum();
+        let counters = &self.committer.counters;
+        counters.transactions.fetch_add(u64::from(entries > 0), Ordering::Relaxed);
+        counters.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        for pending in &group {
+            if let Some(last) = pending.append.entries.last() {
+                self.next.insert(pending.append.program, Some(last.seq + 1));
+            }
+        }
+        // The rows are durable: a fault here can delay the answer, not change it.
+        if let Err(failure) = self.writer.step(Step::BeforeAck).await {
+            tracing::warn!(error = %Fault::from(failure), "fault after a commit");
+        }
+        for pending in group {
+            answer_to(pending.reply, Ok(()));
+        }
+    }
+
+    /// Which unique value a single append clashed with.
+    async fn explain(&mut self, append: &Append) -> CommitError {
+        match self.find_clash(append).await {
+            Ok(error) => error,
+            Err(failure) => CommitError::Storage(failure.into()),
+        }
+    }
+
+    async fn find_clash(&mut self, append: &Append) -> Result<CommitError, Failure> {
+        let mut keys: HashMap<&[u8], u64> = HashMap::new();
+        for entry in &append.entries {
+            let Some(idempotency) = &entry.idempotency else { continue };
+            let seq = match keys.insert(&idempotency.key, entry.seq) {
+                Some(seq) => Some(seq),
+                None => self.writer.seq_of_key(append.program, &idempotency.key).await?,
+            };
+            if let Some(seq) = seq {
+                return Ok(CommitError::KeyTaken { seq });
+            }
+        }
+        // What is left is the number itself: the log is longer than was known.
+        self.next.remove(&append.program);
+        let expected = self.next_seq(append.program).await.map_err(Failure::Fault)?.unwrap_or(FIRST_SEQ);
+        let found = append.entries.first().map_or(expected, |entry| entry.seq);
+        Ok(CommitError::OutOfOrder { expected, found })
+    }
+
+    /// The next number of a program's log; `None` if there is no such program.
+    async fn next_seq(&mut self, program: ProgramKey) -> Result<Option<u64>, Fault> {
+        if let Some(&known) = self.next.get(&program).filter(|_| self.writer.is_alone()) {
+            return Ok(known);
+        }
+        let next = self.writer.next_seq(program).await?;
+        self.next.insert(program, next);
+        Ok(next)
+    }
+}
+
+/// Stores a group in the transaction that holds the heads of its logs, and ends that.
+async fn store_among_others(writer: &mut Writer, group: &[Pending]) -> Result<(), Failure> {
+    let rows = rows(group);
+    if rows.is_empty() {
+        writer.roll_back().await;
+        return Ok(());
+    }
+    let stored = insert_among_others(writer, group, rows).await;
+    writer.finish(stored).await?;
+    writer.step(Step::AfterCommit).await
+}
+
+async fn insert_among_others(
+    writer: &mut Writer,
+    group: &[Pending],
+    rows: Vec<log::ActiveModel>,
+) -> Result<(), Failure> {
+    writer.step(Step::BeforeInsert).await?;
+    writer.execute_all(&insert_all_entries(rows)).await?;
+    let lasts =
+        group.iter().filter_map(|pending| Some((pending.append.program, pending.append.entries.last()?.seq)));
+    // Of several appends to a log the last one counts.
+    let lasts: HashMap<ProgramKey, u64> = lasts.collect();
+    writer.plain(&move_heads(&lasts)).await
+}
+
+/// Sets the heads of logs.
+fn move_heads(to: &HashMap<ProgramKey, u64>) -> String {
+    let mut moves = String::new();
+    for (program, seq) in to {
+        let comma = if moves.is_empty() { "" } else { ", " };
+        // Writing to a string does not fail.
+        write!(moves, "{comma}({program}, {seq})").ok();
+    }
+    format!(
+        r#"UPDATE "heads" SET "seq" = "to"."seq" FROM (VALUES {moves}) AS "to" ("program", "seq") WHERE "heads"."program" = "to"."program""#
+    )
+}
+
+/// Keeps the appends that continue their logs, and answers the others.
+fn admit(group: Vec<Pending>, heads: &Heads) -> Vec<Pending> {
+    let mut admitted = Vec::with_capacity(group.len());
+    let mut reached = Heads::new();
+    for pending in group {
+        let program = pending.append.program;
+        let newest = reached.get(&program).or_else(|| heads.get(&program)).ok_or(CommitError::NoProgram);
+        match newest.and_then(|newest| continues(&pending.append.entries, newest + 1)) {
+            Ok(newest) => {
+                reached.insert(program, newest);
+                admitted.push(pending);
+            }
+            Err(error) => answer_to(pending.reply, Err(error)),
+        }
+    }
+    admitted
+}
+
+/// The number of the last entry, if the entries are numbered from `expected` on.
+pub(crate) fn continues(entries: &[Entry], expected: u64) -> Result<u64, CommitError> {
+    let mut expected = expected;
+    for entry in entries {
+        if entry.seq != expected {
+            return Err(CommitError::OutOfOrder { expected, found: entry.seq });
+        }
+        expected += 1;
+    }
+    Ok(expected - 1)
+}
+
+/// By program, in order of first appearance; a group of one program by append.
+fn split(group: Vec<Pending>) -> Vec<Vec<Pending>> {
+    let mut parts: Vec<(ProgramKey, Vec<Pending>)> = Vec::new();
+    for pending in group {
+        let program = pending.append.program;
+        match parts.iter_mut().find(|(key, _)| *key == program) {
+            Some((_, part)) => part.push(pending),
+            None => parts.push((program, vec![pending])),
+        }
+    }
+    if let [(_, only)] = &mut parts[..] {
+        return std::mem::take(only).into_iter().map(|pending| vec![pending]).collect();
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+fn rows(group: &[Pending]) -> Vec<log::ActiveModel> {
+    let appends = group.iter().map(|pending| &pending.append);
+    appends.flat_map(|append| append.entries.iter().map(|entry| entry.to_row(append.program))).collect()
+}
+
+fn insert_entries(rows: Vec<log::ActiveModel>) -> Sql {
+    log::Entity::insert_many(rows).into_query().into()
+}
+
+/// As few statements as the limit on rows allows.
+pub(crate) fn insert_all_entries(mut rows: Vec<log::ActiveModel>) -> Vec<Sql> {
+    let mut statements = Vec::with_capacity(rows.len().div_ceil(MAX_ROWS));
+    while rows.len() > MAX_ROWS {
+        let rest = rows.split_off(MAX_ROWS);
+        statements.push(insert_entries(std::mem::replace(&mut rows, rest)));
+    }
+    if !rows.is_empty() {
+        statements.push(insert_entries(rows));
+    }
+    statements
+}

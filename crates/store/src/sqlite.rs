@@ -1,0 +1,169 @@
+//! A SQLite file: finding it, judging it, bringing it to the newest schema.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::{ConnectOptions, SqlitePool};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, SqliteTransactionMode, SqlxSqliteConnector, Statement,
+    TransactionOptions, TransactionTrait,
+};
+
+use crate::fault::Fault;
+use crate::location::Location;
+use crate::lock::{Lock, LockError};
+use crate::open::{OpenError, Ready, pending};
+use crate::store::Options;
+use crate::writer::Access;
+
+/// "lmlg": marks the file as ours, beside the names of the tables.
+const APPLICATION_ID: i32 = 0x6c6d_6c67;
+
+/// A multi-row insert has a statement for every number of rows up to 256, and there are others.
+const CACHED_STATEMENTS: usize = 512;
+
+/// Opens a file, made if there is none; no other process has it then.
+pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenError> {
+    let (path, folder) = locate(path)?;
+    let lock = Lock::take(&path, options.address.as_deref()).map_err(|error| match error {
+        LockError::Held(holder) => OpenError::Held { path: path.clone(), holder },
+        LockError::Io(source) => OpenError::Path { path: path.clone(), source },
+    })?;
+    let pending = match fs::metadata(&path) {
+        Ok(file) if file.len() > 0 => judge(&path).await?,
+        Ok(_) => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(source) => return Err(OpenError::Path { path, source }),
+    };
+    if pending {
+        migrate(&path).await.map_err(|source| failed(&path, source))?;
+        sync_folder(&folder).map_err(|source| OpenError::Path { path: folder, source })?;
+    }
+    let reader = open_readers(&path, options.readers).await.map_err(|source| failed(&path, source))?;
+    let writing = writer_options(&path).busy_timeout(options.busy_timeout);
+    Ok(Ready {
+        access: Access::Sqlite(Box::new(writing)),
+        reader,
+        lock: Some(lock),
+        location: Location::File(path),
+    })
+}
+
+fn failed(path: &Path, source: Fault) -> OpenError {
+    OpenError::Database { location: Location::File(path.to_owned()), source }
+}
+
+/// Makes the folder, and names the file by its real folder so that two ways to it find one lock.
+fn locate(path: &Path) -> Result<(PathBuf, PathBuf), OpenError> {
+    let refused = |source| OpenError::Path { path: path.to_owned(), source };
+    let name = path.file_name().ok_or_else(|| refused(io::ErrorKind::IsADirectory.into()))?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    fs::create_dir_all(folder).map_err(refused)?;
+    let folder = folder.canonicalize().map_err(refused)?;
+    match path.canonicalize() {
+        // Follows a link to the file itself.
+        Ok(real) => Ok((real, folder)),
+        Err(_) => Ok((folder.join(name), folder)),
+    }
+}
+
+/// Whether migrations are pending. Changes nothing in a file that is not ours or is newer.
+async fn judge(path: &Path) -> Result<bool, OpenError> {
+    let db = connect_once(plain_options(path)).await.map_err(|source| failed(path, source))?;
+    let verdict = judge_content(path, &db).await;
+    db.close().await.map_err(|error| failed(path, error.into()))?;
+    verdict
+}
+
+async fn judge_content(path: &Path, db: &DatabaseConnection) -> Result<bool, OpenError> {
+    let location = Location::File(path.to_owned());
+    let read = async {
+        let application: i32 = number(db, "PRAGMA application_id").await?;
+        let tables: i32 = number(db, "SELECT count(*) FROM sqlite_master").await?;
+        let applied = match application {
+            APPLICATION_ID => Some(lmlang_migrations::applied(db).await?),
+            _ => None,
+        };
+        Ok::<_, Fault>((application, tables, applied))
+    };
+    match read.await.map_err(|source| failed(path, source))? {
+        (_, _, Some(applied)) => pending(&location, &applied),
+        // A file without tables was being made when the process ended.
+        (0, 0, None) => Ok(true),
+        (_, _, None) => Err(OpenError::Foreign { location }),
+    }
+}
+
+/// Runs what is pending in one transaction: a process that dies leaves the old schema.
+async fn migrate(path: &Path) -> Result<(), Fault> {
+    let db = connect_once(writer_options(path)).await?;
+    let immediate = TransactionOptions {
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+        ..TransactionOptions::default()
+    };
+    let transaction = db.begin_with_options(immediate).await?;
+    lmlang_migrations::migrate(&transaction).await?;
+    transaction.execute_unprepared(&format!("PRAGMA application_id = {APPLICATION_ID}")).await?;
+    transaction.commit().await?;
+    db.close().await?;
+    Ok(())
+}
+
+/// A file's name is durable when its folder is.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere a folder cannot be opened as a file, and the file system keeps names by itself.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+async fn connect_once(options: SqliteConnectOptions) -> Result<DatabaseConnection, Fault> {
+    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+    Ok(SqlxSqliteConnector::from_sqlx_sqlite_pool(pool))
+}
+
+async fn number(db: &DatabaseConnection, sql: &str) -> Result<i32, Fault> {
+    let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, sql)).await?;
+    let row = row.ok_or(Fault::Row { table: "sqlite_master", column: "name" })?;
+    Ok(row.try_get_by_index(0)?)
+}
+
+fn plain_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).create_if_missing(false).disable_statement_logging()
+}
+
+/// How the one writing connection is opened.
+fn writer_options(path: &Path) -> SqliteConnectOptions {
+    plain_options(path)
+        .create_if_missing(true)
+        .page_size(4096)
+        .journal_mode(SqliteJournalMode::Wal)
+        // A commit is on the disk before it is answered.
+        .synchronous(SqliteSynchronous::Full)
+        // Four times the default: fewer pauses, at 16 MB of log.
+        .pragma("wal_autocheckpoint", "4000")
+        .statement_cache_capacity(CACHED_STATEMENTS)
+}
+
+/// The connections that read. They cannot write by mistake.
+async fn open_readers(path: &Path, connections: u32) -> Result<DatabaseConnection, Fault> {
+    let options = plain_options(path).pragma("query_only", "ON");
+    let pool: SqlitePool = SqlitePoolOptions::new()
+        .max_connections(connections)
+        .min_connections(1)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(options)
+        .await?;
+    Ok(SqlxSqliteConnector::from_sqlx_sqlite_pool(pool))
+}

@@ -1,0 +1,118 @@
+//! A database for one test: a file in a temporary folder, or a schema of the PostgreSQL server that `LMLANG_TEST_POSTGRES`
+//! names.
+//!
+//! The same tests run on both; `cargo xtask test` does it and brings the server. It knows nothing of what is in a
+//! database: where it is, it says as text, which the store reads.
+
+use std::fmt;
+use std::path::Path;
+
+use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbBackend, Statement};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// Names the server, by its URL.
+const SERVER: &str = "LMLANG_TEST_POSTGRES";
+
+/// An empty database. A file goes with its folder when this is dropped, a schema with the server.
+#[derive(Debug)]
+pub struct TestDb {
+    folder: TempDir,
+    schema: Option<Schema>,
+}
+
+#[derive(Debug)]
+struct Schema {
+    /// With the schema as the one that is looked at.
+    url: String,
+}
+
+impl TestDb {
+    /// An empty database of the kind that the tests are run on.
+    ///
+    /// # Panics
+    ///
+    /// If the folder cannot be made, or the server cannot be asked.
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let schema = match std::env::var(SERVER) {
+            Ok(server) => Some(Schema::new(&server).await),
+            Err(_) => None,
+        };
+        Self { folder, schema }
+    }
+
+    /// A folder of its own, with the database in it if that is a file.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether it is a file.
+    pub fn is_file(&self) -> bool {
+        self.schema.is_none()
+    }
+
+    /// Runs a statement beside the store. Bytes are written as SQLite has them: `x'00ff'`.
+    ///
+    /// # Panics
+    ///
+    /// If the database refuses it.
+    pub async fn execute(&self, sql: &str) {
+        let db = self.connect().await;
+        let sql = if self.is_file() { sql.to_owned() } else { sql.replace("x'", r"'\x") };
+        db.execute_unprepared(&sql).await.expect("the database takes the statement");
+        db.close().await.expect("nothing is left to write");
+    }
+
+    /// The number that a query answers.
+    ///
+    /// # Panics
+    ///
+    /// If the database refuses it, or it answers something else.
+    pub async fn number(&self, sql: &str) -> i64 {
+        let db = self.connect().await;
+        let row = db.query_one_raw(Statement::from_string(db.get_database_backend(), sql)).await;
+        let row = row.expect("the database takes the query").expect("the query has a row");
+        db.close().await.expect("nothing is left to write");
+        row.try_get_by_index(0).expect("the row is a number")
+    }
+
+    /// A connection beside the store.
+    ///
+    /// # Panics
+    ///
+    /// If the database does not answer.
+    pub async fn connect(&self) -> DatabaseConnection {
+        let url = match &self.schema {
+            Some(schema) => schema.url.clone(),
+            None => format!("sqlite://{}?mode=rwc", self.file().display()),
+        };
+        Database::connect(url).await.expect("the database answers")
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join("lmlang.db")
+    }
+}
+
+/// Where it is: a path, or a URL.
+impl fmt::Display for TestDb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.schema {
+            Some(schema) => f.write_str(&schema.url),
+            None => self.file().display().fmt(f),
+        }
+    }
+}
+
+impl Schema {
+    async fn new(server: &str) -> Self {
+        let name = format!("t_{}", Uuid::now_v7().simple());
+        let db = Database::connect(server).await.expect("the server answers");
+        let create = Statement::from_string(DbBackend::Postgres, format!("CREATE SCHEMA {name}"));
+        db.execute_raw(create).await.expect("a schema can be made");
+        db.close().await.expect("the connection ends");
+        let and = if server.contains('?') { '&' } else { '?' };
+        Self { url: format!("{server}{and}options=-c%20search_path%3D{name}") }
+    }
+}
