@@ -7,13 +7,15 @@ use sea_orm_migration::{prelude::*, schema::*, sea_orm::DbBackend};
 #[derive(DeriveMigrationName)]
 pub(crate) struct Migration;
 
-/// One row per live program: the number of its newest entry. A commit locks the rows of its programs and moves them on;
-/// a program that is deleted loses its row, and so takes no more.
+/// One row per live program: the number of its newest entry, and which that is. A commit locks the rows of its programs,
+/// compares them with what it was built on and moves them on; a program that is deleted loses its row, and so takes no
+/// more.
 #[derive(DeriveIden)]
 enum Heads {
     Table,
     Program,
     Seq,
+    Entry,
 }
 
 /// One row. A transaction that writes to the log or to the changes of programs locks it, after the heads, so positions
@@ -36,6 +38,7 @@ impl MigrationTrait for Migration {
                     .table(Heads::Table)
                     .col(big_integer(Heads::Program).primary_key())
                     .col(big_integer(Heads::Seq))
+                    .col(uuid(Heads::Entry))
                     .to_owned(),
             )
             .await?;

@@ -29,9 +29,13 @@ pub(crate) struct Cli {
     /// The folder of the database [default: .lmlang].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// The database instead, as a URL: `postgres://user@host/name`, which several servers can share, or `sqlite:FILE`.
+    /// `LMLANG_DATABASE_URL` keeps a password in it from others who can list processes.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "data")]
+    pub(crate) database_url: Option<String>,
     /// Ask a server, such as `http://127.0.0.1:4000`, instead of opening a database. One that has the database open is
     /// found without this.
-    #[arg(long, global = true, value_name = "URL", conflicts_with = "data")]
+    #[arg(long, global = true, value_name = "URL", conflicts_with_all = ["data", "database_url"])]
     pub(crate) server: Option<String>,
     /// Who is recorded with changes [default: the user's name].
     #[arg(long, global = true, value_name = "NAME")]
@@ -101,6 +105,12 @@ impl Cli {
     pub(crate) fn flags(&self) -> Flags {
         let mut flags = Flags {
             data: self.data.clone(),
+            database_url: match (&self.database_url, &self.data) {
+                (Some(url), _) => Some(Some(Secret::new(url.clone()))),
+                // The folder that is given here, not the database of another layer.
+                (None, Some(_)) => Some(None),
+                (None, None) => None,
+            },
             server: self.server.clone(),
             author: self.author.clone(),
             token: self.token.clone().map(Secret::new),

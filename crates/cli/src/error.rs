@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use lmlang_engine::Error as EngineError;
 use lmlang_server::telemetry::LogError;
-use lmlang_store::{Fault, OpenError};
+use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -89,9 +89,12 @@ pub(crate) enum Error {
         /// Why.
         source: AddrParseError,
     },
-    /// There is no database in the folder.
-    #[error("there is no database in `{}`: `lmlang serve` or `lmlang import` makes one", .0.display())]
-    NoDatabase(PathBuf),
+    /// There is no database file.
+    #[error("there is no database at `{0}`: `lmlang serve` or `lmlang import` makes one")]
+    NoDatabase(Location),
+    /// What the settings say of the database is no place of one.
+    #[error("`database_url`: {0}")]
+    Location(#[source] UnknownLocation),
     /// A file cannot be read.
     #[error("`{}` cannot be read", path.display())]
     Read {
@@ -220,7 +223,7 @@ impl Error {
             },
             Error::Storage(_) => "STORAGE_UNAVAILABLE",
             Error::Server(_) | Error::NoTokens(_) => "CANNOT_LISTEN",
-            Error::Log(_) | Error::Settings(_) | Error::Address { .. } => "BAD_SETTINGS",
+            Error::Log(_) | Error::Settings(_) | Error::Address { .. } | Error::Location(_) => "BAD_SETTINGS",
             Error::NoDatabase(_) => "NO_DATABASE",
             Error::Read { .. } | Error::Write { .. } | Error::Io { .. } => "IO",
             Error::Unsupported { .. } => "UNSUPPORTED",
@@ -266,6 +269,7 @@ impl Error {
             Error::NoDatabase(_) | Error::NoFunction { .. } => Exit::NotFound,
             Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
             Error::Log(_)
+            | Error::Location(_)
             | Error::Settings(_)
             | Error::Address { .. }
             | Error::UnknownSuffix(_)

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use lmlang_engine::{Engine, Limits, SnapshotPolicy};
-use lmlang_store::{Options, Store};
+use lmlang_store::{Location, Options, Store};
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -25,16 +25,21 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Resul
 
 /// Opens the database of the settings.
 pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine, Error> {
-    let file = settings.database();
-    if missing == Missing::Refuse && !file.exists() {
-        return Err(Error::NoDatabase(settings.data.clone()));
+    let location = settings.location()?;
+    if missing == Missing::Refuse && is_missing(&location) {
+        return Err(Error::NoDatabase(location));
     }
-    open_as(Options::file(&file)).await
+    open_as(Options::new(location)).await
 }
 
 /// Opens the database of the settings, made if there is none, and tells others where its programs are served.
 pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<Engine, Error> {
-    open_as(Options { address: Some(address), ..Options::file(settings.database()) }).await
+    open_as(Options { address: Some(address), ..Options::new(settings.location()?) }).await
+}
+
+/// Whether there is no file of a database that is one.
+pub(crate) fn is_missing(location: &Location) -> bool {
+    matches!(location, Location::File(file) if !file.exists())
 }
 
 async fn open_as(options: Options) -> Result<Engine, Error> {

@@ -9,6 +9,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use lmlang_server::telemetry::LogFormat;
+use lmlang_store::Location;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -17,8 +18,9 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 11] = [
+pub(crate) const NAMES: [(&str, &str); 12] = [
     ("data", "the folder of the database"),
+    ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
     ("listen", "the address that `serve` listens on; port 0 takes a free one"),
     ("insecure_no_auth", "whether callers of `serve` need no token, wherever they call from"),
@@ -37,6 +39,8 @@ pub(crate) const NAMES: [(&str, &str); 11] = [
 pub(crate) struct Settings {
     /// The folder of the database.
     pub(crate) data: PathBuf,
+    /// The database instead, as a URL.
+    pub(crate) database_url: Option<Secret>,
     /// The server that commands ask, instead of a database.
     pub(crate) server: Option<String>,
     /// The address that `serve` listens on.
@@ -108,6 +112,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             data: PathBuf::from(".lmlang"),
+            database_url: None,
             server: None,
             listen: "127.0.0.1:4000".to_owned(),
             insecure_no_auth: false,
@@ -134,6 +139,9 @@ pub(crate) struct Flags {
     /// See [`Settings::data`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<PathBuf>,
+    /// See [`Settings::database_url`]; one without a value takes another layer's away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) database_url: Option<Option<Secret>>,
     /// See [`Settings::server`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server: Option<String>,
@@ -209,9 +217,12 @@ impl Settings {
         self.listen.parse().map_err(|source| Error::Address { given: self.listen.clone(), source })
     }
 
-    /// The database file.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.data.join("lmlang.db")
+    /// Where the database is.
+    pub(crate) fn location(&self) -> Result<Location, Error> {
+        match &self.database_url {
+            Some(url) => Location::parse(url.reveal()).map_err(Error::Location),
+            None => Ok(Location::File(self.data.join("lmlang.db"))),
+        }
     }
 }
 

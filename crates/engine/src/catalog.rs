@@ -252,6 +252,7 @@ impl Engine {
         let line = Line::replay([revision.entry.step()]).map_err(|_| Error::Closed)?;
         let head = Head {
             last: FIRST_SEQ,
+            last_id: Uuid::from_bytes(revision.entry.id),
             main: Tip {
                 branch: MAIN_BRANCH,
                 name: None,
@@ -420,7 +421,7 @@ impl Engine {
     }
 
     /// Tells subscribers what became of a program.
-    fn tell_program(&self, open: &OpenProgram, change: Change, now: Timestamp) {
+    pub(crate) fn tell_program(&self, open: &OpenProgram, change: Change, now: Timestamp) {
         let name = open.info().name.clone();
         let bytes = name.len();
         open.tell(Event::Program { name, change, time: now.0 }, bytes);

@@ -104,7 +104,11 @@ impl Engine {
             publishers: TaskTracker::new(),
             quiet: CancellationToken::new(),
         };
-        Engine(Arc::new(inner), None)
+        let engine = Engine(Arc::new(inner), None);
+        if !engine.store().is_alone() {
+            engine.follow_others();
+        }
+        engine
     }
 
     /// The same engine for a caller who may know of these programs only, given in ascending order.
@@ -231,7 +235,14 @@ impl Engine {
         }
         let (engine, info) = (self.clone(), Arc::clone(info));
         let opened = self.to_end(async move {
-            let opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
+            let mut opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
+            if let Ok(open) = &opened
+                && !engine.store().is_alone()
+                // What others did between reading it and here, nobody tells.
+                && let Err(error) = engine.take_in_tail(open).await
+            {
+                opened = Err(error);
+            }
             match &opened {
                 Ok(_) => engine.let_go(),
                 Err(_) => engine.forget_unopened(info.id),
@@ -255,6 +266,12 @@ impl Engine {
     fn cell(&self, id: Uuid) -> Arc<OnceCell<OpenProgram>> {
         let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(open.entry(id).or_default())
+    }
+
+    /// The programs that are open; that they are looked at does not count as use.
+    pub(crate) fn all_opened(&self) -> Vec<OpenProgram> {
+        let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.values().filter_map(|cell| cell.get().cloned()).collect()
     }
 
     /// A program that is open already.

@@ -34,12 +34,19 @@ impl Feed {
     pub(crate) fn tell(&self, program: Uuid, event: &Event, bytes: usize) {
         match event {
             Event::Refused { .. } => self.refused.tell((program, event.clone()), bytes),
-            Event::Entry(_) | Event::Program { .. } | Event::Gap { .. } => {
-                if self.stored.receiver_count() > 0 {
-                    self.stored.send_replace(());
-                }
-            }
+            Event::Entry(_) | Event::Program { .. } | Event::Gap { .. } => self.wake(),
         }
+    }
+
+    /// Something can be read.
+    pub(crate) fn wake(&self) {
+        if self.has_readers() {
+            self.stored.send_replace(());
+        }
+    }
+
+    pub(crate) fn has_readers(&self) -> bool {
+        self.stored.receiver_count() > 0
     }
 }
 

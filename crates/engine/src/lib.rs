@@ -25,6 +25,7 @@ mod error;
 pub mod events;
 mod eviction;
 mod feed;
+mod following;
 pub mod grant;
 mod kept;
 pub mod keyring;

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::events::Event;
 use crate::records;
 use crate::snapshots::Snapshots;
-use crate::timeline::{Head, Revision, Timeline};
+use crate::timeline::{Head, Revision, Timeline, Writer};
 use crate::window::Window;
 use crate::writing::Next;
 
@@ -134,7 +134,7 @@ impl Engine {
         let marks = base.as_ref().map(|base| (base.state.number, base.state.marks.clone()));
         let (tip, replay, state) = self.follow(key, id, &way, base, Window::of(self.limits())).await?;
         let (checkpoints, branches) = self.marks(key, marks).await?;
-        let head = Head { last: last.seq, main: tip, branches, checkpoints };
+        let head = Head { last: last.seq, last_id: last.id, main: tip, branches, checkpoints };
         let refs = RefAllocator::starting_at(last.next_ref);
         let snapshots = Snapshots::continued(state, replay.entries, replay.bytes);
         let timeline = Timeline::start(self, Arc::clone(info), head, replay.revisions, refs, snapshots);
@@ -200,10 +200,16 @@ impl Engine {
         Ok((checkpoints, branches))
     }
 
-    /// Takes in what the log has beyond the head: entries that were stored and could not be answered.
+    /// Takes in what the log has beyond the head: entries of other processes, and those that were stored and could not be
+    /// answered.
     pub(crate) async fn take_in_tail(&self, open: &OpenProgram) -> Result<(), Error> {
+        let mut writer = open.timeline.writer.lock().await;
+        self.take_in(open, &mut writer).await
+    }
+
+    /// As [`Engine::take_in_tail`], for whoever has the writer.
+    pub(crate) async fn take_in(&self, open: &OpenProgram, writer: &mut Writer) -> Result<(), Error> {
         let timeline = &open.timeline;
-        let mut writer = timeline.writer.lock().await;
         let mut head = timeline.head();
         if writer.head.last != head.last {
             // Entries are on their way; whether they fit the log is known when they are answered.
@@ -250,8 +256,13 @@ impl Engine {
         };
         let mut replay = blank(open.timeline.id(), Window::of_one());
         replay.push(tip.revision, 0);
-        replay.take(Arc::clone(entry), bytes)?;
-        Ok(replay.revisions.newest().cloned())
+        let entry = Arc::clone(entry);
+        let work = move || {
+            replay.take(entry, bytes)?;
+            Ok(replay.revisions.newest().cloned())
+        };
+        // Applying and checking may take long: not on the runtime's threads.
+        self.compute(work).await?
     }
 
     /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.

@@ -14,11 +14,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use lmlang_history::log::{Entry, Header};
 use lmlang_history::revision::MAIN;
 use lmlang_ir::RefAllocator;
-use lmlang_store::{Append, CommitError, Committer, ProgramKey, Ticket};
+use lmlang_store::{Append, CommitError, Committer, Hold, ProgramKey, Ticket};
 use lmlang_verify::Checked;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +53,8 @@ pub struct Revision {
 pub struct Head {
     /// The number of the newest entry, on whatever branch, checkpoints included.
     pub last: u64,
+    /// Its id.
+    pub last_id: Uuid,
     /// The newest state of `main`.
     pub main: Tip,
     /// The other branches by name.
@@ -79,7 +82,7 @@ impl Head {
 
     /// The head after the next entry.
     pub(crate) fn after(&self, entry: &Entry, next: &Next) -> Result<Head, Error> {
-        let mut head = Head { last: entry.number, ..self.clone() };
+        let mut head = Head { last: entry.number, last_id: Uuid::from_bytes(entry.id), ..self.clone() };
         match next {
             Next::Mark => head.checkpoints.follow(entry),
             Next::Branch(tip) => head.branches.follow(entry, tip.as_deref().cloned()),
@@ -101,6 +104,8 @@ impl Head {
 pub(crate) struct Writer {
     /// The state after the newest submitted entry.
     pub(crate) head: Head,
+    /// Until when other processes are kept from the log while something is planned: one was faster a moment ago.
+    pub(crate) contended: Option<Instant>,
     /// Keys of the newest entries made since the program was opened; older ones are known to the log's index.
     pub(crate) keys: HashMap<Vec<u8>, u64>,
 }
@@ -211,7 +216,7 @@ impl Timeline {
         let timeline = Arc::new(Timeline {
             info: RwLock::new(info),
             committer: engine.store().committer().clone(),
-            writer: Mutex::new(Writer { head: head.clone(), keys: HashMap::new() }),
+            writer: Mutex::new(Writer { head: head.clone(), contended: None, keys: HashMap::new() }),
             refs: std::sync::Mutex::new(refs),
             tentative: std::sync::Mutex::default(),
             committed: RwLock::new(Committed { head, window }),
@@ -357,6 +362,7 @@ impl Timeline {
         (entry, revision): Submitted,
         refs: RefAllocator,
         stored: lmlang_store::Entry,
+        hold: Option<Hold>,
     ) -> Pending {
         if let Some(idempotency) = &stored.idempotency {
             writer.keys.insert(idempotency.key.clone(), stored.seq);
@@ -366,7 +372,11 @@ impl Timeline {
             }
         }
         let bytes = stored.edits.len();
-        let ticket = self.committer.submit(Append { program: self.key(), entries: vec![stored] });
+        let append = Append { program: self.key(), after: writer.head.last_id, entries: vec![stored] };
+        let ticket = match hold {
+            Some(hold) => self.committer.submit_held(append, hold),
+            None => self.committer.submit(append),
+        };
         writer.head = head.clone();
         self.set_refs(refs);
         let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);

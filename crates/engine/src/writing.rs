@@ -6,16 +6,19 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
+use lmlang_store::Hold;
+use tokio::sync::MutexGuard;
 
 use crate::branches::Tip;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::records;
 use crate::request::Call;
-use crate::timeline::{Head, Refused, Revision};
+use crate::timeline::{Head, Refused, Revision, Writer};
 
 /// What is to be done on a head.
 pub(crate) enum Plan<A, L> {
@@ -58,6 +61,9 @@ pub(crate) enum Written<A, L> {
 /// How often a long plan is made again without the writer held because its branch has moved meanwhile.
 pub(crate) const UNHELD: usize = 3;
 
+/// For how long a log counts as contended after another process was faster.
+const CONTENDED: Duration = Duration::from_secs(1);
+
 /// How often a change is planned again when an entry before it could not be stored.
 const ATTEMPTS: usize = 8;
 
@@ -76,8 +82,9 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             match self.attempt(open, call, &plan).await {
                 Ok(written) => return Ok(written),
-                // Perhaps the log is longer than is known here: the answer to a commit may have been lost.
-                Err(Refused::Again) => self.take_in_tail(open).await?,
+                // Perhaps the log is longer than is known here: the answer to a commit may have been lost, or another
+                // process has been faster.
+                Err(Refused::Again) => self.lost(open).await?,
                 Err(Refused::Failed(error)) => return Err(error),
                 Err(Refused::KeyTaken(number)) => {
                     let first = self.header(open, number).await?;
@@ -104,7 +111,7 @@ impl Engine {
         P: Fn(Head, RefAllocator) -> F,
     {
         let timeline = &open.timeline;
-        let mut writer = timeline.writer.lock().await;
+        let (mut writer, hold) = self.turn(open).await.map_err(Refused::Failed)?;
         if let Some(number) = writer.number_of(call) {
             let stored = timeline.barrier();
             drop(writer);
@@ -135,13 +142,43 @@ impl Engine {
                     Next::Content(revision) => Some(revision),
                 };
                 let branch = entry.branch;
-                let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row);
+                let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row, hold);
                 drop(writer);
                 pending.stored().await?;
                 self.snapshot_if_due(open, branch, bytes);
                 Ok(Written::Stored(answer))
             }
         }
+    }
+
+    /// The writer. After a race that was lost lately, with other processes kept from the log: the next one is not lost then.
+    async fn turn<'a>(&self, open: &'a OpenProgram) -> Result<(MutexGuard<'a, Writer>, Option<Hold>), Error> {
+        let timeline = &open.timeline;
+        loop {
+            let mut writer = timeline.writer.lock().await;
+            if writer.contended.is_none_or(|until| until < Instant::now()) {
+                writer.contended = None;
+                return Ok((writer, None));
+            }
+            if writer.head.last == timeline.head().last {
+                let hold = self.store().hold(timeline.key()).await?;
+                self.take_in(open, &mut writer).await?;
+                return Ok((writer, hold));
+            }
+            // What is on its way needs the log.
+            let stored = timeline.barrier();
+            drop(writer);
+            stored.stored().await.ok();
+        }
+    }
+
+    /// Takes in what others have stored, who will not be faster again for a while.
+    async fn lost(&self, open: &OpenProgram) -> Result<(), Error> {
+        let mut writer = open.timeline.writer.lock().await;
+        if !self.store().is_alone() {
+            writer.contended = Some(Instant::now() + CONTENDED);
+        }
+        self.take_in(open, &mut writer).await
     }
 
     /// Refuses a call whose key stands in the log.

@@ -48,7 +48,7 @@ async fn measure(callers: usize, programs: usize, span: Duration) -> Result<(), 
                     let mut next = next.lock().expect("nobody panics");
                     let entries = vec![edit(*next, actor)];
                     *next += 1;
-                    committer.submit(Append { program: *program, entries })
+                    committer.submit(Append { program: *program, after: id_of(*next - 2), entries })
                 };
                 ticket.await.expect("the disk works");
                 latencies.push(sent.elapsed());
@@ -92,10 +92,15 @@ async fn create(
     Ok(store.create_program(program, vec![first]).await?)
 }
 
+/// The id of the entry with a number, in all logs here.
+fn id_of(seq: u64) -> Uuid {
+    Uuid::from_u128(seq.into())
+}
+
 fn edit(seq: u64, actor: ActorKey) -> Entry {
     Entry {
         seq,
-        id: Uuid::now_v7(),
+        id: id_of(seq),
         parents: [seq - 1].into_iter().collect(),
         branch: 0,
         kind: EntryKind::Edit,

@@ -12,7 +12,7 @@ use sea_orm::{EntityTrait, QueryTrait};
 
 use crate::committer::{Append, CommitError, Loop, answer_to};
 use crate::entity::log;
-use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
+use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::hold::Hold;
@@ -20,8 +20,8 @@ use crate::queue::{MAX_ROWS, Pending};
 use crate::sql::Sql;
 use crate::writer::Writer;
 
-/// The numbers of the newest entries of some logs; nothing for a program that is not there.
-type Heads = HashMap<ProgramKey, u64>;
+/// The newest entries of some logs; nothing for a program that is not there.
+type Heads = HashMap<ProgramKey, Head>;
 
 impl Loop {
     /// Stores a batch, or as much of it as can be stored.
@@ -49,7 +49,7 @@ impl Loop {
                     tracing::warn!(error = %fault, appends = group.len(), "entries were not stored");
                     for pending in group {
                         // Read again when next asked for: after an unknown outcome the log may be longer.
-                        self.next.remove(&pending.append.program);
+                        self.heads.remove(&pending.append.program);
                         answer_to(pending.reply, Err(CommitError::Storage(fault.clone())));
                     }
                 }
@@ -72,9 +72,10 @@ impl Loop {
 
     async fn try_store(&mut self, mut group: Vec<Pending>) -> (Vec<Pending>, Result<(), Failure>) {
         if let [Pending { append, hold, .. }] = &mut group[..]
-            && let Some(Hold { mut writer, newest }) = hold.take()
+            && let Some(hold) = hold.take()
         {
-            let heads = HashMap::from([(append.program, newest)]);
+            let Hold { mut writer, head } = *hold;
+            let heads = HashMap::from([(append.program, head)]);
             let turn = writer.take_turn().await;
             let group = admit(group, &heads);
             let stored = match turn {
@@ -109,8 +110,8 @@ impl Loop {
         let mut heads = Heads::new();
         for pending in group {
             let program = pending.append.program;
-            if let Some(next) = self.next_seq(program).await? {
-                heads.insert(program, next - 1);
+            if let Some(head) = self.head(program).await? {
+                heads.insert(program, head);
             }
         }
         Ok(heads)
@@ -153,7 +154,7 @@ impl Loop {
         counters.entries.fetch_add(entries as u64, Ordering::Relaxed);
         for pending in &group {
             if let Some(last) = pending.append.entries.last() {
-                self.next.insert(pending.append.program, Some(last.seq + 1));
+                self.heads.insert(pending.append.program, Some(Head::of(last)));
             }
         }
         // The rows are durable: a fault here can delay the answer, not change it.
@@ -186,20 +187,21 @@ impl Loop {
             }
         }
         // What is left is the number itself: the log is longer than was known.
-        self.next.remove(&append.program);
-        let expected = self.next_seq(append.program).await.map_err(Failure::Fault)?.unwrap_or(FIRST_SEQ);
+        self.heads.remove(&append.program);
+        let head = self.head(append.program).await.map_err(Failure::Fault)?;
+        let expected = head.map_or(FIRST_SEQ, |head| head.seq + 1);
         let found = append.entries.first().map_or(expected, |entry| entry.seq);
         Ok(CommitError::OutOfOrder { expected, found })
     }
 
-    /// The next number of a program's log; `None` if there is no such program.
-    async fn next_seq(&mut self, program: ProgramKey) -> Result<Option<u64>, Fault> {
-        if let Some(&known) = self.next.get(&program).filter(|_| self.writer.is_alone()) {
+    /// The newest entry of a log; `None` if there is no such program.
+    async fn head(&mut self, program: ProgramKey) -> Result<Option<Head>, Fault> {
+        if let Some(&known) = self.heads.get(&program).filter(|_| self.writer.is_alone()) {
             return Ok(known);
         }
-        let next = self.writer.next_seq(program).await?;
-        self.next.insert(program, next);
-        Ok(next)
+        let head = self.writer.head(program).await?;
+        self.heads.insert(program, head);
+        Ok(head)
     }
 }
 
@@ -222,23 +224,23 @@ async fn insert_among_others(
 ) -> Result<(), Failure> {
     writer.step(Step::BeforeInsert).await?;
     writer.execute_all(&insert_all_entries(rows)).await?;
-    let lasts =
-        group.iter().filter_map(|pending| Some((pending.append.program, pending.append.entries.last()?.seq)));
     // Of several appends to a log the last one counts.
-    let lasts: HashMap<ProgramKey, u64> = lasts.collect();
-    writer.plain(&move_heads(&lasts)).await
+    let newest = group
+        .iter()
+        .filter_map(|pending| Some((pending.append.program, pending.append.entries.last().map(Head::of)?)));
+    writer.plain(&move_heads(&newest.collect())).await
 }
 
 /// Sets the heads of logs.
-fn move_heads(to: &HashMap<ProgramKey, u64>) -> String {
+fn move_heads(to: &Heads) -> String {
     let mut moves = String::new();
-    for (program, seq) in to {
+    for (program, Head { seq, id }) in to {
         let comma = if moves.is_empty() { "" } else { ", " };
         // Writing to a string does not fail.
-        write!(moves, "{comma}({program}, {seq})").ok();
+        write!(moves, "{comma}({program}, {seq}, CAST('{id}' AS uuid))").ok();
     }
     format!(
-        r#"UPDATE "heads" SET "seq" = "to"."seq" FROM (VALUES {moves}) AS "to" ("program", "seq") WHERE "heads"."program" = "to"."program""#
+        r#"UPDATE "heads" SET "seq" = "to"."seq", "entry" = "to"."entry" FROM (VALUES {moves}) AS "to" ("program", "seq", "entry") WHERE "heads"."program" = "to"."program""#
     )
 }
 
@@ -248,8 +250,8 @@ fn admit(group: Vec<Pending>, heads: &Heads) -> Vec<Pending> {
     let mut reached = Heads::new();
     for pending in group {
         let program = pending.append.program;
-        let newest = reached.get(&program).or_else(|| heads.get(&program)).ok_or(CommitError::NoProgram);
-        match newest.and_then(|newest| continues(&pending.append.entries, newest + 1)) {
+        let head = reached.get(&program).or_else(|| heads.get(&program)).ok_or(CommitError::NoProgram);
+        match head.and_then(|head| continues(&pending.append, *head)) {
             Ok(newest) => {
                 reached.insert(program, newest);
                 admitted.push(pending);
@@ -260,16 +262,23 @@ fn admit(group: Vec<Pending>, heads: &Heads) -> Vec<Pending> {
     admitted
 }
 
-/// The number of the last entry, if the entries are numbered from `expected` on.
-pub(crate) fn continues(entries: &[Entry], expected: u64) -> Result<u64, CommitError> {
-    let mut expected = expected;
-    for entry in entries {
-        if entry.seq != expected {
-            return Err(CommitError::OutOfOrder { expected, found: entry.seq });
-        }
-        expected += 1;
+/// The newest entry of a log after an append, if that continues it.
+fn continues(append: &Append, head: Head) -> Result<Head, CommitError> {
+    let expected = head.seq + 1;
+    numbered(&append.entries, expected)?;
+    if append.after != head.id {
+        // By its number it would.
+        return Err(CommitError::OutOfOrder { expected, found: expected });
     }
-    Ok(expected - 1)
+    Ok(append.entries.last().map_or(head, Head::of))
+}
+
+/// Checks that entries are numbered from `expected` on.
+pub(crate) fn numbered(entries: &[Entry], expected: u64) -> Result<(), CommitError> {
+    match entries.iter().zip(expected..).find(|(entry, expected)| entry.seq != *expected) {
+        Some((entry, expected)) => Err(CommitError::OutOfOrder { expected, found: entry.seq }),
+        None => Ok(()),
+    }
 }
 
 /// By program, in order of first appearance; a group of one program by append.

@@ -12,10 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::{EntityTrait, QueryTrait};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
-use crate::appending::{continues, insert_all_entries};
-use crate::entry::{Entry, FIRST_SEQ, ProgramKey};
+use crate::appending::{insert_all_entries, numbered};
+use crate::entity::heads;
+use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
 use crate::hold::Hold;
@@ -31,6 +35,8 @@ use crate::writer::Writer;
 pub struct Append {
     /// The program.
     pub program: ProgramKey,
+    /// The id of the entry that they were built on: there may be another with its number by now.
+    pub after: Uuid,
     /// Its next entries, in order.
     pub entries: Vec<Entry>,
 }
@@ -51,7 +57,7 @@ pub enum CommitError {
         seq: u64,
     },
     /// The entries do not continue the log: those that they were built on were not stored, or the log has become longer
-    /// by an append whose answer was lost.
+    /// by an append whose answer was lost, or by one of another process.
     #[error("the log goes on at {expected}, the entry says {found}")]
     OutOfOrder {
         /// The number of the log's next entry.
@@ -120,10 +126,10 @@ impl Committer {
 
     /// Queues an append to a log that is held: nobody else can have moved it on. The hold ends with it.
     pub fn submit_held(&self, append: Append, hold: Hold) -> Ticket {
-        self.push(append, Some(hold))
+        self.push(append, Some(Box::new(hold)))
     }
 
-    fn push(&self, append: Append, hold: Option<Hold>) -> Ticket {
+    fn push(&self, append: Append, hold: Option<Box<Hold>>) -> Ticket {
         let (reply, ticket) = oneshot::channel();
         match self.queue.push(Job::Append(Pending { append, hold, reply })) {
             // A refused job is dropped with its sender, which the ticket reads as closed.
@@ -180,8 +186,9 @@ impl Committer {
 pub(crate) struct Loop {
     pub(crate) committer: Committer,
     pub(crate) writer: Writer,
-    /// The next number of every log that was asked for; `None` for a program that is not there.
-    pub(crate) next: HashMap<ProgramKey, Option<u64>>,
+    /// The newest entry of every log that was asked for; `None` for a program that is not there. Only for whoever writes
+    /// alone.
+    pub(crate) heads: HashMap<ProgramKey, Option<Head>>,
     /// Given back after the connection is closed, so that the next process finds a quiet file.
     _lock: Option<Lock>,
 }
@@ -190,7 +197,7 @@ impl Loop {
     pub(crate) fn new(writer: Writer, lock: Option<Lock>) -> (Committer, Self) {
         let committer = Committer { queue: Arc::default(), counters: Arc::default() };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
-        let this = Self { committer: committer.clone(), writer, next: HashMap::new(), _lock: lock };
+        let this = Self { committer: committer.clone(), writer, heads: HashMap::new(), _lock: lock };
         (committer, this)
     }
 
@@ -215,7 +222,7 @@ impl Loop {
 
     /// Makes a program with its first entries in one transaction.
     async fn create(&mut self, creation: &Creation) -> Result<ProgramKey, CreateProgramError> {
-        continues(&creation.entries, FIRST_SEQ)?;
+        numbered(&creation.entries, FIRST_SEQ)?;
         match self.try_create(creation).await {
             Ok(created) => created,
             Err(Failure::Clash) => self
@@ -250,7 +257,7 @@ impl Loop {
             let counters = &self.committer.counters;
             counters.transactions.fetch_add(1, Ordering::Relaxed);
             counters.entries.fetch_add(creation.entries.len() as u64, Ordering::Relaxed);
-            self.next.insert(key, Some(FIRST_SEQ + creation.entries.len() as u64));
+            self.heads.insert(key, creation.entries.last().map(Head::of));
         }
         self.writer.step(Step::BeforeAck).await?;
         Ok(created)
@@ -271,11 +278,13 @@ impl Loop {
         self.writer.execute(&program_changes::creation(key, creation.program.created)).await?;
         let rows = creation.entries.iter().map(|entry| entry.to_row(key)).collect();
         self.writer.execute_all(&insert_all_entries(rows)).await?;
-        if !self.writer.is_alone() {
-            let newest = FIRST_SEQ + creation.entries.len() as u64 - 1;
-            self.writer
-                .plain(&format!(r#"INSERT INTO "heads" ("program", "seq") VALUES ({key}, {newest})"#))
-                .await?;
+        if let Some(newest) = creation.entries.last().filter(|_| !self.writer.is_alone()) {
+            let head = heads::ActiveModel {
+                program: Set(key.0),
+                seq: Set(newest.seq.cast_signed()),
+                entry: Set(newest.id),
+            };
+            self.writer.execute(&heads::Entity::insert(head).into_query().into()).await?;
         }
         Ok(Ok(key))
     }
@@ -292,7 +301,7 @@ impl Loop {
 
     async fn write(&mut self, write: Write) {
         if let Some(program) = write.program {
-            self.next.remove(&program);
+            self.heads.remove(&program);
         }
         let answer = self.run_write(&write, Step::BeforeInsert, Step::AfterCommit).await;
         answer_to(write.reply, answer);

@@ -23,6 +23,21 @@ impl std::fmt::Display for ProgramKey {
     }
 }
 
+/// The newest entry of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Its number.
+    pub(crate) seq: u64,
+    /// Its id: which of the entries that could have that number it is.
+    pub(crate) id: Uuid,
+}
+
+impl Head {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self { seq: entry.seq, id: entry.id }
+    }
+}
+
 /// A moment in microseconds since the start of 1970, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);

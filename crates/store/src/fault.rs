@@ -30,6 +30,9 @@ pub enum Fault {
     /// The connection went away in the middle of a statement.
     #[error("the connection to the database was lost")]
     ConnectionLost,
+    /// The server does not let us in.
+    #[error("the server of the database refuses: {0}")]
+    Denied(String),
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
@@ -75,6 +78,7 @@ impl From<DbErr> for Failure {
                 Some(Verdict::DiskFull) => Self::Fault(Fault::DiskFull),
                 Some(Verdict::Clash) => Self::Clash,
                 Some(Verdict::Lost) => Self::Unknown(Fault::ConnectionLost),
+                Some(Verdict::Denied) => Self::Fault(Fault::Denied(database.message().to_owned())),
                 None => Self::Fault(Fault::Refused(Arc::new(error))),
             },
             // Someone else's enum: what is left are mistakes in a statement or its values.
@@ -136,6 +140,7 @@ enum Verdict {
     DiskFull,
     Clash,
     Lost,
+    Denied,
 }
 
 fn verdict(error: &dyn sqlx::error::DatabaseError) -> Option<Verdict> {
@@ -173,6 +178,9 @@ fn of_postgres(code: &str) -> Option<Verdict> {
         // The server goes down or comes up, or has ended the session.
         "25P03" | "57P01" | "57P02" | "57P03" | "57P05" => Verdict::Lost,
         _ if code.starts_with("08") => Verdict::Lost,
+        // Who asks, and for which database.
+        "3D000" | "42501" => Verdict::Denied,
+        _ if code.starts_with("28") => Verdict::Denied,
         _ => return None,
     })
 }

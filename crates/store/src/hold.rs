@@ -3,7 +3,7 @@
 //! Whoever loses a race against other processes could lose the next one too, and so on. So it locks the head of the log
 //! first; locks are given in the order in which they are asked for, and so nobody waits for ever.
 
-use crate::entry::ProgramKey;
+use crate::entry::{Head, ProgramKey};
 use crate::fault::Fault;
 use crate::faults::Faults;
 use crate::store::Store;
@@ -14,8 +14,8 @@ use crate::writer::Writer;
 pub struct Hold {
     /// In a transaction that has locked the head.
     pub(crate) writer: Writer,
-    /// The number of the newest entry.
-    pub(crate) newest: u64,
+    /// The newest entry.
+    pub(crate) head: Head,
 }
 
 impl Store {
@@ -31,7 +31,7 @@ impl Store {
             return Ok(None);
         }
         let mut writer = Writer::new(self.access.clone(), Faults::none());
-        let newest = writer.begin_holding(program).await.map_err(Fault::from)?;
-        Ok(newest.map(|newest| Hold { writer, newest }))
+        let head = writer.begin_holding(program).await.map_err(Fault::from)?;
+        Ok(head.map(|head| Hold { writer, head }))
     }
 }

@@ -10,7 +10,7 @@ use sea_orm::{
 };
 
 use crate::actors::ActorKey;
-use crate::entity::log;
+use crate::entity::{heads, log};
 use crate::entry::{Entry, EntryKind, Header, ProgramKey};
 use crate::fault::Fault;
 use crate::feed::{Bound, stored_bytes};
@@ -174,6 +174,20 @@ impl Store {
         }
         let rows = query.limit(fitting).all(&self.reader).await?;
         rows.into_iter().map(Entry::try_from).collect()
+    }
+
+    /// The numbers of the newest entries of some programs; nothing for those that are gone. For a database that other
+    /// processes write to.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn heads(&self, programs: &[ProgramKey]) -> Result<Vec<(ProgramKey, u64)>, Fault> {
+        let rows: Vec<heads::Model> = heads::Entity::find()
+            .filter(heads::Column::Program.is_in(programs.iter().map(|program| program.0)))
+            .all(&self.reader)
+            .await?;
+        Ok(rows.into_iter().map(|row| (ProgramKey(row.program), row.seq.cast_unsigned())).collect())
     }
 
     /// Entries after a reader's places in several logs: by program in order of the keys, oldest first, at most `limit`

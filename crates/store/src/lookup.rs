@@ -4,13 +4,13 @@ use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use uuid::Uuid;
 
 use crate::entity::{log, programs};
-use crate::entry::{EntryKind, FIRST_SEQ, ProgramKey};
+use crate::entry::{EntryKind, Head, ProgramKey};
 use crate::fault::Failure;
 use crate::writer::Writer;
 
 impl Writer {
-    /// The next number of a program's log; `None` if there is no such program.
-    pub(crate) async fn next_seq(&mut self, program: ProgramKey) -> Result<Option<u64>, Failure> {
+    /// The newest entry of a log; `None` if there is no such program.
+    pub(crate) async fn head(&mut self, program: ProgramKey) -> Result<Option<Head>, Failure> {
         let alive = Query::select()
             .column(programs::Column::Key)
             .from(programs::Entity)
@@ -25,8 +25,9 @@ impl Writer {
             .from(log::Entity)
             .and_where(Expr::col(log::Column::Program).eq(program.0))
             .to_owned();
-        let newest = self.value::<Option<i64>>(&newest.into()).await?.flatten();
-        Ok(Some(newest.map_or(FIRST_SEQ, |seq| seq.cast_unsigned() + 1)))
+        let Some(seq) = self.value::<Option<i64>>(&newest.into()).await?.flatten() else { return Ok(None) };
+        let id = self.entry_id(program, seq.cast_unsigned()).await?;
+        Ok(id.map(|id| Head { seq: seq.cast_unsigned(), id }))
     }
 
     /// The id of the entry with a number.

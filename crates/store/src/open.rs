@@ -21,6 +21,19 @@ pub(crate) struct Ready {
     pub(crate) lock: Option<Lock>,
     /// Where it is, by its real name.
     pub(crate) location: Location,
+    /// Whether it had no tables before.
+    pub(crate) is_new: bool,
+}
+
+/// What is to be done to a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Schema {
+    /// There is none.
+    Missing,
+    /// It is an older one.
+    Old,
+    /// It is the newest.
+    Current,
 }
 
 /// Why a store was not opened.
@@ -79,13 +92,15 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// Whether migrations are pending in a database that has those of a list.
-pub(crate) fn pending(location: &Location, applied: &[String]) -> Result<bool, OpenError> {
+/// Judges the schema of a database that has the migrations of a list.
+pub(crate) fn judge(location: &Location, applied: &[String]) -> Result<Schema, OpenError> {
     let known = lmlang_migrations::known();
     match applied.iter().find(|migration| !known.contains(migration)) {
         Some(migration) => {
             Err(OpenError::NewerSchema { location: location.clone(), migration: migration.clone() })
         }
-        None => Ok(applied.len() < known.len()),
+        None if applied.is_empty() => Ok(Schema::Missing),
+        None if applied.len() < known.len() => Ok(Schema::Old),
+        None => Ok(Schema::Current),
     }
 }

@@ -13,7 +13,7 @@ use sea_orm::{
 
 use crate::fault::Fault;
 use crate::location::{Location, PostgresUrl};
-use crate::open::{OpenError, Ready, pending};
+use crate::open::{self, OpenError, Ready, Schema};
 use crate::store::Options;
 use crate::writer::{Access, reach};
 
@@ -34,15 +34,15 @@ pub(crate) async fn open(url: &PostgresUrl, options: &Options) -> Result<Ready, 
     first.close().await.map_err(|error| failed(error.into()))?;
     // Another process may be making the same tables: one of the two fails, and finds them then.
     let until = Instant::now() + options.busy_timeout;
-    while let Err(error) = bring_up(&location, &writing).await {
-        if !matches!(error, OpenError::Database { .. }) || Instant::now() >= until {
-            return Err(error);
+    let schema = loop {
+        match bring_up(&location, &writing).await {
+            Err(OpenError::Database { .. }) if Instant::now() < until => tokio::time::sleep(PAUSE).await,
+            brought => break brought?,
         }
-        tokio::time::sleep(PAUSE).await;
-    }
+    };
     let reader = open_readers(&writing, options).await.map_err(failed)?;
     let access = Access::Postgres { options: Box::new(writing), patience: options.busy_timeout };
-    Ok(Ready { access, reader, lock: None, location })
+    Ok(Ready { access, reader, lock: None, location, is_new: schema == Schema::Missing })
 }
 
 /// The connections that read. They cannot write by mistake.
@@ -59,22 +59,21 @@ async fn open_readers(writing: &PgConnectOptions, options: &Options) -> Result<D
     Ok(SqlxPostgresConnector::from_sqlx_postgres_pool(pool))
 }
 
-/// Brings a database to the newest schema, if it is ours.
-async fn bring_up(location: &Location, writing: &PgConnectOptions) -> Result<(), OpenError> {
+/// Brings a database to the newest schema, if it is ours, and answers what it had.
+async fn bring_up(location: &Location, writing: &PgConnectOptions) -> Result<Schema, OpenError> {
     let failed = |source: Fault| OpenError::Database { location: location.clone(), source };
     let pool = PgPoolOptions::new().max_connections(1).connect_with(writing.clone()).await;
     let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.map_err(|error| failed(error.into()))?);
     let done = match judge(location, &db).await {
-        Ok(true) => migrate(&db).await.map_err(failed),
-        Ok(false) => Ok(()),
-        Err(error) => Err(error),
+        Ok(schema @ (Schema::Missing | Schema::Old)) => migrate(&db).await.map(|()| schema).map_err(failed),
+        judged => judged,
     };
     db.close().await.map_err(|error| failed(error.into()))?;
     done
 }
 
-/// Whether migrations are pending. Changes nothing.
-async fn judge(location: &Location, db: &DatabaseConnection) -> Result<bool, OpenError> {
+/// Judges the schema of a database. Changes nothing.
+async fn judge(location: &Location, db: &DatabaseConnection) -> Result<Schema, OpenError> {
     let read = async {
         let applied = lmlang_migrations::applied(db).await?;
         // One that is not ours may have been made by the same library.
@@ -87,7 +86,7 @@ async fn judge(location: &Location, db: &DatabaseConnection) -> Result<bool, Ope
     };
     let failed = |source: Fault| OpenError::Database { location: location.clone(), source };
     match read.await.map_err(failed)? {
-        (applied, 0) => pending(location, &applied),
+        (applied, 0) => open::judge(location, &applied),
         (_, _) => Err(OpenError::Foreign { location: location.clone() }),
     }
 }

@@ -4,11 +4,15 @@
 //! transaction that runs again after a lost answer finds it made and notes nothing.
 
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Query, SelectStatement, SimpleExpr};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::entity::{program_changes, programs};
 use crate::entry::{ProgramKey, Timestamp};
 use crate::fault::Fault;
+use crate::feed::Position;
+use crate::log::to_row;
 use crate::sql::Sql;
+use crate::store::Store;
 
 /// What became of a program.
 ///
@@ -59,6 +63,25 @@ impl TryFrom<program_changes::Model> for ProgramChange {
             name: row.name,
             time: Timestamp(row.time),
         })
+    }
+}
+
+impl Store {
+    /// The programs that were changed as wholes after a place.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn changed_programs(&self, after: Position) -> Result<Vec<ProgramKey>, Fault> {
+        let keys: Vec<i64> = program_changes::Entity::find()
+            .select_only()
+            .column(program_changes::Column::Program)
+            .filter(program_changes::Column::Key.gt(to_row(after.change)))
+            .distinct()
+            .into_tuple()
+            .all(&self.reader)
+            .await?;
+        Ok(keys.into_iter().map(ProgramKey).collect())
     }
 }
 

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 4 << 20;
 pub(crate) struct Pending {
     pub(crate) append: Append,
     /// What keeps others from its log.
-    pub(crate) hold: Option<Hold>,
+    pub(crate) hold: Option<Box<Hold>>,
     pub(crate) reply: oneshot::Sender<Result<(), CommitError>>,
 }
 

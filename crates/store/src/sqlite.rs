@@ -14,7 +14,7 @@ use sea_orm::{
 use crate::fault::Fault;
 use crate::location::Location;
 use crate::lock::{Lock, LockError};
-use crate::open::{OpenError, Ready, pending};
+use crate::open::{self, OpenError, Ready, Schema};
 use crate::store::Options;
 use crate::writer::Access;
 
@@ -31,13 +31,13 @@ pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenEr
         LockError::Held(holder) => OpenError::Held { path: path.clone(), holder },
         LockError::Io(source) => OpenError::Path { path: path.clone(), source },
     })?;
-    let pending = match fs::metadata(&path) {
+    let schema = match fs::metadata(&path) {
         Ok(file) if file.len() > 0 => judge(&path).await?,
-        Ok(_) => true,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Ok(_) => Schema::Missing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Schema::Missing,
         Err(source) => return Err(OpenError::Path { path, source }),
     };
-    if pending {
+    if schema != Schema::Current {
         migrate(&path).await.map_err(|source| failed(&path, source))?;
         sync_folder(&folder).map_err(|source| OpenError::Path { path: folder, source })?;
     }
@@ -48,6 +48,7 @@ pub(crate) async fn open(path: &Path, options: &Options) -> Result<Ready, OpenEr
         reader,
         lock: Some(lock),
         location: Location::File(path),
+        is_new: schema == Schema::Missing,
     })
 }
 
@@ -72,15 +73,15 @@ fn locate(path: &Path) -> Result<(PathBuf, PathBuf), OpenError> {
     }
 }
 
-/// Whether migrations are pending. Changes nothing in a file that is not ours or is newer.
-async fn judge(path: &Path) -> Result<bool, OpenError> {
+/// Judges the schema of a file. Changes nothing in one that is not ours or is newer.
+async fn judge(path: &Path) -> Result<Schema, OpenError> {
     let db = connect_once(plain_options(path)).await.map_err(|source| failed(path, source))?;
     let verdict = judge_content(path, &db).await;
     db.close().await.map_err(|error| failed(path, error.into()))?;
     verdict
 }
 
-async fn judge_content(path: &Path, db: &DatabaseConnection) -> Result<bool, OpenError> {
+async fn judge_content(path: &Path, db: &DatabaseConnection) -> Result<Schema, OpenError> {
     let location = Location::File(path.to_owned());
     let read = async {
         let application: i32 = number(db, "PRAGMA application_id").await?;
@@ -92,9 +93,9 @@ async fn judge_content(path: &Path, db: &DatabaseConnection) -> Result<bool, Ope
         Ok::<_, Fault>((application, tables, applied))
     };
     match read.await.map_err(|source| failed(path, source))? {
-        (_, _, Some(applied)) => pending(&location, &applied),
+        (_, _, Some(applied)) => open::judge(&location, &applied),
         // A file without tables was being made when the process ended.
-        (0, 0, None) => Ok(true),
+        (0, 0, None) => Ok(Schema::Missing),
         (_, _, None) => Err(OpenError::Foreign { location }),
     }
 }

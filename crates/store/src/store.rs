@@ -56,6 +56,7 @@ pub struct Store {
     committer: Committer,
     writing: Mutex<Option<JoinHandle<()>>>,
     location: Location,
+    is_new: bool,
 }
 
 impl Store {
@@ -67,7 +68,7 @@ impl Store {
     ///
     /// See [`OpenError`]: among others another process that has it open, and a schema that is newer than this binary.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
-        let Ready { access, reader, lock, location } = match &options.location {
+        let Ready { access, reader, lock, location, is_new } = match &options.location {
             Location::File(path) => sqlite::open(path, &options).await?,
             Location::Postgres(url) => postgres::open(url, &options).await?,
         };
@@ -79,7 +80,7 @@ impl Store {
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
-        Ok(Self { reader, access, actors: ActorCache::default(), committer, writing, location })
+        Ok(Self { reader, access, actors: ActorCache::default(), committer, writing, location, is_new })
     }
 
     /// The handle through which entries are appended.
@@ -90,6 +91,11 @@ impl Store {
     /// Where it is, by its real name.
     pub fn location(&self) -> &Location {
         &self.location
+    }
+
+    /// Whether the database was made by opening it here.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Whether no other process writes to the database.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{
     AssertSqlSafe, ConnectOptions, Connection as _, Decode, Executor, Postgres, Row, Sqlite, Type,
@@ -13,8 +12,7 @@ use sea_orm::sqlx::{
 };
 use sea_query_sqlx::SqlxValues;
 
-use crate::entity::heads;
-use crate::entry::ProgramKey;
+use crate::entry::{Head, ProgramKey};
 use crate::fault::Failure;
 use crate::faults::{Faults, Step};
 use crate::sql::{Dialect, Sql};
@@ -145,42 +143,40 @@ impl Writer {
         self.or_roll_back(begun).await
     }
 
-    /// Begins a transaction that appends to the logs of some programs, and answers with the numbers of their newest
-    /// entries; of those that are not there, nothing. For a database that others write to as well.
+    /// Begins a transaction that appends to the logs of some programs, and answers with their newest entries; of programs
+    /// that are not there, nothing. For a database that others write to as well.
     pub(crate) async fn begin_appending(
         &mut self,
         programs: impl IntoIterator<Item = ProgramKey>,
-    ) -> Result<HashMap<ProgramKey, u64>, Failure> {
+    ) -> Result<HashMap<ProgramKey, Head>, Failure> {
+        self.begin_with_heads(programs, TURN).await
+    }
+
+    async fn begin_with_heads(
+        &mut self,
+        programs: impl IntoIterator<Item = ProgramKey>,
+        and: &str,
+    ) -> Result<HashMap<ProgramKey, Head>, Failure> {
         let heads = locked_heads(programs);
         let result = match self.connection().await? {
             Connection::Sqlite(_) => return Ok(HashMap::new()),
             Connection::Postgres(connection) => {
                 // One way to the server and back.
-                let text = format!("BEGIN; {heads}; {TURN}");
+                let text = format!("BEGIN; {heads}; {and}");
                 raw_sql(AssertSqlSafe(text)).fetch_all(&mut **connection).await
             }
         };
         let rows = self.noted(result.map_err(Failure::from)).await;
         let rows = self.or_roll_back(rows).await?;
-        let heads = rows.iter().filter(|row| row.len() == 2).map(|row| {
-            Ok((ProgramKey(row.try_get::<i64, _>(0)?), row.try_get::<i64, _>(1)?.cast_unsigned()))
-        });
-        heads.collect()
+        // The turn is a row as well.
+        rows.iter().filter(|row| row.len() == HEAD_COLUMNS).map(head).collect()
     }
 
-    /// Begins a transaction that keeps other processes from a log, and answers with the number of its newest entry. It
-    /// takes its turn when there is something to write.
-    pub(crate) async fn begin_holding(&mut self, program: ProgramKey) -> Result<Option<u64>, Failure> {
-        let begun = self.plain("BEGIN").await;
-        self.or_roll_back(begun).await?;
-        let head = Query::select()
-            .column(heads::Column::Seq)
-            .from(heads::Entity)
-            .and_where(Expr::col(heads::Column::Program).eq(program.0))
-            .lock_exclusive()
-            .to_owned();
-        let newest = self.value::<i64>(&head.into()).await;
-        Ok(self.or_roll_back(newest).await?.map(i64::cast_unsigned))
+    /// Begins a transaction that keeps other processes from a log, and answers with its newest entry. It takes its turn when
+    /// there is something to write.
+    pub(crate) async fn begin_holding(&mut self, program: ProgramKey) -> Result<Option<Head>, Failure> {
+        let heads = self.begin_with_heads([program], "").await?;
+        Ok(heads.get(&program).copied())
     }
 
     /// Takes a turn in a transaction that holds a log.
@@ -282,8 +278,16 @@ fn locked_heads(programs: impl IntoIterator<Item = ProgramKey>) -> String {
     }
     // No program has the key 0.
     format!(
-        r#"SELECT "program", "seq" FROM "heads" WHERE "program" IN (0{keys}) ORDER BY "program" FOR UPDATE"#
+        r#"SELECT "program", "seq", "entry" FROM "heads" WHERE "program" IN (0{keys}) ORDER BY "program" FOR UPDATE"#
     )
+}
+
+/// How many columns that has.
+const HEAD_COLUMNS: usize = 3;
+
+fn head(row: &PgRow) -> Result<(ProgramKey, Head), Failure> {
+    let head = Head { seq: row.try_get::<i64, _>(1)?.cast_unsigned(), id: row.try_get(2)? };
+    Ok((ProgramKey(row.try_get(0)?), head))
 }
 
 /// Connects to a server, which may be starting.

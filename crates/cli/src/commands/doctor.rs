@@ -31,7 +31,7 @@ pub(crate) fn run(_args: &Args, settings: &Settings, output: Output) -> Result<E
     let findings: Vec<String> = checkup.findings().collect();
     let structure = &checkup.structure;
     let json = json!({
-        "database": settings.database(),
+        "database": settings.location()?.to_string(),
         "sound": findings.is_empty(),
         "programs": structure.programs,
         "entries": structure.entries,

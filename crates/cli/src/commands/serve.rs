@@ -8,6 +8,7 @@ use lmlang_engine::{Engine, Unnamed};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{self, Executor};
 use lmlang_server::{Admit, Bound, Config, Hooks, telemetry};
+use lmlang_store::Location;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, say};
 use crate::samples;
-use crate::session::{block_on, open_served};
+use crate::session::{block_on, is_missing, open_served};
 use crate::settings::Settings;
 
 /// Where to listen.
@@ -46,9 +47,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         // The address first: a second server ends before it touches anything.
         let limits = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
         let bound = lmlang_server::bind(config).await?;
-        let fresh = !settings.database().exists();
         let unnamed = unnamed(bound.address(), settings);
-        if fresh && unnamed == Unnamed::Nobody {
+        if unnamed == Unnamed::Nobody && is_missing(&settings.location()?) {
             return Err(Error::NoTokens(bound.address()));
         }
         let engine = open_served(settings, local(bound.address())).await?;
@@ -56,12 +56,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             engine.close().await;
             return Err(Error::NoTokens(bound.address()));
         }
-        if !args.no_samples && (fresh || samples::are_incomplete(&engine).await?) {
+        if !args.no_samples && (engine.store().is_new() || samples::are_incomplete(&engine).await?) {
             let loaded = samples::load(&engine).await?;
-            say(format_args!("loaded {loaded} sample programs into `{}`", settings.data.display()));
+            say(format_args!("loaded {loaded} sample programs into `{}`", engine.store().location()));
         }
         let executor = schema::build(engine.clone(), limits);
-        serve(bound, executor, hooks(&engine, unnamed), settings, output).await?;
+        serve(bound, executor, &engine, unnamed, settings, output).await?;
         engine.close().await;
         Ok(Exit::Success)
     })
@@ -89,14 +89,15 @@ fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
 async fn serve(
     bound: Bound,
     executor: Executor,
-    hooks: Hooks,
+    engine: &Engine,
+    unnamed: Unnamed,
     settings: &Settings,
     output: Output,
 ) -> Result<(), Error> {
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
-    announce(bound.address(), settings, output)?;
-    lmlang_server::serve(bound, executor, hooks, shutdown).await;
+    announce(bound.address(), engine.store().location(), settings, output)?;
+    lmlang_server::serve(bound, executor, hooks(engine, unnamed), shutdown).await;
     Ok(())
 }
 
@@ -112,7 +113,12 @@ fn local(mut address: SocketAddr) -> String {
 }
 
 /// Prints the addresses, once requests are taken.
-fn announce(address: SocketAddr, settings: &Settings, output: Output) -> Result<(), Error> {
+fn announce(
+    address: SocketAddr,
+    database: &Location,
+    settings: &Settings,
+    output: Output,
+) -> Result<(), Error> {
     let graphql = format!("http://{address}/graphql");
     let websocket = format!("ws://{address}/graphql/ws");
     let graphiql = format!("http://{address}/graphiql");
@@ -122,6 +128,7 @@ fn announce(address: SocketAddr, settings: &Settings, output: Output) -> Result<
         "events": graphql,
         "graphiql": graphiql,
         "data": settings.data,
+        "database": database.to_string(),
         "pid": std::process::id(),
     });
     output.data(&json, || {
@@ -130,7 +137,7 @@ fn announce(address: SocketAddr, settings: &Settings, output: Output) -> Result<
             ["Subscriptions".to_owned(), format!("{websocket} (graphql-transport-ws)")],
             [String::new(), format!("{graphql} (graphql-sse: Accept: text/event-stream)")],
             ["GraphiQL".to_owned(), graphiql.clone()],
-            ["Database".to_owned(), settings.database().display().to_string()],
+            ["Database".to_owned(), database.to_string()],
         ])
     })?;
     if settings.insecure_no_auth {

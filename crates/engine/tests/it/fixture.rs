@@ -32,6 +32,11 @@ impl Fixture {
         Fixture { db, engine, policy }
     }
 
+    /// Another engine over the same database, as another process has one.
+    pub(crate) async fn replica(&self) -> Engine {
+        open(&self.db, self.policy).await
+    }
+
     /// Closes the engine, changes the database with SQL, and opens it again.
     pub(crate) async fn reopened(self, sql: &[&str]) -> Fixture {
         self.engine.close().await;

@@ -1,9 +1,10 @@
-//! The use cases over a real database in a temporary folder.
+//! The use cases over a real database.
 
 mod events;
 mod fixture;
 mod opening;
 mod past;
+mod replicas;
 mod stream;
 mod tokens;
 mod writing;

@@ -8,6 +8,7 @@ pub(crate) struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) program: i64,
     pub(crate) seq: i64,
+    pub(crate) entry: Uuid,
 }
 
 #[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]

@@ -2,7 +2,7 @@
 
 use lmlang_store::{Append, Bound, CommitError, Step, Stretch};
 
-use crate::fixture::{Fixture, Gate, edit, keyed};
+use crate::fixture::{Fixture, Gate, append, edit, keyed};
 
 #[tokio::test]
 async fn what_waits_becomes_one_transaction() {
@@ -138,7 +138,7 @@ async fn sixty_four_callers_on_one_program_and_on_many() {
                     let mut seq = next[place].lock().unwrap();
                     let entry = keyed(edit(*seq, actor), &format!("{caller}/{round}"));
                     *seq += 1;
-                    committer.submit(Append { program: programs[place], entries: vec![entry] })
+                    committer.submit(append(programs[place], vec![entry]))
                 };
                 ticket.await.unwrap();
             }
@@ -170,6 +170,20 @@ async fn closing_finishes_what_is_queued_and_refuses_what_comes_later() {
     fixture.store.close().await.unwrap();
     first.await.unwrap();
     second.await.unwrap();
-    let late = committer.submit(Append { program, entries: vec![edit(4, fixture.actor)] });
+    let late = committer.submit(append(program, vec![edit(4, fixture.actor)]));
     assert!(matches!(late.await, Err(CommitError::Storage(lmlang_store::Fault::Closed))));
+}
+
+#[tokio::test]
+async fn entries_built_on_another_one_with_the_same_number_are_refused() {
+    let fixture = Fixture::new().await;
+    let program = fixture.program("a").await;
+    let entries = vec![fixture.edit(2)];
+    // As if another process had stored its second entry first.
+    let foreign = Append { program, after: uuid::Uuid::now_v7(), entries: entries.clone() };
+    let refused = fixture.store.committer().submit(foreign).await;
+    assert!(matches!(refused, Err(CommitError::OutOfOrder { expected: 2, found: 2 })), "{refused:?}");
+    assert_eq!(fixture.seqs(program).await, [1]);
+    fixture.submit(program, entries).await.unwrap();
+    assert_eq!(fixture.seqs(program).await, [1, 2]);
 }

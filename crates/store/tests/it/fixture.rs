@@ -49,7 +49,7 @@ impl Fixture {
     }
 
     pub(crate) fn submit(&self, program: ProgramKey, entries: Vec<Entry>) -> Ticket {
-        self.store.committer().submit(Append { program, entries })
+        self.store.committer().submit(append(program, entries))
     }
 
     pub(crate) async fn append(&self, program: ProgramKey, entry: Entry) -> Result<(), CommitError> {
@@ -88,11 +88,22 @@ pub(crate) async fn create(store: &Store, name: &str, actor: ActorKey) -> Progra
     store.create_program(new_program(name), vec![first]).await.unwrap()
 }
 
+/// Entries after the one before them.
+pub(crate) fn append(program: ProgramKey, entries: Vec<Entry>) -> Append {
+    let first = entries.first().map_or(FIRST_SEQ + 1, |first| first.seq);
+    Append { program, after: id_of(first - 1), entries }
+}
+
+/// The id of the entry with a number, in all logs here.
+fn id_of(seq: u64) -> Uuid {
+    Uuid::from_u128(seq.into())
+}
+
 /// An edit that follows the entry before it.
 pub(crate) fn edit(seq: u64, actor: ActorKey) -> Entry {
     Entry {
         seq,
-        id: Uuid::now_v7(),
+        id: id_of(seq),
         parents: [seq - 1].into_iter().collect(),
         branch: 0,
         kind: EntryKind::Edit,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lmlang_store::{CommitError, Fault, Options, Store};
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::fixture::{author, create, edit, options};
+use crate::fixture::{append, author, create, edit, options};
 
 #[tokio::test]
 async fn a_lock_held_by_another_tool_is_busy() {
@@ -17,9 +17,9 @@ async fn a_lock_held_by_another_tool_is_busy() {
     let program = create(&store, "a", actor).await;
     let tool = Database::connect(format!("sqlite://{}", store.location())).await.unwrap();
     tool.execute_unprepared("BEGIN IMMEDIATE").await.unwrap();
-    let append = || lmlang_store::Append { program, entries: vec![edit(2, actor)] };
-    let answer = store.committer().submit(append()).await;
+    let again = || append(program, vec![edit(2, actor)]);
+    let answer = store.committer().submit(again()).await;
     assert!(matches!(answer, Err(CommitError::Storage(Fault::Busy))), "{answer:?}");
     tool.close().await.unwrap();
-    store.committer().submit(append()).await.unwrap();
+    store.committer().submit(again()).await.unwrap();
 }

@@ -4,9 +4,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lmlang_store::{Action, Append, Faults, Options, Step, Store};
+use lmlang_store::{Action, Faults, Options, Step, Store};
 
-use crate::fixture::{author, create, edit, options, seqs};
+use crate::fixture::{append, author, create, edit, options, seqs};
 
 const DIR: &str = "LMLANG_STORE_KILL_DIR";
 const STEP: &str = "LMLANG_STORE_KILL_STEP";
@@ -66,7 +66,7 @@ async fn child_that_dies() {
         for rows in [1, 300] {
             let entries = (next..next + rows).map(|seq| edit(seq, actor)).collect();
             next += rows;
-            store.committer().submit(Append { program, entries }).await.unwrap();
+            store.committer().submit(append(program, entries)).await.unwrap();
             println!("stored {}", next - 1);
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use lmlang_store::{OpenError, Options, Store};
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::fixture::{Fixture, options};
+use crate::fixture::{Fixture, append, options};
 
 #[tokio::test]
 async fn a_second_opener_is_refused_by_name_of_the_holder() {
@@ -82,7 +82,7 @@ async fn a_store_that_was_dropped_can_be_opened_again() {
     let Fixture { db, store, actor } = Fixture::new().await;
     let program = crate::fixture::create(&store, "a", actor).await;
     let entries = vec![crate::fixture::edit(2, actor)];
-    let ticket = store.committer().submit(lmlang_store::Append { program, entries });
+    let ticket = store.committer().submit(append(program, entries));
     ticket.await.unwrap();
     // The files as they lie there while the store is open: what a crash leaves.
     let crashed = tempfile::tempdir().unwrap();

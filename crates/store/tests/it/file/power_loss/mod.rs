@@ -10,11 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use libsqlite3_sys::{SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_WRITE};
-use lmlang_store::{Append, CommitError, Fault, Object, Snapshot, Store};
+use lmlang_store::{CommitError, Fault, Object, Snapshot, Store};
 use lmlang_testdb::TestDb;
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::fixture::{Fixture, author, create, edit, options, options_of, seqs};
+use crate::fixture::{Fixture, append, author, create, edit, options, options_of, seqs};
 use vfs::{Event, Failing, Recorder};
 
 /// How much of what was not synced reached the disk.
@@ -171,7 +171,7 @@ async fn record() -> Vec<Event> {
                 let rows = if round == 5 && place == 1 { 300 } else { 1 + round % 3 };
                 let entries: Vec<_> = (next[place]..next[place] + rows).map(|seq| edit(seq, actor)).collect();
                 next[place] += rows;
-                tickets.push((place, next[place] - 1, store.committer().submit(Append { program, entries })));
+                tickets.push((place, next[place] - 1, store.committer().submit(append(program, entries))));
             }
             for (place, seq, ticket) in tickets {
                 ticket.await.unwrap();
@@ -217,7 +217,7 @@ async fn survivors(dir: &Path) -> [u64; 3] {
         assert_eq!(stored, (1..=*length).collect::<Vec<_>>());
         // The next edit is taken.
         let entries = vec![edit(*length + 1, author(&store).await)];
-        store.committer().submit(Append { program: program.key, entries }).await.unwrap();
+        store.committer().submit(append(program.key, entries)).await.unwrap();
     }
     assert_eq!(store.check(None).await.unwrap().findings, []);
     store.close().await.unwrap();

@@ -1,0 +1,184 @@
+//! Several engines over one database. A file has one; so these do nothing but on a server, and `cargo xtask test` runs
+//! them there.
+
+use std::time::Duration;
+
+use lmlang_engine::{Call, Change, Distance, Engine, Error, Event, Events, Outcome, Proposal, Selector, Way};
+use lmlang_history::request::{AddText, EditRequest};
+use tokio::task::JoinSet;
+
+use crate::fixture::{Fixture, OFTEN, call};
+
+const TEXT: &str = "module app\n\nfunc price() -> (i64) {\n  a = const.i64 0\n  return a\n}\n";
+
+/// Engines, and writers at each of them, and what each of those writes.
+const ENGINES: usize = 3;
+const WRITERS: usize = 4;
+const EDITS: usize = 10;
+
+/// An edit of `shop` that adds a function.
+fn adds(name: &str) -> Proposal {
+    let text = format!("func {name}() -> () pure {{\n  return\n}}\n");
+    Proposal {
+        program: Selector::Name("shop".to_owned()),
+        branch: "main".to_owned(),
+        base: None,
+        edits: vec![EditRequest::AddText(AddText { module: Some("app".to_owned()), text })],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    }
+}
+
+/// Carries an edit out, and answers with the number of its revision.
+async fn apply(engine: &Engine, proposal: Proposal, call: &Call) -> u64 {
+    match engine.propose(proposal, call).await.unwrap() {
+        Outcome::Applied(applied) => applied.after.entry.number,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Waits until an engine knows of an entry.
+async fn knows(engine: &Engine, number: u64) {
+    let there = async {
+        let open = engine.find(&Selector::Name("shop".to_owned())).await.unwrap();
+        while open.timeline.head().last < number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), there).await.expect("the entry arrives");
+}
+
+async fn next(events: &mut Events) -> Option<Event> {
+    let told = tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("an event comes");
+    told.transpose().unwrap().map(|told| told.event)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_edit_of_any_replica_is_lost() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let mut engines = vec![fixture.engine.clone()];
+    while engines.len() < ENGINES {
+        engines.push(fixture.replica().await);
+    }
+    let mut writers = JoinSet::new();
+    for (at, engine) in engines.iter().enumerate() {
+        for writer in 0..WRITERS {
+            let engine = engine.clone();
+            writers.spawn(async move {
+                let mut made = Vec::new();
+                for edit in 0..EDITS {
+                    let name = format!("f_{at}_{writer}_{edit}");
+                    made.push((apply(&engine, adds(&name), &call()).await, name));
+                }
+                made
+            });
+        }
+    }
+    let mut made: Vec<(u64, String)> = writers.join_all().await.into_iter().flatten().collect();
+    made.sort();
+    let numbers: Vec<u64> = made.iter().map(|(number, _)| *number).collect();
+    let last = 1 + (ENGINES * WRITERS * EDITS) as u64;
+    assert_eq!(numbers, (2..=last).collect::<Vec<_>>(), "each edit is one entry, and the log has no others");
+    let mut hashes = Vec::new();
+    for engine in &engines {
+        knows(engine, last).await;
+        let open = engine.find(&Selector::Name("shop".to_owned())).await.unwrap();
+        let program = open.timeline.head().main.revision.checked.program().clone();
+        assert_eq!(program.functions().count() as u64, last);
+        hashes.push(program.root_hash());
+    }
+    hashes.dedup();
+    assert_eq!(hashes.len(), 1);
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    for engine in &engines[1..] {
+        engine.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_one_replica_does_the_others_tell() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    let mut events = there.events(&open, None).unwrap();
+    let mut all = there.all_events(None).await.unwrap();
+
+    apply(here, adds("one"), &call()).await;
+    assert!(matches!(next(&mut events).await, Some(Event::Entry(entry)) if entry.number == 2));
+    assert!(matches!(next(&mut all).await, Some(Event::Entry(entry)) if entry.number == 2));
+
+    fixture.create("bank", TEXT).await;
+    let added = next(&mut all).await;
+    assert!(
+        matches!(&added, Some(Event::Program { name, change: Change::Added, .. }) if name == "bank"),
+        "{added:?}"
+    );
+    assert!(matches!(next(&mut all).await, Some(Event::Entry(entry)) if entry.number == 1));
+
+    let shop = Selector::Id(open.timeline.id());
+    here.update_program(&shop, Some("store"), None, &call()).await.unwrap();
+    let renamed = next(&mut events).await;
+    assert!(
+        matches!(&renamed, Some(Event::Program { name, change: Change::Renamed, .. }) if name == "store"),
+        "{renamed:?}"
+    );
+    assert_eq!(open.info().name, "store");
+
+    assert!(here.delete_program(&shop, &call()).await.unwrap());
+    assert!(matches!(next(&mut events).await, Some(Event::Program { change: Change::Removed, .. })));
+    assert!(next(&mut events).await.is_none());
+    let gone = there.find(&shop).await.unwrap_err();
+    assert!(matches!(gone, Error::NotFound { retired: true, .. }), "{gone:?}");
+    there.close().await;
+}
+
+#[tokio::test]
+async fn a_replica_that_is_behind_goes_on_from_what_others_did() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    knows(&there, 1).await;
+
+    // A key answers everywhere, whichever replica carried its request out.
+    let keyed = call().keyed(Some("k"), b"one");
+    let first = apply(here, adds("one"), &keyed).await;
+    assert_eq!(apply(&there, adds("one"), &keyed).await, first);
+
+    // What one made, another takes back, before it was told.
+    apply(here, adds("two"), &call()).await;
+    let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    apply(&there, adds("three"), &call()).await;
+    assert_eq!(open.timeline.head().last, 4);
+    let undone = there.travel(&open, &undo(2), &call()).await.unwrap();
+    assert!(matches!(undone, lmlang_engine::Arrival::Made { committed: true, .. }), "{undone:?}");
+    knows(here, 5).await;
+
+    // Branches are known by all.
+    let open = here.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    here.create_branch(&open, "draft", None, &call()).await.unwrap();
+    let draft = Proposal { branch: "draft".to_owned(), ..adds("four") };
+    knows(&there, 6).await;
+    assert_eq!(apply(&there, draft, &call()).await, 7);
+    knows(here, 7).await;
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    there.close().await;
+}
+
+fn undo(steps: u64) -> lmlang_engine::Travel {
+    let way = Way::Undo(Distance::Steps(steps));
+    lmlang_engine::Travel { branch: "main".to_owned(), way, expected_head: None, dry_run: false }
+}
