@@ -43,7 +43,7 @@ async fn knows(engine: &Engine, number: u64) {
     let there = async {
         let open = engine.find(&Selector::Name("shop".to_owned())).await.unwrap();
         while open.timeline.head().last < number {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(30), there).await.expect("the entry arrives");
