@@ -61,6 +61,8 @@ pub enum Which {
 pub struct Reverted {
     /// The revision that was made, if any.
     pub arrival: Arrival,
+    /// Revisions that were asked for, oldest first.
+    pub removed: Vec<Arc<Header>>,
     /// Revisions that had to go with those that were asked for, oldest first.
     pub also_removed: Vec<Arc<Header>>,
     /// Later revisions that stay, oldest first.
@@ -108,7 +110,7 @@ struct Planned {
 }
 
 struct Done {
-    asked: Vec<u64>,
+    removed: Vec<Arc<Header>>,
     also_removed: Vec<Arc<Header>>,
     kept: Vec<Arc<Header>>,
     findings: Vec<Diagnostic>,
@@ -118,7 +120,8 @@ struct Done {
 
 impl Reverted {
     fn nothing(arrival: Arrival) -> Reverted {
-        Reverted { arrival, also_removed: Vec::new(), kept: Vec::new(), findings: Vec::new() }
+        let none = Vec::new;
+        Reverted { arrival, removed: none(), also_removed: none(), kept: none(), findings: Vec::new() }
     }
 }
 
@@ -199,13 +202,14 @@ impl Engine {
         let wrong = wrong.map(|found| Collision::disagreement(checked.program(), found));
         let mut conflicts: Vec<Collision> =
             outcome.conflicts.into_iter().map(Collision::from).chain(wrong).collect();
-        let removed = outcome.removed;
+        let Undertaking { steps, asked, .. } = undertaking;
         let headers = |wanted: &dyn Fn(&u64) -> bool| {
-            let steps = undertaking.steps.iter().map(|step| &step.header);
+            let steps = steps.iter().map(|step| &step.header);
             steps.filter(|header| wanted(&header.number)).map(Arc::clone).collect::<Vec<_>>()
         };
-        let also_removed = headers(&|number| removed.contains(number) && !undertaking.asked.contains(number));
-        let kept = headers(&|number| !removed.contains(number));
+        let removed = headers(&|number| asked.contains(number));
+        let also_removed = headers(&|number| outcome.removed.contains(number) && !asked.contains(number));
+        let kept = headers(&|number| !outcome.removed.contains(number));
         // Who takes back their own takes nobody else's along.
         if let Which::Newest(author, _) | Which::TakenBack(author, _) = &request.which {
             let others = also_removed.iter().filter(|header| header.actor.name != *author);
@@ -214,10 +218,9 @@ impl Engine {
         if !conflicts.is_empty() {
             let head = Arc::clone(&tip.revision.entry);
             let arrival = Arrival::Conflict(Conflict { base: None, head, conflicts });
-            return Ok(refused(&tip, Reverted { arrival, also_removed, kept, findings }));
+            return Ok(refused(&tip, Reverted { arrival, removed, also_removed, kept, findings }));
         }
-        let asked = undertaking.asked.into_iter().collect();
-        let done = Done { asked, also_removed, kept, findings, checked, difference };
+        let done = Done { removed, also_removed, kept, findings, checked, difference };
         Ok(Planned { tip, done: Ok(Arc::new(done)) })
     }
 
@@ -331,8 +334,11 @@ impl Engine {
         let line = line.into_iter().rev();
         let (gone, kept): (Vec<_>, Vec<_>) = line.partition(|header| removed.contains(&header.number));
         let also = &after.entry.also_reverts;
+        let (also_removed, removed) =
+            gone.into_iter().partition(|header: &Arc<Header>| also.contains(&header.number));
         Ok(Reverted {
-            also_removed: gone.into_iter().filter(|header| also.contains(&header.number)).collect(),
+            removed,
+            also_removed,
             kept,
             findings: after.checked.findings().since(before.checked.findings()).added,
             arrival,
@@ -538,12 +544,14 @@ impl Planned {
         call: &Call,
     ) -> Result<(Entry, Arc<Revision>, Reverted), Box<Reverted>> {
         let done = self.done?;
+        let numbers = |headers: &[Arc<Header>]| headers.iter().map(|header| header.number).collect::<Vec<_>>();
+        let reverts = numbers(&done.removed);
         let header = Header {
             counts: done.difference.counts(),
             root_hash: done.checked.program().root_hash(),
-            target: done.asked.first().copied().filter(|_| done.asked.len() == 1),
-            reverts: done.asked.clone(),
-            also_reverts: done.also_removed.iter().map(|header| header.number).collect(),
+            target: reverts.first().copied().filter(|_| reverts.len() == 1),
+            reverts,
+            also_reverts: numbers(&done.also_removed),
             ..engine.blank_header(RevisionKind::Revert, head, &self.tip, refs, call)
         };
         let entry = Entry::new(header, done.difference.edits.clone());
@@ -551,8 +559,14 @@ impl Planned {
         let after = Arc::new(Revision { entry: header, checked });
         let arrival =
             Arrival::Made { committed: false, before: self.tip.revision, after: Arc::clone(&after) };
-        let (also_removed, kept) = (done.also_removed.clone(), done.kept.clone());
-        Ok((entry, after, Reverted { arrival, also_removed, kept, findings: done.findings.clone() }))
+        let reverted = Reverted {
+            arrival,
+            removed: done.removed.clone(),
+            also_removed: done.also_removed.clone(),
+            kept: done.kept.clone(),
+            findings: done.findings.clone(),
+        };
+        Ok((entry, after, reverted))
     }
 }
 

@@ -1,7 +1,10 @@
 //! Taking chosen revisions back.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, ID, InputObject, Object};
 use lmlang_engine::{self as engine, Engine, Which};
+use lmlang_history::log::Header;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
@@ -46,7 +49,7 @@ pub struct RevertPayload {
     outcome: RevisionOutcome,
     /// The state that it leads to, for the words of the findings.
     after: View,
-    reverted: std::sync::Arc<engine::Reverted>,
+    reverted: Arc<engine::Reverted>,
 }
 
 /// What became of taking revisions back; of a dry run, what would.
@@ -57,24 +60,32 @@ impl RevertPayload {
         self.outcome.clone()
     }
 
+    /// Revisions that were asked for, oldest first.
+    async fn removed(&self, context: &Context<'_>) -> Vec<Revision> {
+        self.revisions(context, &self.reverted.removed).await
+    }
+
     /// Later revisions that had to go with those that were asked for: they rest on them. Oldest first.
     async fn also_removed(&self, context: &Context<'_>) -> Vec<Revision> {
-        let gone = &self.reverted.also_removed;
-        budget::list(context, gone.iter().map(|entry| Revision::new(&self.view, entry.clone())).collect())
-            .await
+        self.revisions(context, &self.reverted.also_removed).await
     }
 
     /// Later revisions that stay, oldest first.
     async fn kept(&self, context: &Context<'_>) -> Vec<Revision> {
-        let kept = &self.reverted.kept;
-        budget::list(context, kept.iter().map(|entry| Revision::new(&self.view, entry.clone())).collect())
-            .await
+        self.revisions(context, &self.reverted.kept).await
     }
 
     /// What the verifier finds in the result and not before it, the first thousand.
     async fn new_diagnostics(&self) -> Rows<Diagnostic> {
         let found = self.reverted.findings.iter().take(MAX_PAGE);
         found.map(|found| Diagnostic::new(&self.after, found.clone())).collect()
+    }
+}
+
+impl RevertPayload {
+    async fn revisions(&self, context: &Context<'_>, entries: &[Arc<Header>]) -> Vec<Revision> {
+        let revisions = entries.iter().map(|entry| Revision::new(&self.view, entry.clone()));
+        budget::list(context, revisions.collect()).await
     }
 }
 
@@ -108,5 +119,5 @@ pub(crate) async fn revert(context: &Context<'_>, input: RevertInput) -> Result<
         engine::Arrival::Nothing(_) | engine::Arrival::Conflict(_) => view.clone(),
     };
     let outcome = RevisionOutcome::new(engine, open, reverted.arrival.clone());
-    Ok(RevertPayload { view, outcome, after, reverted: std::sync::Arc::new(reverted) })
+    Ok(RevertPayload { view, outcome, after, reverted: Arc::new(reverted) })
 }

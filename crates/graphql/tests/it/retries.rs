@@ -136,7 +136,7 @@ async fn keyed(world: &World, field: &str, request: &str) -> Value {
             "...Reverted",
             WENT.replace(
                 "Went on RevisionPayload {",
-                "Reverted on RevertPayload { alsoRemoved { number } kept { number } newDiagnostics { code }",
+                "Reverted on RevertPayload { removed { number } alsoRemoved { number } kept { number } newDiagnostics { code }",
             ),
         ),
     ];
