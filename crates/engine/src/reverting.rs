@@ -544,7 +544,8 @@ impl Planned {
         call: &Call,
     ) -> Result<(Entry, Arc<Revision>, Reverted), Box<Reverted>> {
         let done = self.done?;
-        let numbers = |headers: &[Arc<Header>]| headers.iter().map(|header| header.number).collect::<Vec<_>>();
+        let numbers =
+            |headers: &[Arc<Header>]| headers.iter().map(|header| header.number).collect::<Vec<_>>();
         let reverts = numbers(&done.removed);
         let header = Header {
             counts: done.difference.counts(),
