@@ -12,8 +12,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::error::Error;
+use crate::output::say;
 use crate::remote::Server;
 use crate::session::{Missing, block_on, open};
 use crate::settings::Settings;
@@ -26,6 +28,8 @@ pub(crate) struct Client {
     host: Host,
     /// Whoever can open the database may do everything.
     owner: Arc<Caller>,
+    /// What tells the change of this invocation from all others, however often it is asked for.
+    key: Uuid,
 }
 
 enum Host {
@@ -91,7 +95,7 @@ pub(crate) fn with_client<T>(
 
 /// How a query names a program: by its id, or by its name.
 pub(crate) fn named(program: &str) -> Value {
-    match program.parse::<uuid::Uuid>() {
+    match program.parse::<Uuid>() {
         Ok(_) => json!({ "id": program }),
         Err(_) => json!({ "name": program }),
     }
@@ -112,7 +116,7 @@ impl Client {
         };
         let client = Some(concat!("lmlang/", env!("CARGO_PKG_VERSION")).to_owned());
         let author = Actor { name: settings.author.clone(), kind: ActorKind::Human, client };
-        Ok(Client { host, owner: Caller::owner(author) })
+        Ok(Client { host, owner: Caller::owner(author), key: Uuid::new_v4() })
     }
 
     /// Asks for an operation with variables.
@@ -127,6 +131,40 @@ impl Client {
             Host::There(server) => server.ask(&request, &self.owner.actor).await?,
         };
         read(&answer)
+    }
+
+    /// Asks for a mutation with an input, and once more if the answer is lost: its idempotency key makes sure that it is
+    /// carried out once. `look` is the command that shows whether it was.
+    pub(crate) async fn change<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        mut input: Value,
+        look: &str,
+    ) -> Result<T, Error> {
+        input["idempotencyKey"] = self.key.to_string().into();
+        match self.change_once(document, &input, look).await {
+            Err(Error::InDoubt { source, .. }) if source.is_lost() => {
+                say(format_args!("{source}: asking again, under the same idempotency key"));
+                let again = self.change_once(document, &input, look).await;
+                again.map_err(|error| match error.tells_nothing_of_the_first() {
+                    true => error.in_doubt(look),
+                    false => error,
+                })
+            }
+            answer => answer,
+        }
+    }
+
+    /// Asks for a mutation that takes no idempotency key.
+    pub(crate) async fn change_once<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        input: &Value,
+        look: &str,
+    ) -> Result<T, Error> {
+        let answer = self.ask(document, &json!({ "input": input })).await;
+        let stores = input["dryRun"] != true;
+        answer.map_err(|error| if stores && error.leaves_doubt() { error.in_doubt(look) } else { error })
     }
 
     async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {

@@ -58,6 +58,22 @@ pub(crate) enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The connection to the server ended before its answer.
+    #[error("the connection to the server at `{url}` was lost before it answered")]
+    Lost {
+        /// Where.
+        url: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A change may have been made, and nobody said so.
+    #[error("it may have been carried out: `{look}` shows whether it was")]
+    InDoubt {
+        /// The command that shows it.
+        look: String,
+        /// Why nothing is known.
+        source: Box<Error>,
+    },
     /// The server did not answer in time.
     #[error("the server at `{url}` did not answer within {seconds} s")]
     TimeOut {
@@ -213,6 +229,8 @@ impl Error {
             Error::Answer(_) => "BAD_ANSWER",
             Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => "BAD_SETTINGS",
             Error::Unreachable { .. } => "UNREACHABLE",
+            Error::Lost { .. } => "CONNECTION_LOST",
+            Error::InDoubt { .. } => "IN_DOUBT",
             Error::TimeOut { .. } => "TIMEOUT",
             Error::Engine(error) => engine_code(error),
             Error::Open(error) => match error.as_ref() {
@@ -245,7 +263,8 @@ impl Error {
             Error::Refused { code, .. } => refused_exit(code),
             Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => Exit::Usage,
             Error::TimeOut { .. } => Exit::TimeOut,
-            Error::Answer(_) | Error::Unreachable { .. } => Exit::Failure,
+            Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,
+            Error::InDoubt { source, .. } => source.exit(),
             Error::Engine(error) => match error {
                 EngineError::NotFound { .. } => Exit::NotFound,
                 EngineError::BadRequest { .. } => Exit::Usage,
@@ -288,6 +307,47 @@ impl Error {
             | Error::Write { .. }
             | Error::Unsupported { .. }
             | Error::Io { .. } => Exit::Failure,
+        }
+    }
+
+    /// Whether a request was sent, and its answer has not come.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Error::Lost { .. } | Error::TimeOut { .. })
+    }
+
+    /// Whether a request that fails so may have been carried out, though it may not have been.
+    pub(crate) fn leaves_doubt(&self) -> bool {
+        match self {
+            // A mutation that has begun goes on when its time is over.
+            Error::Refused { code, .. } => code == "TIMEOUT",
+            Error::Answer(_) => true,
+            _ => self.is_lost(),
+        }
+    }
+
+    /// Whether a repetition that fails so says nothing about the request before it: it came to nobody, or nobody looked at
+    /// its idempotency key.
+    pub(crate) fn tells_nothing_of_the_first(&self) -> bool {
+        match self {
+            Error::Refused { code, .. } => matches!(
+                code.as_str(),
+                "UNAUTHENTICATED"
+                    | "FORBIDDEN"
+                    | "RATE_LIMITED"
+                    | "OVERLOADED"
+                    | "STORAGE_UNAVAILABLE"
+                    | "TIMEOUT"
+                    | "INTERNAL"
+            ),
+            _ => true,
+        }
+    }
+
+    /// The same about a change that may have been made all the same.
+    pub(crate) fn in_doubt(self, look: &str) -> Error {
+        match self {
+            Error::InDoubt { .. } => self,
+            _ => Error::InDoubt { look: look.to_owned(), source: Box::new(self) },
         }
     }
 

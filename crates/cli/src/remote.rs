@@ -17,6 +17,9 @@ use crate::settings::Secret;
 /// How long an answer may take; the server's own bound comes first.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long a server may take to let somebody in. Nothing has been sent until then.
+const AT_THE_DOOR: Duration = Duration::from_secs(20);
+
 /// The address at which a server answers GraphQL, and the connections to it.
 pub(crate) struct Server {
     url: Uri,
@@ -46,10 +49,12 @@ impl Server {
             Ok(value)
         });
         let token = token.transpose().map_err(|_: InvalidHeaderValue| Error::TokenText)?;
-        Ok(Server { url, token, http: Client::builder(TokioExecutor::new()).build_http() })
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(AT_THE_DOOR));
+        Ok(Server { url, token, http: Client::builder(TokioExecutor::new()).build(connector) })
     }
 
-    /// Sends a request, and gives the answer's bytes.
+    /// Sends a request, and gives the answer's bytes. [`Error::Unreachable`] says that nothing was sent.
     pub(crate) async fn ask(&self, request: &Value, author: &Actor) -> Result<Vec<u8>, Error> {
         let body = Full::new(bytes::Bytes::from(request.to_string()));
         let mut request = Request::post(self.url.clone());
@@ -66,18 +71,18 @@ impl Server {
             .header("lmlang-author-kind", "HUMAN")
             .body(body)
             .map_err(Error::AuthorName)?;
-        let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Unreachable {
-            url: self.url.to_string(),
-            source,
-        };
+        let url = || self.url.to_string();
         let exchange = async {
-            let answer = self.http.request(request).await?;
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(answer.into_body().collect().await?.to_bytes())
+            let answer = self.http.request(request).await.map_err(|error| match error.is_connect() {
+                true => Error::Unreachable { url: url(), source: error.into() },
+                false => Error::Lost { url: url(), source: error.into() },
+            })?;
+            let body = answer.into_body().collect().await;
+            let body = body.map_err(|error| Error::Lost { url: url(), source: error.into() })?;
+            Ok(body.to_bytes().to_vec())
         };
-        match tokio::time::timeout(PATIENCE, exchange).await {
-            Ok(answer) => Ok(answer.map_err(failed)?.to_vec()),
-            Err(_) => Err(Error::TimeOut { url: self.url.to_string(), seconds: PATIENCE.as_secs() }),
-        }
+        let late = |_| Error::TimeOut { url: url(), seconds: PATIENCE.as_secs() };
+        tokio::time::timeout(PATIENCE, exchange).await.map_err(late)?
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         Action::Create { program, name, at, message } => {
             let input = json!({ "programId": program, "name": name, "at": at, "message": message });
             let answer: Made = with_client(settings, Missing::Refuse, async |client| {
-                client.ask(CREATE, &json!({ "input": input })).await
+                client.change(CREATE, input, &look(program)).await
             })?;
             let made = answer.made.checkpoint;
             output.data(&made.json(), || format!("{} at r{}\n", made.name, made.revision.number))?;
@@ -124,12 +124,16 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         Action::Delete { program, name } => {
             let input = json!({ "programId": program, "name": name });
             with_client(settings, Missing::Refuse, async |client| {
-                client.ask::<Value>(DELETE, &json!({ "input": input })).await
+                client.change::<Value>(DELETE, input, &look(program)).await
             })?;
             say(format_args!("forgot checkpoint `{name}` of `{program}`"));
         }
     }
     Ok(Exit::Success)
+}
+
+fn look(program: &str) -> String {
+    format!("lmlang checkpoint list {program}")
 }
 
 impl Checkpoint {

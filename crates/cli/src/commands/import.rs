@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let input = json!({ "name": name, "doc": doc, "text": source.text, "message": args.message });
     let spinner = spinner(format!("importing {}", source.name()));
     let answer = with_client(settings, Missing::Make, async |client| {
-        client.ask::<Created>(DOCUMENT, &json!({ "input": input })).await
+        client.change::<Created>(DOCUMENT, input, &format!("lmlang program show {name}")).await
     });
     spinner.finish_and_clear();
     let Some(made) = answer?.created.program else {

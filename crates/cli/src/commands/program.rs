@@ -257,7 +257,7 @@ fn delete(program: &str, yes: bool, settings: &Settings) -> Result<Exit, Error> 
     }
     let input = json!({ "programId": program_id });
     with_client(settings, Missing::Refuse, async |client| {
-        client.ask::<Value>(DELETE, &json!({ "input": input })).await
+        client.change::<Value>(DELETE, input, "lmlang program list").await
     })?;
     say(format_args!("deleted `{name}`"));
     Ok(Exit::Success)

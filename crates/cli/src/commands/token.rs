@@ -79,6 +79,9 @@ enum Kind {
     Tool,
 }
 
+/// Shows which tokens there are.
+const LOOK: &str = "lmlang token list --all";
+
 const CREATE: &str = "mutation($input: CreateTokenInput!) {
   made: createToken(input: $input) {
     secret token { id name kind scopes programs createdAt expiresAt lastUsedAt revokedAt }
@@ -148,7 +151,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "expiresAt": expires.map(|at| at.to_rfc3339_opts(SecondsFormat::Micros, true)),
             });
             let answer: Made = with_client(settings, Missing::Make, async |client| {
-                client.ask(CREATE, &json!({ "input": input })).await
+                client.change_once(CREATE, &input, LOOK).await
             })?;
             let Created { secret, token } = answer.made;
             let mut json = token.json();
@@ -169,7 +172,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
         Action::Revoke { which } => {
             let answer: Revoked = with_client(settings, Missing::Refuse, async |client| {
-                client.ask(REVOKE, &json!({ "input": { "token": which } })).await
+                client.change_once(REVOKE, &json!({ "token": which }), LOOK).await
             })?;
             let token = answer.revoked.token;
             say(format_args!("revoked token `{}` of `{}`", token.id, token.name));

@@ -136,9 +136,9 @@ fn go(
     input["message"] = how.message.clone().into();
     input["expectedHead"] = how.expected_head.clone().into();
     input["dryRun"] = how.dry_run.into();
-    let gone: Gone = with_client(settings, Missing::Refuse, async |client| {
-        client.ask(&document, &json!({ "input": input })).await
-    })?;
+    let look = format!("lmlang history {}", input["programId"].as_str().unwrap_or_default());
+    let gone: Gone =
+        with_client(settings, Missing::Refuse, async |client| client.change(&document, input, &look).await)?;
     match gone.went.outcome {
         Outcome::RevisionMade { committed, changed, revision, diff, program } => {
             let before = diff.from.number;

@@ -3,6 +3,7 @@
 mod database;
 mod files;
 mod kill;
+mod lost;
 mod readme;
 mod serve;
 mod token;
