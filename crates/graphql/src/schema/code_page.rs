@@ -141,9 +141,9 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
         ),
         Code::Timeout => (
             "The operation took longer than it may.",
-            "It was ended, and stored nothing but what was answered.",
+            "What only reads was ended. A mutation that had begun is carried out all the same.",
             "a request for more than can be read in time",
-            "Ask for less at a time, or send it again.",
+            "Ask for less at a time. Send a mutation again under its `idempotencyKey`: it is carried out once.",
             None,
         ),
         Code::Unsupported => (
