@@ -11,7 +11,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::changes_content;
 use crate::records;
-use crate::timeline::Revision;
+use crate::timeline::{Head, Revision};
 
 impl Engine {
     /// Entries of a program after a number, oldest first, as much as a bound allows.
@@ -58,7 +58,7 @@ impl Engine {
                     Some(tip) => tip.revision.entry.number,
                     None => self.newest_on(open, branch.number, head.last).await?.ok_or_else(unknown)?.number,
                 },
-                None => head.checkpoints.get(name).ok_or_else(unknown)?.revision,
+                None => head.checkpoints.get(name).ok_or_else(|| nobodys(&head, at, name))?.revision,
             },
         };
         for _ in 0..name.back {
@@ -129,4 +129,12 @@ impl Engine {
         open.timeline.keep(Arc::clone(&revision));
         Ok(Some(revision))
     }
+}
+
+/// The error of a name that no branch and no checkpoint has.
+fn nobodys(head: &Head, at: &str, name: &str) -> Error {
+    let branches = head.branches.iter().map(|branch| branch.name.as_str()).chain([MAIN]);
+    let names = branches.chain(head.checkpoints.iter().map(|checkpoint| checkpoint.name.as_str()));
+    let candidates = lmlang_ir::text::nearest(name, names);
+    Error::NotFound { what: "revision", given: at.to_owned(), candidates, retired: false }
 }
