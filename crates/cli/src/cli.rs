@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import, program, run,
-    schema, serve, token, travel,
+    branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import,
+    program, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Check(check::Args),
     /// Lay files out: indentation, blanks, blank lines.
     Fmt(fmt::Args),
-    /// Run a function of a file.
+    /// Run a function of a file, or of a program.
     Run(run::Args),
     /// Make a program from a file.
     Import(import::Args),
@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Undo(travel::Args),
     /// Make a change that was undone again, by a new revision.
     Redo(travel::Args),
+    /// Begin, list and forget branches.
+    Branch(branch::Args),
     /// Name revisions, and go back to them.
     Checkpoint(checkpoint::Args),
     /// Show how two revisions of a program differ.

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     NotFound,
     /// The caller may not do this.
     Denied,
-    /// Somebody else was first: a moved head, a taken name, a database in use.
+    /// Somebody else was first: a change that collides, a moved head, a taken name, a database in use.
     Conflict,
     /// A program has errors.
     Verification,
@@ -68,9 +68,11 @@ impl Exit {
             Exit::Success => "done",
             Exit::Failure => "failed; for `run` also: the program trapped or violated a contract",
             Exit::Usage => "the command line or the settings cannot be right",
-            Exit::NotFound => "a program, revision, function or checkpoint is not there",
+            Exit::NotFound => "a program, revision, branch, function or checkpoint is not there",
             Exit::Denied => "the caller may not do this",
-            Exit::Conflict => "the head has moved, a name is taken, or another process holds the database",
+            Exit::Conflict => {
+                "two changes collide, the head has moved, a name is taken, or another process holds the database"
+            }
             Exit::Verification => "a program has errors",
             Exit::Approval => "waits for somebody's approval",
             Exit::Panic => "a fault of lmlang",

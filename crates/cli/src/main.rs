@@ -10,12 +10,14 @@ mod commands;
 mod diagnostics;
 mod error;
 mod exit;
+mod outcome;
 mod output;
 mod remote;
 mod samples;
 mod session;
 mod settings;
 mod source;
+mod view;
 
 use std::error::Error as _;
 use std::process::ExitCode;

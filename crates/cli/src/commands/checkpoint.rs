@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::output::{Output, columns, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::view::View;
 
 /// What to do with checkpoints.
 #[derive(Debug, clap::Args)]
@@ -28,9 +29,8 @@ enum Action {
         program: String,
         /// The checkpoint's name.
         name: String,
-        /// The revision [default: the head].
-        #[arg(long, value_name = "REVISION")]
-        at: Option<String>,
+        #[command(flatten)]
+        view: View,
         /// Why.
         #[arg(long, short)]
         message: Option<String>,
@@ -104,8 +104,8 @@ struct Checkpoints {
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
-        Action::Create { program, name, at, message } => {
-            let input = json!({ "programId": program, "name": name, "at": at, "message": message });
+        Action::Create { program, name, view, message } => {
+            let input = json!({ "programId": program, "name": name, "at": view.at, "message": message });
             let answer: Made = with_client(settings, Missing::Refuse, async |client| {
                 client.change(CREATE, input, &look(program)).await
             })?;

@@ -18,8 +18,11 @@ pub(crate) struct Args {
     program: String,
     /// The older revision.
     from: String,
-    /// The newer revision [default: the head].
+    /// The newer revision [default: the head of the branch].
     to: Option<String>,
+    /// The branch whose head is the newer revision.
+    #[arg(long, default_value = "main", conflicts_with = "to", value_name = "NAME")]
+    branch: String,
     /// Only say what differs, without the text.
     #[arg(long)]
     stat: bool,
@@ -99,7 +102,7 @@ struct Edit {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let mut variables = named(&args.program);
     variables["from"] = args.from.clone().into();
-    variables["to"] = args.to.as_deref().unwrap_or("main").into();
+    variables["to"] = args.to.as_ref().unwrap_or(&args.branch).clone().into();
     with_client(settings, Missing::Refuse, async |client| {
         let mut of_summary = variables.clone();
         of_summary["text"] = (!args.stat).into();

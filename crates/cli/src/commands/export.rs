@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::{About, named, with_client};
+use crate::client::{About, with_client};
 use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::{Kind, write};
+use crate::source::{Kind, Source, write};
+use crate::view::View;
 
 /// Which program, and where to.
 #[derive(Debug, clap::Args)]
@@ -21,9 +22,8 @@ pub(crate) struct Args {
     program: String,
     /// The file, whose suffix says what is written; standard output takes the text form.
     file: Option<PathBuf>,
-    /// The revision: a number (`r7`), a checkpoint, a hash, each also with `~2` for two before [default: the head].
-    #[arg(long, value_name = "REVISION")]
-    at: Option<String>,
+    #[command(flatten)]
+    view: View,
 }
 
 const DOCUMENT: &str = "query($id: ID, $name: String, $at: String) {
@@ -41,11 +41,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     if let Some(file) = file {
         Kind::supported(file)?;
     }
-    let mut variables = named(&args.program);
-    variables["at"] = args.at.clone().into();
-    let answer: About<Content> =
-        with_client(settings, Missing::Refuse, async |client| client.ask(DOCUMENT, &variables).await)?;
-    let Content { revision: Numbered { number }, text } = answer.program;
+    let Content { revision: Numbered { number }, text } = content(&args.program, &args.view, settings)?;
     match file {
         None => output.data(&json!({ "revision": format!("r{number}"), "text": text }), || text.clone())?,
         Some(file) => {
@@ -54,4 +50,17 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
     }
     Ok(Exit::Success)
+}
+
+fn content(program: &str, view: &View, settings: &Settings) -> Result<Content, Error> {
+    let variables = view.of(program);
+    let answer: About<Content> =
+        with_client(settings, Missing::Refuse, async |client| client.ask(DOCUMENT, &variables).await)?;
+    Ok(answer.program)
+}
+
+/// A program's content as a file that has it would hold it.
+pub(crate) fn source(program: &str, view: &View, settings: &Settings) -> Result<Source, Error> {
+    let Content { revision: Numbered { number }, text } = content(program, view, settings)?;
+    Ok(Source { path: PathBuf::from(format!("{program}@r{number}")), text })
 }

@@ -6,18 +6,21 @@ use lmlang_ir::Ref;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{About, Page, named, with_client};
+use crate::client::{About, Page, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Counts, Output, columns, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::view::View;
 
 /// Which program, and which of its revisions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
+    #[command(flatten)]
+    view: View,
     /// How many at most.
     #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -30,11 +33,11 @@ pub(crate) struct Args {
 }
 
 const DOCUMENT: &str =
-    "query($id: ID, $name: String, $first: Int!, $after: String, $author: String, $touching: String) {
-  program(id: $id, name: $name) {
+    "query($id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $touching: String) {
+  program(id: $id, name: $name, at: $at) {
     history(first: $first, after: $after, author: $author, touching: $touching) {
       nodes {
-        number kind createdAt actor { name } message checkpoint rootHash
+        number branch kind createdAt actor { name } message checkpoint rootHash
         parents { number } target { number } changed { added removed modified }
       }
       pageInfo { hasNextPage endCursor }
@@ -52,6 +55,7 @@ struct History {
 #[serde(rename_all = "camelCase")]
 struct Revision {
     number: u64,
+    branch: String,
     kind: String,
     created_at: String,
     actor: Author,
@@ -79,6 +83,7 @@ impl Revision {
     fn json(&self) -> Value {
         json!({
             "revision": format!("r{}", self.number),
+            "branch": self.branch,
             "kind": self.kind.to_ascii_lowercase(),
             "time": moment(&self.created_at),
             "author": self.actor.name,
@@ -95,12 +100,6 @@ impl Revision {
 
     /// The revision as a row: number, hash, kind, changes, author, time and what it is about.
     fn row(&self) -> [String; 7] {
-        let about = match (&self.checkpoint, &self.target, &self.message) {
-            (Some(name), Some(target), _) => format!("`{name}` at r{}", target.number),
-            (Some(name), None, _) => format!("`{name}` removed"),
-            (None, Some(target), _) => format!("to r{}", target.number),
-            (None, None, message) => message.clone().unwrap_or_default(),
-        };
         [
             format!("r{}", self.number),
             self.root_hash[..12].to_owned(),
@@ -108,13 +107,29 @@ impl Revision {
             self.changed.to_string(),
             self.actor.name.clone(),
             moment(&self.created_at),
-            about,
+            self.about(),
         ]
+    }
+
+    /// What it was made for: what it went to, took back, brought in or named, and why.
+    fn about(&self) -> String {
+        let target = self.target.as_ref().map(|target| format!("r{}", target.number));
+        let what = match (self.kind.as_str(), target) {
+            ("CHECKPOINT", target) => self.checkpoint.as_deref().map(|name| match target {
+                Some(target) => format!("`{name}` at {target}"),
+                None => format!("`{name}` removed"),
+            }),
+            ("BRANCH", Some(target)) => Some(format!("`{}` from {target}", self.branch)),
+            ("REVERT", Some(target)) => Some(format!("without {target}")),
+            ("MERGE", _) => self.parents.get(1).map(|from| format!("with r{}", from.number)),
+            (_, target) => target.map(|target| format!("to {target}")),
+        };
+        [what, self.message.clone()].into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let mut variables = named(&args.program);
+    let mut variables = args.view.of(&args.program);
     variables["author"] = args.by.clone().into();
     variables["touching"] = args.touching.map(|touched| touched.to_string()).into();
     let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
@@ -31,7 +32,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Serve(args) => serve::run(&args, &layers.settings()?, output),
         Command::Check(args) => check::run(&args, output),
         Command::Fmt(args) => fmt::run(&args, output),
-        Command::Run(args) => run::run(&args, output),
+        Command::Run(args) => run::run(&args, &layers, output),
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),
         Command::Program(args) => program::run(&args, &layers.settings()?, output),
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
         Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
+        Command::Branch(args) => branch::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::output::{Output, ask, columns, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+use crate::view::View;
 
 /// What to do with programs.
 #[derive(Debug, clap::Args)]
@@ -31,9 +32,8 @@ enum Action {
     Show {
         /// The program, by name or id.
         program: String,
-        /// The revision [default: the head].
-        #[arg(long, value_name = "REVISION")]
-        at: Option<String>,
+        #[command(flatten)]
+        view: View,
     },
     /// Delete one. Its log stays on the disk; its name is free again.
     Delete {
@@ -136,7 +136,7 @@ struct Function {
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     match &args.action {
         Action::List { search } => list(search.as_deref(), settings, output),
-        Action::Show { program, at } => show(program, at.as_deref(), settings, output),
+        Action::Show { program, view } => show(program, view, settings, output),
         Action::Delete { program, yes } => delete(program, *yes, settings),
     }
 }
@@ -173,9 +173,8 @@ fn first_line(doc: &str) -> String {
     }
 }
 
-fn show(program: &str, at: Option<&str>, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let mut variables = named(program);
-    variables["at"] = at.into();
+fn show(program: &str, view: &View, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let mut variables = view.of(program);
     let (shown, functions) = with_client(settings, Missing::Refuse, async |client| {
         let shown: About<Shown> = client.ask(SHOW, &variables).await?;
         // The functions of what was shown, whatever the head is by now.

@@ -1,4 +1,4 @@
-//! `lmlang run`: a function of a file, with its trace.
+//! `lmlang run`: a function of a file or of a program, with its trace.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,20 @@ use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature,
 use lmlang_ir::{Const, FuncRef, Opcode, Program, Type, Value};
 use serde_json::{Value as Json, json};
 
+use crate::commands::export;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Form, Output, say};
 use crate::session::block_on;
+use crate::settings::Layers;
 use crate::source::{Source, input};
+use crate::view::View;
 
 /// Which function, with what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form; `-` for standard input.
+    /// The file, in the text form; `-` for standard input; with `--at` or `--branch` a program, by name or id.
     file: PathBuf,
     /// The function, by name, path (`module::name`) or ref.
     function: String,
@@ -45,6 +48,8 @@ pub(crate) struct Args {
     /// What the program reads from its standard input; `-` for that of this command [default: what is piped into it].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
+    #[command(flatten)]
+    view: View,
 }
 
 /// How much of a run is shown.
@@ -64,8 +69,11 @@ const SLICE: u64 = 1 << 20;
 /// Steps of a trace that are made at a time.
 const PAGE: usize = 1_000;
 
-pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let source = Source::read(&args.file)?;
+pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
+    let source = match args.view.at {
+        None => Source::read(&args.file)?,
+        Some(_) => export::source(&args.file.to_string_lossy(), &args.view, &layers.settings()?)?,
+    };
     let read = match sound(&source) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),

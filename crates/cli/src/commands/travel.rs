@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::with_client;
-use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Counts, Output, say};
+use crate::outcome::{OUTCOME, Outcome};
+use crate::output::Output;
 use crate::session::Missing;
 use crate::settings::Settings;
 
@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// To the state that this revision made, such as `r4`.
     #[arg(long, value_name = "REVISION")]
     to: Option<String>,
+    /// Only what this author has done last; later work by others is kept.
+    #[arg(long, conflicts_with = "to", value_name = "NAME")]
+    by: Option<String>,
     #[command(flatten)]
     how: How,
 }
@@ -29,6 +32,9 @@ pub(crate) struct Args {
 /// How to go somewhere.
 #[derive(Debug, clap::Args)]
 pub(crate) struct How {
+    /// The branch whose head moves.
+    #[arg(long, default_value = "main", value_name = "NAME")]
+    branch: String,
     /// Why, for the history.
     #[arg(long, short)]
     message: Option<String>,
@@ -37,7 +43,7 @@ pub(crate) struct How {
     expected_head: Option<String>,
     /// Only say what would happen.
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Goes back.
@@ -65,7 +71,7 @@ pub(crate) fn restore(
 impl Args {
     fn input(&self) -> Result<Value, Error> {
         let Some(to) = &self.to else {
-            return Ok(json!({ "programId": self.program, "steps": self.steps }));
+            return Ok(json!({ "programId": self.program, "steps": self.steps, "author": self.by }));
         };
         let number: Option<u64> = to.strip_prefix('r').and_then(|digits| digits.parse().ok());
         number.ok_or_else(|| Error::Target { given: to.clone() })?;
@@ -73,30 +79,19 @@ impl Args {
     }
 }
 
-/// What became of it.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "__typename", rename_all_fields = "camelCase")]
-enum Outcome {
-    RevisionMade { committed: bool, changed: Counts, revision: Option<Made>, diff: Between, program: Hashed },
-    NothingToDo { reason: String },
-    EditConflict { head: Numbered },
-}
+impl How {
+    /// Adds to the input of a mutation how it is done.
+    pub(crate) fn complete(&self, input: &mut Value) {
+        input["branch"] = self.branch.clone().into();
+        input["message"] = self.message.clone().into();
+        input["expectedHead"] = self.expected_head.clone().into();
+        input["dryRun"] = self.dry_run.into();
+    }
 
-#[derive(Debug, Deserialize)]
-struct Made {
-    number: u64,
-    target: Option<Numbered>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Between {
-    from: Numbered,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Hashed {
-    root_hash: String,
+    /// The command that shows whether the head of a program has moved.
+    pub(crate) fn look(&self, program: &str) -> String {
+        format!("lmlang history {program} --branch {}", self.branch)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,58 +114,11 @@ fn go(
     output: Output,
 ) -> Result<Exit, Error> {
     let document = format!(
-        "mutation($input: {input_type}!) {{
-  went: {mutation}(input: $input) {{
-    outcome {{
-      __typename
-      ... on RevisionMade {{
-        committed changed {{ added removed modified }} revision {{ number target {{ number }} }}
-        diff {{ from {{ number }} }} program {{ rootHash }}
-      }}
-      ... on NothingToDo {{ reason }}
-      ... on EditConflict {{ head {{ number }} }}
-    }}
-  }}
-}}"
+        "mutation($input: {input_type}!) {{ went: {mutation}(input: $input) {{ outcome {{ ...Became }} }} }}\n{OUTCOME}"
     );
-    input["message"] = how.message.clone().into();
-    input["expectedHead"] = how.expected_head.clone().into();
-    input["dryRun"] = how.dry_run.into();
-    let look = format!("lmlang history {}", input["programId"].as_str().unwrap_or_default());
+    how.complete(&mut input);
+    let look = how.look(input["programId"].as_str().unwrap_or_default());
     let gone: Gone =
         with_client(settings, Missing::Refuse, async |client| client.change(&document, input, &look).await)?;
-    match gone.went.outcome {
-        Outcome::RevisionMade { committed, changed, revision, diff, program } => {
-            let before = diff.from.number;
-            let number = revision.as_ref().map(|made| format!("r{}", made.number));
-            let target = revision.and_then(|made| made.target).map(|target| format!("r{}", target.number));
-            let json = json!({
-                "committed": committed,
-                "before": format!("r{before}"),
-                "revision": number,
-                "target": target,
-                "added": changed.added,
-                "removed": changed.removed,
-                "modified": changed.modified,
-                "rootHash": program.root_hash,
-            });
-            output.data(&json, || {
-                let made = number.as_deref().unwrap_or("dry run");
-                let content = target.as_ref().map(|target| format!(" (as {target})")).unwrap_or_default();
-                format!("r{before} -> {made}{content}  {changed}\n")
-            })?;
-            Ok(Exit::Success)
-        }
-        Outcome::NothingToDo { reason } => {
-            output.data(&json!({ "committed": false, "reason": reason }), String::new)?;
-            say(reason);
-            Ok(Exit::Failure)
-        }
-        Outcome::EditConflict { head } => {
-            let head = format!("r{}", head.number);
-            output.data(&json!({ "committed": false, "conflict": { "head": head } }), String::new)?;
-            say(format_args!("conflict: the head has moved to {head}"));
-            Ok(Exit::Conflict)
-        }
-    }
+    gone.went.outcome.tell(output)
 }

@@ -142,7 +142,7 @@ fn what_is_not_known_is_said_with_how_to_find_out() {
             format!("error[IN_DOUBT]: it may have been carried out: `{look}` shows whether it was: ");
         assert!(told.contains(&expected), "{told}");
     };
-    let history = "lmlang history mine";
+    let history = "lmlang history mine --branch main";
     doubt(&[RequestLost, RequestLost], &["undo", "mine"], 1, history, 2);
     assert_eq!(kinds(&place, "mine"), ["create", "edit"]);
     doubt(&[AnswerLost, AnswerLost], &["undo", "mine"], 1, history, 2);

@@ -205,6 +205,27 @@ fn commands_ask_the_server_that_has_the_database_open() {
 }
 
 #[test]
+fn lists_go_on_to_their_last_page() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    for hundred in 0..6 {
+        let one = |at| {
+            format!(
+                "b{at}: createBranch(input: {{ programId: \"fib\", name: \"b{hundred}{at:02}\" }}) {{ __typename }}"
+            )
+        };
+        let made = server.ask(&format!("mutation {{ {} }}", (0..100).map(one).collect::<String>()));
+        assert!(made["errors"].is_null(), "{made}");
+    }
+    let listed = place.json(&["branch", "list", "fib"]);
+    let names: Vec<&str> =
+        listed.as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names.len(), 601);
+    assert!(names.is_sorted() && names.ends_with(&["b599", "main"]), "{names:?}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn a_caller_says_who_it_is() {
     let place = Place::new();
     let server = Server::start(&place);

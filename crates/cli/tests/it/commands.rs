@@ -1,0 +1,119 @@
+//! Commands as text: what is typed and what is printed, from `tests/commands`. Its README says how.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::serve::Server;
+use crate::tool::{LMLANG, Place, root};
+
+/// Set it to have what is printed written into the files.
+const BLESS: &str = "LMLANG_BLESS";
+
+#[test]
+fn commands_print_what_is_written() {
+    let folder = root().join("tests/commands");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.file_name().is_some_and(|name| name != "README.md"))
+        .collect();
+    files.sort_unstable();
+    assert!(!files.is_empty(), "there are commands");
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("the file can be read");
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let printed = carried_out(&name, &text);
+        if std::env::var_os(BLESS).is_some() {
+            std::fs::write(&file, printed).expect("the file can be written");
+        } else if let Some(line) = first_difference(&text, &printed) {
+            wrong.push(format!("{name}:{line}: expected\n{text}found\n{printed}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+}
+
+fn first_difference(text: &str, printed: &str) -> Option<usize> {
+    let lines = text.lines().zip(printed.lines()).take_while(|(one, other)| one == other).count();
+    (text != printed).then_some(lines + 1)
+}
+
+/// The text of a file with what its commands print, in a folder of their own.
+fn carried_out(name: &str, text: &str) -> String {
+    let (place, mut server) = (Place::new(), None);
+    let (mut out, mut lines) = (String::new(), text.lines());
+    while let Some(line) = lines.next() {
+        writeln!(out, "{line}").expect("a string takes everything");
+        let Some(kind) = line.strip_prefix("```") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let content: String = block.iter().map(|line| format!("{line}\n")).collect();
+        match kind.split_once(' ').unwrap_or((kind, "")) {
+            ("console", "") => {
+                for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                    write!(out, "$ {command}\n{}", shown(&typed(&place, command)))
+                        .expect("a string takes everything");
+                }
+            }
+            (kind, given) => {
+                match kind {
+                    "file" => place.write(given, &content),
+                    "graphql" => {
+                        let server: &Server = server.get_or_insert_with(|| Server::start(&place));
+                        let author = format!("lmlang-author: {given}\r\n");
+                        let answer = server.ask_as(&author, &content).to_string();
+                        let refused = ["\"errors\":", "EditRejected", "EditConflict"];
+                        assert!(
+                            !refused.iter().any(|word| answer.contains(word)),
+                            "{name}: {content}{answer}"
+                        );
+                    }
+                    _ => panic!("{name}: nobody knows a block `{kind}`"),
+                }
+                out.push_str(&content);
+            }
+        }
+        out.push_str("```\n");
+    }
+    assert_eq!(server.map(Server::stop).unwrap_or(Some(0)), Some(0), "{name}");
+    out
+}
+
+/// What comes of a line that Ada types.
+fn typed(place: &Place, line: &str) -> Output {
+    let folder = Path::new(LMLANG).parent().expect("the binary is in a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(place.path()).env_clear().env("PATH", path);
+    shell.env("HOME", place.path()).env("USER", "ada").stdin(Stdio::null());
+    shell.output().expect("a shell runs")
+}
+
+/// What was printed: data as it is, everything else behind a `!`, and how the command ended unless all is well.
+fn shown(done: &Output) -> String {
+    let mut text = String::from_utf8_lossy(&done.stdout).into_owned();
+    for line in String::from_utf8_lossy(&done.stderr).lines() {
+        writeln!(text, "{}", format!("! {line}").trim_end()).expect("a string takes everything");
+    }
+    if !done.status.success() {
+        writeln!(text, "exit {}", done.status.code().unwrap_or_default()).expect("a string takes everything");
+    }
+    without_times(&text)
+}
+
+/// The text with `TIME` for each moment.
+fn without_times(text: &str) -> String {
+    const FORM: &str = "dddd-dd-ddTdd:dd:ddZ";
+    let is_time = |from: &str| {
+        let fits = |(byte, form)| if form == b'd' { u8::is_ascii_digit(&byte) } else { byte == form };
+        from.len() >= FORM.len() && from.bytes().zip(FORM.bytes()).all(fits)
+    };
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let (cut, word) =
+            if is_time(rest) { (FORM.len(), "TIME") } else { (first.len_utf8(), &rest[..first.len_utf8()]) };
+        out.push_str(word);
+        rest = &rest[cut..];
+    }
+    out
+}
