@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import,
-    program, run, schema, serve, token, travel,
+    program, revert, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Undo(travel::Args),
     /// Make a change that was undone again, by a new revision.
     Redo(travel::Args),
+    /// Take chosen revisions back, by a new one, and keep later work.
+    Revert(revert::Args),
     /// Begin, list and forget branches.
     Branch(branch::Args),
     /// Name revisions, and go back to them.

@@ -60,6 +60,14 @@ pub(crate) struct Conflict {
     theirs: Option<String>,
 }
 
+/// A finding of the verifier.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Finding {
+    code: String,
+    severity: String,
+    message: String,
+}
+
 impl Outcome {
     pub(crate) fn json(&self) -> Value {
         match self {
@@ -162,5 +170,16 @@ impl Conflict {
             lines.for_each(|line| writeln!(text, "{:10}{line}", "").expect("a string takes everything"));
         }
         text
+    }
+}
+
+impl Finding {
+    pub(crate) fn json(&self) -> Value {
+        let Finding { code, severity, message } = self;
+        json!({ "code": code, "severity": severity.to_ascii_lowercase(), "message": message })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!("{}[{}]: {}\n", self.severity.to_ascii_lowercase(), self.code, self.message)
     }
 }

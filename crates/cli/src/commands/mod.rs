@@ -13,6 +13,7 @@ pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod program;
+pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
         Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
+        Command::Revert(args) => revert::run(&args, &layers.settings()?, output),
         Command::Branch(args) => branch::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
