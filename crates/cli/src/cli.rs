@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import,
+    branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import, merge,
     program, revert, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
@@ -86,6 +86,8 @@ pub(crate) enum Command {
     Revert(revert::Args),
     /// Begin, list and forget branches.
     Branch(branch::Args),
+    /// Bring the changes of a branch into another one, by a new revision.
+    Merge(merge::Args),
     /// Name revisions, and go back to them.
     Checkpoint(checkpoint::Args),
     /// Show how two revisions of a program differ.

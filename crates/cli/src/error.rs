@@ -194,6 +194,9 @@ pub(crate) enum Error {
         /// What was given.
         given: String,
     },
+    /// Both sides of a merge are to be taken everywhere.
+    #[error("`--ours` and `--theirs` cannot both be taken everywhere: name conflicts, as in `--theirs=n3`")]
+    BothSides,
     /// What comes from standard input has no name of its own.
     #[error("standard input has no name for the program: give `--name`")]
     NoName,
@@ -252,6 +255,7 @@ impl Error {
             | Error::Argument { .. }
             | Error::CannotRun { .. }
             | Error::Target { .. }
+            | Error::BothSides
             | Error::NoName => "BAD_ARGUMENT",
             Error::NotConfirmed { .. } => "NOT_CONFIRMED",
         }
@@ -297,6 +301,7 @@ impl Error {
             | Error::Argument { .. }
             | Error::CannotRun { .. }
             | Error::Target { .. }
+            | Error::BothSides
             | Error::NoName
             | Error::NotConfirmed { .. }
             | Error::NoHelp { .. } => Exit::Usage,

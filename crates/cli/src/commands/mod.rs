@@ -12,6 +12,7 @@ pub(crate) mod fmt;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod merge;
 pub(crate) mod program;
 pub(crate) mod revert;
 pub(crate) mod run;
@@ -43,6 +44,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
         Command::Revert(args) => revert::run(&args, &layers.settings()?, output),
         Command::Branch(args) => branch::run(&args, &layers.settings()?, output),
+        Command::Merge(args) => merge::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -1,0 +1,233 @@
+//! `lmlang merge`: the changes of one branch are brought into another.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use lmlang_ir::Ref;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::{About, Client, named, with_client};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::outcome::{Conflict, Finding, OUTCOME, Outcome};
+use crate::output::{Counts, Form, Output, say};
+use crate::session::Missing;
+use crate::settings::Settings;
+
+/// Which branches, and what to do where they collide.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program, by name or id.
+    program: String,
+    /// The branch whose changes are brought in; any revision.
+    from: String,
+    /// The branch that they are brought into.
+    #[arg(long, default_value = "main", value_name = "BRANCH")]
+    into: String,
+    /// Take the changes of the branch that is merged into where the two collide: `--ours` everywhere, `--ours=n3,f2` in
+    /// these conflicts.
+    #[arg(long, value_name = "REF", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_delimiter = ',')]
+    ours: Vec<Where>,
+    /// Take the changes of the branch that is brought in where the two collide: `--theirs` everywhere, `--theirs=n3,f2`
+    /// in these conflicts.
+    #[arg(long, value_name = "REF", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_delimiter = ',')]
+    theirs: Vec<Where>,
+    /// Why, for the history.
+    #[arg(long, short)]
+    message: Option<String>,
+    /// Only say what would come of it.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Where a side is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Where {
+    /// Wherever the other one is not.
+    Everywhere,
+    /// In the conflict of an entity.
+    At(Ref),
+}
+
+const PREVIEW: &str = "query($id: ID, $name: String, $from: String!, $into: String!) {
+  program(id: $id, name: $name) {
+    mergePreview(from: $from, into: $into) {
+      clean conflicts { ref kind message base ours theirs }
+      diff { changed { added removed modified } text(maxBytes: 2147483647) }
+      newDiagnostics { code severity message }
+    }
+  }
+}";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Previewed {
+    merge_preview: Preview,
+}
+
+/// What a merge would come to.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Preview {
+    clean: bool,
+    conflicts: Vec<Conflict>,
+    diff: Difference,
+    new_diagnostics: Vec<Finding>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Difference {
+    changed: Counts,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Merged {
+    merge: Payload,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payload {
+    outcome: Outcome,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    if args.ours.contains(&Where::Everywhere) && args.theirs.contains(&Where::Everywhere) {
+        return Err(Error::BothSides);
+    }
+    let resolves = !(args.ours.is_empty() && args.theirs.is_empty());
+    if args.dry_run && !resolves {
+        return preview(args, settings, output);
+    }
+    let outcome = with_client(settings, Missing::Refuse, async |client| merge(args, client).await)?;
+    let Outcome::EditConflict { conflicts, .. } = &outcome else { return outcome.tell(output) };
+    output.data(&outcome.json(), String::new)?;
+    if output.form == Form::Text {
+        say(args.explained(conflicts).trim_end());
+    }
+    Ok(Exit::Conflict)
+}
+
+/// Merges. Where a side is to be taken everywhere, what is in conflict is asked first: nothing is stored until nothing is.
+async fn merge(args: &Args, client: &Client) -> Result<Outcome, Error> {
+    let document = format!(
+        "mutation($input: MergeInput!) {{ merge(input: $input) {{ outcome {{ ...Became }} }} }}\n{OUTCOME}"
+    );
+    let look = format!("lmlang history {} --branch {}", args.program, args.into);
+    let mut resolutions = args.chosen();
+    loop {
+        let input = json!({
+            "programId": args.program,
+            "from": args.from,
+            "into": args.into,
+            "resolutions": resolutions,
+            "message": args.message,
+            "dryRun": args.dry_run,
+        });
+        let answer: Merged = client.change(&document, input, &look).await?;
+        let outcome = answer.merge.outcome;
+        let (Outcome::EditConflict { conflicts, .. }, Some(side)) = (&outcome, args.everywhere()) else {
+            return Ok(outcome);
+        };
+        let known: BTreeSet<&str> = resolutions.iter().filter_map(|one| one["ref"].as_str()).collect();
+        let open =
+            conflicts.iter().filter(|conflict| conflict.has_sides()).map(|conflict| conflict.of.as_str());
+        let open: BTreeSet<&str> = open.filter(|of| !known.contains(of)).collect();
+        if open.is_empty() {
+            return Ok(outcome);
+        }
+        let more: Vec<Value> = open.into_iter().map(|of| json!({ "ref": of, "take": side })).collect();
+        resolutions.extend(more);
+    }
+}
+
+fn preview(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let mut variables = named(&args.program);
+    variables["from"] = args.from.clone().into();
+    variables["into"] = args.into.clone().into();
+    let answer: About<Previewed> =
+        with_client(settings, Missing::Refuse, async |client| client.ask(PREVIEW, &variables).await)?;
+    let preview = answer.program.merge_preview;
+    let collides = || args.explained(&preview.conflicts);
+    output.data(&preview.json(), || if preview.clean { preview.text() } else { collides() })?;
+    Ok(if preview.clean { Exit::Success } else { Exit::Conflict })
+}
+
+impl Args {
+    /// The side that is taken wherever nothing else is said.
+    fn everywhere(&self) -> Option<&'static str> {
+        let sides = [(&self.ours, "OURS"), (&self.theirs, "THEIRS")];
+        sides.into_iter().find(|(places, _)| places.contains(&Where::Everywhere)).map(|(_, side)| side)
+    }
+
+    /// The resolutions that name their conflicts.
+    fn chosen(&self) -> Vec<Value> {
+        let sides = [(&self.ours, "OURS"), (&self.theirs, "THEIRS")];
+        let of_side = |(places, side): (&Vec<Where>, &str)| {
+            let named = places.iter().filter_map(|place| match place {
+                Where::Everywhere => None,
+                Where::At(of) => Some(json!({ "ref": of.to_string(), "take": side })),
+            });
+            named.collect::<Vec<_>>()
+        };
+        sides.into_iter().flat_map(of_side).collect()
+    }
+
+    /// What collides, each with what resolves it, and which side is which.
+    fn explained(&self, conflicts: &[Conflict]) -> String {
+        let one = |conflict: &Conflict| {
+            let (of, shown) = (&conflict.of, conflict.text());
+            match conflict.has_sides() {
+                true => format!("{shown}    take: `--ours={of}` or `--theirs={of}`\n"),
+                false => {
+                    format!("{shown}    edit: one of the branches, so that the two fit, and merge again\n")
+                }
+            }
+        };
+        let mut text: String = conflicts.iter().map(one).collect();
+        let sides = format!("nothing is merged: ours is `{}`, theirs is `{}`", self.into, self.from);
+        text.push_str(&sides);
+        if conflicts.iter().any(Conflict::has_sides) {
+            text.push_str("; `--ours` or `--theirs` takes one side everywhere");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+impl FromStr for Where {
+    type Err = <Ref as FromStr>::Err;
+
+    fn from_str(given: &str) -> Result<Where, Self::Err> {
+        match given {
+            "all" => Ok(Where::Everywhere),
+            given => given.parse().map(Where::At),
+        }
+    }
+}
+
+impl Preview {
+    fn json(&self) -> Value {
+        let Counts { added, removed, modified } = self.diff.changed;
+        json!({
+            "clean": self.clean,
+            "added": added,
+            "removed": removed,
+            "modified": modified,
+            "conflicts": self.conflicts.iter().map(Conflict::json).collect::<Vec<_>>(),
+            "newDiagnostics": self.new_diagnostics.iter().map(Finding::json).collect::<Vec<_>>(),
+            "text": self.diff.text,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.diff.changed);
+        self.new_diagnostics.iter().for_each(|found| text.push_str(&found.text()));
+        if !self.diff.text.is_empty() {
+            text.push('\n');
+            text.push_str(&self.diff.text);
+        }
+        text
+    }
+}
