@@ -121,6 +121,19 @@ fn a_change_whose_answer_is_lost_is_made_once() {
         once(fates, args);
     }
     assert_eq!(kinds(&place, "mine"), ["create", "edit", "undo", "redo", "checkpoint", "checkpoint"]);
+    once(&[AnswerLost, Answered], &["branch", "create", "mine", "line"]);
+    for branch in ["line", "main"] {
+        let edited = server.ask(&format!(
+            "mutation {{ proposeEdit(input: {{ programId: \"mine\", branch: \"{branch}\", edits: [{{ setDoc: {{ ref: \
+             \"fibonacci::fib\", doc: \"On {branch}.\" }} }}] }}) {{ outcome {{ __typename }} }} }}"
+        ));
+        assert_eq!(edited["data"]["proposeEdit"]["outcome"]["__typename"], "EditApplied", "{edited}");
+    }
+    // It looks first what is in conflict.
+    once(&[Answered, AnswerLost, Answered], &["merge", "mine", "line", "--theirs"]);
+    once(&[AnswerLost, Answered], &["revert", "mine", "main"]);
+    once(&[AnswerLost, Answered], &["branch", "delete", "mine", "line"]);
+    assert_eq!(kinds(&place, "mine")[6..], ["edit", "merge", "revert"]);
     // It looks first which one that is.
     once(&[Answered, AnswerLost, Answered], &["program", "delete", "mine", "--yes"]);
     place.fails(&["program", "show", "mine"], 3, "NOT_FOUND");
