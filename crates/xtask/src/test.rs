@@ -65,21 +65,25 @@ fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The crates whose tests have a database.
-const WITH_DATABASE: [&str; 5] = ["store", "engine", "graphql", "server", "cli"];
+/// The crates whose tests have a database, each with what its tests are called that are run on a server: those of the
+/// command line mostly look at files.
+const WITH_DATABASE: [(&str, &str); 5] =
+    [("store", ""), ("engine", ""), ("graphql", ""), ("server", ""), ("cli", "replicas::")];
 
 /// Runs the tests that have a database once more, on a PostgreSQL server.
 fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
     let server = postgres::Server::start()?;
     let mut findings = Findings::default();
     for test in workspace.test_binaries()? {
-        if !WITH_DATABASE.iter().any(|name| test.package == format!("lmlang-{name}")) {
-            continue;
-        }
+        let with_database = WITH_DATABASE.iter().find(|(name, _)| test.package == format!("lmlang-{name}"));
+        let Some((_, called)) = with_database else { continue };
         println!("--- {}, on PostgreSQL", test.package);
         let mut command = Command::new(&test.binary);
         // What is true of a database file only says so by the name of its module.
-        command.args(["--skip", "file::"]).current_dir(&test.folder).env("LMLANG_TEST_POSTGRES", &server.url);
+        command
+            .args([called, "--skip", "file::"])
+            .current_dir(&test.folder)
+            .env("LMLANG_TEST_POSTGRES", &server.url);
         run_tests(&mut command, length, &mut findings)?;
     }
     Ok(findings)

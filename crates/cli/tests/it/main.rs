@@ -6,6 +6,7 @@ mod files;
 mod kill;
 mod lost;
 mod readme;
+mod replicas;
 mod serve;
 mod token;
 mod tool;

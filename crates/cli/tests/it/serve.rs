@@ -32,6 +32,11 @@ impl Server {
     pub(crate) fn start_with(place: &Place, flags: &[&str]) -> Server {
         let mut command = place.command();
         command.args(["serve", "--json"]).args(flags);
+        Server::start_as(command, place)
+    }
+
+    /// Starts a server by a command, and keeps what it says beside its document in a place.
+    pub(crate) fn start_as(mut command: Command, place: &Place) -> Server {
         let log = File::create(place.path().join(LOG)).expect("the file can be made");
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
         let mut printed = String::new();
