@@ -9,6 +9,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
 
 use crate::entity::actors;
 use crate::fault::Fault;
+use crate::programs::sought;
 use crate::store::Store;
 
 /// The short key of an actor in this database.
@@ -123,7 +124,7 @@ impl Store {
     /// A fault of the database.
     pub async fn actors_named(&self, name: &str) -> Result<Vec<ActorKey>, Fault> {
         let rows = actors::Entity::find()
-            .filter(actors::Column::Name.eq(name))
+            .filter(actors::Column::Name.eq(sought(name)))
             .order_by_asc(actors::Column::Key)
             .all(&self.reader)
             .await?;

@@ -146,7 +146,7 @@ impl Store {
     ///
     /// A fault of the database.
     pub async fn program_by_name(&self, name: &str) -> Result<Option<Program>, Fault> {
-        let row = programs::Entity::find().filter(live()).filter(programs::Column::Name.eq(name));
+        let row = programs::Entity::find().filter(live()).filter(programs::Column::Name.eq(sought(name)));
         Ok(row.one(&self.reader).await?.map(Program::from))
     }
 
@@ -160,7 +160,7 @@ impl Store {
         if let Some(only) = only {
             gone = gone.filter(programs::Column::Id.is_in(only.iter().copied()));
         }
-        Ok(gone.filter(programs::Column::Name.eq(name)).one(&self.reader).await?.is_some())
+        Ok(gone.filter(programs::Column::Name.eq(sought(name))).one(&self.reader).await?.is_some())
     }
 
     /// Live programs by name: those after the name `after` that contain `search` in their names, at most `limit`; of
@@ -187,7 +187,7 @@ impl Store {
         }
         let total = matching.clone().count(&self.reader).await?;
         if let Some(after) = after {
-            matching = matching.filter(programs::Column::Name.gt(after));
+            matching = matching.filter(programs::Column::Name.gt(sought(after)));
         }
         let rows = matching.order_by_asc(programs::Column::Name).limit(limit).all(&self.reader).await?;
         Ok(ProgramPage { programs: rows.into_iter().map(Program::from).collect(), total })
@@ -300,6 +300,11 @@ fn no_head(key: ProgramKey) -> Sql {
     Query::delete().from_table(heads::Entity).and_where(of_program).to_owned().into()
 }
 
+/// A text that is looked for, as every database takes it: none has one with U+0000, and not each lets itself be asked.
+pub(crate) fn sought(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
 fn live() -> sea_orm::sea_query::SimpleExpr {
     Expr::col(programs::Column::Deleted).is_null()
 }
@@ -307,7 +312,7 @@ fn live() -> sea_orm::sea_query::SimpleExpr {
 fn name_contains(search: &str) -> Condition {
     let mut pattern = String::with_capacity(search.len() + 2);
     pattern.push('%');
-    for char in search.to_ascii_lowercase().chars() {
+    for char in sought(search).to_ascii_lowercase().chars() {
         if matches!(char, '%' | '_' | '\\') {
             pattern.push('\\');
         }

@@ -364,8 +364,12 @@ pub(crate) fn actor(context: &Context<'_>) -> Actor {
 /// Bytes of what a caller notes beside a change: a message, a name, a key, the doc of a program.
 pub(crate) const NOTE_BYTES: usize = 64 << 10;
 
-/// Refuses a long note: it would be stored, and read again with every list that shows it.
+/// Refuses a long note: it would be stored, and read again with every list that shows it. And one that not every database
+/// can store.
 fn note(given: Option<&str>) -> Result<(), ApiError> {
+    if given.is_some_and(|given| given.contains('\0')) {
+        return Err(ApiError::new(Code::BadRequest, "a text to be kept must not contain the character U+0000"));
+    }
     match given.map_or(0, str::len) {
         actual if actual > NOTE_BYTES => Err(ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64)),
         _ => Ok(()),
