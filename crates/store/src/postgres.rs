@@ -109,7 +109,11 @@ async fn migrate(db: &DatabaseConnection) -> Result<(), Fault> {
 
 /// How a session behaves, whatever the server's usual way is.
 fn session(options: PgConnectOptions, busy_timeout: Duration) -> PgConnectOptions {
-    options.disable_statement_logging().application_name("lmlang").options([
+    let options = match options.get_application_name() {
+        Some(_) => options,
+        None => options.application_name("lmlang"),
+    };
+    options.disable_statement_logging().options([
         // A commit is on the disk before it is answered.
         ("synchronous_commit", "on".to_owned()),
         ("lock_timeout", format!("{}ms", busy_timeout.as_millis())),

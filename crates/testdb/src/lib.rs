@@ -23,7 +23,8 @@ pub struct TestDb {
 
 #[derive(Debug)]
 struct Schema {
-    /// With the schema as the one that is looked at.
+    name: String,
+    /// With the schema as the one that is looked at, and as what the sessions are called.
     url: String,
 }
 
@@ -77,6 +78,17 @@ impl TestDb {
         row.try_get_by_index(0).expect("the row is a number")
     }
 
+    /// Ends all connections to a schema, in the middle of whatever they do. A file has none.
+    ///
+    /// # Panics
+    ///
+    /// If the server refuses it.
+    pub async fn disconnect_all(&self) {
+        let Some(schema) = &self.schema else { return };
+        let others = format!("application_name = '{}' AND pid <> pg_backend_pid()", schema.name);
+        self.execute(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")).await;
+    }
+
     /// A connection beside the store.
     ///
     /// # Panics
@@ -113,6 +125,7 @@ impl Schema {
         db.execute_raw(create).await.expect("a schema can be made");
         db.close().await.expect("the connection ends");
         let and = if server.contains('?') { '&' } else { '?' };
-        Self { url: format!("{server}{and}options=-c%20search_path%3D{name}") }
+        let url = format!("{server}{and}options=-c%20search_path%3D{name}&application_name={name}");
+        Self { name, url }
     }
 }

@@ -182,3 +182,60 @@ fn undo(steps: u64) -> lmlang_engine::Travel {
     let way = Way::Undo(Distance::Steps(steps));
     lmlang_engine::Travel { branch: "main".to_owned(), way, expected_head: None, dry_run: false }
 }
+
+/// Edits of each of two writers while connections are lost.
+const INTERRUPTED: usize = 30;
+
+/// Acknowledged edits between two losses.
+const BETWEEN: usize = 3;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_lost_at_any_moment_lose_and_repeat_no_edit() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    fixture.create("shop", TEXT).await;
+    let engines = [fixture.engine.clone(), fixture.replica().await];
+    let (acknowledge, mut acknowledged) = tokio::sync::mpsc::unbounded_channel();
+    let mut writers = JoinSet::new();
+    for (at, engine) in engines.iter().enumerate() {
+        let (engine, acknowledge) = (engine.clone(), acknowledge.clone());
+        writers.spawn(async move {
+            let mut made = Vec::new();
+            for edit in 0..INTERRUPTED {
+                let name = format!("f_{at}_{edit}");
+                let keyed = call().keyed(Some(&name), name.as_bytes());
+                made.push(loop {
+                    match engine.propose(adds(&name), &keyed).await {
+                        Ok(Outcome::Applied(applied)) => break applied.after.entry.number,
+                        Ok(other) => panic!("{other:?}"),
+                        // Whether it is stored is not known: the key finds it out.
+                        Err(Error::Storage(_) | Error::Overloaded { .. }) => {}
+                        Err(error) => panic!("{error:?}"),
+                    }
+                });
+                acknowledge.send(()).unwrap();
+            }
+            made
+        });
+    }
+    drop(acknowledge);
+    let mut count = 0;
+    while acknowledged.recv().await.is_some() {
+        count += 1;
+        if count % BETWEEN == 0 {
+            fixture.db.disconnect_all().await;
+        }
+    }
+    let mut made: Vec<u64> = writers.join_all().await.into_iter().flatten().collect();
+    made.sort_unstable();
+    let last = 1 + 2 * INTERRUPTED as u64;
+    assert_eq!(made, (2..=last).collect::<Vec<_>>());
+    for engine in &engines {
+        knows(engine, last).await;
+    }
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    engines[1].close().await;
+}

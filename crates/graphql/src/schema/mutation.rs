@@ -368,7 +368,10 @@ pub(crate) const NOTE_BYTES: usize = 64 << 10;
 /// can store.
 fn note(given: Option<&str>) -> Result<(), ApiError> {
     if given.is_some_and(|given| given.contains('\0')) {
-        return Err(ApiError::new(Code::BadRequest, "a text to be kept must not contain the character U+0000"));
+        return Err(ApiError::new(
+            Code::BadRequest,
+            "a text to be kept must not contain the character U+0000",
+        ));
     }
     match given.map_or(0, str::len) {
         actual if actual > NOTE_BYTES => Err(ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64)),
