@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub(crate) struct Inner {
     pub(crate) deleted: tokio::sync::Mutex<Option<OpenProgram>>,
     /// One permit for each processor.
     processors: Arc<Semaphore>,
+    /// Whether the last look at what other processes do has failed.
+    pub(crate) unreachable: AtomicBool,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
     pub(crate) catalog: tokio::sync::Mutex<()>,
     /// The events of all programs.
@@ -96,6 +98,7 @@ impl Engine {
             uses: AtomicU64::new(1),
             deleted: tokio::sync::Mutex::default(),
             processors: Arc::new(Semaphore::new(threads().get())),
+            unreachable: AtomicBool::new(false),
             catalog: tokio::sync::Mutex::default(),
             feed,
             keyring: Keyring::default(),
@@ -144,6 +147,11 @@ impl Engine {
     /// The store underneath.
     pub fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    /// Whether the database answered when it was asked last. A file is always there.
+    pub fn is_reachable(&self) -> bool {
+        !self.0.unreachable.load(Ordering::Relaxed)
     }
 
     /// Cancelled when the engine shuts down.

@@ -4,6 +4,7 @@
 //! listens to all of them. When it has moved, one question for the heads of all open programs tells which are behind.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,7 +36,9 @@ impl Engine {
         self.spawn(async move {
             loop {
                 tokio::time::sleep(PAUSE).await;
-                if let Err(error) = follower.look().await {
+                let looked = follower.look().await;
+                follower.engine.0.unreachable.store(looked.is_err(), Ordering::Relaxed);
+                if let Err(error) = looked {
                     tracing::warn!(%error, "what other processes do could not be followed");
                     tokio::time::sleep(AFTER_FAULT).await;
                 }

@@ -106,6 +106,8 @@ pub(crate) struct Writer {
     pub(crate) head: Head,
     /// Until when other processes are kept from the log while something is planned: one was faster a moment ago.
     pub(crate) contended: Option<Instant>,
+    /// What keeps them from it at the moment, with what was submitted meanwhile.
+    pub(crate) hold: Option<Hold>,
     /// Keys of the newest entries made since the program was opened; older ones are known to the log's index.
     pub(crate) keys: HashMap<Vec<u8>, u64>,
 }
@@ -216,7 +218,12 @@ impl Timeline {
         let timeline = Arc::new(Timeline {
             info: RwLock::new(info),
             committer: engine.store().committer().clone(),
-            writer: Mutex::new(Writer { head: head.clone(), contended: None, keys: HashMap::new() }),
+            writer: Mutex::new(Writer {
+                head: head.clone(),
+                contended: None,
+                hold: None,
+                keys: HashMap::new(),
+            }),
             refs: std::sync::Mutex::new(refs),
             tentative: std::sync::Mutex::default(),
             committed: RwLock::new(Committed { head, window }),
@@ -362,7 +369,6 @@ impl Timeline {
         (entry, revision): Submitted,
         refs: RefAllocator,
         stored: lmlang_store::Entry,
-        hold: Option<Hold>,
     ) -> Pending {
         if let Some(idempotency) = &stored.idempotency {
             writer.keys.insert(idempotency.key.clone(), stored.seq);
@@ -373,8 +379,8 @@ impl Timeline {
         }
         let bytes = stored.edits.len();
         let append = Append { program: self.key(), after: writer.head.last_id, entries: vec![stored] };
-        let ticket = match hold {
-            Some(hold) => self.committer.submit_held(append, hold),
+        let ticket = match &mut writer.hold {
+            Some(hold) => hold.append(append),
             None => self.committer.submit(append),
         };
         writer.head = head.clone();
@@ -386,6 +392,14 @@ impl Timeline {
         let event = Event::Entry(entry);
         self.enqueue(Queued::Entry { head: Box::new(head), revision, ticket, event, bytes, answer });
         Pending(pending)
+    }
+
+    /// Stores what was submitted while the log was held, when those who wait for the writer now have had it.
+    pub(crate) async fn let_others_in(&self) {
+        let mut writer = self.writer.lock().await;
+        if let Some(hold) = writer.hold.take() {
+            self.committer.settle(hold);
+        }
     }
 
     /// Waits for all that was submitted so far.

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
-use lmlang_store::Hold;
 use tokio::sync::MutexGuard;
 
 use crate::branches::Tip;
@@ -111,7 +110,7 @@ impl Engine {
         P: Fn(Head, RefAllocator) -> F,
     {
         let timeline = &open.timeline;
-        let (mut writer, hold) = self.turn(open).await.map_err(Refused::Failed)?;
+        let mut writer = self.turn(open).await.map_err(Refused::Failed)?;
         if let Some(number) = writer.number_of(call) {
             let stored = timeline.barrier();
             drop(writer);
@@ -142,7 +141,7 @@ impl Engine {
                     Next::Content(revision) => Some(revision),
                 };
                 let branch = entry.branch;
-                let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row, hold);
+                let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row);
                 drop(writer);
                 pending.stored().await?;
                 self.snapshot_if_due(open, branch, bytes);
@@ -152,18 +151,21 @@ impl Engine {
     }
 
     /// The writer. After a race that was lost lately, with other processes kept from the log: the next one is not lost then.
-    async fn turn<'a>(&self, open: &'a OpenProgram) -> Result<(MutexGuard<'a, Writer>, Option<Hold>), Error> {
+    /// Whoever waits for the writer at that moment makes use of it too.
+    async fn turn<'a>(&self, open: &'a OpenProgram) -> Result<MutexGuard<'a, Writer>, Error> {
         let timeline = &open.timeline;
         loop {
             let mut writer = timeline.writer.lock().await;
-            if writer.contended.is_none_or(|until| until < Instant::now()) {
-                writer.contended = None;
-                return Ok((writer, None));
+            if writer.hold.is_some() || writer.contended.is_none_or(|until| until < Instant::now()) {
+                return Ok(writer);
             }
             if writer.head.last == timeline.head().last {
-                let hold = self.store().hold(timeline.key()).await?;
+                writer.hold = self.store().hold(timeline.key()).await?;
+                // It comes after those who wait already.
+                let timeline = Arc::clone(timeline);
+                self.spawn_to_end(async move { timeline.let_others_in().await });
                 self.take_in(open, &mut writer).await?;
-                return Ok((writer, hold));
+                return Ok(writer);
             }
             // What is on its way needs the log.
             let stored = timeline.barrier();

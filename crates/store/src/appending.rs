@@ -23,15 +23,38 @@ use crate::writer::Writer;
 /// The newest entries of some logs; nothing for a program that is not there.
 type Heads = HashMap<ProgramKey, Head>;
 
+/// What came of storing a group.
+type Stored = Result<(), Failure>;
+
 impl Loop {
     /// Stores a batch, or as much of it as can be stored.
     ///
     /// A clash takes the whole statement back without saying which row it was. So a group that clashes is tried again
     /// program by program, and the program at fault append by append.
     pub(crate) async fn settle(&mut self, batch: Vec<Pending>) {
-        let mut groups = VecDeque::from([batch]);
-        while let Some(group) = groups.pop_front() {
-            let (group, stored) = self.store(group).await;
+        self.settle_all(VecDeque::from([(batch, None)])).await;
+    }
+
+    /// Stores what was appended to a log that is held.
+    pub(crate) async fn settle_held(&mut self, hold: Hold) {
+        let Hold { program, mut writer, head, pending } = hold;
+        let group = admit(pending, &HashMap::from([(program, head)]));
+        let stored = match writer.take_turn().await {
+            Ok(()) => store_among_others(&mut writer, &group).await,
+            Err(failure) => Err(failure),
+        };
+        self.committer.holders.keep(writer);
+        self.settle_all(VecDeque::from([(group, Some(stored))])).await;
+    }
+
+    /// Stores and answers groups, each with what came of it if that was tried, or as much of them as can be stored.
+    async fn settle_all(&mut self, mut groups: VecDeque<(Vec<Pending>, Option<Stored>)>) {
+        while let Some((group, tried)) = groups.pop_front() {
+            let (group, stored) = match tried {
+                Some(stored) => (group, stored),
+                None => self.try_store(group).await,
+            };
+            let (group, stored) = self.find_out(group, stored).await;
             match stored {
                 Ok(()) => self.acknowledge(group).await,
                 Err(Failure::Clash) if group.len() == 1 => {
@@ -42,7 +65,7 @@ impl Loop {
                 }
                 Err(Failure::Clash) => {
                     for part in split(group).into_iter().rev() {
-                        groups.push_front(part);
+                        groups.push_front((part, None));
                     }
                 }
                 Err(Failure::Unknown(fault) | Failure::Fault(fault)) => {
@@ -57,9 +80,8 @@ impl Loop {
         }
     }
 
-    /// Stores what of a group continues its logs, in one transaction. An answer that was lost is found out.
-    async fn store(&mut self, group: Vec<Pending>) -> (Vec<Pending>, Result<(), Failure>) {
-        let (group, stored) = self.try_store(group).await;
+    /// Finds out about an answer that was lost, and stores a group again if it was not stored.
+    async fn find_out(&mut self, group: Vec<Pending>, stored: Stored) -> (Vec<Pending>, Stored) {
         let Err(Failure::Unknown(fault)) = stored else { return (group, stored) };
         tracing::warn!(error = %fault, "the answer to a commit was lost; asking the log");
         // All or nothing: one row speaks for the group.
@@ -70,21 +92,8 @@ impl Loop {
         }
     }
 
-    async fn try_store(&mut self, mut group: Vec<Pending>) -> (Vec<Pending>, Result<(), Failure>) {
-        if let [Pending { append, hold, .. }] = &mut group[..]
-            && let Some(hold) = hold.take()
-        {
-            let Hold { mut writer, head } = *hold;
-            let heads = HashMap::from([(append.program, head)]);
-            let turn = writer.take_turn().await;
-            let group = admit(group, &heads);
-            let stored = match turn {
-                Ok(()) => store_among_others(&mut writer, &group).await,
-                Err(failure) => Err(failure),
-            };
-            writer.disconnect().await;
-            return (group, stored);
-        }
+    /// Stores what of a group continues its logs, in one transaction, and answers the rest.
+    async fn try_store(&mut self, group: Vec<Pending>) -> (Vec<Pending>, Stored) {
         if !self.writer.is_alone() {
             let programs: BTreeSet<ProgramKey> = group.iter().map(|pending| pending.append.program).collect();
             return match self.writer.begin_appending(programs).await {

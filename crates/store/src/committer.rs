@@ -22,7 +22,7 @@ use crate::entity::heads;
 use crate::entry::{Entry, FIRST_SEQ, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Step;
-use crate::hold::Hold;
+use crate::hold::{Hold, Holders};
 use crate::lock::Lock;
 use crate::program_changes;
 use crate::programs::{CreateProgramError, Creation};
@@ -91,6 +91,12 @@ pub struct Committed {
 #[must_use = "nothing is known to be stored before the ticket says so"]
 pub struct Ticket(oneshot::Receiver<Result<(), CommitError>>);
 
+impl Ticket {
+    pub(crate) fn of(answer: oneshot::Receiver<Result<(), CommitError>>) -> Self {
+        Self(answer)
+    }
+}
+
 impl Future for Ticket {
     type Output = Result<(), CommitError>;
 
@@ -106,6 +112,7 @@ impl Future for Ticket {
 pub struct Committer {
     queue: Arc<Queue>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) holders: Holders,
 }
 
 #[derive(Debug, Default)]
@@ -121,20 +128,17 @@ impl Committer {
     /// The order of the calls is the order of the log. Does not wait; the number of queued appends is bounded only by
     /// the number of callers that wait for their tickets.
     pub fn submit(&self, append: Append) -> Ticket {
-        self.push(append, None)
-    }
-
-    /// Queues an append to a log that is held: nobody else can have moved it on. The hold ends with it.
-    pub fn submit_held(&self, append: Append, hold: Hold) -> Ticket {
-        self.push(append, Some(Box::new(hold)))
-    }
-
-    fn push(&self, append: Append, hold: Option<Box<Hold>>) -> Ticket {
         let (reply, ticket) = oneshot::channel();
-        match self.queue.push(Job::Append(Pending { append, hold, reply })) {
+        match self.queue.push(Job::Append(Pending { append, reply })) {
             // A refused job is dropped with its sender, which the ticket reads as closed.
             Ok(()) | Err(_) => Ticket(ticket),
         }
+    }
+
+    /// Queues what a hold has taken; the hold ends when that is stored.
+    pub fn settle(&self, hold: Hold) {
+        // Refused, it drops what it has taken, which the tickets read as closed.
+        self.queue.push(Job::Held(Box::new(hold))).ok();
     }
 
     /// What has been committed so far.
@@ -195,7 +199,8 @@ pub(crate) struct Loop {
 
 impl Loop {
     pub(crate) fn new(writer: Writer, lock: Option<Lock>) -> (Committer, Self) {
-        let committer = Committer { queue: Arc::default(), counters: Arc::default() };
+        let committer =
+            Committer { queue: Arc::default(), counters: Arc::default(), holders: Holders::default() };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
         let this = Self { committer: committer.clone(), writer, heads: HashMap::new(), _lock: lock };
         (committer, this)
@@ -207,6 +212,7 @@ impl Loop {
         while let Some(work) = self.committer.queue.next().await {
             match work {
                 Work::Batch(batch) => self.settle(batch).await,
+                Work::Held(hold) => self.settle_held(*hold).await,
                 Work::Create(creation, reply) => {
                     let answer = self.create(&creation).await;
                     answer_to(reply, answer);

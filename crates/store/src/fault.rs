@@ -22,7 +22,7 @@ pub enum Fault {
     #[error("the database can only be read")]
     ReadOnly,
     /// The file system failed.
-    #[error("the files of the database could not be read or written")]
+    #[error("the database could not be read or written")]
     Device(#[source] Arc<sqlx::Error>),
     /// The content of a file is not what a database looks like.
     #[error("the files of the database are damaged")]

@@ -1,21 +1,59 @@
-//! Keeping other processes from a log for as long as a change of it is planned.
+//! Keeping other processes from a log for as long as changes of it are planned.
 //!
 //! Whoever loses a race against other processes could lose the next one too, and so on. So it locks the head of the log
 //! first; locks are given in the order in which they are asked for, and so nobody waits for ever.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+use crate::committer::{Append, Ticket};
 use crate::entry::{Head, ProgramKey};
 use crate::fault::Fault;
 use crate::faults::Faults;
+use crate::queue::Pending;
 use crate::store::Store;
 use crate::writer::Writer;
 
-/// Keeps other processes from a log. Dropping it lets them go on.
+/// Keeps other processes from a log, and takes appends to it. Dropping it lets the others go on, and stores nothing.
 #[derive(Debug)]
 pub struct Hold {
+    pub(crate) program: ProgramKey,
     /// In a transaction that has locked the head.
     pub(crate) writer: Writer,
     /// The newest entry.
     pub(crate) head: Head,
+    pub(crate) pending: Vec<Pending>,
+}
+
+impl Hold {
+    /// Takes an append; it is stored when the hold is given to the committer.
+    pub fn append(&mut self, append: Append) -> Ticket {
+        let (reply, ticket) = oneshot::channel();
+        self.pending.push(Pending { append, reply });
+        Ticket::of(ticket)
+    }
+}
+
+/// Connections that have held a log, for the next hold.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Holders(Arc<Mutex<Vec<Writer>>>);
+
+/// How many connections are kept.
+const KEPT: usize = 4;
+
+impl Holders {
+    fn take(&self) -> Option<Writer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Keeps a connection whose transaction has ended.
+    pub(crate) fn keep(&self, writer: Writer) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT {
+            kept.push(writer);
+        }
+    }
 }
 
 impl Store {
@@ -30,8 +68,20 @@ impl Store {
         if self.is_alone() {
             return Ok(None);
         }
-        let mut writer = Writer::new(self.access.clone(), Faults::none());
+        let holders = &self.committer().holders;
+        let mut writer = match holders.take() {
+            Some(mut kept) => match kept.begin_holding(program).await {
+                Ok(head) => return Ok(held(program, kept, head)),
+                // It has been lost since.
+                Err(_) => kept,
+            },
+            None => Writer::new(self.access.clone(), Faults::none()),
+        };
         let head = writer.begin_holding(program).await.map_err(Fault::from)?;
-        Ok(head.map(|head| Hold { writer, head }))
+        Ok(held(program, writer, head))
     }
+}
+
+fn held(program: ProgramKey, writer: Writer, head: Option<Head>) -> Option<Hold> {
+    head.map(|head| Hold { program, writer, head, pending: Vec::new() })
 }

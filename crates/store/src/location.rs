@@ -31,7 +31,10 @@ impl fmt::Display for PostgresUrl {
         match self.options() {
             Ok(options) => {
                 let database = options.get_database().unwrap_or(options.get_username());
-                write!(f, "postgres://{}:{}/{database}", options.get_host(), options.get_port())
+                match options.get_socket() {
+                    Some(socket) => write!(f, "postgres:///{database}?host={}", socket.display()),
+                    None => write!(f, "postgres://{}:{}/{database}", options.get_host(), options.get_port()),
+                }
             }
             Err(_) => f.write_str("postgres://"),
         }

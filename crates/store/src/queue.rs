@@ -22,15 +22,13 @@ const MAX_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) append: Append,
-    /// What keeps others from its log.
-    pub(crate) hold: Option<Box<Hold>>,
     pub(crate) reply: oneshot::Sender<Result<(), CommitError>>,
 }
 
 impl Pending {
-    /// Whether the append can share a statement with others: it is few rows, and has no transaction of its own.
+    /// Whether the append is few enough rows for one statement.
     fn is_plain(&self) -> bool {
-        self.append.entries.len() <= MAX_ROWS && self.hold.is_none()
+        self.append.entries.len() <= MAX_ROWS
     }
 }
 
@@ -48,6 +46,7 @@ pub(crate) struct Write {
 #[derive(Debug)]
 pub(crate) enum Job {
     Append(Pending),
+    Held(Box<Hold>),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
     Write(Write),
 }
@@ -55,8 +54,9 @@ pub(crate) enum Job {
 /// What the committer does next.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Appends that share a statement, or one that cannot.
+    /// Appends that fit one statement, or one that does not.
     Batch(Vec<Pending>),
+    Held(Box<Hold>),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
     Write(Write),
     Background(Write),
@@ -148,6 +148,7 @@ impl Lanes {
         self.background_is_next = true;
         match self.jobs.pop_front()? {
             Job::Append(pending) => Some(Work::Batch(self.batch(pending))),
+            Job::Held(hold) => Some(Work::Held(hold)),
             Job::Create(creation, reply) => Some(Work::Create(creation, reply)),
             Job::Write(write) => Some(Work::Write(write)),
         }

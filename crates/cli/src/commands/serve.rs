@@ -7,7 +7,7 @@ use std::time::Duration;
 use lmlang_engine::{Engine, Unnamed};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{self, Executor};
-use lmlang_server::{Admit, Bound, Config, Hooks, telemetry};
+use lmlang_server::{Admit, Bound, Config, Hooks, Ready, telemetry};
 use lmlang_store::Location;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -78,12 +78,16 @@ fn unnamed(address: SocketAddr, settings: &Settings) -> Unnamed {
 
 /// What the server asks its host.
 fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
-    let engine = engine.clone();
+    let (engine, reached) = (engine.clone(), engine.clone());
+    let ready: Ready = Arc::new(move || match reached.is_reachable() {
+        true => Ok(()),
+        false => Err("the database cannot be reached".to_owned()),
+    });
     let admit: Admit = Arc::new(move |token| {
         let engine = engine.clone();
         Box::pin(async move { engine.admit(token.as_deref(), unnamed).await })
     });
-    Hooks { admit, ..Hooks::default() }
+    Hooks { ready, admit }
 }
 
 async fn serve(
