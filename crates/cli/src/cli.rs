@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import, merge,
-    program, revert, run, schema, serve, token, travel,
+    backup, branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import,
+    merge, program, revert, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -94,6 +94,8 @@ pub(crate) enum Command {
     Diff(diff::Args),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
+    /// Write programs with all of their history to a file, and load them into another database.
+    Backup(backup::Args),
     /// The GraphQL schema.
     Schema(schema::Args),
     /// Check a database: its structure, every log against the hashes that it records, every snapshot.

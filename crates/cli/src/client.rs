@@ -4,12 +4,15 @@
 
 use std::sync::Arc;
 
-use lmlang_engine::Engine;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use lmlang_engine::backup::Backup;
+use lmlang_engine::{Engine, Selector};
 use lmlang_graphql::schema;
 use lmlang_graphql::transport::{Actor, ActorKind, Caller, Executor, Limits, Params, RequestId};
 use lmlang_store::OpenError;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -167,6 +170,29 @@ impl Client {
         answer.map_err(|error| if stores && error.leaves_doubt() { error.in_doubt(look) } else { error })
     }
 
+    /// Asks for a backup of programs, by name or id; of all if there is none.
+    pub(crate) async fn backup(
+        &self,
+        programs: &[String],
+        without_deleted: bool,
+    ) -> Result<Pieces<'_>, Error> {
+        let server = match &self.host {
+            Host::Here { engine, .. } => {
+                let programs: Vec<Selector> = programs.iter().map(|given| selector(given)).collect();
+                return Ok(Pieces::Here(Box::new(engine.backup(&programs, without_deleted).await?)));
+            }
+            Host::There(server) => server,
+        };
+        let request = json!({ "programs": programs, "withoutDeleted": without_deleted });
+        match server.backup(&request, &self.owner.actor).await? {
+            Ok(body) => Ok(Pieces::There(server, body)),
+            Err(answer) => Err(match read::<Value>(&answer) {
+                Err(refusal) => refusal,
+                Ok(_) => Error::Answer(serde_json::Error::custom("it is no backup")),
+            }),
+        }
+    }
+
     async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {
         // Documents and their variables are ours; only values come from outside.
         let params: Params = serde_json::from_value(request).expect("a request is one");
@@ -198,6 +224,35 @@ impl Client {
             variables["after"] = page_info.end_cursor.into();
         }
     }
+}
+
+/// The bytes of a backup, piece by piece.
+pub(crate) enum Pieces<'a> {
+    Here(Box<Backup>),
+    There(&'a Server, Incoming),
+}
+
+impl Pieces<'_> {
+    /// The next ones; nothing when it is whole.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        match self {
+            Pieces::Here(backup) => Ok(backup.next().await?.map(Bytes::from)),
+            Pieces::There(server, body) => server.next(body).await,
+        }
+    }
+
+    /// Entries that were put in so far, and how many there are, where that is known.
+    pub(crate) fn progress(&self) -> Option<(u64, u64)> {
+        match self {
+            Pieces::Here(backup) => Some(backup.progress()),
+            Pieces::There(..) => None,
+        }
+    }
+}
+
+/// A program that is named by its id, or by its name.
+pub(crate) fn selector(given: &str) -> Selector {
+    given.parse().map_or_else(|_| Selector::Name(given.to_owned()), Selector::Id)
 }
 
 impl Host {

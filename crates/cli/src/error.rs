@@ -5,7 +5,9 @@ use std::net::{AddrParseError, SocketAddr};
 use std::path::PathBuf;
 
 use lmlang_engine::Error as EngineError;
+use lmlang_engine::backup::Unsound;
 use lmlang_server::telemetry::LogError;
+use lmlang_store::backup::{FileError, Refusal, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
 use thiserror::Error;
 
@@ -127,6 +129,41 @@ pub(crate) enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A file is no backup that can be used.
+    #[error("`{}` cannot be read as a backup", path.display())]
+    Backup {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: FileError,
+    },
+    /// Programs of a backup cannot be stored beside what is there.
+    #[error("`{}` is not loaded", path.display())]
+    NotLoaded {
+        /// The file.
+        path: PathBuf,
+        /// Which ones, and why.
+        source: Refused,
+    },
+    /// Programs of a backup are not in order.
+    #[error("`{}` is not loaded", path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Unsound,
+    },
+    /// Another process changed a program while it was loaded.
+    #[error("`{}` is not loaded as a whole: program `{program}` was changed meanwhile; load it again", path.display())]
+    Moved {
+        /// The file.
+        path: PathBuf,
+        /// The program's name.
+        program: String,
+    },
+    /// A server cannot load a backup.
+    #[error("a backup is loaded into a database that is not served: give `--data`, not the server `{0}`")]
+    NotByServer(String),
     /// A file is of a kind that this version does not read or write.
     #[error("`{}`: {kind} is not supported yet, `.lm` is", path.display())]
     Unsupported {
@@ -258,6 +295,16 @@ impl Error {
             | Error::BothSides
             | Error::NoName => "BAD_ARGUMENT",
             Error::NotConfirmed { .. } => "NOT_CONFIRMED",
+            Error::Backup { source, .. } => match source {
+                FileError::Io(_) => "IO",
+                FileError::Version { .. } => "BACKUP_NEWER",
+                FileError::Foreign | FileError::Truncated { .. } | FileError::Damaged { .. } => "BAD_BACKUP",
+            },
+            Error::Unsound { .. } => "BAD_BACKUP",
+            // One of them; the message has all.
+            Error::NotLoaded { source, .. } => source.0.first().map_or("DIVERGED", refusal_code),
+            Error::Moved { .. } => "HEAD_MOVED",
+            Error::NotByServer(_) => "BAD_SETTINGS",
         }
     }
 
@@ -289,6 +336,12 @@ impl Error {
                 | OpenError::Foreign { .. }
                 | OpenError::Database { .. } => Exit::Failure,
             },
+            Error::NotLoaded { .. } | Error::Moved { .. } => Exit::Conflict,
+            Error::Backup { source: FileError::Io(source), .. }
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Exit::NotFound
+            }
             Error::NoDatabase(_) | Error::NoFunction { .. } => Exit::NotFound,
             Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
             Error::Log(_)
@@ -304,6 +357,7 @@ impl Error {
             | Error::BothSides
             | Error::NoName
             | Error::NotConfirmed { .. }
+            | Error::NotByServer(_)
             | Error::NoHelp { .. } => Exit::Usage,
             Error::Storage(_)
             | Error::Server(_)
@@ -311,6 +365,8 @@ impl Error {
             | Error::Read { .. }
             | Error::Write { .. }
             | Error::Unsupported { .. }
+            | Error::Backup { .. }
+            | Error::Unsound { .. }
             | Error::Io { .. } => Exit::Failure,
         }
     }
@@ -362,7 +418,8 @@ impl Error {
             Error::Refused { candidates, .. }
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }
-            | Error::NoHelp { candidates, .. } => candidates,
+            | Error::NoHelp { candidates, .. }
+            | Error::Engine(EngineError::NotFound { candidates, .. }) => candidates,
             _ => &[],
         }
     }
@@ -389,6 +446,14 @@ fn refused_exit(code: &str) -> Exit {
         "TIMEOUT" => Exit::TimeOut,
         // A newer server may have codes of its own.
         _ => Exit::Failure,
+    }
+}
+
+fn refusal_code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Diverged { .. } | Refusal::Changed { .. } | Refusal::Deleted { .. } => "DIVERGED",
+        Refusal::NameTaken { .. } => "NAME_TAKEN",
+        Refusal::KeyTaken { .. } => "IDEMPOTENCY_MISMATCH",
     }
 }
 

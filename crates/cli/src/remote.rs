@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::InvalidHeaderValue;
-use http::{HeaderValue, Request, Uri, header};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -25,7 +27,7 @@ pub(crate) struct Server {
     url: Uri,
     /// The `Authorization` that it is shown.
     token: Option<HeaderValue>,
-    http: Client<HttpConnector, Full<bytes::Bytes>>,
+    http: Client<HttpConnector, Full<Bytes>>,
 }
 
 impl Server {
@@ -56,8 +58,48 @@ impl Server {
 
     /// Sends a request, and gives the answer's bytes. [`Error::Unreachable`] says that nothing was sent.
     pub(crate) async fn ask(&self, request: &Value, author: &Actor) -> Result<Vec<u8>, Error> {
-        let body = Full::new(bytes::Bytes::from(request.to_string()));
-        let mut request = Request::post(self.url.clone());
+        let exchange = async {
+            let answer = self.post("/graphql", request, author).await?;
+            whole(answer).await.map_err(|error| self.lost(error.into()))
+        };
+        self.patiently(exchange).await
+    }
+
+    /// Asks for a backup; what is refused instead comes as the answer's bytes.
+    pub(crate) async fn backup(
+        &self,
+        request: &Value,
+        author: &Actor,
+    ) -> Result<Result<Incoming, Vec<u8>>, Error> {
+        let exchange = async {
+            let answer = self.post("/backup", request, author).await?;
+            match answer.status() == StatusCode::OK {
+                true => Ok(Ok(answer.into_body())),
+                false => whole(answer).await.map(Err).map_err(|error| self.lost(error.into())),
+            }
+        };
+        self.patiently(exchange).await
+    }
+
+    /// The next bytes of an answer; nothing at its end.
+    pub(crate) async fn next(&self, body: &mut Incoming) -> Result<Option<Bytes>, Error> {
+        let next = async {
+            while let Some(frame) = body.frame().await {
+                let frame = frame.map_err(|error| self.lost(error.into()))?;
+                if let Ok(bytes) = frame.into_data() {
+                    return Ok(Some(bytes));
+                }
+            }
+            Ok(None)
+        };
+        self.patiently(next).await
+    }
+
+    async fn post(&self, path: &str, request: &Value, author: &Actor) -> Result<Response<Incoming>, Error> {
+        let body = Full::new(Bytes::from(request.to_string()));
+        // The authority of an address that was read before.
+        let authority = self.url.authority().map_or("", |authority| authority.as_str());
+        let mut request = Request::post(format!("http://{authority}{path}"));
         if let (Some(token), Some(headers)) = (&self.token, request.headers_mut()) {
             headers.insert(header::AUTHORIZATION, token.clone());
         }
@@ -71,19 +113,24 @@ impl Server {
             .header("lmlang-author-kind", "HUMAN")
             .body(body)
             .map_err(Error::AuthorName)?;
-        let url = || self.url.to_string();
-        let exchange = async {
-            let answer = self.http.request(request).await.map_err(|error| match error.is_connect() {
-                true => Error::Unreachable { url: url(), source: error.into() },
-                false => Error::Lost { url: url(), source: error.into() },
-            })?;
-            let body = answer.into_body().collect().await;
-            let body = body.map_err(|error| Error::Lost { url: url(), source: error.into() })?;
-            Ok(body.to_bytes().to_vec())
-        };
-        let late = |_| Error::TimeOut { url: url(), seconds: PATIENCE.as_secs() };
-        tokio::time::timeout(PATIENCE, exchange).await.map_err(late)?
+        self.http.request(request).await.map_err(|error| match error.is_connect() {
+            true => Error::Unreachable { url: self.url.to_string(), source: error.into() },
+            false => self.lost(error.into()),
+        })
     }
+
+    async fn patiently<T>(&self, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let late = |_| Error::TimeOut { url: self.url.to_string(), seconds: PATIENCE.as_secs() };
+        tokio::time::timeout(PATIENCE, answer).await.map_err(late)?
+    }
+
+    fn lost(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+        Error::Lost { url: self.url.to_string(), source }
+    }
+}
+
+async fn whole(answer: Response<Incoming>) -> Result<Vec<u8>, hyper::Error> {
+    Ok(answer.into_body().collect().await?.to_bytes().to_vec())
 }
 
 #[cfg(test)]

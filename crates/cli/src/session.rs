@@ -42,6 +42,11 @@ pub(crate) fn is_missing(location: &Location) -> bool {
     matches!(location, Location::File(file) if !file.exists())
 }
 
+/// Opens the rows of the database of the settings, made if there is none, for what nobody may see half done.
+pub(crate) async fn open_alone(settings: &Settings) -> Result<Store, Error> {
+    Ok(Store::open(Options::new(settings.location()?)).await?)
+}
+
 async fn open_as(options: Options) -> Result<Engine, Error> {
     Ok(Engine::new(Store::open(options).await?, Limits::default(), SnapshotPolicy::default()))
 }

@@ -162,7 +162,7 @@ impl Engine {
     }
 
     /// Names of live programs that look like a given one, among the first thousand.
-    async fn near_programs(&self, name: &str) -> Result<Vec<String>, Error> {
+    pub(crate) async fn near_programs(&self, name: &str) -> Result<Vec<String>, Error> {
         let page = self.store().programs(None, None, self.only(), LOOKED_AT).await?;
         Ok(text::nearest(name, page.programs.iter().map(|program| program.name.as_str())))
     }

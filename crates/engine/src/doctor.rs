@@ -161,7 +161,7 @@ impl Engine {
         let of = checkup.structure.entries;
         let marks = self.store().marks(program.key, 0).await?;
         let begun = marks.iter().filter(|mark| mark.kind == EntryKind::Branch).filter_map(|mark| mark.target);
-        let mut replay = Replay { wanted: begun.collect(), ..Replay::default() };
+        let mut replay = Replay::keeping(begun.collect());
         let mut after = 0;
         loop {
             let entries = match self.entries_of(program.key, after, CHUNK).await {
@@ -225,7 +225,7 @@ impl Engine {
 
 /// A program that is built again from its log.
 #[derive(Default)]
-struct Replay {
+pub(crate) struct Replay {
     /// The newest states of the branches.
     tips: HashMap<u32, Tip>,
     /// The numbers of entries that branches begin at, and their states.
@@ -233,7 +233,7 @@ struct Replay {
     begun: HashMap<u64, Tip>,
     /// The hash that each entry records.
     hashes: HashMap<u64, Hash>,
-    found: Vec<(u64, Symptom)>,
+    pub(crate) found: Vec<(u64, Symptom)>,
 }
 
 /// A state of a branch.
@@ -246,8 +246,13 @@ struct Tip {
 }
 
 impl Replay {
+    /// One from before the first entry, which keeps the states after some entries for branches that begin there.
+    pub(crate) fn keeping(wanted: HashSet<u64>) -> Replay {
+        Replay { wanted, ..Replay::default() }
+    }
+
     /// Takes the next entry. Tells whether there is a state to go on from.
-    fn take(&mut self, entry: &Arc<Entry>) -> bool {
+    pub(crate) fn take(&mut self, entry: &Arc<Entry>) -> bool {
         let number = entry.number;
         let parent = entry.parents.first().copied().unwrap_or_default();
         let begins = entry.kind == RevisionKind::Branch && entry.target.is_some();
@@ -296,7 +301,7 @@ impl Replay {
     }
 
     /// Checks the newest states.
-    fn verify(&mut self) {
+    pub(crate) fn verify(&mut self) {
         for tip in self.tips.values() {
             let errors = Checked::full(tip.program.clone(), threads()).findings().tally().errors;
             if errors > 0 {

@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     processors: Arc<Semaphore>,
     /// Whether the last look at what other processes do has failed.
     pub(crate) unreachable: AtomicBool,
+    /// One permit: whose turn it is to make a backup.
+    pub(crate) backups: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
     pub(crate) catalog: tokio::sync::Mutex<()>,
     /// The events of all programs.
@@ -99,6 +101,7 @@ impl Engine {
             deleted: tokio::sync::Mutex::default(),
             processors: Arc::new(Semaphore::new(threads().get())),
             unreachable: AtomicBool::new(false),
+            backups: Arc::new(Semaphore::new(1)),
             catalog: tokio::sync::Mutex::default(),
             feed,
             keyring: Keyring::default(),

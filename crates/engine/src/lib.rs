@@ -6,10 +6,11 @@
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
-//! the programs themselves, `eviction` for which of them are let go, [`grant`], [`tokens`] and [`keyring`] for what a caller
+//! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
 
 mod ancestry;
+pub mod backup;
 mod blame;
 pub mod branches;
 pub mod catalog;

@@ -50,10 +50,15 @@ pub(crate) async fn from_row(engine: &Engine, row: store::Entry) -> Result<Entry
 
 /// The header of a row.
 pub(crate) async fn header(engine: &Engine, row: store::Header) -> Result<Header, Error> {
+    let actor = engine.store().actor(row.actor).await?;
+    let actor = actor.ok_or_else(|| unreadable(row.seq, "its actor is unknown"))?;
+    header_by(actor, row)
+}
+
+/// The header of a row by an actor.
+pub(crate) fn header_by(actor: store::Actor, row: store::Header) -> Result<Header, Error> {
     let seq = row.seq;
     let damaged = |reason: String| unreadable(seq, reason);
-    let actor = engine.store().actor(row.actor).await?;
-    let actor = actor.ok_or_else(|| damaged("its actor is unknown".to_owned()))?;
     let notes: Notes = serde_json::from_slice(&row.counts).map_err(|error| damaged(error.to_string()))?;
     let idempotency = match row.idempotency {
         None => None,

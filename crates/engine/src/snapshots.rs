@@ -88,6 +88,13 @@ impl Engine {
         });
     }
 
+    /// Writes a snapshot of the newest state of `main`.
+    pub(crate) async fn write_newest_snapshot(&self, open: &OpenProgram) -> Result<(), Error> {
+        let head = open.timeline.head();
+        let state = Arc::new(state_of(&head, &head.main));
+        self.write_snapshot(open.timeline.key(), state, None).await.map(drop)
+    }
+
     /// Writes a snapshot, and answers how many bytes it adds to the database.
     async fn write_snapshot(
         &self,

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use futures_util::StreamExt;
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::Params;
+use serde::de::DeserializeOwned;
 
 use crate::config::Config;
 
@@ -46,13 +47,33 @@ pub(crate) fn from_uri(uri: &Uri) -> Result<Params, Unreadable> {
 }
 
 /// Reads the parameters of a POST request.
-///
-/// Only JSON is read: browsers send the other types without asking first, for any page that wants them to.
 pub(crate) async fn from_body(
     headers: &HeaderMap,
     body: Body,
     config: &Config,
 ) -> Result<Params, Unreadable> {
+    let bytes = object(headers, body, config).await?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        unreadable(StatusCode::BAD_REQUEST, format!("the body is not a GraphQL request: {error}"))
+    })
+}
+
+/// Reads what a POST request says that is none of GraphQL's.
+pub(crate) async fn json<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Body,
+    config: &Config,
+) -> Result<T, Unreadable> {
+    let bytes = object(headers, body, config).await?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        unreadable(StatusCode::BAD_REQUEST, format!("the body is not as it should be: {error}"))
+    })
+}
+
+/// Reads the JSON object of a POST request.
+///
+/// Only JSON is read: browsers send the other types without asking first, for any page that wants them to.
+async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
     if !is_json(headers) {
         let message = "the content type must be `application/json`, in UTF-8";
         return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
@@ -72,14 +93,11 @@ pub(crate) async fn from_body(
         Err(_) => return Err(unreadable(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
     };
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') => {}
-        Some(b'[') => return Err(unreadable(StatusCode::BAD_REQUEST, "batches are not supported")),
-        Some(_) => return Err(unreadable(StatusCode::BAD_REQUEST, "the body is not a JSON object")),
-        None => return Err(unreadable(StatusCode::BAD_REQUEST, "the body is empty")),
+        Some(b'{') => Ok(bytes),
+        Some(b'[') => Err(unreadable(StatusCode::BAD_REQUEST, "batches are not supported")),
+        Some(_) => Err(unreadable(StatusCode::BAD_REQUEST, "the body is not a JSON object")),
+        None => Err(unreadable(StatusCode::BAD_REQUEST, "the body is empty")),
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
-        unreadable(StatusCode::BAD_REQUEST, format!("the body is not a GraphQL request: {error}"))
-    })
 }
 
 /// How much of a body is taken in, in times of what is allowed, before its sender is cut off: one that is cut off while

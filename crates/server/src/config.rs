@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{self, BoxFuture, FutureExt};
+use futures_util::stream::BoxStream;
+use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::transport::{Denied, Grant};
+use serde::Deserialize;
 
 /// The settings of the server. Every combination is legal; who listens on a public address is to ask for tokens, which is
 /// its host's affair: see [`Hooks::admit`].
@@ -82,6 +85,22 @@ pub type Ready = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 /// Says what a caller may do who shows a token, or none.
 pub type Admit = Arc<dyn Fn(Option<String>) -> BoxFuture<'static, Result<Grant, Denied>> + Send + Sync>;
 
+/// Which programs go into a backup.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct BackupRequest {
+    /// These, by name or id; all if there is none.
+    pub programs: Vec<String>,
+    /// Whether those that were deleted are left out.
+    pub without_deleted: bool,
+}
+
+/// The bytes of a backup, piece by piece.
+pub type Pieces = BoxStream<'static, Result<Vec<u8>, ApiError>>;
+
+/// Begins a backup.
+pub type Backup = Arc<dyn Fn(BackupRequest) -> BoxFuture<'static, Result<Pieces, ApiError>> + Send + Sync>;
+
 /// The questions that the server asks its host.
 #[derive(Clone)]
 pub struct Hooks {
@@ -89,12 +108,22 @@ pub struct Hooks {
     pub ready: Ready,
     /// Asked before every operation over HTTP, before `/metrics`, and once for every WebSocket.
     pub admit: Admit,
+    /// Asked by `/backup`.
+    pub backup: Backup,
 }
 
 impl Default for Hooks {
-    /// Always ready, and everyone comes in and may do everything.
+    /// Always ready, and everyone comes in and may do everything; there are no backups.
     fn default() -> Self {
-        Hooks { ready: Arc::new(|| Ok(())), admit: Arc::new(|_| future::ready(Ok(Grant::owner())).boxed()) }
+        let none = |_| {
+            let error = ApiError::new(Code::Unsupported, "this server makes no backups");
+            future::ready(Err(error)).boxed()
+        };
+        Hooks {
+            ready: Arc::new(|| Ok(())),
+            admit: Arc::new(|_| future::ready(Ok(Grant::owner())).boxed()),
+            backup: Arc::new(none),
+        }
     }
 }
 

@@ -44,13 +44,7 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
     };
     let grant = match admission::of_headers(state, &parts.headers, id).await {
         Ok(grant) => grant,
-        Err(Outside { status, error, challenge }) => {
-            let mut response = refused(form, status, error, id);
-            if let Some(challenge) = challenge {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-            }
-            return response;
-        }
+        Err(error) => return outside(form, error, id),
     };
     let caller = match caller::from_headers(&parts.headers, grant) {
         Ok(caller) => caller,
@@ -94,8 +88,18 @@ pub(crate) fn request_id(headers: &HeaderMap) -> RequestId {
     }
 }
 
+/// Answers a caller who stays outside.
+pub(crate) fn outside(form: Form, outside: Outside, id: &RequestId) -> Response {
+    let Outside { status, error, challenge } = outside;
+    let mut response = refused(form, status, error, id);
+    if let Some(challenge) = challenge {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
 /// Answers a request that HTTP itself is wrong with.
-fn refused(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
+pub(crate) fn refused(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
     // An event stream could not carry the status to a client that looks for one.
     let form = if form == Form::Events { Form::Json } else { form };
     tracing::info!(request_id = %id, code = error.code.as_str(), status = status.as_u16(), "refused");
@@ -124,7 +128,7 @@ fn write(form: Form, status: StatusCode, answer: &Answer) -> Response {
 }
 
 /// Returns the status of an answer without data.
-fn status(code: Code) -> StatusCode {
+pub(crate) fn status(code: Code) -> StatusCode {
     match code {
         Code::BadRequest
         | Code::NotFound

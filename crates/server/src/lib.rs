@@ -6,6 +6,7 @@
 
 mod admission;
 mod assets;
+mod backup;
 mod body;
 mod caller;
 mod config;
@@ -21,7 +22,7 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use config::{Admit, Config, Hooks, Ready};
+pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Pieces, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
 pub use lmlang_graphql as graphql;

@@ -17,7 +17,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
-use crate::{assets, gate, http, probes, telemetry, ws};
+use crate::{assets, backup, gate, http, probes, telemetry, ws};
 
 /// What every handler can reach.
 pub(crate) struct State {
@@ -69,6 +69,7 @@ pub(crate) fn router(state: Shared) -> Router {
     let router = Router::new()
         .route("/graphql", any(http::graphql))
         .route("/graphql/ws", any(ws::upgrade))
+        .route("/backup", any(backup::backup))
         .route("/graphiql", get(assets::page))
         .route("/web/{*path}", get(assets::file))
         .route("/", get(Redirect::temporary("/graphiql")))

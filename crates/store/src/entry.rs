@@ -92,7 +92,7 @@ impl EntryKind {
         self as i16
     }
 
-    fn from_code(code: i16) -> Option<Self> {
+    pub(crate) fn from_code(code: i16) -> Option<Self> {
         usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied())
     }
 }

@@ -6,10 +6,11 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, feed, objects, snapshots, simulations, tokens, doctor.
+//! file per subject: programs, log, feed, objects, snapshots, simulations, tokens, doctor, backup.
 
 mod actors;
 mod appending;
+pub mod backup;
 mod committer;
 mod doctor;
 mod entity;

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, Condition, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
-    Select,
+    ColumnTrait, Condition, ConnectionTrait, DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
 };
 
 use crate::actors::ActorKey;
@@ -163,16 +163,8 @@ impl Store {
         Ok(all - others.count(&self.reader).await?)
     }
 
-    /// What a query finds, oldest first, as much as a bound allows.
     async fn fitting(&self, query: Select<log::Entity>, bound: Bound) -> Result<Vec<Entry>, Fault> {
-        let query = query.order_by_asc(log::Column::Seq);
-        let sizes = query.clone().select_only().expr(stored_bytes()).limit(bound.rows);
-        let sizes: Vec<i64> = sizes.into_tuple().all(&self.reader).await?;
-        let fitting = bound.fitting(sizes) as u64;
-        if fitting == 0 {
-            return Ok(Vec::new());
-        }
-        let rows = query.limit(fitting).all(&self.reader).await?;
+        let rows = fitting(&self.reader, query, bound).await?;
         rows.into_iter().map(Entry::try_from).collect()
     }
 
@@ -373,6 +365,21 @@ pub(crate) fn of(program: ProgramKey) -> Select<log::Entity> {
     log::Entity::find().filter(Expr::col(log::Column::Program).eq(program.0))
 }
 
+/// What a query finds, oldest first, as much as a bound allows.
+pub(crate) async fn fitting(
+    db: &impl ConnectionTrait,
+    query: Select<log::Entity>,
+    bound: Bound,
+) -> Result<Vec<log::Model>, Fault> {
+    let query = query.order_by_asc(log::Column::Seq);
+    let sizes = query.clone().select_only().expr(stored_bytes()).limit(bound.rows);
+    let sizes: Vec<i64> = sizes.into_tuple().all(db).await?;
+    match bound.fitting(sizes) as u64 {
+        0 => Ok(Vec::new()),
+        fitting => Ok(query.limit(fitting).all(db).await?),
+    }
+}
+
 /// Whether an entry is on a branch. `main` has most entries and no index of its own.
 fn on(branch: u32) -> SimpleExpr {
     match branch {
@@ -408,7 +415,7 @@ pub(crate) fn to_row(seq: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use sea_orm::{ConnectionTrait, Database, DbBackend, QueryTrait, Statement};
+    use sea_orm::{Database, DbBackend, QueryTrait, Statement};
 
     use super::*;
 

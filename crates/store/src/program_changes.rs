@@ -33,11 +33,11 @@ pub enum ProgramChangeKind {
 impl ProgramChangeKind {
     const ALL: [Self; 4] = [Self::Made, Self::Renamed, Self::Changed, Self::Deleted];
 
-    fn code(self) -> i16 {
+    pub(crate) fn code(self) -> i16 {
         self as i16
     }
 
-    fn from_code(code: i16) -> Option<Self> {
+    pub(crate) fn from_code(code: i16) -> Option<Self> {
         usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied())
     }
 }
@@ -143,6 +143,6 @@ fn note(key: ProgramKey, kind: SimpleExpr, name: SimpleExpr, time: Timestamp, if
 }
 
 /// The position of the newest row of the log; 0 without one.
-fn newest_position() -> SimpleExpr {
+pub(crate) fn newest_position() -> SimpleExpr {
     Expr::cust(r#"COALESCE((SELECT MAX("position") FROM "log"), 0)"#)
 }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod backup;
 pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Merge(args) => merge::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
+        Command::Backup(args) => backup::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Doctor(args) => doctor::run(&args, &layers.settings()?, output),
         Command::Config(args) => config::run(&args, &layers, output),

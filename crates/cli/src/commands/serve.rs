@@ -4,14 +4,17 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use lmlang_engine::{Engine, Unnamed};
-use lmlang_graphql::schema;
+use lmlang_graphql::error::ApiError;
+use lmlang_graphql::schema::{self, failure::fail};
 use lmlang_graphql::transport::{self, Executor};
-use lmlang_server::{Admit, Bound, Config, Hooks, Ready, telemetry};
+use lmlang_server::{Admit, Backup, BackupRequest, Bound, Config, Hooks, Pieces, Ready, telemetry};
 use lmlang_store::Location;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::client::selector;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns, say};
@@ -78,16 +81,28 @@ fn unnamed(address: SocketAddr, settings: &Settings) -> Unnamed {
 
 /// What the server asks its host.
 fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
-    let (engine, reached) = (engine.clone(), engine.clone());
+    let reached = engine.clone();
     let ready: Ready = Arc::new(move || match reached.is_reachable() {
         true => Ok(()),
         false => Err("the database cannot be reached".to_owned()),
     });
+    let (admitting, copied) = (engine.clone(), engine.clone());
     let admit: Admit = Arc::new(move |token| {
-        let engine = engine.clone();
+        let engine = admitting.clone();
         Box::pin(async move { engine.admit(token.as_deref(), unnamed).await })
     });
-    Hooks { ready, admit }
+    let backup: Backup = Arc::new(move |request| Box::pin(back_up(copied.clone(), request)));
+    Hooks { ready, admit, backup }
+}
+
+async fn back_up(engine: Engine, request: BackupRequest) -> Result<Pieces, ApiError> {
+    let programs: Vec<_> = request.programs.iter().map(|given| selector(given)).collect();
+    let backup = engine.backup(&programs, request.without_deleted).await.map_err(fail)?;
+    let pieces = stream::try_unfold(backup, async |mut backup| {
+        let next = backup.next().await.map_err(fail)?;
+        Ok(next.map(|bytes| (bytes, backup)))
+    });
+    Ok(pieces.boxed())
 }
 
 async fn serve(

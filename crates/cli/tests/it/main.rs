@@ -1,5 +1,6 @@
 //! The binary as its callers see it: what it prints where, and how it ends.
 
+mod backup;
 mod commands;
 mod database;
 mod files;

@@ -1,5 +1,7 @@
 //! An engine over a database of its own.
 
+use std::sync::Arc;
+
 use lmlang_engine::{
     Arrival, Call, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
     SnapshotPolicy, Travel, Way,
@@ -13,21 +15,24 @@ use lmlang_testdb::TestDb;
 pub(crate) const OFTEN: SnapshotPolicy = SnapshotPolicy { entries: 4, bytes: u64::MAX, share: 0 };
 
 pub(crate) struct Fixture {
-    pub(crate) db: TestDb,
+    pub(crate) db: Arc<TestDb>,
     pub(crate) engine: Engine,
     policy: SnapshotPolicy,
 }
 
 impl Fixture {
     pub(crate) async fn new(policy: SnapshotPolicy) -> Fixture {
-        let db = TestDb::new().await;
-        let engine = open(&db, policy).await;
-        Fixture { db, engine, policy }
+        Fixture::over(&Arc::new(TestDb::new().await), policy).await
+    }
+
+    /// One over a database that is there.
+    pub(crate) async fn over(db: &Arc<TestDb>, policy: SnapshotPolicy) -> Fixture {
+        Fixture { db: Arc::clone(db), engine: open(db, policy).await, policy }
     }
 
     /// One with other limits, for as long as it is not opened again.
     pub(crate) async fn within(policy: SnapshotPolicy, limits: Limits) -> Fixture {
-        let db = TestDb::new().await;
+        let db = Arc::new(TestDb::new().await);
         let engine = Engine::new(store(&db).await, limits, policy);
         Fixture { db, engine, policy }
     }

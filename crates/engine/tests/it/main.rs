@@ -1,5 +1,6 @@
 //! The use cases over a real database.
 
+mod backup;
 mod events;
 mod fixture;
 mod opening;

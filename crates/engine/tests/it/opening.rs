@@ -4,10 +4,10 @@ use lmlang_engine::{Distance, Head, OpenProgram, Tip, Way};
 
 use crate::fixture::{Fixture, OFTEN, call};
 
-const TEXT: &str =
+pub(crate) const TEXT: &str =
     "module app\n\nfunc price(a: i64) -> (i64) {\n  b = const.i64 0\n  c = add.i64 a, b\n  return c\n}\n";
 
-fn price(step: u64) -> String {
+pub(crate) fn price(step: u64) -> String {
     let chain: String = (0..step % 7).map(|i| format!("  x{i} = const.i64 {}\n", i * 31 + step)).collect();
     format!(
         "func price(a: i64) -> (i64) {{\n  b = const.i64 {step}\n{chain}  c = add.i64 a, b\n  return c\n}}\n"
@@ -15,7 +15,7 @@ fn price(step: u64) -> String {
 }
 
 /// What a program is known by: all of it must be the same after it was opened again.
-async fn known(fixture: &Fixture, open: &OpenProgram) -> String {
+pub(crate) async fn known(fixture: &Fixture, open: &OpenProgram) -> String {
     let head = open.timeline.head();
     let names: Vec<_> = head.checkpoints.iter().map(|it| (it.name.clone(), it.revision)).collect();
     let mut known = format!("{} entries, {names:?}\n", head.last);
@@ -34,7 +34,7 @@ fn branches(head: &Head) -> Vec<String> {
 }
 
 /// Changes of all kinds on all branches, `rounds` times.
-async fn work(fixture: &Fixture, open: &OpenProgram, rounds: u64) {
+pub(crate) async fn work(fixture: &Fixture, open: &OpenProgram, rounds: u64) {
     work_with(fixture, open, rounds, true).await;
 }
 

@@ -16,7 +16,7 @@ use async_graphql::{
     ServerResult, SubscriptionType, Value,
 };
 use futures_util::{Stream, future, stream};
-use lmlang_engine::Scope;
+use lmlang_engine::{Grant, Scope};
 
 use crate::error::{ApiError, Code};
 use crate::transport::Caller;
@@ -83,7 +83,7 @@ pub(crate) fn allow(context: &Context<'_>, field: &str) -> Result<(), ApiError> 
     let need = || NEEDS.iter().find(|(of, _)| *of == field).map_or(OfAll(Scope::Admin), |(_, need)| *need);
     match caller(context) {
         Some(caller) if caller.grant.token().is_none() => Ok(()),
-        Some(caller) => meets(caller, need(), field.rsplit('.').next().unwrap_or(field)),
+        Some(caller) => meets(&caller.grant, need(), field.rsplit('.').next().unwrap_or(field)),
         None => Err(ApiError::new(Code::Unauthenticated, "nobody is known to call")),
     }
 }
@@ -101,19 +101,28 @@ pub(crate) fn caller<'a>(context: &Context<'a>) -> Option<&'a Caller> {
     context.data_opt::<Arc<Caller>>().map(|caller| &**caller)
 }
 
-fn meets(caller: &Caller, need: Need, field: &str) -> Result<(), ApiError> {
+/// Refuses backups to those who may not have them: they hold all of everything.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn may_back_up(grant: &Grant) -> Result<(), ApiError> {
+    if grant.token().is_none() { Ok(()) } else { meets(grant, OfAll(Scope::Admin), "backup") }
+}
+
+fn meets(grant: &Grant, need: Need, field: &str) -> Result<(), ApiError> {
     let scope = match need {
         Nothing => return Ok(()),
         Need::Scope(scope) | OfAll(scope) => scope,
     };
-    if !caller.grant.includes(scope) {
+    if !grant.includes(scope) {
         let message = format!("`{field}` needs the scope `{}`", scope.name());
         return Err(
             ApiError::new(Code::Forbidden, message).data(serde_json::json!({ "scope": scope.name() }))
         );
     }
     match need {
-        OfAll(_) if caller.grant.only().is_some() => Err(limited(&format!("`{field}`"))),
+        OfAll(_) if grant.only().is_some() => Err(limited(&format!("`{field}`"))),
         Nothing | Need::Scope(_) | OfAll(_) => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use lmlang_engine::Error;
 use crate::error::{ApiError, Code, cut};
 
 /// The client's view of an engine error. Messages of the database, and what is wrong with damaged data, stay in the log.
-pub(crate) fn fail(error: Error) -> ApiError {
+pub fn fail(error: Error) -> ApiError {
     let message = error.to_string();
     match error {
         Error::NotFound { what, given, candidates, retired } => {

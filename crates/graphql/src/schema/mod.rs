@@ -13,7 +13,7 @@ pub mod edge;
 pub mod edit_input;
 mod edit_request;
 pub mod event_filter;
-mod failure;
+pub mod failure;
 pub mod function;
 pub mod ids;
 pub mod module;

@@ -23,12 +23,12 @@ struct Two {
     hidden: [[String; 3]; 2],
 }
 
-fn somebody() -> Actor {
+pub(crate) fn somebody() -> Actor {
     Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None }
 }
 
 /// The header with a new token.
-async fn token(real: &Real, name: &str, scope: Scope, program: Option<&str>) -> String {
+pub(crate) async fn token(real: &Real, name: &str, scope: Scope, program: Option<&str>) -> String {
     let programs = program.map(|program| vec![Selector::Name(program.to_owned())]);
     let new = NewToken {
         name: name.to_owned(),

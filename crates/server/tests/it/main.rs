@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod backup;
 mod endless;
 mod http;
 mod lifecycle;

@@ -29,13 +29,18 @@ pub(crate) async fn start_real_with(limits: Limits) -> Real {
 
 /// Starts a server that asks for a token once there is one.
 pub(crate) async fn start_guarded() -> Real {
+    start_guarded_with(Hooks::default()).await
+}
+
+/// The same with other hooks.
+pub(crate) async fn start_guarded_with(hooks: Hooks) -> Real {
     let hooks = |engine: &Engine| {
         let engine = engine.clone();
         let admit: Admit = Arc::new(move |token| {
             let engine = engine.clone();
             Box::pin(async move { engine.admit(token.as_deref(), Unnamed::WithoutTokens).await })
         });
-        Hooks { admit, ..Hooks::default() }
+        Hooks { admit, ..hooks }
     };
     start_real_as(Limits::default(), hooks).await
 }

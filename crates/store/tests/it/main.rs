@@ -1,5 +1,6 @@
 //! The store on real databases, with faults.
 
+mod backup;
 mod committer;
 mod doctor;
 mod faults;

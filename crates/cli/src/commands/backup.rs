@@ -1,0 +1,251 @@
+//! `lmlang backup`: programs with all of their history in a file, and from it into another database.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use lmlang_engine::backup::{self, LoadError, LoadRequest, Loading};
+use lmlang_store::backup::{BackupFile, Contents, Fate, LoadError as StoreLoadError, Planned};
+use serde_json::{Value, json};
+
+use crate::client::{selector, with_client};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, bar, columns, say};
+use crate::session::{Missing, block_on, open_alone};
+use crate::settings::Settings;
+
+/// What to do.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Write programs with all of their history to a file, as they are at one moment; changes go on meanwhile.
+    Create {
+        /// The file; one that is there is replaced when the backup is whole.
+        file: PathBuf,
+        /// A program, by name or id, and no other; may be given several times [default: all].
+        #[arg(long, value_name = "PROGRAM")]
+        program: Vec<String>,
+        /// Leave programs out that were deleted.
+        #[arg(long)]
+        without_deleted: bool,
+    },
+    /// Store what is missing of a backup: new programs, and what is new of those that are there. All of it is checked
+    /// first. Nobody else may have the database open.
+    Load {
+        /// The file.
+        file: PathBuf,
+        /// A program, by name or id, and no other; may be given several times [default: all].
+        #[arg(long, value_name = "PROGRAM")]
+        program: Vec<String>,
+        /// Give a program another name than in the backup; may be given several times.
+        #[arg(long, value_name = "PROGRAM=NAME", value_parser = renaming)]
+        rename: Vec<(String, String)>,
+    },
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    match &args.action {
+        Action::Create { file, program, without_deleted } => {
+            let contents = create(file, program, *without_deleted, settings)?;
+            let Contents { programs, entries, bytes, .. } = &contents;
+            let deleted = programs.iter().filter(|program| program.deleted.is_some()).count();
+            let json = json!({
+                "file": file,
+                "programs": programs.len(),
+                "deleted": deleted,
+                "entries": entries,
+                "bytes": bytes,
+            });
+            output.data(&json, || {
+                format!(
+                    "{} programs, {deleted} of them deleted, {entries} entries, {bytes} bytes\n",
+                    programs.len()
+                )
+            })?;
+        }
+        Action::Load { file, program, rename } => {
+            let request = LoadRequest {
+                programs: program.iter().map(|given| selector(given)).collect(),
+                names: rename.iter().map(|(given, name)| (selector(given), name.clone())).collect(),
+            };
+            let loaded = load(file, &request, settings)?;
+            let json: Vec<Value> = loaded.iter().map(told).collect();
+            output.data(&json, || columns(&loaded.iter().map(row).collect::<Vec<_>>()))?;
+            let stored = loaded.iter().filter(|planned| planned.fate != Fate::Kept).count();
+            say(format_args!("{stored} of {} programs stored", loaded.len()));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn renaming(given: &str) -> Result<(String, String), String> {
+    match given.split_once('=') {
+        Some((program, name)) => Ok((program.to_owned(), name.to_owned())),
+        None => Err("expected a program and its name, with `=` between them".to_owned()),
+    }
+}
+
+fn create(
+    file: &Path,
+    programs: &[String],
+    without_deleted: bool,
+    settings: &Settings,
+) -> Result<Contents, Error> {
+    let mut part = Part::beside(file)?;
+    let bar = bar("writing entries", 0);
+    let written = with_client(settings, Missing::Refuse, async |client| {
+        let mut pieces = client.backup(programs, without_deleted).await?;
+        let mut bytes = 0;
+        while let Some(piece) = pieces.next().await? {
+            part.write(&piece)?;
+            bytes += piece.len() as u64;
+            match pieces.progress() {
+                Some(progress) => show(&bar, progress),
+                None => bar.set_message(format!("{bytes} bytes received")),
+            }
+        }
+        Ok(())
+    });
+    bar.finish_and_clear();
+    written?;
+    part.finish()
+}
+
+fn load(file: &Path, request: &LoadRequest, settings: &Settings) -> Result<Vec<Planned>, Error> {
+    if let Some(url) = &settings.server {
+        return Err(Error::NotByServer(url.clone()));
+    }
+    // Before a database is made.
+    let backup = read(file)?;
+    let (checking, storing) = (bar("checking entries", 0), bar("storing entries", 0));
+    let bars = (checking.clone(), storing.clone());
+    let progress = move |at| match at {
+        Loading::Checked(done, of) => show(&bars.0, (done, of)),
+        Loading::Stored(done, of) => {
+            bars.0.finish_and_clear();
+            show(&bars.1, (done, of));
+        }
+    };
+    let loaded = block_on(async {
+        let store = open_alone(settings).await?;
+        Ok(backup::load(store, Arc::new(backup), request, progress).await)
+    });
+    checking.finish_and_clear();
+    storing.finish_and_clear();
+    loaded?.map_err(|error| refused(file.to_owned(), error))
+}
+
+fn refused(path: PathBuf, error: LoadError) -> Error {
+    match error {
+        LoadError::Request(error) => error.into(),
+        LoadError::Unsound(source) => Error::Unsound { path, source },
+        LoadError::Store(StoreLoadError::File(source)) => Error::Backup { path, source },
+        LoadError::Store(StoreLoadError::Refused(source)) => Error::NotLoaded { path, source },
+        LoadError::Store(StoreLoadError::Moved { program }) => Error::Moved { path, program },
+        LoadError::Store(StoreLoadError::Storage(fault)) => fault.into(),
+    }
+}
+
+fn show(bar: &ProgressBar, (done, of): (u64, u64)) {
+    bar.set_length(of);
+    bar.set_position(done);
+}
+
+fn read(file: &Path) -> Result<BackupFile, Error> {
+    BackupFile::open(file).map_err(|source| Error::Backup { path: file.to_owned(), source })
+}
+
+fn fate(planned: &Planned) -> &'static str {
+    match planned.fate {
+        Fate::Made => "made",
+        Fate::Continued => "continued",
+        Fate::Kept => "kept",
+    }
+}
+
+fn told(planned: &Planned) -> Value {
+    json!({
+        "id": planned.id,
+        "name": planned.name,
+        "deleted": planned.deleted,
+        "done": fate(planned),
+        "entries": planned.entries,
+    })
+}
+
+fn row(planned: &Planned) -> [String; 4] {
+    let deleted = if planned.deleted { "deleted" } else { "" };
+    let entries = format!("{} entries", planned.entries);
+    [planned.name.clone(), fate(planned).to_owned(), entries, deleted.to_owned()]
+}
+
+/// A file that gets its name when it is whole; until then it stands beside, and is removed unless it gets there.
+struct Part {
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+    whole: bool,
+}
+
+impl Part {
+    fn beside(target: &Path) -> Result<Part, Error> {
+        let failed = |source| Error::Write { path: target.to_owned(), source };
+        let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        };
+        let mut name = name.to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let path = target.with_file_name(name);
+        let file = File::create(&path).map_err(failed)?;
+        Ok(Part { file, path, target: target.to_owned(), whole: false })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all(bytes).map_err(|source| self.failed(source))
+    }
+
+    /// Reads what was written, and gives it its name.
+    fn finish(mut self) -> Result<Contents, Error> {
+        self.file.sync_all().map_err(|source| self.failed(source))?;
+        let contents = read(&self.path)?.contents().clone();
+        fs::rename(&self.path, &self.target).map_err(|source| self.failed(source))?;
+        self.whole = true;
+        sync_folder(&self.target).map_err(|source| self.failed(source))?;
+        Ok(contents)
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Write { path: self.target.clone(), source }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.whole {
+            // What is left then is told apart by its name.
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+/// A file's name is on the disk when its folder is.
+#[cfg(unix)]
+fn sync_folder(of: &Path) -> io::Result<()> {
+    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere a folder cannot be opened as a file, and the file system keeps names by itself.
+#[cfg(not(unix))]
+fn sync_folder(_of: &Path) -> io::Result<()> {
+    Ok(())
+}

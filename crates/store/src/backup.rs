@@ -1,0 +1,23 @@
+//! Programs with all of their history in a file, and from it into another database.
+//!
+//! The file is a list of [records](record) in [frames]. [`Backup`] makes one of a single moment of a database;
+//! [`BackupFile`] has looked at all of one before anything in it is used; [`Plan`] says what is missing in a database, or
+//! why it cannot be there, and then stores it. Keys of actors and programs and the positions of entries mean something in
+//! one database only: the file has numbers of its own for the first, and order for the last.
+//!
+//! Snapshots and their objects are not in it, for they follow from the logs; nor are simulations, which are kept for a
+//! while, and tokens, which are for one database.
+
+mod file;
+mod frames;
+mod making;
+mod plan;
+mod record;
+mod taking;
+
+pub use file::{BackupFile, Contents, Item, Items, ProgramInFile};
+pub use frames::FileError;
+pub use making::{Backup, Choice};
+pub use plan::{Fate, LoadError, Plan, Planned, Refusal, Refused, Wishes};
+pub use record::RequestInFile;
+pub use taking::Progress;

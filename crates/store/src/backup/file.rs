@@ -1,0 +1,263 @@
+//! A backup that is read.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::actors::{Actor, ActorKey};
+use crate::backup::frames::{FileError, Frames};
+use crate::backup::record::{Begin, End, ProgramRow, Record, RequestInFile};
+use crate::entry::{Entry, FIRST_SEQ, Timestamp};
+use crate::program_changes::ProgramChange;
+
+/// A backup that is whole.
+#[derive(Debug)]
+pub struct BackupFile {
+    file: File,
+    contents: Contents,
+}
+
+/// What is in a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// When it was made: everything in it is of that moment.
+    pub made: Timestamp,
+    /// The programs, in order.
+    pub programs: Vec<ProgramInFile>,
+    /// Entries of all logs.
+    pub entries: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// A program in a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramInFile {
+    /// Its id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub doc: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was deleted.
+    pub deleted: Option<Timestamp>,
+    /// Entries of its log; of a program that comes from [`Items`], those so far: none.
+    pub entries: u64,
+}
+
+/// Something in a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A program, which everything after it is about, up to the next one.
+    Program(ProgramInFile),
+    /// What became of it as a whole, between the entries before and after.
+    Change(ProgramChange),
+    /// An entry of its log, with who made it; the entry's own key of that one is the file's.
+    Entry(Box<Entry>, Arc<Actor>),
+    /// A request that changed it as a whole.
+    Request(RequestInFile),
+}
+
+impl BackupFile {
+    /// Opens a backup and looks at all of it.
+    ///
+    /// # Errors
+    ///
+    /// See [`FileError`]: it cannot be read, is something else, is not whole, or says what no backup says.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut items = Items::new(BufReader::new(&file))?;
+        let mut programs: Vec<ProgramInFile> = Vec::new();
+        for item in &mut items {
+            match item? {
+                Item::Program(program) => programs.push(program),
+                Item::Entry(..) => {
+                    if let Some(program) = programs.last_mut() {
+                        program.entries += 1;
+                    }
+                }
+                Item::Change(_) | Item::Request(_) => {}
+            }
+        }
+        let (made, entries) = (Timestamp(items.begin.made), items.begin.entries);
+        Ok(Self { file, contents: Contents { made, programs, entries, bytes } })
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// Everything in it, in order. Goes through the file that all of these share: one at a time.
+    ///
+    /// # Errors
+    ///
+    /// See [`FileError`]: the file may have changed since it was opened.
+    pub fn items(&self) -> Result<Items<impl Read + Send>, FileError> {
+        let mut file = self.file.try_clone()?;
+        file.rewind()?;
+        Items::new(BufReader::new(file))
+    }
+}
+
+/// Everything in a backup, in order. An error is the last of it.
+#[derive(Debug)]
+pub struct Items<R> {
+    frames: Frames<R>,
+    begin: Begin,
+    /// How many there were.
+    seen: End,
+    actors: HashMap<ActorKey, Arc<Actor>>,
+    ids: HashSet<Uuid>,
+    /// The log of the program.
+    log: Log,
+    ended: bool,
+}
+
+/// What is known of a log that is being read.
+#[derive(Debug, Default)]
+struct Log {
+    newest: u64,
+    next_ref: u64,
+}
+
+impl<R: Read> Items<R> {
+    fn new(input: R) -> Result<Self, FileError> {
+        let mut frames = Frames::open(input)?;
+        let Record::Begin(begin) = Record::take(&mut frames)? else {
+            return Err(frames.damaged("it does not begin as a backup does"));
+        };
+        let seen = End { programs: 0, entries: 0, changes: 0, requests: 0, actors: 0 };
+        let (actors, ids) = (HashMap::new(), HashSet::new());
+        Ok(Self { frames, begin, seen, actors, ids, log: Log::default(), ended: false })
+    }
+
+    fn next_item(&mut self) -> Result<Option<Item>, FileError> {
+        loop {
+            let record = Record::take(&mut self.frames)?;
+            match self.item(record).map_err(|what| self.frames.damaged(what))? {
+                Some(item) => return Ok(Some(item)),
+                None if self.ended => {
+                    self.frames.end()?;
+                    return Ok(None);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What a record says; what is wrong with it otherwise.
+    fn item(&mut self, record: Record) -> Result<Option<Item>, &'static str> {
+        let misplaced = "a record is not of the program before it";
+        match record {
+            Record::Begin(_) => Err("it begins twice"),
+            Record::ActorRow(row) => {
+                let number = ActorKey(row.number.cast_signed());
+                let actor = row.actor().ok_or("an actor is of no known kind")?;
+                self.seen.actors += 1;
+                self.actors.insert(number, Arc::new(actor));
+                Ok(None)
+            }
+            Record::ProgramRow(row) => {
+                self.end_log()?;
+                self.seen.programs += 1;
+                self.log = Log::default();
+                if !self.ids.insert(row.id) {
+                    return Err("a program is there twice");
+                }
+                Ok(Some(Item::Program(row.into())))
+            }
+            Record::ChangeRow(row) => {
+                self.seen.changes += 1;
+                let change = row.change().ok_or("a change is of no known kind")?;
+                if self.ids.is_empty() { Err(misplaced) } else { Ok(Some(Item::Change(change))) }
+            }
+            Record::EntryRow(row) => {
+                self.seen.entries += 1;
+                let actor = self.actors.get(&ActorKey(row.actor.cast_signed()));
+                let actor = Arc::clone(actor.ok_or("the actor of an entry is not there")?);
+                let entry = row.entry().ok_or("an entry is of no known kind")?;
+                self.log.take(&entry)?;
+                if self.ids.is_empty() {
+                    return Err(misplaced);
+                }
+                Ok(Some(Item::Entry(Box::new(entry), actor)))
+            }
+            Record::RequestRow(row) => {
+                self.seen.requests += 1;
+                if row.seq > self.log.newest || self.ids.is_empty() {
+                    return Err(misplaced);
+                }
+                Ok(Some(Item::Request(row.into())))
+            }
+            Record::End(end) => {
+                self.end_log()?;
+                let begun = self.begin.programs == end.programs && self.begin.entries == end.entries;
+                if end != self.seen || !begun {
+                    return Err("it does not have what it says that it has");
+                }
+                self.ended = true;
+                Ok(None)
+            }
+        }
+    }
+
+    fn end_log(&self) -> Result<(), &'static str> {
+        match self.ids.is_empty() || self.log.newest >= FIRST_SEQ {
+            true => Ok(()),
+            false => Err("a program has no entries"),
+        }
+    }
+}
+
+impl Log {
+    fn take(&mut self, entry: &Entry) -> Result<(), &'static str> {
+        let next = if self.newest == 0 { FIRST_SEQ } else { self.newest + 1 };
+        if entry.seq != next {
+            return Err("entries of a log are missing");
+        }
+        let mut named = entry.parents.iter().chain(&entry.target);
+        if named.any(|named| !(FIRST_SEQ..entry.seq).contains(named)) {
+            return Err("an entry names one that does not come before it");
+        }
+        if entry.next_ref < self.next_ref || i64::try_from(entry.next_ref).is_err() {
+            return Err("an entry hands out refs again");
+        }
+        (self.newest, self.next_ref) = (entry.seq, entry.next_ref);
+        Ok(())
+    }
+}
+
+impl<R: Read> Iterator for Items<R> {
+    type Item = Result<Item, FileError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let item = self.next_item().transpose();
+        self.ended |= matches!(item, Some(Err(_)));
+        item
+    }
+}
+
+impl From<ProgramRow> for ProgramInFile {
+    fn from(row: ProgramRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            doc: row.doc,
+            created: Timestamp(row.created),
+            deleted: row.deleted.map(Timestamp),
+            entries: 0,
+        }
+    }
+}
