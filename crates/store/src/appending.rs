@@ -147,6 +147,7 @@ impl Loop {
         else {
             return Ok(false);
         };
+        self.writer.step(Step::BeforeAsking).await?;
         if !self.writer.is_alone() {
             // The lost transaction may not have ended: it has the head until then.
             self.writer.begin_appending([program]).await?;

@@ -237,7 +237,7 @@ impl Loop {
                 .map_err(|failure| CreateProgramError::Storage(failure.into()))?,
             Err(Failure::Unknown(fault)) => {
                 tracing::warn!(error = %fault, "the answer to a creation was lost; asking the database");
-                match self.writer.program_with_id(creation.program.id).await {
+                match self.find_created(creation.program.id).await {
                     Ok(Some(key)) => Ok(key),
                     Ok(None) => match self.try_create(creation).await {
                         Ok(created) => created,
@@ -248,6 +248,12 @@ impl Loop {
             }
             Err(Failure::Fault(fault)) => Err(CreateProgramError::Storage(fault)),
         }
+    }
+
+    /// The program with an id, if the answer that was lost was that it is made.
+    async fn find_created(&mut self, id: Uuid) -> Result<Option<ProgramKey>, Failure> {
+        self.writer.step(Step::BeforeAsking).await?;
+        self.writer.program_with_id(id).await
     }
 
     async fn try_create(

@@ -19,6 +19,8 @@ pub enum Step {
     AfterCommit,
     /// The next thing is to answer the callers.
     BeforeAck,
+    /// The answer of the database was lost; it is about to be asked whether the rows are there.
+    BeforeAsking,
     /// Background writing (objects, snapshots, simulations) is about to start.
     BeforeBackground,
     /// Background writing is durable.
@@ -26,12 +28,13 @@ pub enum Step {
 }
 
 impl Step {
-    /// All steps, in the order in which a write passes them.
-    pub const ALL: [Self; 6] = [
+    /// All steps, in the order in which a write can pass them.
+    pub const ALL: [Self; 7] = [
         Self::BeforeInsert,
         Self::BeforeCommit,
         Self::AfterCommit,
         Self::BeforeAck,
+        Self::BeforeAsking,
         Self::BeforeBackground,
         Self::AfterBackground,
     ];

@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 use crate::committer::{Append, Ticket};
 use crate::entry::{Head, ProgramKey};
 use crate::fault::Fault;
-use crate::faults::Faults;
 use crate::queue::Pending;
 use crate::store::Store;
 use crate::writer::Writer;
@@ -75,7 +74,7 @@ impl Store {
                 // It has been lost since.
                 Err(_) => kept,
             },
-            None => Writer::new(self.access.clone(), Faults::none()),
+            None => Writer::new(self.access.clone(), self.faults.clone()),
         };
         let head = writer.begin_holding(program).await.map_err(Fault::from)?;
         Ok(held(program, writer, head))

@@ -52,6 +52,7 @@ impl Options {
 pub struct Store {
     pub(crate) reader: DatabaseConnection,
     pub(crate) access: Access,
+    pub(crate) faults: Faults,
     pub(crate) actors: ActorCache,
     committer: Committer,
     writing: Mutex<Option<JoinHandle<()>>>,
@@ -72,7 +73,7 @@ impl Store {
             Location::File(path) => sqlite::open(path, &options).await?,
             Location::Postgres(url) => postgres::open(url, &options).await?,
         };
-        let mut writer = Writer::new(access.clone(), options.faults);
+        let mut writer = Writer::new(access.clone(), options.faults.clone());
         writer
             .connect()
             .await
@@ -80,7 +81,17 @@ impl Store {
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
-        Ok(Self { reader, access, actors: ActorCache::default(), committer, writing, location, is_new })
+        let faults = options.faults;
+        Ok(Self {
+            reader,
+            access,
+            faults,
+            actors: ActorCache::default(),
+            committer,
+            writing,
+            location,
+            is_new,
+        })
     }
 
     /// The handle through which entries are appended.
