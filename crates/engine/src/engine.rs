@@ -88,11 +88,16 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 impl Engine {
     /// Starts an engine over an open store. Must be called within a tokio runtime.
     pub fn new(store: Store, limits: Limits, snapshots: SnapshotPolicy) -> Engine {
+        Engine::with_clock(store, limits, snapshots, Clock::default())
+    }
+
+    /// As [`Engine::new`], with a clock that can be set.
+    pub fn with_clock(store: Store, limits: Limits, snapshots: SnapshotPolicy, clock: Clock) -> Engine {
         let simulations = Simulations::new(&limits);
         let feed = Feed::new(&limits);
         let inner = Inner {
             store,
-            clock: Clock,
+            clock,
             limits,
             snapshots,
             simulations,

@@ -53,6 +53,7 @@ mod writing;
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};
+pub use clock::Clock;
 pub use config::{Limits, SnapshotPolicy};
 pub use conflict::{Collision, Conflict};
 pub use cursor::{Cursor, UnknownCursor};

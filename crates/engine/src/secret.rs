@@ -18,7 +18,7 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 pub struct Secret(String);
 
 impl Secret {
-    pub(crate) fn new(clock: Clock) -> Secret {
+    pub(crate) fn new(clock: &Clock) -> Secret {
         let (id, secret) = (digits(clock, ID), digits(clock, SECRET));
         Secret(format!("{PREFIX}{id}_{secret}"))
     }
@@ -56,7 +56,7 @@ pub(crate) fn hash(text: &str) -> [u8; 32] {
 }
 
 /// Random digits of base 62, each as likely as any other.
-fn digits(clock: Clock, count: usize) -> String {
+fn digits(clock: &Clock, count: usize) -> String {
     let mut digits = String::with_capacity(count);
     while digits.len() < count {
         let mut bytes = [0; 64];
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_token_is_written_so_and_not_otherwise() {
-        let (one, other) = (Secret::new(Clock), Secret::new(Clock));
+        let (one, other) = (Secret::new(&Clock::default()), Secret::new(&Clock::default()));
         assert_ne!(one, other);
         assert_eq!(one.reveal().len(), 56);
         assert_eq!(format!("{PREFIX}{}_", one.id()), one.reveal()[..13]);

@@ -51,7 +51,7 @@ impl Engine {
             None => None,
             Some(programs) => Some(self.ids(&programs).await?),
         };
-        let secret = Secret::new(self.0.clock);
+        let secret = Secret::new(&self.0.clock);
         let token = Token {
             id: secret.id().to_owned(),
             name,
