@@ -2,6 +2,7 @@
 
 mod backup;
 mod events;
+mod faults;
 mod fixture;
 mod opening;
 mod past;

@@ -1,0 +1,152 @@
+//! Clients and faults, drawn from a seed: whatever befalls the processes, what was acknowledged is there, once.
+//!
+//! A run is a few rounds. In each, clients ask processes for changes of every kind at the same time, and each process meets
+//! one trouble at most: it dies at a step of the write path, stands still there, is closed with its clients still asking;
+//! a step fails (a full disk, a locked or unwritable database, a device, a connection lost before and after the commit,
+//! again and again) or takes long; its clock is set forth or back. At the end everything is healed, clients ask until they
+//! know what became of their requests, and [`verdict`] compares what they were told with what there is.
+//!
+//! [`plan`] says what happens, [`world`] makes it happen, [`client`] asks and keeps what it was told.
+//!
+//! The plan is a function of the seed alone: the same clients ask the same processes for the same kinds of change, and the
+//! same steps are struck. How those who ask at the same time come one after the other is up to the threads of the database
+//! (SQLite's connections have one each, PostgreSQL has its own scheduling), and so is which of them share a commit; the time
+//! of the runtime is the real one, because time that jumps whenever tasks are idle would run out while the database works.
+//! So a seed that fails may have to be tried a few times.
+
+mod client;
+mod plan;
+mod verdict;
+mod world;
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lmlang_store::Step;
+use lmlang_testdb::TestDb;
+
+use client::{Client, Known};
+use plan::{Plan, Round, Trouble, Work};
+use world::World;
+
+/// Names a seed to be tried alone.
+const SEED: &str = "LMLANG_SEED";
+
+/// Rounds in which everybody is to have found out what became of their requests.
+const SETTLING: usize = 10;
+
+/// How many seeds are tried; one of PostgreSQL's takes much longer.
+fn seeds(alone: bool) -> u64 {
+    match (std::env::var_os("LMLANG_LONG").is_some(), alone) {
+        (true, true) => 10_000,
+        (true, false) => 1_000,
+        (false, true) => 150,
+        (false, false) => 20,
+    }
+}
+
+#[test]
+fn whatever_happens_what_was_acknowledged_is_there_once() {
+    let single = std::env::var(SEED).ok().map(|seed| seed.parse().expect("it is a number"));
+    if let Some(seed) = single {
+        println!("{}", check(seed));
+        return;
+    }
+    let next = AtomicU64::new(0);
+    let count = seeds(std::env::var_os("LMLANG_TEST_POSTGRES").is_none());
+    std::thread::scope(|scope| {
+        // Those who wait for a disk leave the processor to others.
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= count {
+                        return;
+                    }
+                    check(seed);
+                }
+            });
+        }
+    });
+    let struck = world::struck();
+    println!("{count} seeds, {struck:#?}");
+    for step in Step::ALL {
+        assert!(struck.contains_key(&("dies", step)), "no process died at {step:?}");
+    }
+}
+
+/// Tries a seed, and answers with what happened.
+fn check(seed: u64) -> String {
+    let mut trail = String::new();
+    if let Err(wrong) = run(seed, &mut trail) {
+        panic!(
+            "seed {seed}: {wrong}\n\n{trail}\nto try it again: {SEED}={seed} cargo test --workspace --test it -- faults::whatever"
+        );
+    }
+    trail
+}
+
+fn run(seed: u64, trail: &mut String) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let db = runtime.block_on(TestDb::new());
+    drop(runtime);
+    let plan = Plan::draw(seed, db.is_file());
+    let mut world = World::new(db, plan.processes, plan.snapshots);
+    let mut clients: Vec<_> = (0..plan.clients).map(|number| Some(Client::new(number))).collect();
+    let mut known = Known::default();
+    world.heal(&mut clients)?;
+    let first = clients[0].as_mut().expect("nobody works yet");
+    for program in ["shop", "bank"] {
+        world.ask(0, |engine| {
+            let first = &mut *first;
+            async move { first.begin(&engine, program).await }
+        });
+    }
+    meet(&mut clients, &mut known, trail)?;
+    for round in &plan.rounds {
+        writeln!(trail, "{:?} {:?}", round.troubles, round.ahead).expect("it is a string");
+        world.play(round, &mut clients)?;
+        meet(&mut clients, &mut known, trail)?;
+    }
+    world.heal(&mut clients)?;
+    let quiet = Round {
+        troubles: vec![Trouble::None; plan.processes],
+        works: vec![Work { process: 0, asks: Vec::new(), persists: true }; plan.clients],
+        ahead: vec![None; plan.processes],
+    };
+    for round in 0.. {
+        world.play(&quiet, &mut clients)?;
+        meet(&mut clients, &mut known, trail)?;
+        if world.is_whole()
+            && clients.iter().flatten().filter(|client| client.is_settled()).count() == plan.clients
+        {
+            break;
+        }
+        if round == SETTLING {
+            return Err("somebody does not find out what became of a request".to_owned());
+        }
+    }
+    let deeds: Vec<_> = clients.into_iter().flatten().flat_map(|client| client.deeds).collect();
+    known.programs.sort();
+    known.programs.dedup();
+    verdict::judge(&mut world, &deeds, &known.programs)
+}
+
+/// Lets clients tell each other what they know.
+fn meet(clients: &mut [Option<Client>], known: &mut Known, trail: &mut String) -> Result<(), String> {
+    for client in clients.iter_mut().flatten() {
+        for line in client.trail.drain(..) {
+            writeln!(trail, "  {line}").expect("it is a string");
+        }
+        known.learn(std::mem::take(&mut client.found));
+    }
+    if let Some(wrong) = clients.iter_mut().flatten().find_map(|client| client.wrong.take()) {
+        return Err(wrong);
+    }
+    let all = Arc::new(known.clone());
+    for client in clients.iter_mut().flatten() {
+        client.known = Arc::clone(&all);
+    }
+    Ok(())
+}
