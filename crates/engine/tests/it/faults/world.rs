@@ -10,11 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use lmlang_engine::{Clock, Engine, Limits, SnapshotPolicy};
-use lmlang_store::{Action, Fault, Faults, Location, Options, Step, Store};
+use lmlang_store::{Action, Fault, Faults, Location, OpenError, Options, Step, Store};
 use lmlang_testdb::TestDb;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
@@ -234,8 +234,11 @@ struct Process {
     clock: Clock,
     /// The round in which it is started again, or goes on.
     back: usize,
-    /// Whether it stands still in the middle of a round.
+    /// Whether it stands still.
     stands: bool,
+    /// Whether its clients have not come to the end of their round. One can stand still with nobody asking, for what it
+    /// does in the background.
+    serves: bool,
 }
 
 /// The processes over one database.
@@ -295,7 +298,15 @@ impl World {
         let (snapshots, process) = (self.snapshots, &mut self.processes[number]);
         let clock = process.clock.clone();
         let engine = runtime.block_on(async {
-            let store = Store::open(options).await.map_err(|error| format!("cannot be opened: {error:?}"))?;
+            let since = Instant::now();
+            let store = loop {
+                match Store::open(options.clone()).await {
+                    Ok(store) => break store,
+                    // A server may have much to do for others.
+                    Err(OpenError::Database { source: Fault::Busy, .. }) if since.elapsed() < PATIENCE => {}
+                    Err(error) => return Err(format!("cannot be opened: {error:?}")),
+                }
+            };
             // Little in memory, so that older states are read again.
             let limits = Limits { revisions_in_memory: 4, events_in_memory: 8, ..Limits::default() };
             Ok::<_, String>(Engine::with_clock(store, limits, snapshots, clock))
@@ -340,7 +351,9 @@ impl World {
                 Some(running) if process.stands => {
                     running.hook.go_on();
                     process.stands = false;
-                    self.await_ended(vec![number], clients)?;
+                    if process.serves {
+                        self.await_ended(vec![number], clients)?;
+                    }
                 }
                 Some(_) => {}
             }
@@ -377,8 +390,10 @@ impl World {
     }
 
     /// Lets a process serve clients.
-    fn begin(&self, number: usize, clients: Vec<(Client, Work)>, trouble: &Trouble) {
-        let running = self.processes[number].running.as_ref().expect("it is up");
+    fn begin(&mut self, number: usize, clients: Vec<(Client, Work)>, trouble: &Trouble) {
+        let process = &mut self.processes[number];
+        process.serves = true;
+        let running = process.running.as_ref().expect("it is up");
         let closed = match trouble {
             Trouble::None => None,
             Trouble::Closed { after } => Some(*after),
@@ -432,6 +447,7 @@ impl World {
 
     fn end(&mut self, number: usize, ending: &Ending) {
         let process = &mut self.processes[number];
+        process.serves = false;
         match ending {
             Ending::Done => {
                 // What has not happened in its round does not any more.
