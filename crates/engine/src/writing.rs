@@ -85,15 +85,14 @@ impl Engine {
                 // process has been faster.
                 Err(Refused::Again) => self.lost(open).await?,
                 Err(Refused::Failed(error)) => return Err(error),
-                Err(Refused::KeyTaken(number)) => {
-                    let first = self.header(open, number).await?;
-                    let same = first.is_some_and(|entry| entry.idempotency == call.idempotency);
-                    return if same {
-                        Ok(Written::Repeated(number))
-                    } else {
-                        Err(Error::IdempotencyMismatch)
-                    };
-                }
+                Err(Refused::KeyTaken(number)) => match self.header(open, number).await? {
+                    Some(first) if first.idempotency == call.idempotency => {
+                        return Ok(Written::Repeated(number));
+                    }
+                    Some(_) => return Err(Error::IdempotencyMismatch),
+                    // It is in the log, and has not been heard of here.
+                    None => self.lost(open).await?,
+                },
             }
         }
         Err(Error::Overloaded { what: "changes" })

@@ -101,6 +101,27 @@ async fn an_entry_whose_answer_was_lost_is_taken_in_by_the_next_change() {
 }
 
 #[tokio::test]
+async fn a_key_is_known_though_its_entry_has_not_been_heard_of() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
+    fixture.engine.create_checkpoint(&open, "then", None, &call()).await.unwrap();
+    // Another process has done it, or this one without an answer.
+    let columns = "parents, branch, kind, actor, on_behalf_of, message, time, edits, counts, root_hash, next_ref, target, run, step";
+    let (key, digest) = ("6b", blake3::hash(b"k").to_hex());
+    let again = format!(
+        "INSERT INTO log (program, seq, id, idem_key, request_digest, {columns}) \
+         SELECT program, seq + 1, id, x'{key}', x'{digest}', {columns} FROM log WHERE seq = 2"
+    );
+    fixture.db.execute(&again).await;
+    if !fixture.db.is_file() {
+        fixture.db.execute("UPDATE heads SET seq = 3").await;
+    }
+    // By itself the name would be taken.
+    let made = fixture.engine.create_checkpoint(&open, "then", None, &keyed("k")).await.unwrap();
+    assert_eq!((made.entry, open.timeline.head().last), (3, 3));
+}
+
+#[tokio::test]
 async fn a_deletion_is_carried_out_though_its_caller_has_gone() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", &format!("module app\n\n{}", price(0))).await;
