@@ -49,14 +49,15 @@ async fn find(engine: &Engine, program: &str) -> Result<OpenProgram, String> {
 }
 
 /// Waits until a process has heard of an entry.
-async fn hear(open: &OpenProgram, number: u64) -> Result<(), String> {
-    let heard = async {
-        while open.timeline.head().last < number {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    let heard = tokio::time::timeout(PATIENCE, heard).await;
-    heard.map_err(|_| format!("`{}` stays behind entry {number}", open.info().name))
+async fn hear(engine: &Engine, open: &OpenProgram, number: u64) -> Result<(), String> {
+    let failed = |why: String| format!("`{}`, waiting for entry {number}: {why}", open.info().name);
+    let mut events = engine.events(open, None).map_err(|error| failed(error.to_string()))?;
+    while open.timeline.head().last < number {
+        let told = tokio::time::timeout(PATIENCE, events.recv()).await;
+        let told = told.map_err(|_| failed("it stays behind".to_owned()))?;
+        told.transpose().map_err(|error| failed(error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// The logs of programs, read from the database.
@@ -123,7 +124,7 @@ fn compare(deeds: &[Deed], logs: &BTreeMap<String, Vec<Entry>>) -> Result<(), St
 async fn go_back_and_forth(engine: Engine, logs: &BTreeMap<String, Vec<Entry>>) -> Result<(), String> {
     for (program, entries) in logs {
         let open = find(&engine, program).await?;
-        hear(&open, entries.len() as u64).await?;
+        hear(&engine, &open, entries.len() as u64).await?;
         let before = open.timeline.head().main.revision;
         let travel = async |way| {
             let travel = Travel { branch: "main".to_owned(), way, expected_head: None, dry_run: false };
@@ -156,7 +157,7 @@ async fn show(engine: Engine, programs: &[String], known: Shown) -> Result<Shown
     for program in programs {
         let open = find(&engine, program).await?;
         let newest = known.get(program).map_or(0, |(newest, _)| *newest);
-        hear(&open, newest).await?;
+        hear(&engine, &open, newest).await?;
         let head = open.timeline.head();
         let mut tips = BTreeMap::new();
         let names = head.branches.iter().map(|branch| branch.name.clone()).chain(["main".to_owned()]);

@@ -25,8 +25,8 @@ use super::plan::{Blow, Round, Trouble, With, Work};
 /// Within which everybody answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a process waits for another one that stands still with a lock.
-const BUSY: Duration = Duration::from_millis(200);
+/// How long a process waits for another one that stands still with a lock; long enough for a server that has much to do.
+const BUSY: Duration = Duration::from_secs(2);
 
 /// What a process tells of a round.
 enum Report {
