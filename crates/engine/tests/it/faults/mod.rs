@@ -36,6 +36,9 @@ const SEED: &str = "LMLANG_SEED";
 /// Rounds in which everybody is to have found out what became of their requests.
 const SETTLING: usize = 10;
 
+/// Seeds among which every kind of death comes up.
+const ENOUGH: u64 = 100;
+
 /// How many seeds are tried; one of PostgreSQL's takes much longer.
 fn seeds(alone: bool) -> u64 {
     match (std::env::var_os("LMLANG_LONG").is_some(), alone) {
@@ -71,7 +74,8 @@ fn whatever_happens_what_was_acknowledged_is_there_once() {
     });
     let struck = world::struck();
     println!("{count} seeds, {struck:#?}");
-    for step in Step::ALL {
+    // Of a few, none need have died at a given one.
+    for step in Step::ALL.into_iter().filter(|_| count >= ENOUGH) {
         assert!(struck.contains_key(&("dies", step)), "no process died at {step:?}");
     }
 }
