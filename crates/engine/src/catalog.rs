@@ -268,6 +268,10 @@ impl Engine {
         let snapshots = Snapshots::default();
         let timeline = Timeline::start(self, info, head, window, refs, snapshots);
         let open = self.remember(OpenProgram { timeline }).await;
+        if let Err(error) = self.catch_up(&open).await {
+            // It is made; what others have done to it since is heard of with what they do next.
+            tracing::warn!(program = %open.timeline.id(), %error, "a new program could not be brought up to date");
+        }
         self.snapshot_if_due(&open, MAIN_BRANCH, bytes);
         self.tell_program(&open, Change::Added, now);
         Ok(Creation::Created(open))

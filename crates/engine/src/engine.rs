@@ -253,9 +253,7 @@ impl Engine {
         let opened = self.to_end(async move {
             let mut opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
             if let Ok(open) = &opened
-                && !engine.store().is_alone()
-                // What others did between reading it and here, nobody tells.
-                && let Err(error) = engine.take_in_tail(open).await
+                && let Err(error) = engine.catch_up(open).await
             {
                 opened = Err(error);
             }
@@ -266,6 +264,14 @@ impl Engine {
             opened.map(|open| engine.used(open))
         });
         opened.await
+    }
+
+    /// Takes in what other processes did between the reading of a program and its opening: nobody tells of that.
+    pub(crate) async fn catch_up(&self, open: &OpenProgram) -> Result<(), Error> {
+        match self.store().is_alone() {
+            true => Ok(()),
+            false => self.take_in_tail(open).await,
+        }
     }
 
     /// Notes that a program is used.

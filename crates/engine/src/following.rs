@@ -72,11 +72,12 @@ impl Engine {
 impl Follower {
     /// Looks whether something has happened, and has it taken in.
     async fn look(&mut self) -> Result<(), Error> {
-        let open = self.engine.all_opened();
-        if open.is_empty() && !self.engine.0.feed.has_readers() {
+        if self.engine.all_opened().is_empty() && !self.engine.0.feed.has_readers() {
             return Ok(());
         }
+        // The programs after the place: what is opened from here on has what lies before it.
         let position = self.engine.store().position().await?;
+        let open = self.engine.all_opened();
         // A program that is behind stays so until it has come up to its head: it is asked for again then.
         if self.seen == Some(position) {
             return Ok(());
