@@ -42,9 +42,13 @@ impl Engine {
     }
 
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
-        let head = open.timeline.head();
         let unknown = || Error::not_found("revision", at);
         let name: RevisionName = at.parse().map_err(|_| unknown())?;
+        if matches!(&name.base, Base::Number(number) if *number > open.timeline.head().last) {
+            // Another process may have made it a moment ago.
+            self.catch_up(open).await?;
+        }
+        let head = open.timeline.head();
         let mut number = match &name.base {
             Base::Number(number) => *number,
             Base::Hash(digits) => {

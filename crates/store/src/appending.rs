@@ -41,7 +41,10 @@ impl Loop {
         let group = admit(pending, &HashMap::from([(program, head)]));
         let stored = match writer.take_turn().await {
             Ok(()) => store_among_others(&mut writer, &group).await,
-            Err(failure) => Err(failure),
+            Err(failure) => {
+                writer.roll_back().await;
+                Err(failure)
+            }
         };
         self.committer.holders.keep(writer);
         self.settle_all(VecDeque::from([(group, Some(stored))])).await;

@@ -158,7 +158,10 @@ async fn a_replica_that_is_behind_goes_on_from_what_others_did() {
     assert_eq!(apply(&there, adds("one"), &keyed).await, first);
 
     // What one made, another takes back, before it was told.
-    apply(here, adds("two"), &call()).await;
+    // A number that another has just answered is known.
+    let second = apply(here, adds("two"), &call()).await;
+    let stale = Proposal { base: Some(format!("r{second}")), dry_run: true, ..adds("dry") };
+    apply(&there, stale, &call()).await;
     let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
     apply(&there, adds("three"), &call()).await;
     assert_eq!(open.timeline.head().last, 4);

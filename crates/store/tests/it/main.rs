@@ -10,5 +10,6 @@ mod fixture;
 mod log;
 mod objects;
 mod programs;
+mod replicas;
 mod simulations;
 mod tokens;
