@@ -46,6 +46,8 @@ pub(crate) struct Inner {
     processors: Arc<Semaphore>,
     /// Whether the last look at what other processes do has failed.
     pub(crate) unreachable: AtomicBool,
+    /// Whether an open program may lack what other processes did and nobody will tell of again.
+    pub(crate) behind: AtomicBool,
     /// One permit: whose turn it is to make a backup.
     pub(crate) backups: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
@@ -106,6 +108,7 @@ impl Engine {
             deleted: tokio::sync::Mutex::default(),
             processors: Arc::new(Semaphore::new(threads().get())),
             unreachable: AtomicBool::new(false),
+            behind: AtomicBool::new(false),
             backups: Arc::new(Semaphore::new(1)),
             catalog: tokio::sync::Mutex::default(),
             feed,
@@ -251,17 +254,19 @@ impl Engine {
         }
         let (engine, info) = (self.clone(), Arc::clone(info));
         let opened = self.to_end(async move {
-            let mut opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
-            if let Ok(open) = &opened
-                && let Err(error) = engine.catch_up(open).await
-            {
-                opened = Err(error);
+            let opened = cell.get_or_try_init(|| engine.load_live(&info)).await.cloned();
+            drop(cell);
+            let Ok(open) = opened else {
+                engine.forget_unopened(info.id);
+                return opened;
+            };
+            if let Err(error) = engine.catch_up(&open).await {
+                // It is open all the same, for others who have found it.
+                engine.0.behind.store(true, Ordering::Relaxed);
+                return Err(error);
             }
-            match &opened {
-                Ok(_) => engine.let_go(),
-                Err(_) => engine.forget_unopened(info.id),
-            }
-            opened.map(|open| engine.used(open))
+            engine.let_go();
+            Ok(engine.used(open))
         });
         opened.await
     }
@@ -316,10 +321,10 @@ impl Engine {
         self.0.open.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
-    /// Forgets a program that could not be opened.
+    /// Forgets a program that could not be opened, unless others are about to try.
     fn forget_unopened(&self, id: Uuid) {
         let mut open = self.0.open.write().unwrap_or_else(PoisonError::into_inner);
-        if open.get(&id).is_some_and(|cell| cell.get().is_none()) {
+        if open.get(&id).is_some_and(|cell| cell.get().is_none() && Arc::strong_count(cell) == 1) {
             open.remove(&id);
         }
     }

@@ -150,7 +150,7 @@ impl Reader {
         if last { Err(Ended) } else { Ok(()) }
     }
 
-    /// Passes on what the log has beyond what was seen; a gap for what is too much.
+    /// Passes on what the log has beyond what was seen, as far as the head; a gap for what is too much.
     async fn catch_up(&mut self) -> Result<(), Ended> {
         let last = self.open.timeline.head().last;
         if last.saturating_sub(self.seen) > READ_AGAIN {
@@ -166,7 +166,8 @@ impl Reader {
                     return Err(Ended);
                 }
             };
-            for entry in entries {
+            // The log may have more by now: that is told when it is the head, so that who is told of an entry finds it.
+            for entry in entries.into_iter().take_while(|entry| entry.number <= last) {
                 self.pass(Event::Entry(entry)).await?;
             }
         }

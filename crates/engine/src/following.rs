@@ -79,6 +79,9 @@ impl Follower {
         let position = self.engine.store().position().await?;
         let open = self.engine.all_opened();
         // A program that is behind stays so until it has come up to its head: it is asked for again then.
+        if self.engine.0.behind.swap(false, Ordering::Relaxed) {
+            self.seen = None;
+        }
         if self.seen == Some(position) {
             return Ok(());
         }

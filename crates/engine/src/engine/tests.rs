@@ -48,3 +48,19 @@ async fn a_closed_engine_has_answered_and_leaves_no_task() {
     // Though there is a handle to the program still.
     assert_eq!((open.timeline.head().last, engine.0.publishers.len()), (2, 0));
 }
+
+/// Somebody else may be about to open it: who is found by nobody is told of nothing.
+#[tokio::test]
+async fn a_program_that_could_not_be_opened_stays_for_who_tries_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.unwrap();
+    let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+    let id = Uuid::from_u128(1);
+    let next = engine.cell(id);
+    engine.forget_unopened(id);
+    assert!(Arc::ptr_eq(&next, &engine.cell(id)));
+    drop(next);
+    engine.forget_unopened(id);
+    assert!(engine.with_open(|open| open.is_empty()));
+    engine.close().await;
+}

@@ -54,7 +54,10 @@ async fn hear(engine: &Engine, open: &OpenProgram, number: u64) -> Result<(), St
     let mut events = engine.events(open, None).map_err(|error| failed(error.to_string()))?;
     while open.timeline.head().last < number {
         let told = tokio::time::timeout(PATIENCE, events.recv()).await;
-        let told = told.map_err(|_| failed("it stays behind".to_owned()))?;
+        let told = told.map_err(|_| {
+            let (last, reachable) = (open.timeline.head().last, engine.is_reachable());
+            failed(format!("it stays behind, at entry {last}; the database can be reached: {reachable}"))
+        })?;
         told.transpose().map_err(|error| failed(error.to_string()))?;
     }
     Ok(())

@@ -1,0 +1,297 @@
+//! What a long log costs: how much each entry adds to the database, and whether a program with a long log is edited, read
+//! and opened as fast as the same program with a short one.
+//!
+//! Two databases hold one program. The log of one gets a hundred thousand entries of one edit each, by many agents at once,
+//! which together change nothing; the other's stays as it is. Then the same is done with both, turn by turn, and the answers
+//! are compared. One process writes, so all of it is engine and store without HTTP and GraphQL.
+//!
+//! `cargo xtask bench growth`
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lmlang_bench::process::own_cpu;
+use lmlang_bench::report::{Measured, Report, Target, target_folder};
+use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
+use lmlang_engine::{
+    Call, Creation, Engine, HistoryQuery, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
+    SnapshotPolicy,
+};
+use lmlang_history::log::{Actor, ActorKind};
+use lmlang_history::request::{At, EditRequest, InsertNode, ModifyNode, RemoveNode, Rename};
+use lmlang_history::revision::MAIN;
+use lmlang_ir::text::{Detail, print_program};
+use lmlang_ir::{NodeRef, Opcode, Program};
+use lmlang_store::{Options, Store};
+use lmlang_testkit::shapes::{self, Shape};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const NODES: usize = 100_000;
+const SHAPES: [Shape; 2] = [Shape::ManySmall, Shape::FewLarge];
+/// Entries of the long log.
+const ENTRIES: usize = 100_000;
+/// Agents that make them at the same time.
+const AGENTS: usize = 50;
+/// Edits of a turn, one after the other.
+const EDITS: usize = 200;
+/// Pages of history of a turn.
+const PAGES: usize = 50;
+/// How far behind the head the state lies that is asked for: further than what is kept in memory.
+const BACK: u64 = 1_000;
+
+const WHAT: [&str; 4] = ["edit", "page of history", "state 1,000 revisions ago", "open"];
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    let target = target_folder()?.join("bench");
+    std::fs::create_dir_all(&target)?;
+    let folder = tempfile::Builder::new().prefix("growth-").tempdir_in(target)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.thread_keep_alive(Duration::from_secs(3_600)).enable_all();
+    runtime.build()?.block_on(measure(folder.path()))?.publish()?;
+    Ok(())
+}
+
+/// A database with one program.
+struct Subject {
+    shape: Shape,
+    entries: usize,
+    database: PathBuf,
+    engine: Engine,
+    anchors: Arc<Vec<NodeRef>>,
+    series: Series,
+    /// Microseconds of each of [`WHAT`], by round.
+    found: [Vec<f64>; WHAT.len()],
+}
+
+async fn measure(folder: &Path) -> Result<Report, Failure> {
+    let mut report = Report::of("growth");
+    let mut subjects = Vec::new();
+    for shape in SHAPES {
+        // As long as what is looked at needs, and long.
+        for entries in [2 * BACK as usize, ENTRIES] {
+            let mut subject = Subject::of(folder, shape, entries).await?;
+            let empty = subject.size().await?;
+            let start = own_cpu();
+            subject.edit_by_many(entries).await?;
+            let took = (own_cpu() - start).as_secs_f64() * 1e6 / entries as f64;
+            let grown = subject.size().await?.saturating_sub(empty);
+            if entries == ENTRIES {
+                let each = [grown as f64 / entries as f64];
+                let name = format!("{shape:?}: an entry of the log, with its part of the snapshots");
+                report.add(Measured::new(name, "bytes", Spread::of(&each)).target(Target::AtMost(1_000.0)));
+                let name = format!("{shape:?}: an edit while the log grows");
+                report.add(Measured::new(name, "us CPU", Spread::of(&[took])));
+            }
+            subjects.push(subject);
+        }
+    }
+    for (round, order) in orders(subjects.len(), ROUNDS + 1, 4).into_iter().enumerate() {
+        for at in order {
+            let turn = subjects[at].turn().await?;
+            // The first round warms up.
+            if round > 0 {
+                turn.into_iter().zip(&mut subjects[at].found).for_each(|(one, all)| all.push(one));
+            }
+        }
+    }
+    for pair in subjects.chunks(2) {
+        let [short, long] = pair else { continue };
+        for (what, name) in WHAT.iter().enumerate() {
+            let (short_found, found) = (&short.found[what], &long.found[what]);
+            let beside = format!("{} entries", short.entries);
+            let name = format!("{:?}: {name}", long.shape);
+            let measured = Measured::new(name, "us CPU", Spread::of(found));
+            report.add(
+                measured.beside(beside, Spread::of_ratio(found, short_found)).target(Target::AtMost(1.1)),
+            );
+        }
+    }
+    for subject in subjects {
+        subject.engine.close().await;
+    }
+    Ok(report)
+}
+
+async fn engine(database: &Path) -> Result<Engine, Failure> {
+    let store = Store::open(Options::file(database)).await?;
+    let limits = Limits { text_bytes: 64 << 20, ..Limits::default() };
+    Ok(Engine::new(store, limits, SnapshotPolicy::default()))
+}
+
+fn call(agent: usize) -> Call {
+    let client = Some("bench".to_owned());
+    let mut call = Call::by(Actor { name: format!("agent-{agent}"), kind: ActorKind::Agent, client });
+    call.message = Some("makes it a little better".to_owned());
+    let key = uuid::Uuid::now_v7().to_string();
+    call.keyed(Some(&key), key.as_bytes())
+}
+
+fn proposal(edit: EditRequest) -> Proposal {
+    Proposal {
+        program: Selector::Name("program".to_owned()),
+        branch: MAIN.to_owned(),
+        base: None,
+        edits: vec![edit],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    }
+}
+
+/// An addition behind another.
+fn insertion(anchor: NodeRef) -> EditRequest {
+    let anchor = anchor.to_string();
+    EditRequest::InsertNode(InsertNode {
+        name_as: Some("new".to_owned()),
+        op: "add.i64".to_owned(),
+        at: At { after: Some(anchor.clone()), ..At::default() },
+        inputs: vec![Some(anchor.clone()), Some(anchor)],
+        name: None,
+    })
+}
+
+/// Makes one change, and answers with the node that it made.
+async fn propose(engine: &Engine, agent: usize, edit: EditRequest) -> Result<Option<String>, Failure> {
+    match engine.propose(proposal(edit), &call(agent)).await? {
+        Outcome::Applied(applied) => Ok(applied.created.first().map(|(_, of)| of.to_string())),
+        other => Err(format!("not applied: {other:?}").into()),
+    }
+}
+
+/// Four changes that leave everything as it was.
+async fn round_trip(engine: &Engine, agent: usize, anchor: NodeRef) -> Result<(), Failure> {
+    let of = propose(engine, agent, insertion(anchor)).await?.ok_or("a node was made")?;
+    let name = format!("better_{agent}");
+    propose(engine, agent, EditRequest::RenameNode(Rename { of: of.clone(), name })).await?;
+    let op = "mul.i64".to_owned();
+    propose(engine, agent, EditRequest::ModifyNode(ModifyNode { of: of.clone(), op })).await?;
+    let removal = RemoveNode { of, replace_uses_with: None, cascade: false };
+    propose(engine, agent, EditRequest::RemoveNode(removal)).await?;
+    Ok(())
+}
+
+/// Processor time of something, in microseconds for each of `count`.
+async fn cpu<T>(count: usize, work: impl Future<Output = Result<T, Failure>>) -> Result<f64, Failure> {
+    let start = own_cpu();
+    black_box(work.await?);
+    Ok((own_cpu() - start).as_secs_f64() * 1e6 / count as f64)
+}
+
+/// Waits until nothing is done in the background any more.
+async fn settle() {
+    let mut used = Duration::ZERO;
+    while own_cpu() - used > Duration::from_micros(500) {
+        used = own_cpu();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+impl Subject {
+    async fn of(folder: &Path, shape: Shape, entries: usize) -> Result<Subject, Failure> {
+        let database = folder.join(format!("{shape:?}-{entries}.db"));
+        let engine = engine(&database).await?;
+        let text = print_program(&shapes::program(shape, NODES, 1).program, Detail::Standard);
+        let request =
+            NewProgramRequest { name: "program".to_owned(), doc: String::new(), text: Some(text) };
+        let open = match engine.create_program(request, &call(0)).await? {
+            Creation::Created(open) => open,
+            Creation::Rejected { text, .. } => return Err(format!("not made: {text:?}").into()),
+        };
+        let program = program_of(&open);
+        let anchors = program.functions().flat_map(|(_, function)| {
+            let body = function.body();
+            body.nodes().filter(|(_, node)| node.op().code() == Opcode::Add).map(|(of, _)| of).collect::<Vec<_>>()
+        });
+        let anchors = Arc::new(anchors.collect());
+        let (series, found) = (Series::seeded(5), Default::default());
+        Ok(Subject { shape, entries, database, engine, anchors, series, found })
+    }
+
+    /// Makes so many entries by many agents at once.
+    async fn edit_by_many(&mut self, entries: usize) -> Result<(), Failure> {
+        let before = program_of(&self.open().await?).root_hash();
+        let mut agents = tokio::task::JoinSet::new();
+        for agent in 0..AGENTS {
+            let (engine, anchors) = (self.engine.clone(), Arc::clone(&self.anchors));
+            let mut series = Series::seeded(agent as u64);
+            agents.spawn(async move {
+                for _ in 0..entries / AGENTS / 4 {
+                    round_trip(&engine, agent, anchors[series.below(anchors.len())]).await?;
+                }
+                Ok::<(), Failure>(())
+            });
+        }
+        while let Some(ended) = agents.join_next().await {
+            ended??;
+        }
+        settle().await;
+        assert_eq!(before, program_of(&self.open().await?).root_hash(), "the changes cancel out");
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<OpenProgram, Failure> {
+        Ok(self.engine.find(&Selector::Name("program".to_owned())).await?)
+    }
+
+    /// Closes the database and opens it again; answers with the bytes that it took meanwhile.
+    async fn size(&mut self) -> Result<u64, Failure> {
+        self.engine.close().await;
+        let bytes = std::fs::metadata(&self.database)?.len();
+        self.engine = engine(&self.database).await?;
+        Ok(bytes)
+    }
+
+    /// Everything once; the program is then what it was.
+    async fn turn(&mut self) -> Result<[f64; WHAT.len()], Failure> {
+        self.size().await?;
+        settle().await;
+        let open = cpu(1, self.open()).await?;
+        let program = self.open().await?;
+        let newest = program.timeline.head().last;
+        let engine = self.engine.clone();
+        let history = cpu(PAGES, async {
+            for page in 0..PAGES as u64 {
+                let query = HistoryQuery {
+                    newest,
+                    on_way_to: None,
+                    before: newest - 20 * page,
+                    author: None,
+                    touching: None,
+                    kind: None,
+                    limit: 20,
+                };
+                assert_eq!(engine.history(&program, &query).await?.entries.len(), 20);
+            }
+            Ok(())
+        })
+        .await?;
+        let past = cpu(1, async {
+            let found = engine.revision(&program, Some(&format!("r{}", newest - BACK))).await?;
+            Ok(found.checked.program().root_hash())
+        })
+        .await?;
+        settle().await;
+        let anchors: Vec<NodeRef> =
+            (0..EDITS / 4).map(|_| self.anchors[self.series.below(self.anchors.len())]).collect();
+        let edit = cpu(EDITS, async {
+            for anchor in anchors {
+                round_trip(&engine, 0, anchor).await?;
+            }
+            settle().await;
+            Ok(())
+        })
+        .await?;
+        Ok([edit, history, past, open])
+    }
+}
+
+fn program_of(open: &OpenProgram) -> Program {
+    open.timeline.head().main.revision.checked.program().clone()
+}
