@@ -44,7 +44,8 @@ CREATE TABLE "log" (
   "idem_key" blob NULL,
   "request_digest" blob NULL,
   "run" uuid_text NULL,
-  "step" integer NULL
+  "step" integer NULL ,
+  "packed" integer NULL
 );
 
 CREATE INDEX "log_branches" ON "log" ("program", "branch", "seq") WHERE "branch" <> 0;
@@ -60,6 +61,17 @@ CREATE TABLE "objects" (
   "version" smallint NOT NULL,
   "bytes" blob NOT NULL
 );
+
+CREATE TABLE "packs" (
+  "program" integer NOT NULL,
+  "first" integer NOT NULL,
+  "last" integer NOT NULL,
+  "position" integer NOT NULL,
+  "bytes" blob NOT NULL,
+  PRIMARY KEY ("program", "first")
+);
+
+CREATE INDEX "packs_position" ON "packs" ("position");
 
 CREATE TABLE "program_changes" (
   "key" integer NOT NULL PRIMARY KEY,

@@ -25,6 +25,7 @@ mod m20261122_000007_simulations_by_request;
 mod m20261122_000008_api_tokens;
 mod m20261122_000009_branches;
 mod m20261122_000010_several_writers;
+mod m20261122_000011_packs;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000008_api_tokens::Migration),
             Box::new(m20261122_000009_branches::Migration),
             Box::new(m20261122_000010_several_writers::Migration),
+            Box::new(m20261122_000011_packs::Migration),
         ]
     }
 }

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
-use std::sync::atomic::Ordering;
 
 use sea_orm::{EntityTrait, QueryTrait};
 
@@ -162,9 +161,7 @@ impl Loop {
 
     async fn acknowledge(&mut self, group: Vec<Pending>) {
         let entries: usize = group.iter().map(|pending| pending.append.entries.len()).sum();
-        let counters = &self.committer.counters;
-        counters.transactions.fetch_add(u64::from(entries > 0), Ordering::Relaxed);
-        counters.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        self.committer.counters.count(entries);
         for pending in &group {
             if let Some(last) = pending.append.entries.last() {
                 self.heads.insert(pending.append.program, Some(Head::of(last)));

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{EntityTrait, QueryTrait};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
 use crate::appending::{insert_all_entries, numbered};
@@ -117,9 +117,25 @@ pub struct Committer {
 
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) transactions: AtomicU64,
-    pub(crate) entries: AtomicU64,
+    transactions: AtomicU64,
+    entries: AtomicU64,
     connections: AtomicU64,
+    /// Notified at times when logs have grown.
+    pub(crate) grown: Arc<Notify>,
+}
+
+/// How many entries make [`Counters::grown`] notified.
+const GROWN: u64 = 256;
+
+impl Counters {
+    /// Counts a transaction that has appended entries.
+    pub(crate) fn count(&self, entries: usize) {
+        self.transactions.fetch_add(u64::from(entries > 0), Ordering::Relaxed);
+        let before = self.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        if (before + entries as u64) / GROWN > before / GROWN {
+            self.grown.notify_one();
+        }
+    }
 }
 
 impl Committer {
@@ -266,9 +282,7 @@ impl Loop {
         let created = self.writer.finish(outcome).await?;
         self.writer.step(Step::AfterCommit).await?;
         if let Ok(key) = created {
-            let counters = &self.committer.counters;
-            counters.transactions.fetch_add(1, Ordering::Relaxed);
-            counters.entries.fetch_add(creation.entries.len() as u64, Ordering::Relaxed);
+            self.committer.counters.count(creation.entries.len());
             self.heads.insert(key, creation.entries.last().map(Head::of));
         }
         self.writer.step(Step::BeforeAck).await?;

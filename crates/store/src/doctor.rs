@@ -14,6 +14,7 @@ use crate::entry::{Entry, EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Fault;
 use crate::log::of;
 use crate::objects::{Object, ObjectHash};
+use crate::packs;
 use crate::snapshots::Snapshot;
 use crate::store::Store;
 
@@ -262,7 +263,7 @@ async fn check_log(
     let mut check = LogCheck::default();
     let (mut next_ref, mut position, mut branches) = (0, 0, HashSet::new());
     loop {
-        let rows = of(program)
+        let mut rows = of(program)
             .filter(Expr::col(log::Column::Seq).gt(check.newest.cast_signed()))
             .order_by_asc(log::Column::Seq)
             .limit(PAGE)
@@ -271,6 +272,7 @@ async fn check_log(
         if rows.is_empty() {
             break;
         }
+        unpack(view, &mut rows).await?;
         for row in rows {
             report.entries += 1;
             let seq = row.seq.cast_unsigned();
@@ -315,6 +317,21 @@ async fn check_log(
         }
     }
     Ok(check)
+}
+
+/// Fetches what rows have in packs; a row whose pack is damaged stays as it is, and cannot be read.
+async fn unpack(view: &DatabaseTransaction, rows: &mut [log::Model]) -> Result<(), Fault> {
+    match packs::fill(view, rows).await {
+        Err(Fault::Row { .. }) => {}
+        done => return done,
+    }
+    for row in rows {
+        match packs::fill(view, std::slice::from_mut(row)).await {
+            Ok(()) | Err(Fault::Row { .. }) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(())
 }
 
 async fn check_snapshots(

@@ -190,6 +190,7 @@ impl Entry {
             request_digest: Set(digest),
             run: Set(self.origin.map(|origin| origin.run)),
             step: Set(self.origin.map(|origin| origin.step.cast_signed())),
+            packed: NotSet,
         }
     }
 }
@@ -261,6 +262,10 @@ impl TryFrom<log::Model> for Entry {
     type Error = Fault;
 
     fn try_from(row: log::Model) -> Result<Self, Fault> {
+        if row.packed.is_some() {
+            // Whoever reads rows fetches what is packed first.
+            return Err(Fault::Row { table: "log", column: "packed" });
+        }
         let (header, edits) = row.split();
         Entry::read(header, edits)
     }

@@ -10,6 +10,7 @@ use crate::entity::{log, program_changes, programs};
 use crate::entry::Entry;
 use crate::fault::Fault;
 use crate::log::to_row;
+use crate::packs;
 use crate::program_changes::ProgramChange;
 use crate::store::Store;
 
@@ -87,12 +88,14 @@ impl Store {
         let mut rows = match through {
             None => Vec::new(),
             Some(through) => {
-                log::Entity::find()
+                let mut rows = log::Entity::find()
                     .filter(log::Column::Position.gt(to_row(after.log)))
                     .filter(log::Column::Position.lte(through))
                     .order_by_asc(log::Column::Position)
                     .all(&self.reader)
-                    .await?
+                    .await?;
+                packs::fill(&self.reader, &mut rows).await?;
+                rows
             }
         };
         // Read after the log: what changed before one of these rows is there by now. What changed behind the last of
@@ -184,7 +187,7 @@ impl Store {
     }
 }
 
-/// The bytes that reading a row takes, about. Measuring a blob does not read it.
+/// The bytes that a row with its edits takes, about. Measuring a blob does not read it.
 pub(crate) fn stored_bytes() -> SimpleExpr {
-    Expr::cust(r#"CAST(LENGTH("edits") + LENGTH("counts") AS BIGINT)"#)
+    Expr::cust(r#"CAST(LENGTH("edits") + LENGTH("counts") + COALESCE("packed", 0) AS BIGINT)"#)
 }

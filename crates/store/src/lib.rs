@@ -6,7 +6,7 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, feed, objects, snapshots, simulations, tokens, doctor, backup.
+//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, tokens, doctor, backup.
 
 mod actors;
 mod appending;
@@ -25,6 +25,8 @@ mod log;
 mod lookup;
 mod objects;
 mod open;
+mod packing;
+mod packs;
 mod postgres;
 mod program_changes;
 mod program_requests;

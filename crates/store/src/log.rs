@@ -14,6 +14,7 @@ use crate::entity::{heads, log};
 use crate::entry::{Entry, EntryKind, Header, ProgramKey};
 use crate::fault::Fault;
 use crate::feed::{Bound, stored_bytes};
+use crate::packs::{self, Missing};
 use crate::store::Store;
 
 /// Which entries of a log to list.
@@ -27,7 +28,7 @@ pub struct HistoryFilter {
     pub kinds: Vec<EntryKind>,
     /// Only entries by these actors.
     pub actors: Option<Vec<ActorKey>>,
-    /// Only entries in whose edits these bytes stand.
+    /// Only entries in whose edits these bytes can stand: those of older ones are packed and not looked into.
     pub mentioning: Option<Vec<u8>>,
 }
 
@@ -60,7 +61,7 @@ impl Store {
     /// A fault of the database.
     pub async fn entry(&self, program: ProgramKey, seq: u64) -> Result<Option<Entry>, Fault> {
         let row = of(program).filter(log::Column::Seq.eq(seq.cast_signed())).one(&self.reader).await?;
-        row.map(Entry::try_from).transpose()
+        Ok(self.whole(row.into_iter().collect()).await?.pop())
     }
 
     /// The header of the entry with a number.
@@ -120,6 +121,12 @@ impl Store {
             .limit(limit)
             .all(&self.reader)
             .await?;
+        self.whole(rows).await
+    }
+
+    /// The entries of rows, with what is packed of them.
+    async fn whole(&self, mut rows: Vec<log::Model>) -> Result<Vec<Entry>, Fault> {
+        packs::fill(&self.reader, &mut rows).await?;
         rows.into_iter().map(Entry::try_from).collect()
     }
 
@@ -211,9 +218,8 @@ impl Store {
                 .limit(left)
                 .all(&self.reader)
                 .await?;
-            for row in rows {
-                found.push((ProgramKey(row.program), Entry::try_from(row)?));
-            }
+            let programs: Vec<ProgramKey> = rows.iter().map(|row| ProgramKey(row.program)).collect();
+            found.extend(programs.into_iter().zip(self.whole(rows).await?));
         }
         Ok(found)
     }
@@ -255,18 +261,22 @@ impl Store {
         numbers: &[u64],
         bytes: usize,
     ) -> Result<Vec<(u64, Vec<u8>)>, Fault> {
-        let query =
-            numbered(program, numbers).select_only().column(log::Column::Seq).column(log::Column::Edits);
-        let mut rows = query.into_tuple::<(i64, Vec<u8>)>().stream(&self.reader).await?;
+        let columns = [log::Column::Seq, log::Column::Edits, log::Column::Packed];
+        let query = numbered(program, numbers).select_only().columns(columns);
+        let mut rows = query.into_tuple::<(i64, Vec<u8>, Option<i64>)>().stream(&self.reader).await?;
         let (mut found, mut taken) = (Vec::new(), 0);
-        while let Some((seq, edits)) = rows.try_next().await? {
-            taken += edits.len();
-            found.push((seq.cast_unsigned(), edits));
+        while let Some(row) = rows.try_next().await? {
+            let (_, edits, packed) = &row;
+            taken += edits.len() + packed.map_or(0, |packed| packed.unsigned_abs() as usize);
+            found.push(row);
             if taken >= bytes {
                 break;
             }
         }
-        Ok(found)
+        drop(rows);
+        let missing = found.iter_mut().filter_map(|(seq, edits, packed)| Missing::of(*seq, packed, edits));
+        packs::fetch(&self.reader, program.0, missing.collect()).await?;
+        Ok(found.into_iter().map(|(seq, edits, _)| (seq.cast_unsigned(), edits)).collect())
     }
 
     /// How many entries pass a filter.
@@ -344,7 +354,8 @@ impl Store {
             query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
         }
         if let Some(mentioned) = &filter.mentioning {
-            query = query.filter(self.place_in_edits(mentioned).gt(0));
+            let here = self.place_in_edits(mentioned).gt(0);
+            query = query.filter(here.or(log::Column::Packed.is_not_null()));
         }
         query
     }
@@ -376,7 +387,11 @@ pub(crate) async fn fitting(
     let sizes: Vec<i64> = sizes.into_tuple().all(db).await?;
     match bound.fitting(sizes) as u64 {
         0 => Ok(Vec::new()),
-        fitting => Ok(query.limit(fitting).all(db).await?),
+        fitting => {
+            let mut rows = query.limit(fitting).all(db).await?;
+            packs::fill(db, &mut rows).await?;
+            Ok(rows)
+        }
     }
 }
 

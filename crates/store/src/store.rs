@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sea_orm::DatabaseConnection;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::actors::ActorCache;
@@ -13,6 +14,7 @@ use crate::fault::Fault;
 use crate::faults::Faults;
 use crate::location::Location;
 use crate::open::{OpenError, Ready};
+use crate::packing::Packer;
 use crate::writer::{Access, Writer};
 use crate::{postgres, sqlite};
 
@@ -28,6 +30,8 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// Where this process can be asked instead, as other openers are told.
     pub address: Option<String>,
+    /// How many of the newest entries have their edits in their rows; those of older ones are packed.
+    pub unpacked: u64,
     /// The test hook of the write path.
     pub faults: Faults,
 }
@@ -36,7 +40,7 @@ impl Options {
     /// The usual options for a place.
     pub fn new(location: Location) -> Self {
         let busy_timeout = Duration::from_secs(5);
-        Self { location, readers: 4, busy_timeout, address: None, faults: Faults::none() }
+        Self { location, readers: 4, busy_timeout, address: None, unpacked: 4_096, faults: Faults::none() }
     }
 
     /// The usual options for a database file.
@@ -56,6 +60,8 @@ pub struct Store {
     pub(crate) actors: ActorCache,
     committer: Committer,
     writing: Mutex<Option<JoinHandle<()>>>,
+    /// Packing ends when the sender is dropped.
+    packing: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
     location: Location,
     is_new: bool,
 }
@@ -81,6 +87,16 @@ impl Store {
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
+        let packer = Packer::new(reader.clone(), committer.clone(), options.unpacked);
+        let (pack, stop) = oneshot::channel();
+        let packing = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                _ = stop => {}
+                () = packer.run() => {}
+            }
+        });
+        let packing = Mutex::new(Some((pack, packing)));
         let faults = options.faults;
         Ok(Self {
             reader,
@@ -89,6 +105,7 @@ impl Store {
             actors: ActorCache::default(),
             committer,
             writing,
+            packing,
             location,
             is_new,
         })
@@ -122,6 +139,11 @@ impl Store {
     ///
     /// A fault on closing the connections that read; everything acknowledged is safe in any case.
     pub async fn close(&self) -> Result<(), Fault> {
+        let packing = self.packing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((go_on, packing)) = packing {
+            drop(go_on);
+            packing.await.ok();
+        }
         // First the readers: the last connection folds the write-ahead log into the file.
         let readers = self.reader.close_by_ref().await;
         self.committer.close();

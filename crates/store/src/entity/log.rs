@@ -26,6 +26,8 @@ pub(crate) struct Model {
     pub(crate) request_digest: Option<Vec<u8>>,
     pub(crate) run: Option<Uuid>,
     pub(crate) step: Option<i64>,
+    /// Bytes of the edits in a pack; `edits` is empty then.
+    pub(crate) packed: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]

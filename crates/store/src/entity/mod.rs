@@ -5,6 +5,7 @@ pub(crate) mod api_tokens;
 pub(crate) mod heads;
 pub(crate) mod log;
 pub(crate) mod objects;
+pub(crate) mod packs;
 pub(crate) mod program_changes;
 pub(crate) mod program_requests;
 pub(crate) mod programs;

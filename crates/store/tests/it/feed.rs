@@ -100,7 +100,7 @@ async fn it_is_read_as_far_as_its_bytes_are_within_the_bound() {
 }
 
 #[tokio::test]
-async fn it_keeps_its_order_when_the_database_is_packed() {
+async fn it_keeps_its_order_when_the_file_is_vacuumed() {
     let fixture = Fixture::new().await;
     let (a, b) = (fixture.program("a").await, fixture.program("b").await);
     for seq in 2..=5 {

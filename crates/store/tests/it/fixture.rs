@@ -23,8 +23,12 @@ impl Fixture {
     }
 
     pub(crate) async fn with_faults(faults: Faults) -> Self {
+        Self::with_options(|options| Options { faults, ..options }).await
+    }
+
+    pub(crate) async fn with_options(chosen: impl FnOnce(Options) -> Options) -> Self {
         let db = TestDb::new().await;
-        let store = Store::open(Options { faults, ..options_of(&db) }).await.unwrap();
+        let store = Store::open(chosen(options_of(&db))).await.unwrap();
         let actor = author(&store).await;
         Self { db, store, actor }
     }

@@ -9,6 +9,7 @@ mod file;
 mod fixture;
 mod log;
 mod objects;
+mod packing;
 mod programs;
 mod replicas;
 mod simulations;
