@@ -17,8 +17,8 @@ use lmlang_bench::process::own_cpu;
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
 use lmlang_engine::{
-    Call, Creation, Engine, HistoryQuery, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
-    SnapshotPolicy,
+    Call, Creation, Engine, HistoryQuery, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal,
+    Selector, SnapshotPolicy,
 };
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_history::request::{At, EditRequest, InsertNode, ModifyNode, RemoveNode, Rename};
@@ -27,6 +27,7 @@ use lmlang_ir::text::{Detail, print_program};
 use lmlang_ir::{NodeRef, Opcode, Program};
 use lmlang_store::{Options, Store};
 use lmlang_testkit::shapes::{self, Shape};
+use sea_orm::{ConnectionTrait, Database, Statement};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -41,6 +42,10 @@ const AGENTS: usize = 50;
 const EDITS: usize = 200;
 /// Pages of history of a turn.
 const PAGES: usize = 50;
+/// Checkpoints that are made, and branches.
+const MARKS: usize = 1_000;
+/// Rows that are packed at a time.
+const WINDOW: u64 = 256;
 /// How far behind the head the state lies that is asked for: further than what is kept in memory.
 const BACK: u64 = 1_000;
 
@@ -82,12 +87,25 @@ async fn measure(folder: &Path) -> Result<Report, Failure> {
             subject.edit_by_many(entries).await?;
             let took = (own_cpu() - start).as_secs_f64() * 1e6 / entries as f64;
             let grown = subject.size().await?.saturating_sub(empty);
+            subject.until_packed().await?;
+            let packing = (own_cpu() - start).as_secs_f64() * 1e6 / entries as f64 - took;
+            let packed = (subject.size().await? - subject.unused().await?).saturating_sub(empty);
             if entries == ENTRIES {
-                let each = [grown as f64 / entries as f64];
-                let name = format!("{shape:?}: an entry of the log, with its part of the snapshots");
-                report.add(Measured::new(name, "bytes", Spread::of(&each)).target(Target::AtMost(1_000.0)));
+                let [checkpoint, branch] = subject.marks().await?;
+                let bytes = |name: &str, bytes: f64| {
+                    let name = format!("{shape:?}: {name}");
+                    let measured = Measured::new(name, "bytes", Spread::of(&[bytes]));
+                    measured.target(Target::AtMost(1_000.0))
+                };
+                let each = |bytes: u64| bytes as f64 / entries as f64;
+                report.add(bytes("an entry of the log, with its part of the snapshots", each(grown)));
+                report.add(bytes("the same when older entries are packed", each(packed)));
+                report.add(bytes("a checkpoint", checkpoint));
+                report.add(bytes("a branch", branch));
                 let name = format!("{shape:?}: an edit while the log grows");
                 report.add(Measured::new(name, "us CPU", Spread::of(&[took])));
+                let name = format!("{shape:?}: packing, for each entry");
+                report.add(Measured::new(name, "us CPU", Spread::of(&[packing])));
             }
             subjects.push(subject);
         }
@@ -198,8 +216,7 @@ impl Subject {
         let database = folder.join(format!("{shape:?}-{entries}.db"));
         let engine = engine(&database).await?;
         let text = print_program(&shapes::program(shape, NODES, 1).program, Detail::Standard);
-        let request =
-            NewProgramRequest { name: "program".to_owned(), doc: String::new(), text: Some(text) };
+        let request = NewProgramRequest { name: "program".to_owned(), doc: String::new(), text: Some(text) };
         let open = match engine.create_program(request, &call(0)).await? {
             Creation::Created(open) => open,
             Creation::Rejected { text, .. } => return Err(format!("not made: {text:?}").into()),
@@ -207,7 +224,10 @@ impl Subject {
         let program = program_of(&open);
         let anchors = program.functions().flat_map(|(_, function)| {
             let body = function.body();
-            body.nodes().filter(|(_, node)| node.op().code() == Opcode::Add).map(|(of, _)| of).collect::<Vec<_>>()
+            body.nodes()
+                .filter(|(_, node)| node.op().code() == Opcode::Add)
+                .map(|(of, _)| of)
+                .collect::<Vec<_>>()
         });
         let anchors = Arc::new(anchors.collect());
         let (series, found) = (Series::seeded(5), Default::default());
@@ -238,6 +258,50 @@ impl Subject {
 
     async fn open(&self) -> Result<OpenProgram, Failure> {
         Ok(self.engine.find(&Selector::Name("program".to_owned())).await?)
+    }
+
+    /// Makes checkpoints and branches; answers with the bytes that each takes.
+    async fn marks(&mut self) -> Result<[f64; 2], Failure> {
+        let mut found = [0.0; 2];
+        for (kind, found) in found.iter_mut().enumerate() {
+            self.until_packed().await?;
+            let before = self.size().await? - self.unused().await?;
+            let open = self.open().await?;
+            for mark in 0..MARKS {
+                let name = format!("mark_{kind}_{mark}");
+                if kind == 0 {
+                    self.engine.create_checkpoint(&open, &name, None, &call(0)).await?;
+                } else {
+                    self.engine.create_branch(&open, &name, None, &call(0)).await?;
+                }
+            }
+            let after = self.size().await? - self.unused().await?;
+            *found = (after - before) as f64 / MARKS as f64;
+        }
+        Ok(found)
+    }
+
+    /// Waits until all entries but the newest are packed.
+    async fn until_packed(&self) -> Result<(), Failure> {
+        let most = Options::file(&self.database).unpacked + WINDOW;
+        let left = "SELECT (SELECT MAX(position) FROM log) - COALESCE((SELECT MAX(position) FROM packs), 0)";
+        while self.number(left).await? > most {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the file that hold nothing, and are filled before it grows.
+    async fn unused(&self) -> Result<u64, Failure> {
+        Ok(self.number("PRAGMA freelist_count").await? * self.number("PRAGMA page_size").await?)
+    }
+
+    /// The number that a query answers.
+    async fn number(&self, query: &str) -> Result<u64, Failure> {
+        let db = Database::connect(format!("sqlite://{}?mode=ro", self.database.display())).await?;
+        let row = db.query_one_raw(Statement::from_string(db.get_database_backend(), query)).await?;
+        db.close().await?;
+        Ok(row.ok_or("a query answers")?.try_get_by_index::<i64>(0)?.unsigned_abs())
     }
 
     /// Closes the database and opens it again; answers with the bytes that it took meanwhile.

@@ -6,18 +6,19 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use lmlang_bench::http::find;
-use lmlang_bench::load::{Caller, once};
 use lmlang_ir::text::{Detail, print_program};
 use lmlang_testkit::shapes::{self, Shape};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::http::find;
+use crate::load::{Caller, once};
+
 /// Nodes of a program.
 const NODES: usize = 1_000;
 
 /// Why, as it stands in the log.
-pub(crate) const MESSAGE: &str = "set a constant";
+pub const MESSAGE: &str = "set a constant";
 
 /// What a client sends again and again, with other variables.
 const EDIT: &str = "mutation Edit($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename \
@@ -27,14 +28,19 @@ const EDIT: &str = "mutation Edit($input: ProposeEditInput!) { proposeEdit(input
 
 /// A program on the server.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
-    pub(crate) id: String,
+pub struct Program {
+    /// Its id.
+    pub id: String,
     /// Its constants.
-    pub(crate) constants: Vec<String>,
+    pub constants: Vec<String>,
 }
 
 /// Makes a program and finds its constants.
-pub(crate) fn create(server: SocketAddr, name: &str, seed: u64) -> io::Result<Program> {
+///
+/// # Errors
+///
+/// When the server does not answer, or refuses.
+pub fn create(server: SocketAddr, name: &str, seed: u64) -> io::Result<Program> {
     let text = print_program(&shapes::program(Shape::ManySmall, NODES, seed).program, Detail::Standard);
     let made = once(
         server,
@@ -63,7 +69,11 @@ pub(crate) fn create(server: SocketAddr, name: &str, seed: u64) -> io::Result<Pr
 }
 
 /// The number of the newest revision.
-pub(crate) fn head(server: SocketAddr, program: &Program) -> io::Result<u64> {
+///
+/// # Errors
+///
+/// When the server does not answer, or knows no such program.
+pub fn head(server: SocketAddr, program: &Program) -> io::Result<u64> {
     let asked = once(
         server,
         &json!({
@@ -77,19 +87,20 @@ pub(crate) fn head(server: SocketAddr, program: &Program) -> io::Result<u64> {
 
 /// One who edits.
 #[derive(Debug)]
-pub(crate) struct Editor {
+pub struct Editor {
     start: String,
     /// The nodes that a request changes.
     nodes: Vec<String>,
     /// What they are set to next, shared so that no edit finds its value there already.
     next: Rc<Cell<u64>>,
     /// Requests that were acknowledged.
-    pub(crate) applied: u64,
+    pub applied: u64,
 }
 
 impl Editor {
     /// Sets so many constants of a program in each request, others than editors with other numbers.
-    pub(crate) fn of(program: &Program, number: usize, edits: usize, next: &Rc<Cell<u64>>) -> Editor {
+    #[must_use]
+    pub fn of(program: &Program, number: usize, edits: usize, next: &Rc<Cell<u64>>) -> Editor {
         let start = format!(
             r#"{{"query":{},"variables":{{"input":{{"programId":"{}","message":"{MESSAGE}","idempotencyKey":""#,
             Value::from(EDIT),

@@ -2,9 +2,10 @@
 //! client that costs little, and servers as processes of their own.
 //!
 //! Absolute figures on a shared machine mean little, so each is set beside something that ran in the same rounds, in
-//! shuffled order, after both gave the same answer. It knows nothing of what is measured: that is in `benches`, a file
-//! or a folder for each block. Read [`rounds`], then [`report`]; [`load`] over [`http`] and [`process`] are for servers.
+//! shuffled order, after both gave the same answer. What is measured is in `benches`, a file or a folder for each block.
+//! Read [`rounds`], then [`report`]; [`load`] over [`http`] and [`process`] are for servers, [`editor`] is a client of ours.
 
+pub mod editor;
 pub mod http;
 pub mod load;
 pub mod process;

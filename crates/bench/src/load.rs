@@ -20,6 +20,11 @@ pub trait Caller {
     ///
     /// What is wrong with it.
     fn answered(&mut self, answer: &[u8]) -> Result<(), String>;
+
+    /// How long it thinks before it asks again.
+    fn pause(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// What callers did together.
@@ -105,6 +110,10 @@ async fn ask<C: Caller>(
         let done = Instant::now();
         waited.push(u32::try_from((done - now).as_micros()).unwrap_or(u32::MAX));
         now = done;
+        if !caller.pause().is_zero() {
+            tokio::time::sleep(caller.pause()).await;
+            now = Instant::now();
+        }
     }
     Ok((caller, began, waited, now))
 }

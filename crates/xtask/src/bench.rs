@@ -11,7 +11,7 @@ use crate::process;
 use crate::workspace::{Workspace, items};
 
 /// Benchmarks of the binary, which is built first with the same profile.
-const OF_THE_BINARY: &[&str] = &["durable_edits", "lists"];
+const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "readers"];
 
 /// Runs every benchmark, or the one called `name`, in the profile made for measuring.
 ///

@@ -7,7 +7,6 @@
 //! `cargo xtask bench durable_edits`; once that has built the server, `cargo bench -p lmlang-bench --bench durable_edits
 //! -- TEXT` measures only what has the text in its name.
 
-mod editor;
 mod peer;
 
 use std::cell::Cell;
@@ -18,12 +17,12 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
+use lmlang_bench::editor::{Editor, Program, create, head};
 use lmlang_bench::load::{Caller, drive};
 use lmlang_bench::process::{Server, own_cpu, start_lmlang};
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Spread, orders};
 
-use crate::editor::{Editor, Program, create, head};
 use crate::peer::Inserter;
 
 #[global_allocator]

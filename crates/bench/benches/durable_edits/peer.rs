@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
+use lmlang_bench::editor::MESSAGE;
 use lmlang_bench::http::find;
 use lmlang_bench::load::Caller;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
@@ -23,8 +24,6 @@ use sea_orm::{
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use uuid::Uuid;
-
-use crate::editor::MESSAGE;
 
 /// The table `log`, as the migrations make it.
 mod log {
