@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_bench::process::own_cpu;
+use lmlang_bench::process::{cpu, own_cpu, settle};
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
 use lmlang_engine::{
@@ -36,7 +36,8 @@ use lmlang_verify::{Findings, full, local};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const SIZES: [usize; 2] = [1_000, 100_000];
+/// The sizes, and how many times more something may cost there than at the first.
+const SIZES: [(usize, f64); 3] = [(1_000, 1.0), (100_000, 2.5), (1_000_000, 4.0)];
 const SHAPES: [Shape; 2] = [Shape::ManySmall, Shape::FewLarge];
 /// Operations of a turn, each.
 const OPERATIONS: usize = 100;
@@ -48,15 +49,18 @@ const SNAPSHOT_EDITS: usize = 128;
 const STEPS: usize = 200;
 /// Revisions that are kept in memory, as readers do.
 const KEPT: usize = 8;
-/// The most that something may cost at the larger size, in terms of the smaller.
-const GROWTH: f64 = 2.5;
+/// The most that something may take in the largest program, in microseconds.
+const MOST: f64 = 1_000.0;
+/// What that is asked of.
+const BOUNDED: [&str; 2] = ["undo of 10", "difference of 10 edits"];
 
-const WHAT: [&str; 9] = [
+const WHAT: [&str; 10] = [
     "edit",
     "edit of 10",
     "undo of 10",
     "dry run",
     "checkpoint",
+    "difference of 10 edits",
     "difference of 100 edits",
     "in memory: edit, snapshot, hash",
     "in memory: LOCAL verification",
@@ -105,7 +109,7 @@ async fn measure(folder: &Path) -> Result<Report, Failure> {
     ];
     let mut subjects = Vec::new();
     for shape in SHAPES {
-        for size in SIZES {
+        for (size, _) in SIZES {
             subjects.push(Subject::of(&engines, shape, size).await?);
         }
     }
@@ -138,20 +142,15 @@ fn program_of(open: &OpenProgram) -> Program {
     open.timeline.head().main.revision.checked.program().clone()
 }
 
-/// Processor time of something, in microseconds for each of `count`.
-async fn cpu<T>(count: usize, work: impl Future<Output = Result<T, Failure>>) -> Result<f64, Failure> {
-    let start = own_cpu();
-    black_box(work.await?);
-    Ok((own_cpu() - start).as_secs_f64() * 1e6 / count as f64)
-}
-
-/// Waits until nothing is done in the background any more.
-async fn settle() {
-    let mut used = Duration::ZERO;
-    while own_cpu() - used > Duration::from_micros(500) {
-        used = own_cpu();
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+/// Processor time of comparing two revisions.
+async fn difference(before: &Program, after: &Program) -> Result<f64, Failure> {
+    cpu(10, async {
+        for _ in 0..10 {
+            black_box(diff(before, after));
+        }
+        Ok(())
+    })
+    .await
 }
 
 impl Subject {
@@ -256,15 +255,12 @@ impl Subject {
     async fn turn(&mut self, [bare, usual]: &[Engine; 2]) -> Result<[f64; WHAT.len()], Failure> {
         let open = self.open[0].clone();
         let start = program_of(&open);
-        let edit = self.propose(bare, OPERATIONS, 1, false).await?;
-        let changed = program_of(&open);
-        let difference = cpu(10, async {
-            for _ in 0..10 {
-                black_box(diff(&start, &changed));
-            }
-            Ok(())
-        })
-        .await?;
+        let mut edit = self.propose(bare, BATCH, 1, false).await? * BATCH as f64;
+        let small_difference = difference(&start, &program_of(&open)).await?;
+        let others = OPERATIONS - BATCH;
+        edit += self.propose(bare, others, 1, false).await? * others as f64;
+        edit /= OPERATIONS as f64;
+        let difference = difference(&start, &program_of(&open)).await?;
         self.undo(bare, &open, OPERATIONS).await?;
         assert_eq!(start.root_hash(), program_of(&open).root_hash(), "undo leads back");
         let batch = self.propose(bare, OPERATIONS, BATCH, false).await?;
@@ -279,7 +275,7 @@ impl Subject {
             for name in &names {
                 bare.create_checkpoint(&open, name, None, &call()).await?;
             }
-            Ok(())
+            Ok::<(), Failure>(())
         })
         .await?;
         for name in &names {
@@ -288,7 +284,7 @@ impl Subject {
         let (step, check) = self.memory.turn();
         let usual_open = self.open[1].clone();
         let stored = self.with_snapshots(usual, &usual_open).await?;
-        Ok([edit, batch, undo, dry_run, checkpoint, difference, step, check, stored])
+        Ok([edit, batch, undo, dry_run, checkpoint, small_difference, difference, step, check, stored])
     }
 
     /// Edits while snapshots are stored in the background, until both are done.
@@ -300,7 +296,7 @@ impl Subject {
                 engine.propose(proposal, &call()).await?;
             }
             settle().await;
-            Ok(())
+            Ok::<(), Failure>(())
         })
         .await?;
         let back = Travel {
@@ -350,16 +346,24 @@ fn report(subjects: &[Subject]) -> Report {
     let mut report = Report::of("engine");
     for (what, name) in WHAT.iter().enumerate() {
         for subject in subjects {
-            let smaller = |other: &&Subject| other.shape == subject.shape && other.size < subject.size;
+            let [(smallest, _), .., (largest, _)] = SIZES;
+            let smaller = |other: &&Subject| {
+                other.shape == subject.shape && other.size == smallest && subject.size != smallest
+            };
+            let growth = SIZES.iter().find(|(size, _)| *size == subject.size).map_or(1.0, |(_, most)| *most);
             let found = &subject.found[what];
-            let name = format!("{name}; {:?}, {} nodes", subject.shape, subject.size);
-            let measured = Measured::new(name, "us CPU", Spread::of(found));
+            let subject_name = format!("{:?}, {} nodes", subject.shape, subject.size);
+            let measured = Measured::new(format!("{name}; {subject_name}"), "us CPU", Spread::of(found));
             report.add(match subjects.iter().find(smaller) {
                 None => measured,
                 Some(small) => measured
                     .beside(format!("{} nodes", small.size), Spread::of_ratio(found, &small.found[what]))
-                    .target(Target::AtMost(GROWTH)),
+                    .target(Target::AtMost(growth)),
             });
+            if BOUNDED.contains(name) && subject.size == largest {
+                let name = format!("{name}; {subject_name}, by itself");
+                report.add(Measured::new(name, "us CPU", Spread::of(found)).target(Target::AtMost(MOST)));
+            }
         }
     }
     report

@@ -8,12 +8,11 @@
 //! `cargo xtask bench growth`
 
 use std::error::Error;
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_bench::process::own_cpu;
+use lmlang_bench::process::{cpu, own_cpu, settle};
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
 use lmlang_engine::{
@@ -195,22 +194,6 @@ async fn round_trip(engine: &Engine, agent: usize, anchor: NodeRef) -> Result<()
     Ok(())
 }
 
-/// Processor time of something, in microseconds for each of `count`.
-async fn cpu<T>(count: usize, work: impl Future<Output = Result<T, Failure>>) -> Result<f64, Failure> {
-    let start = own_cpu();
-    black_box(work.await?);
-    Ok((own_cpu() - start).as_secs_f64() * 1e6 / count as f64)
-}
-
-/// Waits until nothing is done in the background any more.
-async fn settle() {
-    let mut used = Duration::ZERO;
-    while own_cpu() - used > Duration::from_micros(500) {
-        used = own_cpu();
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
 impl Subject {
     async fn of(folder: &Path, shape: Shape, entries: usize) -> Result<Subject, Failure> {
         let database = folder.join(format!("{shape:?}-{entries}.db"));
@@ -333,12 +316,12 @@ impl Subject {
                 };
                 assert_eq!(engine.history(&program, &query).await?.entries.len(), 20);
             }
-            Ok(())
+            Ok::<(), Failure>(())
         })
         .await?;
         let past = cpu(1, async {
             let found = engine.revision(&program, Some(&format!("r{}", newest - BACK))).await?;
-            Ok(found.checked.program().root_hash())
+            Ok::<_, Failure>(found.checked.program().root_hash())
         })
         .await?;
         settle().await;
@@ -349,7 +332,7 @@ impl Subject {
                 round_trip(&engine, 0, anchor).await?;
             }
             settle().await;
-            Ok(())
+            Ok::<(), Failure>(())
         })
         .await?;
         Ok([edit, history, past, open])

@@ -1,5 +1,6 @@
 //! Servers as processes of their own, and the processor time that they use.
 
+use std::hint::black_box;
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -109,6 +110,26 @@ fn lmlang() -> io::Result<PathBuf> {
 pub fn own_cpu() -> Duration {
     let told = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(told.tv_sec.unsigned_abs(), u32::try_from(told.tv_nsec).unwrap_or_default())
+}
+
+/// Processor time of this process for some work, in microseconds for each of `count`.
+///
+/// # Errors
+///
+/// Those of the work.
+pub async fn cpu<T, E>(count: usize, work: impl Future<Output = Result<T, E>>) -> Result<f64, E> {
+    let start = own_cpu();
+    black_box(work.await?);
+    Ok((own_cpu() - start).as_secs_f64() * 1e6 / count as f64)
+}
+
+/// Waits until this process does nothing in the background any more.
+pub async fn settle() {
+    let mut used = Duration::ZERO;
+    while own_cpu() - used > Duration::from_micros(500) {
+        used = own_cpu();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Ticks of a second in the files of processes; Linux has no other value.
