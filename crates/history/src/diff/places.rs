@@ -56,15 +56,16 @@ impl Displaced {
         let run = |start| b.nodes_after(region, start).take_while(|node| !self.all.contains(node));
         let survivors: Vec<(NodeRef, usize)> =
             after.iter().filter_map(|node| Some((*node, *ranks.get(node)?))).collect();
-        let weighed: Vec<(usize, u64)> = survivors
-            .iter()
-            .map(|(node, rank)| (*rank, 1 + run(*node).take(LONG - 1).count() as u64))
-            .collect();
-        let stays: HashSet<NodeRef> = survivors
-            .iter()
-            .zip(heaviest_increasing(&weighed, ranks.len()))
-            .filter_map(|((node, _), stays)| stays.then_some(*node))
-            .collect();
+        let stays: HashSet<NodeRef> = if survivors.is_sorted_by_key(|(_, rank)| *rank) {
+            // Nothing has moved; looking along the runs would be most of the work.
+            survivors.iter().map(|(node, _)| *node).collect()
+        } else {
+            let weigh =
+                |(node, rank): &(NodeRef, usize)| (*rank, 1 + run(*node).take(LONG - 1).count() as u64);
+            let weighed: Vec<(usize, u64)> = survivors.iter().map(weigh).collect();
+            let stays = survivors.iter().zip(heaviest_increasing(&weighed, ranks.len()));
+            stays.filter_map(|((node, _), stays)| stays.then_some(*node)).collect()
+        };
         let mut nodes = Vec::new();
         for start in after.iter().filter(|node| !stays.contains(node)) {
             nodes.push(*start);
