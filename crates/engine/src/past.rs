@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use lmlang_history::Touched;
+use lmlang_history::{Edit, EntityChange, Touched, touched};
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_history::record::{mention, touches};
-use lmlang_ir::Ref;
+use lmlang_ir::{Program, Ref};
 use lmlang_store::{FIRST_SEQ, HistoryFilter, ProgramKey};
 
 use crate::branches::MAIN_BRANCH;
@@ -169,6 +169,21 @@ impl Engine {
         }
         headers.sort_unstable_by_key(|header| std::cmp::Reverse(header.number));
         Ok(headers)
+    }
+
+    /// What an entry made of the entities that its edits touch, each once, by number.
+    ///
+    /// Costs as much as was edited; the state before the entry is looked for only if functions were removed, for what was
+    /// in them.
+    pub async fn touched_by(&self, open: &OpenProgram, entry: &Header) -> Result<Vec<EntityChange>, Error> {
+        let edits = self.edits(open, entry.number).await?;
+        let removed = edits.iter().any(|edit| matches!(edit, Edit::RemoveFunction { .. }));
+        let before = match entry.parents.first().filter(|_| removed) {
+            Some(parent) => self.state(open, *parent).await?,
+            None => None,
+        };
+        let before = before.map_or_else(Program::new, |before| before.checked.program().clone());
+        self.compute(move || touched(&edits, &before)).await
     }
 
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.

@@ -41,6 +41,12 @@ impl Engine {
         self.content_header(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
     }
 
+    /// The header of the entry that a caller names, whether or not it changes the content. Builds no state.
+    pub async fn entry_named(&self, open: &OpenProgram, at: &str) -> Result<Arc<Header>, Error> {
+        let number = self.number_of(open, at).await?;
+        self.header(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
+    }
+
     async fn number_of(&self, open: &OpenProgram, at: &str) -> Result<u64, Error> {
         let unknown = || Error::not_found("revision", at);
         let name: RevisionName = at.parse().map_err(|_| unknown())?;

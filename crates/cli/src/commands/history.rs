@@ -1,4 +1,4 @@
-//! `lmlang history`: the revisions of a program.
+//! `lmlang history`: the revisions of a program, or one of them with what it touched.
 
 use std::str::FromStr;
 
@@ -19,9 +19,12 @@ use crate::view::View;
 pub(crate) struct Args {
     /// The program, by name or id.
     program: String,
+    /// One revision, with what it made, changed and removed, and what is left of that.
+    #[arg(conflicts_with_all = ["by", "touching"])]
+    revision: Option<String>,
     #[command(flatten)]
     view: View,
-    /// How many at most.
+    /// How many at most; of one revision, how much of what it touched.
     #[arg(long, short = 'n', default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Only those by this author.
@@ -36,13 +39,30 @@ const DOCUMENT: &str =
     "query($id: ID, $name: String, $at: String, $first: Int!, $after: String, $author: String, $touching: String) {
   program(id: $id, name: $name, at: $at) {
     history(first: $first, after: $after, author: $author, touching: $touching) {
-      nodes {
-        number branch kind createdAt actor { name } message checkpoint rootHash
-        parents { number } target { number } changed { added removed modified }
-      }
-      pageInfo { hasNextPage endCursor }
+      nodes { ...Shown } pageInfo { hasNextPage endCursor }
     }
   }
+}";
+
+const ONE: &str = "query($id: ID, $name: String, $at: String, $revision: String!) {
+  program(id: $id, name: $name, at: $at) { revision(at: $revision) { ...Shown } }
+}";
+
+const TOUCHED: &str =
+    "query($id: ID, $name: String, $at: String, $revision: String!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    revision(at: $revision) {
+      touched(first: $first, after: $after) {
+        nodes { ref kind change alive path provenance { modifiedIn { number } } }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}";
+
+const SHOWN: &str = "fragment Shown on Revision {
+  number branch kind createdAt actor { name } message checkpoint rootHash
+  parents { number } target { number } changed { added removed modified }
 }";
 
 #[derive(Debug, Deserialize)]
@@ -128,18 +148,93 @@ impl Revision {
     }
 }
 
+#[derive(Debug, Deserialize)]
+struct One<T> {
+    revision: T,
+}
+
+#[derive(Debug, Deserialize)]
+struct Touching {
+    touched: Page<Touched>,
+}
+
+/// An entity that a revision touched, and what is left of it.
+#[derive(Debug, Deserialize)]
+struct Touched {
+    #[serde(rename = "ref")]
+    of: String,
+    kind: String,
+    change: String,
+    alive: bool,
+    path: Option<String>,
+    provenance: Option<Provenance>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Provenance {
+    modified_in: Numbered,
+}
+
+impl Touched {
+    fn json(&self) -> Value {
+        json!({
+            "ref": self.of,
+            "kind": self.kind.to_ascii_lowercase(),
+            "change": self.change.to_ascii_lowercase(),
+            "alive": self.alive,
+            "path": self.path,
+            "modifiedIn": self.provenance.as_ref().map(|found| format!("r{}", found.modified_in.number)),
+        })
+    }
+
+    /// What became of it, and by which revision it is as it is, if not by the one that is shown.
+    fn row(&self, shown: u64) -> [String; 4] {
+        let modified = self.provenance.as_ref().map(|found| found.modified_in.number);
+        let since = modified.filter(|number| *number != shown).map(|number| format!("as r{number} left it"));
+        let left = if self.alive { since.unwrap_or_default() } else { "gone".to_owned() };
+        [self.change.to_ascii_lowercase(), self.of.clone(), self.path.clone().unwrap_or_default(), left]
+    }
+}
+
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let mut variables = args.view.of(&args.program);
+    if let Some(revision) = &args.revision {
+        variables["revision"] = revision.clone().into();
+        return one(args, variables, settings, output);
+    }
     variables["author"] = args.by.clone().into();
     variables["touching"] = args.touching.map(|touched| touched.to_string()).into();
     let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {
         let page = |answer: About<History>| answer.program.history;
-        client.list(DOCUMENT, variables, args.limit as usize, page).await
+        client.list(&format!("{DOCUMENT}\n{SHOWN}"), variables, args.limit as usize, page).await
     })?;
     let json: Vec<Value> = revisions.iter().map(Revision::json).collect();
     output.data(&json, || columns(&revisions.iter().map(Revision::row).collect::<Vec<_>>()))?;
     if more {
         say(format_args!("older revisions are left out; `-n {}` shows more", args.limit.saturating_mul(2)));
+    }
+    Ok(Exit::Success)
+}
+
+/// Shows one revision, with what it touched.
+fn one(args: &Args, mut variables: Value, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let (shown, (touched, more)) = with_client(settings, Missing::Refuse, async |client| {
+        let shown: About<One<Revision>> = client.ask(&format!("{ONE}\n{SHOWN}"), &variables).await?;
+        // A name may be that of another revision by now.
+        variables["revision"] = format!("r{}", shown.program.revision.number).into();
+        let page = |answer: About<One<Touching>>| answer.program.revision.touched;
+        let touched = client.list(TOUCHED, variables, args.limit as usize, page).await?;
+        Ok((shown.program.revision, touched))
+    })?;
+    let mut json = shown.json();
+    json["touched"] = touched.iter().map(Touched::json).collect();
+    output.data(&json, || {
+        let touched: Vec<_> = touched.iter().map(|one| one.row(shown.number)).collect();
+        columns(&[shown.row()]) + &columns(&touched)
+    })?;
+    if more {
+        say(format_args!("the rest is left out; `-n {}` shows more", args.limit.saturating_mul(2)));
     }
     Ok(Exit::Success)
 }

@@ -38,6 +38,7 @@ pub mod search;
 pub mod simulation;
 pub mod subscription;
 pub mod token;
+pub mod touched;
 pub mod trace_batch;
 pub mod types;
 pub mod verification;

@@ -215,13 +215,21 @@ impl Program {
         self.view_id().branch()
     }
 
-    /// The revision that is looked at; null for a dry run, or when the content cannot be read.
-    async fn revision(&self) -> Nullable<Revision> {
+    /// The revision that is looked at, null for a dry run; or another one, seen from this one.
+    async fn revision(
+        &self,
+        #[graphql(desc = "Which, named as for `program(at:)`; without it, the one that is looked at.")]
+        at: Option<String>,
+    ) -> Nullable<Revision> {
         let view = match self.view().await {
             Ok(view) => view,
             Err(error) => return nullable(Err(error)),
         };
-        view.is_stored().then(|| Ok(Revision::new(view, view.revision().entry.clone())))
+        let Some(at) = at else {
+            return view.is_stored().then(|| Ok(Revision::new(view, view.revision().entry.clone())));
+        };
+        let entry = view.engine().entry_named(view.open(), &at).await;
+        nullable(entry.map(|entry| Revision::new(view, entry)).map_err(fail))
     }
 
     /// Hash of the whole content; null when it cannot be read.

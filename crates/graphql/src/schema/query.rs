@@ -253,23 +253,24 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
         }
         GlobalId::Entity(view, of) => {
             let view = View::find(engine, &view.to_string(), None).await?;
-            match view.program().place(of).ok_or_else(|| view.missing("object", of))? {
-                Place::Module(of) => Ok(Node::Module(Module::new(&view, of)?)),
-                Place::Type(of) => Ok(Node::TypeDef(TypeDef::new(&view, of)?)),
-                Place::Function(of) => Ok(Node::Function(Function::new(&view, of)?)),
-                Place::Region(function, of) => {
-                    Ok(Node::Region(Region::new(&Function::new(&view, function)?, of)))
-                }
-                Place::Variable(function, of) => Ok(Node::Var(Var::new(Function::new(&view, function)?, of))),
-                Place::Contract(function, of) => {
-                    Ok(Node::Contract(Contract::new(Function::new(&view, function)?, of)))
-                }
-                Place::Node(function, of) => {
-                    Ok(Node::ComputeNode(ComputeNode::new(&Function::new(&view, function)?, of)))
-                }
-                // They have refs and no ids of their own.
-                Place::Member(..) | Place::Storage(_) => Err(missing()),
-            }
+            let place = view.program().place(of).ok_or_else(|| view.missing("object", of))?;
+            entity(&view, place)?.ok_or_else(missing)
         }
     }
+}
+
+/// What stands at a place of the program that a view looks at; nothing for what has a ref and no id of its own.
+pub(crate) fn entity(view: &View, place: Place) -> std::result::Result<Option<Node>, ApiError> {
+    Ok(Some(match place {
+        Place::Module(of) => Node::Module(Module::new(view, of)?),
+        Place::Type(of) => Node::TypeDef(TypeDef::new(view, of)?),
+        Place::Function(of) => Node::Function(Function::new(view, of)?),
+        Place::Region(function, of) => Node::Region(Region::new(&Function::new(view, function)?, of)),
+        Place::Variable(function, of) => Node::Var(Var::new(Function::new(view, function)?, of)),
+        Place::Contract(function, of) => Node::Contract(Contract::new(Function::new(view, function)?, of)),
+        Place::Node(function, of) => {
+            Node::ComputeNode(ComputeNode::new(&Function::new(view, function)?, of))
+        }
+        Place::Member(..) | Place::Storage(_) => return Ok(None),
+    }))
 }

@@ -16,6 +16,7 @@ use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
+use crate::schema::touched::{self, TouchedEntity};
 use crate::schema::view::{View, not_found, nullable};
 use crate::transport::budget;
 
@@ -166,6 +167,22 @@ impl Revision {
             Err(error) => return nullable(Err(error)),
         };
         nullable(self.edits_on(&page).await)
+    }
+
+    /// What it made, changed and removed, each entity once, by ref, and what is left of it in the view that the revision was
+    /// asked for in. A function comes and goes with all that is in it. What the edits of one revision make and take away
+    /// again is not listed.
+    async fn touched(
+        &self,
+        #[graphql(default = 100)] first: i32,
+        after: Option<String>,
+        #[graphql(desc = "Only what is still alive, or only what is not.")] alive: Option<bool>,
+    ) -> Option<Result<Connection<TouchedEntity>>> {
+        let page = match PageRequest::new(first, after) {
+            Ok(page) => page,
+            Err(error) => return nullable(Err(error)),
+        };
+        nullable(touched::touched(&self.view, &self.entry, &page, alive).await)
     }
 
     /// How much that is.

@@ -28,10 +28,9 @@ pub(super) fn listed(function: &Function) -> impl Iterator<Item = Ref> + '_ {
     variables.chain(contracts).chain(body.nodes().map(|(node, _)| node.into()))
 }
 
-/// The numbers of everything in a function, regions included.
-pub(super) fn parts(function: &Function) -> impl Iterator<Item = u64> + '_ {
-    let regions = function.body().regions().map(|(region, _)| region.number());
-    regions.chain(listed(function).map(|part| part.number))
+/// The refs of everything in a function, regions included.
+pub(super) fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
+    function.body().regions().map(|(region, _)| region.into()).chain(listed(function))
 }
 
 /// In what the maps of two bodies differ: found out once, looked at from several sides.

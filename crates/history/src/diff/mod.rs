@@ -8,6 +8,7 @@ mod body;
 pub(crate) mod places;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use lmlang_ir::{FuncRef, Function, FunctionHead, ModuleRef, Place, Program, Ref,
 
 use crate::edit::{Edit, FunctionEdit};
 use body::{BodyChanges, BodyDiff};
+
+pub use touched::touched;
 
 /// How two revisions differ.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +47,7 @@ pub struct FunctionChange {
     pub modified: Vec<Ref>,
 }
 
-/// A module, type or storage that differs.
+/// An entity that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntityChange {
     /// The entity.
@@ -176,7 +179,7 @@ impl Clashes {
             match changed {
                 FunctionSides::Added(after) => {
                     clashes.check(a, function.number());
-                    body::parts(after).for_each(|part| clashes.check(a, part));
+                    body::parts(after).for_each(|part| clashes.check(a, part.number));
                 }
                 FunctionSides::Both { body, .. } => {
                     body.new_parts().for_each(|part| clashes.check(a, part));

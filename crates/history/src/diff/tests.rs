@@ -75,6 +75,38 @@ proptest! {
     }
 
     #[test]
+    fn edits_touch_what_their_difference_lists(grow in choices(60), then in choices(25)) {
+        let mut mutator = Mutator::grown(&grow);
+        let before = mutator.program.clone();
+        let edits = mutator.mutate(&then);
+        let found = diff(&before, &mutator.program);
+        let listed = |changes: &[EntityChange], change: ChangeKind| -> BTreeSet<Ref> {
+            let counted = |one: &&EntityChange| one.of.kind != lmlang_ir::RefKind::Region;
+            changes.iter().filter(counted).filter(|one| one.change == change).map(|one| one.of).collect()
+        };
+        let functions = |list: fn(&FunctionChange) -> &[Ref]| -> BTreeSet<Ref> {
+            let refs = found.functions.iter().flat_map(list).copied();
+            refs.filter(|of| of.kind != lmlang_ir::RefKind::Region).collect()
+        };
+        let kinds: [(ChangeKind, fn(&FunctionChange) -> &[Ref]); 3] = [
+            (ChangeKind::Added, |one| &one.added),
+            (ChangeKind::Removed, |one| &one.removed),
+            (ChangeKind::Modified, |one| &one.modified),
+        ];
+        let [of_diff, of_edits] = [&found.edits, &edits].map(|edits| touched(edits, &before));
+        for (change, list) in kinds {
+            let others = found.others.iter().filter(|one| match one.change {
+                ChangeKind::Added | ChangeKind::Removed => one.change == change,
+                ChangeKind::Modified | ChangeKind::Renamed | ChangeKind::Moved => change == ChangeKind::Modified,
+            });
+            let expect: BTreeSet<Ref> = functions(list).into_iter().chain(others.map(|one| one.of)).collect();
+            prop_assert_eq!(&listed(&of_diff, change), &expect);
+            // What edits change they can take back, and of two nodes that change places either can be the one that moved.
+            prop_assert!(change == ChangeKind::Modified || listed(&of_edits, change) == expect);
+        }
+    }
+
+    #[test]
     fn taking_edits_back_is_the_identity(grow in choices(80), then in choices(40)) {
         let mut mutator = Mutator::grown(&grow);
         let before = mutator.program.clone();
