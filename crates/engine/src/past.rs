@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lmlang_history::{Edit, EntityChange, Touched, touched};
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_history::record::{mention, touches};
+use lmlang_history::{Edit, EntityChange, Touched, touched};
 use lmlang_ir::{Program, Ref};
 use lmlang_store::{FIRST_SEQ, HistoryFilter, ProgramKey};
 
@@ -31,6 +31,21 @@ pub struct HistoryQuery {
     pub kind: Option<RevisionKind>,
     /// How many at most.
     pub limit: usize,
+}
+
+impl HistoryQuery {
+    /// So many entries at most, of all up to one.
+    pub fn up_to(newest: u64, limit: usize) -> HistoryQuery {
+        HistoryQuery {
+            newest,
+            on_way_to: None,
+            before: u64::MAX,
+            author: None,
+            touching: None,
+            kind: None,
+            limit,
+        }
+    }
 }
 
 /// A revision, and the branch on which somebody looks at it: its own, or one that begins there.
@@ -230,13 +245,9 @@ impl Engine {
         let missing = || Error::not_found("revision", format!("r{revision}"));
         let branch = self.header(open, revision).await?.ok_or_else(missing)?.branch;
         let query = HistoryQuery {
-            newest: revision,
             on_way_to: Some(Place { revision, branch }),
-            before: u64::MAX,
-            author: None,
             touching: Some(of),
-            kind: None,
-            limit,
+            ..HistoryQuery::up_to(revision, limit)
         };
         Ok(self.history(open, &query).await?.entries)
     }

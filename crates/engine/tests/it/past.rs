@@ -15,16 +15,6 @@ func two() -> (i64) {
 }
 ";
 
-const ALL: HistoryQuery = HistoryQuery {
-    newest: u64::MAX,
-    on_way_to: None,
-    before: u64::MAX,
-    author: None,
-    touching: None,
-    kind: None,
-    limit: 100,
-};
-
 /// `one` in odd revisions, `two`, which mentions it, in even ones.
 async fn work(fixture: &Fixture) {
     for number in 2..=12 {
@@ -51,8 +41,7 @@ async fn edits_are_read_only_when_they_are_asked_for() {
     let fixture = fixture.reopened(&[unreadable]).await;
     let open = fixture.find("shop").await;
     let newest = open.timeline.head().last;
-    let query = HistoryQuery { newest, ..ALL };
-    let page = fixture.engine.history(&open, &query).await.unwrap();
+    let page = fixture.engine.history(&open, &HistoryQuery::up_to(newest, 100)).await.unwrap();
     let numbers: Vec<u64> = page.entries.iter().map(|entry| entry.number).collect();
     assert_eq!(numbers, (1..=12).rev().collect::<Vec<u64>>());
     assert!(page.entries.iter().all(|entry| entry.counts.added > 0), "{page:?}");
@@ -81,7 +70,7 @@ async fn entries_that_touch_something_are_counted_over_the_whole_log() {
         let total = numbers.len() as u64;
         let (mut found, mut before) = (Vec::new(), u64::MAX);
         loop {
-            let query = HistoryQuery { newest, before, touching: of(name), limit: 2, ..ALL };
+            let query = HistoryQuery { before, touching: of(name), ..HistoryQuery::up_to(newest, 2) };
             assert_eq!(fixture.engine.history_len(&open, &query).await.unwrap(), total, "{name}");
             let page = fixture.engine.history(&open, &query).await.unwrap();
             found.extend(page.entries.iter().map(|entry| entry.number));
@@ -92,9 +81,9 @@ async fn entries_that_touch_something_are_counted_over_the_whole_log() {
         }
         assert_eq!(found, numbers, "{name}");
     }
-    let everything = HistoryQuery { newest: 7, limit: 2, ..ALL };
+    let everything = HistoryQuery::up_to(7, 2);
     assert_eq!(fixture.engine.history_len(&open, &everything).await.unwrap(), 7);
-    let by_nobody =
-        HistoryQuery { author: Some("nobody".to_owned()), newest, touching: of("app::one"), ..ALL };
+    let (author, touching) = (Some("nobody".to_owned()), of("app::one"));
+    let by_nobody = HistoryQuery { author, touching, ..HistoryQuery::up_to(newest, 100) };
     assert_eq!(fixture.engine.history_len(&open, &by_nobody).await.unwrap(), 0);
 }

@@ -268,9 +268,7 @@ pub(crate) fn entity(view: &View, place: Place) -> std::result::Result<Option<No
         Place::Region(function, of) => Node::Region(Region::new(&Function::new(view, function)?, of)),
         Place::Variable(function, of) => Node::Var(Var::new(Function::new(view, function)?, of)),
         Place::Contract(function, of) => Node::Contract(Contract::new(Function::new(view, function)?, of)),
-        Place::Node(function, of) => {
-            Node::ComputeNode(ComputeNode::new(&Function::new(view, function)?, of))
-        }
+        Place::Node(function, of) => Node::ComputeNode(ComputeNode::new(&Function::new(view, function)?, of)),
         Place::Member(..) | Place::Storage(_) => return Ok(None),
     }))
 }

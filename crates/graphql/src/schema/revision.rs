@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use chrono::{DateTime, TimeZone, Utc};
-use lmlang_engine::MAIN_BRANCH;
+use lmlang_engine::{HistoryQuery, MAIN_BRANCH};
 use lmlang_history::log::{self, Header};
 use lmlang_history::revision::MAIN;
 
@@ -234,14 +234,13 @@ pub(crate) async fn history(
     // What was removed since is known by its ref.
     let named = |given: String| given.parse().or_else(|_| view.entity_named(&given));
     let touching = touching.map(named);
-    let query = lmlang_engine::HistoryQuery {
-        newest: view.newest_entry(),
+    let query = HistoryQuery {
         on_way_to: Some(view.stored_place()),
         before: page.after_number()?.unwrap_or(u64::MAX),
         author,
         touching: touching.transpose()?,
         kind: kind.map(Into::into),
-        limit: page.first,
+        ..HistoryQuery::up_to(view.newest_entry(), page.first)
     };
     let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
     let total = match counted {
@@ -388,15 +387,7 @@ async fn earlier_marks(
     let mut named = BTreeMap::new();
     let mut before = newest.saturating_add(1);
     loop {
-        let query = lmlang_engine::HistoryQuery {
-            newest,
-            on_way_to: None,
-            before,
-            author: None,
-            touching: None,
-            kind: Some(kind),
-            limit: MAX_PAGE,
-        };
+        let query = HistoryQuery { before, kind: Some(kind), ..HistoryQuery::up_to(newest, MAX_PAGE) };
         let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
         for entry in &found.entries {
             before = entry.number;

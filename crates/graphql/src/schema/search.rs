@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_graphql::InputObject;
+use lmlang_engine::HistoryQuery;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
 use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::{
@@ -239,14 +240,11 @@ async fn changed(
     let newest = view.newest_entry();
     let mut before = newest + 1;
     loop {
-        let query = lmlang_engine::HistoryQuery {
-            newest,
+        let query = HistoryQuery {
             on_way_to: Some(view.stored_place()),
             before,
             author: author.map(str::to_owned),
-            touching: None,
-            kind: None,
-            limit: 500,
+            ..HistoryQuery::up_to(newest, 500)
         };
         let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
         for entry in &found.entries {

@@ -78,9 +78,11 @@ impl TouchedEntity {
     async fn path(&self) -> Option<Text> {
         let named = |name: Option<&Name>| name.map(ToString::to_string);
         let path = match self.place()? {
-            Place::Module(_) | Place::Type(_) | Place::Member(..) | Place::Function(_) | Place::Storage(_) => {
-                self.view.program().path(self.change.of)
-            }
+            Place::Module(_)
+            | Place::Type(_)
+            | Place::Member(..)
+            | Place::Function(_)
+            | Place::Storage(_) => self.view.program().path(self.change.of),
             Place::Region(of, _) | Place::Contract(of, _) => self.inside(of, |_| None),
             Place::Variable(of, variable) => {
                 self.inside(of, |body| named(body.variable(variable)?.name.as_ref()))
