@@ -26,7 +26,8 @@ impl<'a> Headers<'a> {
         Headers { engine, open, known: HashMap::new() }
     }
 
-    async fn get(&mut self, number: u64) -> Result<Arc<Header>, Error> {
+    /// The header of the entry with a number, which may be submitted and not stored yet.
+    pub(crate) async fn get(&mut self, number: u64) -> Result<Arc<Header>, Error> {
         if let Some(recent) = self.open.timeline.recent(number) {
             return Ok(Arc::clone(&recent.entry));
         }

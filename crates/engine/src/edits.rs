@@ -12,6 +12,7 @@ use lmlang_history::{ChangeCounts, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
+use crate::ancestry::Headers;
 use crate::blame::blame;
 use crate::branches::{MAIN_BRANCH, Tip};
 use crate::catalog::Selector;
@@ -20,8 +21,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
 use crate::merging::carry_over;
-use crate::opening::{changes_content, threads};
-use crate::past::{HistoryQuery, Place};
+use crate::opening::threads;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::writing::Next::Content;
@@ -144,7 +144,7 @@ impl Engine {
             return Ok(
                 match self.plan_edits(&open, base.clone()?, Arc::new(proposal), &head, refs, call).await? {
                     Err(refusal) => refusal,
-                    Ok((next, _, after)) => self.applied(open, &base?, next, false, after).await?,
+                    Ok((next, _, after)) => next.applied(open, false, after),
                 },
             );
         }
@@ -164,7 +164,7 @@ impl Engine {
             }
         };
         match self.write(&open, call, plan).await? {
-            Written::Stored((next, after)) => self.applied(open, &base?, next, true, after).await,
+            Written::Stored((next, after)) => Ok(next.applied(open, true, after)),
             Written::Left(outcome) => {
                 let told = if text > TOLD_TEXT { outcome.without_state() } else { outcome.clone() };
                 let branch = open.timeline.head().number_of(&branch).unwrap_or(MAIN_BRANCH);
@@ -186,43 +186,23 @@ impl Engine {
         }
     }
 
-    /// What became of a change set that was applied.
-    async fn applied(
-        &self,
-        program: OpenProgram,
-        base: &Base,
-        prepared: Prepared,
-        committed: bool,
-        after: Arc<Revision>,
-    ) -> Result<Outcome, Error> {
-        let Prepared { before, created, .. } = prepared;
-        let rebased_over = self.since(&program, base, &before).await?;
-        Ok(Outcome::Applied(Applied { program, committed, rebased_over, before, after, created }))
-    }
-
-    /// The revisions of the content after a base up to a revision, oldest first; the newest of them, if there are many.
+    /// The revisions of the content after a base up to one that builds on it, oldest first; the newest of them, if there are
+    /// many. The newest need not be stored yet.
     async fn since(
         &self,
         open: &OpenProgram,
         base: &Base,
         newest: &Revision,
     ) -> Result<Vec<Arc<Header>>, Error> {
-        let number = newest.entry.number;
-        let Some(base) = base.as_ref().filter(|base| base.entry.number < number) else {
-            return Ok(Vec::new());
-        };
-        let query = HistoryQuery {
-            newest: number,
-            on_way_to: Some(Place { revision: number, branch: newest.entry.branch }),
-            before: u64::MAX,
-            author: None,
-            touching: None,
-            kind: None,
-            limit: usize::try_from(number - base.entry.number).unwrap_or(MOST_TOLD).min(MOST_TOLD),
-        };
-        let entries = self.history(open, &query).await?.entries.into_iter();
-        let since = entries.take_while(|entry| entry.number > base.entry.number);
-        let mut since: Vec<_> = since.filter(|entry| changes_content(entry.kind)).collect();
+        let Some(base) = base else { return Ok(Vec::new()) };
+        let (mut headers, mut since) = (Headers::new(self, open), Vec::new());
+        let mut next = Some(newest.entry.number);
+        while let Some(number) = next.filter(|number| *number > base.entry.number && since.len() < MOST_TOLD)
+        {
+            let header = headers.get(number).await?;
+            next = header.parents.first().copied();
+            since.push(header);
+        }
         since.reverse();
         Ok(since)
     }
@@ -238,10 +218,12 @@ impl Engine {
         call: &Call,
     ) -> Result<Result<(Prepared, Entry, Arc<Revision>), Outcome>, Error> {
         let tip = self.tip(open, head, &proposal.branch).await?;
-        let mut next = match self.apply(open, base, proposal, &tip, refs).await? {
+        let mut next = match self.apply(open, base.clone(), proposal, &tip, refs).await? {
             Ok(next) => next,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        // Not once it is stored: then nobody is told that it was not.
+        next.rebased_over = self.since(open, &base, &tip.revision).await?;
         let program = next.checked.program();
         let header = Header {
             counts: next.counts,
@@ -326,6 +308,16 @@ struct Prepared {
     edits: Vec<lmlang_history::Edit>,
     counts: ChangeCounts,
     created: Vec<(Option<String>, Ref)>,
+    /// Revisions that it was carried over, oldest first.
+    rebased_over: Vec<Arc<Header>>,
+}
+
+impl Prepared {
+    /// What became of the change set.
+    fn applied(self, program: OpenProgram, committed: bool, after: Arc<Revision>) -> Outcome {
+        let Prepared { before, created, rebased_over, .. } = self;
+        Outcome::Applied(Applied { program, committed, rebased_over, before, after, created })
+    }
 }
 
 /// Applies a change set to the state that the caller saw, and carries it over what has happened since.
@@ -383,7 +375,8 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         errors.extend(missing.cloned());
     }
     if errors.is_empty() {
-        return Ok(Prepared { before, checked, refs, edits, counts, created });
+        let rebased_over = Vec::new();
+        return Ok(Prepared { before, checked, refs, edits, counts, created, rebased_over });
     }
     let finding = |diagnostic: Diagnostic| {
         let (edit, path) = blame(checked.program(), &proposal.edits, &touched, &diagnostic).unzip();

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
-use lmlang_engine::{Call, Distance, Error, Event, Outcome, Proposal, Selector, Way};
+use lmlang_engine::{Call, Distance, Error, Event, Limits, Outcome, Proposal, Selector, Way};
 use lmlang_history::request::{EditRequest, ReplaceText};
 use lmlang_ir::text::{Detail, print_program};
 
@@ -52,6 +52,29 @@ fn proposal(base: &str, number: u64) -> Proposal {
         require_complete: false,
         verify_all: false,
     }
+}
+
+/// Whoever is told of a fault of the database has changed nothing.
+#[tokio::test]
+async fn what_cannot_be_answered_is_not_stored() {
+    let limits = Limits { revisions_in_memory: 1, ..Limits::default() };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    let other = "func other() -> () {\n  return\n}\n";
+    let open = fixture.create("shop", &format!("module app\n\n{}\n{other}", price(0))).await;
+    for _ in 2..=5 {
+        fixture.replace("shop", "app::other", other).await;
+    }
+    // The revisions that it is carried over are part of the answer.
+    fixture.db.execute("update log set counts = x'00' where seq = 4").await;
+    let refused = fixture.engine.propose(proposal("r2", 1), &call()).await;
+    assert!(matches!(refused, Err(Error::Damaged { entry: 4, .. })), "{refused:?}");
+    assert_eq!(open.timeline.head().last, 5);
+    fixture.db.execute("update log set counts = (select counts from log where seq = 3) where seq = 4").await;
+    let Ok(Outcome::Applied(applied)) = fixture.engine.propose(proposal("r2", 1), &call()).await else {
+        panic!("it can be read again");
+    };
+    let numbers: Vec<u64> = applied.rebased_over.iter().map(|entry| entry.number).collect();
+    assert_eq!((numbers, open.timeline.head().last), (vec![3, 4, 5], 6));
 }
 
 #[tokio::test]
