@@ -4,7 +4,7 @@
 //! simulations on bounded threads. It does not know how requests arrive or what answers look like.
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
-//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`] and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
+//! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
@@ -15,6 +15,7 @@ mod blame;
 pub mod branches;
 pub mod catalog;
 pub mod checkpoints;
+mod choosing;
 mod clock;
 pub mod config;
 pub mod conflict;
@@ -53,6 +54,7 @@ mod writing;
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};
+pub use choosing::Which;
 pub use clock::Clock;
 pub use config::{Limits, SnapshotPolicy};
 pub use conflict::{Collision, Conflict};
@@ -67,7 +69,7 @@ pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview, Resolution};
 pub use past::{HistoryPage, HistoryQuery, Place};
 pub use request::Call;
-pub use reverting::{RevertRequest, Reverted, Which};
+pub use reverting::{RevertRequest, Reverted};
 pub use secret::Secret;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
 pub use stream::{Batch, Batching};

@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::ancestry::Headers;
 use crate::branches::Tip;
+use crate::choosing::{Which, in_line, taken_back};
 use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -39,21 +40,6 @@ pub struct RevertRequest {
     pub expected_head: Option<String>,
     /// Whether to stop before anything is stored.
     pub dry_run: bool,
-}
-
-/// Which revisions to take back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// Those that the caller names.
-    Revisions(Vec<String>),
-    /// All that an author has made.
-    Author(String),
-    /// All that a flow's run has made.
-    Run(Uuid),
-    /// So many of an author's newest ones.
-    Newest(String, usize),
-    /// An author's newest ones that were taken back, if the author has made none since; so many times.
-    TakenBack(String, usize),
 }
 
 /// What became of it.
@@ -186,8 +172,9 @@ impl Engine {
         if request.which.count() == 0 {
             return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(NothingToDo::NoStep.to_string()))));
         }
-        let Some(undertaking) = self.undertaking(open, request, &tip).await? else {
-            return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(request.nothing()))));
+        let undertaking = match self.undertaking(open, request, &tip).await? {
+            Ok(undertaking) => undertaking,
+            Err(reason) => return Ok(refused(&tip, Reverted::nothing(Arrival::Nothing(reason)))),
         };
         let newest = tip.revision.checked.clone();
         let work = move || {
@@ -224,17 +211,17 @@ impl Engine {
         Ok(Planned { tip, done: Ok(Arc::new(done)) })
     }
 
-    /// What is to be taken back, with all that has happened since; nothing if there is nothing.
+    /// What is to be taken back, with all that has happened since; or why there is nothing.
     async fn undertaking(
         &self,
         open: &OpenProgram,
         request: &RevertRequest,
         tip: &Tip,
-    ) -> Result<Option<Undertaking>, Error> {
+    ) -> Result<Result<Undertaking, String>, Error> {
         let newest = tip.revision.entry.number;
         let named = self.named_by_request(open, request).await?;
         if named.is_empty() && matches!(request.which, Which::Revisions(_)) {
-            return Ok(None);
+            return Ok(Err(request.nothing()));
         }
         let back_to = named.first().copied();
         let line = self.made_of(open, newest, back_to, &request.which).await?;
@@ -242,9 +229,9 @@ impl Engine {
             Which::Revisions(_) => named,
             which => which.choose(&line),
         };
-        let Some(oldest) = asked.first().copied() else { return Ok(None) };
+        let Some(oldest) = asked.first().copied() else { return Ok(Err(request.nothing())) };
         for number in &asked {
-            match line.iter().find(|header| header.number == *number) {
+            match in_line(&line, *number) {
                 Some(header) if header.parents.is_empty() => {
                     let message = format!("r{number} made the program: there is nothing before it");
                     return Err(Error::bad_request(message));
@@ -259,6 +246,9 @@ impl Engine {
                     return Err(Error::bad_request(message));
                 }
             }
+        }
+        if asked.is_subset(&taken_back(&line)) {
+            return Ok(Err(request.nothing_of(&asked)));
         }
         let headers: Vec<Arc<Header>> = line.into_iter().filter(|header| header.number >= oldest).collect();
         if headers.len() > MOST {
@@ -278,7 +268,7 @@ impl Engine {
             Some(before) => before,
             None => self.state(open, first).await?.ok_or_else(missing)?.checked.clone(),
         };
-        Ok(Some(Undertaking { before: before.program().clone(), steps, asked }))
+        Ok(Ok(Undertaking { before: before.program().clone(), steps, asked }))
     }
 
     async fn named_by_request(
@@ -333,7 +323,7 @@ impl Engine {
         let line = self.made_of(open, before.entry.number, removed.first().copied(), &request.which).await?;
         let line = line.into_iter().rev();
         let (gone, kept): (Vec<_>, Vec<_>) = line.partition(|header| removed.contains(&header.number));
-        let also = &after.entry.also_reverts;
+        let also: BTreeSet<u64> = after.entry.also_reverts.iter().copied().collect();
         let (also_removed, removed) =
             gone.into_iter().partition(|header: &Arc<Header>| also.contains(&header.number));
         Ok(Reverted {
@@ -362,6 +352,15 @@ fn too_far(span: usize) -> Error {
 }
 
 impl RevertRequest {
+    /// Why nothing is done about entries that were taken back already.
+    fn nothing_of(&self, asked: &BTreeSet<u64>) -> String {
+        let branch = &self.branch;
+        match asked.first().filter(|_| asked.len() == 1) {
+            Some(number) => format!("r{number} was taken back on `{branch}` already"),
+            None => format!("all of these revisions were taken back on `{branch}` already"),
+        }
+    }
+
     fn nothing(&self) -> String {
         let branch = &self.branch;
         match &self.which {
@@ -376,81 +375,6 @@ impl RevertRequest {
                 )
             }
         }
-    }
-}
-
-impl Which {
-    fn count(&self) -> usize {
-        match self {
-            Which::Newest(_, count) | Which::TakenBack(_, count) => *count,
-            Which::Revisions(_) | Which::Author(_) | Which::Run(_) => usize::MAX,
-        }
-    }
-
-    /// Whether older entries than those of a line make no difference to what is chosen.
-    fn has_chosen(&self, line: &[Arc<Header>]) -> bool {
-        let oldest = line.last().map_or(0, |header| header.number);
-        let looks_at = |header: &Arc<Header>| header.taken_back().all(|number| number >= oldest);
-        self.choice(line).1 && line.iter().all(looks_at)
-    }
-
-    /// Whether an entry is asked for by who made it.
-    fn holds(&self, header: &Header) -> bool {
-        match self {
-            Which::Revisions(_) => false,
-            Which::Author(author) | Which::Newest(author, _) => header.actor.name == *author,
-            Which::Run(run) => header.origin.is_some_and(|origin| origin.run == run.into_bytes()),
-            Which::TakenBack(..) => header.kind == RevisionKind::Revert,
-        }
-    }
-
-    /// Chooses among the entries that a content is made of, newest first.
-    fn choose(&self, line: &[Arc<Header>]) -> BTreeSet<u64> {
-        self.choice(line).0
-    }
-
-    /// What is chosen, and whether that is all, whatever is older.
-    fn choice(&self, line: &[Arc<Header>]) -> (BTreeSet<u64>, bool) {
-        let mut taken_back = BTreeSet::new();
-        let mut chosen = BTreeSet::new();
-        for header in line {
-            if taken_back.contains(&header.number) || header.parents.is_empty() {
-                continue;
-            }
-            let reverts = header.kind == RevisionKind::Revert;
-            match self {
-                // A change by the author ends what could be brought back.
-                Which::TakenBack(author, _) if header.actor.name == *author && !reverts => {
-                    return (chosen, true);
-                }
-                Which::TakenBack(..) if reverts && self.brings_back(header, line) => {
-                    chosen.insert(header.number);
-                }
-                Which::TakenBack(..) | Which::Revisions(_) => {}
-                Which::Author(_) | Which::Run(_) | Which::Newest(..) => {
-                    if !reverts && self.holds(header) {
-                        chosen.insert(header.number);
-                    }
-                }
-            }
-            if reverts {
-                taken_back.extend(header.taken_back());
-            }
-            if chosen.len() >= self.count() {
-                return (chosen, true);
-            }
-        }
-        (chosen, false)
-    }
-
-    /// Whether an entry took back what is to be brought back: something that the author made.
-    fn brings_back(&self, revert: &Header, line: &[Arc<Header>]) -> bool {
-        let Which::TakenBack(author, _) = self else { return false };
-        let made = |number: u64| line.iter().find(|header| header.number == number);
-        revert
-            .taken_back()
-            .filter_map(made)
-            .any(|header| header.actor.name == *author && header.kind != RevisionKind::Revert)
     }
 }
 

@@ -1,0 +1,111 @@
+//! Which of the revisions that a content is made of are to be taken back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lmlang_history::log::{Header, RevisionKind};
+use uuid::Uuid;
+
+/// Which revisions to take back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that the caller names.
+    Revisions(Vec<String>),
+    /// All that an author has made.
+    Author(String),
+    /// All that a flow's run has made.
+    Run(Uuid),
+    /// So many of an author's newest ones.
+    Newest(String, usize),
+    /// An author's newest ones that were taken back, if the author has made none since; so many times.
+    TakenBack(String, usize),
+}
+
+impl Which {
+    /// How many at most.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Which::Newest(_, count) | Which::TakenBack(_, count) => *count,
+            Which::Revisions(_) | Which::Author(_) | Which::Run(_) => usize::MAX,
+        }
+    }
+
+    /// Whether older entries than those of a line make no difference to what is chosen.
+    pub(crate) fn has_chosen(&self, line: &[Arc<Header>]) -> bool {
+        let oldest = line.last().map_or(0, |header| header.number);
+        let looks_at = |header: &Arc<Header>| header.taken_back().all(|number| number >= oldest);
+        self.choice(line).1 && line.iter().all(looks_at)
+    }
+
+    /// Whether an entry is asked for by who made it.
+    fn holds(&self, header: &Header) -> bool {
+        match self {
+            Which::Revisions(_) => false,
+            Which::Author(author) | Which::Newest(author, _) => header.actor.name == *author,
+            Which::Run(run) => header.origin.is_some_and(|origin| origin.run == run.into_bytes()),
+            Which::TakenBack(..) => header.kind == RevisionKind::Revert,
+        }
+    }
+
+    /// Chooses among the entries that a content is made of, newest first.
+    pub(crate) fn choose(&self, line: &[Arc<Header>]) -> BTreeSet<u64> {
+        self.choice(line).0
+    }
+
+    /// What is chosen, and whether that is all, whatever is older.
+    fn choice(&self, line: &[Arc<Header>]) -> (BTreeSet<u64>, bool) {
+        let taken_back = taken_back(line);
+        let mut chosen = BTreeSet::new();
+        for header in line {
+            if taken_back.contains(&header.number) || header.parents.is_empty() {
+                continue;
+            }
+            let reverts = header.kind == RevisionKind::Revert;
+            match self {
+                // A change by the author ends what could be brought back.
+                Which::TakenBack(author, _) if header.actor.name == *author && !reverts => {
+                    return (chosen, true);
+                }
+                Which::TakenBack(..) if reverts && self.brings_back(header, line) => {
+                    chosen.insert(header.number);
+                }
+                Which::TakenBack(..) | Which::Revisions(_) => {}
+                Which::Author(_) | Which::Run(_) | Which::Newest(..) => {
+                    if !reverts && self.holds(header) {
+                        chosen.insert(header.number);
+                    }
+                }
+            }
+            if chosen.len() >= self.count() {
+                return (chosen, true);
+            }
+        }
+        (chosen, false)
+    }
+
+    /// Whether an entry took back what is to be brought back: something that the author made.
+    fn brings_back(&self, revert: &Header, line: &[Arc<Header>]) -> bool {
+        let Which::TakenBack(author, _) = self else { return false };
+        revert
+            .taken_back()
+            .filter_map(|number| in_line(line, number))
+            .any(|header| header.actor.name == *author && header.kind != RevisionKind::Revert)
+    }
+}
+
+/// The entry with a number of a line, which is newest first.
+pub(crate) fn in_line(line: &[Arc<Header>], number: u64) -> Option<&Arc<Header>> {
+    let at = line.binary_search_by(|header| number.cmp(&header.number)).ok()?;
+    line.get(at)
+}
+
+/// What entries of a line, newest first, have taken back, unless they were taken back themselves.
+pub(crate) fn taken_back(line: &[Arc<Header>]) -> BTreeSet<u64> {
+    let mut taken = BTreeSet::new();
+    for header in line.iter().filter(|header| header.kind == RevisionKind::Revert) {
+        if !taken.contains(&header.number) {
+            taken.extend(header.taken_back());
+        }
+    }
+    taken
+}
