@@ -3,16 +3,16 @@
 //! The store checks rows; what they mean is checked here. Every live program is built again from its first entry on, and
 //! after each entry its content must have the recorded hash. Deleted programs are checked as rows only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use lmlang_history::line::{Line, LineError};
 use lmlang_history::log::{Entry, RevisionKind};
-use lmlang_history::snapshot::Reading;
+use lmlang_history::snapshot::{Reading, State};
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program};
-use lmlang_store::{Bound, EntryKind, FIRST_SEQ, References};
+use lmlang_store::{Bound, EntryKind, FIRST_SEQ, ProgramKey, References};
 use lmlang_verify::Checked;
 
 use crate::catalog::ProgramInfo;
@@ -71,6 +71,8 @@ pub enum Symptom {
     SnapshotUnreadable(String),
     /// Its snapshot has another content.
     SnapshotDiffers,
+    /// Its snapshot has another line of what undo and redo go back to.
+    SnapshotLine,
 }
 
 /// How far a check is.
@@ -113,6 +115,7 @@ impl fmt::Display for Symptom {
             Symptom::Errors(count) => write!(f, "has {count} errors"),
             Symptom::SnapshotUnreadable(reason) => f.write_str(reason),
             Symptom::SnapshotDiffers => f.write_str("its snapshot has another content"),
+            Symptom::SnapshotLine => f.write_str("its snapshot has another undo line"),
         }
     }
 }
@@ -161,7 +164,8 @@ impl Engine {
         let of = checkup.structure.entries;
         let marks = self.store().marks(program.key, 0).await?;
         let begun = marks.iter().filter(|mark| mark.kind == EntryKind::Branch).filter_map(|mark| mark.target);
-        let mut replay = Replay::keeping(begun.collect());
+        let snapshots = self.snapshots_of(program.key).await?;
+        let mut replay = Replay { lined: snapshots.clone(), ..Replay::keeping(begun.collect()) };
         let mut after = 0;
         loop {
             let entries = match self.entries_of(program.key, after, CHUNK).await {
@@ -192,34 +196,42 @@ impl Engine {
             replay
         };
         let mut replay = self.compute(work).await?;
-        self.examine_snapshots(program, &mut replay).await?;
+        self.examine_snapshots(program, &snapshots, &mut replay).await?;
         let ailment = |(entry, symptom)| Ailment { program: program.name.clone(), entry, symptom };
         checkup.content.extend(replay.found.into_iter().map(ailment));
         Ok(())
     }
 
-    async fn examine_snapshots(&self, program: &ProgramInfo, replay: &mut Replay) -> Result<(), Error> {
-        let mut at_most = u64::MAX >> 1;
-        loop {
-            let snapshots = self.store().snapshots(program.key, at_most, PAGE as u64).await?;
-            let Some(oldest) = snapshots.iter().map(|snapshot| snapshot.seq).min() else { return Ok(()) };
-            for snapshot in snapshots {
-                let seq = snapshot.seq;
-                let recorded = replay.hashes.get(&seq).copied();
-                match self.read_snapshot(program.id, &snapshot).await {
-                    Ok(state) if recorded.is_none_or(|hash| hash == state.program.root_hash()) => {}
-                    Ok(_) => replay.found.push((seq, Symptom::SnapshotDiffers)),
-                    Err(Error::Damaged { reason, .. }) => {
-                        replay.found.push((seq, Symptom::SnapshotUnreadable(reason)));
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            if oldest == 0 {
-                return Ok(());
-            }
-            at_most = oldest - 1;
+    /// The numbers of the entries that a program has snapshots of.
+    async fn snapshots_of(&self, program: ProgramKey) -> Result<BTreeSet<u64>, Error> {
+        let (mut numbers, mut at_most) = (BTreeSet::new(), Some(u64::MAX >> 1));
+        while let Some(newest) = at_most {
+            let page = self.store().snapshots(program, newest, PAGE as u64).await?;
+            at_most = page.last().and_then(|oldest| oldest.seq.checked_sub(1));
+            numbers.extend(page.iter().map(|snapshot| snapshot.seq));
         }
+        Ok(numbers)
+    }
+
+    async fn examine_snapshots(
+        &self,
+        program: &ProgramInfo,
+        numbers: &BTreeSet<u64>,
+        replay: &mut Replay,
+    ) -> Result<(), Error> {
+        for seq in numbers {
+            let mut found = self.store().snapshots(program.key, *seq, 1).await?;
+            let Some(snapshot) = found.pop().filter(|snapshot| snapshot.seq == *seq) else { continue };
+            match self.read_snapshot(program.id, &snapshot).await {
+                Ok(state) => replay.compare(&state),
+                Err(Error::Damaged { reason, .. }) => {
+                    replay.found.push((*seq, Symptom::SnapshotUnreadable(reason)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        replay.found.sort_by_key(|(number, _)| *number);
+        Ok(())
     }
 }
 
@@ -233,6 +245,9 @@ pub(crate) struct Replay {
     begun: HashMap<u64, Tip>,
     /// The hash that each entry records.
     hashes: HashMap<u64, Hash>,
+    /// The numbers of entries with snapshots, and the lines after them.
+    lined: BTreeSet<u64>,
+    lines: HashMap<u64, Line>,
     pub(crate) found: Vec<(u64, Symptom)>,
 }
 
@@ -295,9 +310,23 @@ impl Replay {
         if self.wanted.contains(&number) {
             self.begun.insert(number, tip.clone());
         }
+        if self.lined.contains(&number) {
+            self.lines.insert(number, tip.line.clone());
+        }
         self.hashes.insert(number, entry.root_hash);
         self.tips.insert(entry.branch, tip);
         true
+    }
+
+    /// Compares a snapshot with the entry that it is of.
+    fn compare(&mut self, snapshot: &State) {
+        let number = snapshot.number;
+        if self.hashes.get(&number).is_some_and(|hash| *hash != snapshot.program.root_hash()) {
+            self.found.push((number, Symptom::SnapshotDiffers));
+        }
+        if self.lines.get(&number).is_some_and(|line| *line != snapshot.line) {
+            self.found.push((number, Symptom::SnapshotLine));
+        }
     }
 
     /// Checks the newest states.

@@ -1,6 +1,9 @@
 //! Opening a program from its snapshots and its log.
 
 use lmlang_engine::{Distance, Head, OpenProgram, Tip, Way};
+use lmlang_history::line::Line;
+use lmlang_history::snapshot::{self, State};
+use lmlang_store::{Object, Snapshot};
 
 use crate::fixture::{Fixture, OFTEN, call};
 
@@ -157,4 +160,30 @@ async fn a_new_branch_leaves_what_was_undone_alone() {
     let open = fixture.find("shop").await;
     assert_eq!(known(&fixture, &open).await, before);
     assert!(fixture.travel(&open, Way::Redo(Distance::Steps(1))).await);
+}
+
+#[tokio::test]
+async fn a_snapshot_with_another_undo_line_is_found() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("shop", TEXT).await;
+    work(&fixture, &open, 20).await;
+    fixture.snapshot_after(&open, 8).await;
+    let number = fixture.snapshots(&open).await[0];
+    let state = fixture.engine.state(&open, number).await.unwrap().unwrap();
+    let program = state.checked.program().clone();
+    let forged = State {
+        number,
+        next_ref: state.entry.next_ref,
+        line: Line::from_stacks([1], []),
+        program,
+        ..State::before_all()
+    };
+    let written = snapshot::write(&forged, None);
+    let plain = |one: snapshot::Object| Object { hash: one.key, version: 2, bytes: one.bytes };
+    let objects = written.objects.into_iter().map(plain).collect();
+    let snapshot = Snapshot { program: open.timeline.key(), seq: number, root: written.root };
+    fixture.engine.store().put_snapshot(snapshot, objects).await.unwrap();
+    let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
+    let expect = format!("program `shop`, r{number}: its snapshot has another undo line");
+    assert_eq!(checkup.content.iter().map(ToString::to_string).collect::<Vec<_>>(), [expect]);
 }
