@@ -152,6 +152,11 @@ impl Conflict {
         )
     }
 
+    /// Whether the head has moved from what was expected.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.kind == "STALE_BASE"
+    }
+
     pub(crate) fn json(&self) -> Value {
         json!({
             "ref": self.of,

@@ -16,7 +16,7 @@ use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
 
 use crate::branches::Tip;
-use crate::conflict::{Collision, Conflict, kind};
+use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
@@ -33,6 +33,8 @@ pub struct MergeRequest {
     pub into: String,
     /// What to do about conflicts.
     pub resolutions: Vec<Resolution>,
+    /// The head of that branch that the caller saw; another one now is a conflict.
+    pub expected_head: Option<String>,
     /// Whether to stop before anything is stored.
     pub dry_run: bool,
 }
@@ -66,6 +68,8 @@ pub struct Preview {
 struct Sides {
     into: Tip,
     from: Arc<Revision>,
+    /// The head that the caller saw.
+    expected: Option<Arc<Header>>,
     /// The newest revision that both come from.
     base: Arc<Revision>,
     /// Its content; where there are several such revisions, what they come to together.
@@ -147,6 +151,10 @@ impl Engine {
     async fn sides(&self, open: &OpenProgram, head: &Head, request: &MergeRequest) -> Result<Sides, Error> {
         let into = self.tip(open, head, &request.into).await?;
         let from = self.revision(open, Some(&request.from)).await?;
+        let expected = match &request.expected_head {
+            Some(expected) => Some(self.named(open, expected).await?),
+            None => None,
+        };
         let common = self.common(open, into.revision.entry.number, from.entry.number).await?;
         let has_all = common == [self.maker(open, from.entry.number).await?];
         let mut bases = Vec::new();
@@ -166,7 +174,7 @@ impl Engine {
             };
             content = self.compute(merge).await??;
         }
-        Ok(Sides { into, from, base, content, has_all })
+        Ok(Sides { into, from, expected, base, content, has_all })
     }
 
     async fn found(&self, open: &OpenProgram, number: u64) -> Result<Arc<Revision>, Error> {
@@ -183,6 +191,10 @@ impl Engine {
         refs: RefAllocator,
         call: &Call,
     ) -> Result<Result<(Entry, Arc<Revision>, Arc<Revision>, RefAllocator), Arrival>, Error> {
+        let newest = &sides.into.revision.entry;
+        if let Some(seen) = sides.expected.as_ref().filter(|seen| seen.number != newest.number) {
+            return Ok(Err(Arrival::Conflict(stale(&request.into, seen, newest))));
+        }
         if sides.has_all {
             let MergeRequest { from, into, .. } = request;
             return Ok(Err(Arrival::Nothing(format!("`{into}` has all of `{from}` already"))));

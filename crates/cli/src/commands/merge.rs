@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Why, for the history.
     #[arg(long, short)]
     message: Option<String>,
+    /// The head of the branch that is merged into that you saw; another one is a conflict.
+    #[arg(long, value_name = "REVISION")]
+    expected_head: Option<String>,
     /// Only say what would come of it.
     #[arg(long)]
     dry_run: bool,
@@ -97,11 +100,17 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         return Err(Error::BothSides);
     }
     let resolves = !(args.ours.is_empty() && args.theirs.is_empty());
-    if args.dry_run && !resolves {
+    // What a preview shows is of the head as it is.
+    if args.dry_run && !resolves && args.expected_head.is_none() {
         return preview(args, settings, output);
     }
     let outcome = with_client(settings, Missing::Refuse, async |client| merge(args, client).await)?;
-    let Outcome::EditConflict { conflicts, .. } = &outcome else { return outcome.tell(output) };
+    let conflicts = match &outcome {
+        Outcome::EditConflict { conflicts, .. } if !conflicts.iter().any(Conflict::is_stale) => conflicts,
+        Outcome::EditConflict { .. } | Outcome::RevisionMade { .. } | Outcome::NothingToDo { .. } => {
+            return outcome.tell(output);
+        }
+    };
     output.data(&outcome.json(), String::new)?;
     if output.form == Form::Text {
         say(args.explained(conflicts).trim_end());
@@ -123,6 +132,7 @@ async fn merge(args: &Args, client: &Client) -> Result<Outcome, Error> {
             "into": args.into,
             "resolutions": resolutions,
             "message": args.message,
+            "expectedHead": args.expected_head,
             "dryRun": args.dry_run,
         });
         let answer: Merged = client.change(&document, input, &look).await?;

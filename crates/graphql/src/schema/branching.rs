@@ -62,6 +62,8 @@ pub struct MergeInput {
     into: String,
     /// What to do about conflicts, one by one.
     resolutions: Option<Vec<ResolutionInput>>,
+    /// The head of `into` that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
+    expected_head: Option<String>,
     /// Why, for the log.
     message: Option<String>,
     /// Same path and same answer, nothing stored.
@@ -173,6 +175,7 @@ pub(crate) async fn merge(context: &Context<'_>, input: MergeInput) -> Result<Me
             .enumerate()
             .map(resolution)
             .collect::<Result<_, _>>()?,
+        expected_head: input.expected_head,
         dry_run: input.dry_run,
     };
     let arrival = engine.merge(&open, &request, &call).await.map_err(fail)?;
@@ -200,7 +203,8 @@ pub(crate) async fn preview(
     by: Call,
 ) -> Result<MergePreview, ApiError> {
     let (engine, open) = (view.engine(), view.open());
-    let request = engine::MergeRequest { from, into, resolutions: Vec::new(), dry_run: true };
+    let request =
+        engine::MergeRequest { from, into, resolutions: Vec::new(), expected_head: None, dry_run: true };
     let preview = engine.merge_preview(open, &request, &by).await.map_err(fail)?;
     Ok(MergePreview {
         before: View::pinned(engine, open.clone(), preview.before.clone()),

@@ -270,7 +270,9 @@ impl Client {
             What::Branch => Request::Branch { program, name, at },
             What::Merge => {
                 let from = pick(&branches, far).expect("there is one");
-                Request::Merge(program, MergeRequest { from, into: branch, resolutions: Vec::new(), dry_run })
+                let (into, resolutions) = (branch, Vec::new());
+                let merge = MergeRequest { from, into, resolutions, expected_head: None, dry_run };
+                Request::Merge(program, merge)
             }
             What::Forget => match pick(&checkpoints, far).filter(|_| also % 2 == 0) {
                 Some(name) => Request::ForgetCheckpoint { program, name },
