@@ -110,6 +110,11 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
+/// A number of things, by the words for one and for several.
+pub(crate) fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
 /// A moment as everybody reads it, to the second; given as the API tells it.
 pub(crate) fn moment(given: &str) -> String {
     match chrono::DateTime::parse_from_rfc3339(given) {

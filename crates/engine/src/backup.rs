@@ -140,8 +140,8 @@ impl Backup {
 
 /// Loads a backup into a database that nobody else uses, and closes that. Answers what became of each program.
 ///
-/// Nothing is stored unless all of it can be. Each program is stored as a whole; when that ends early, the same call goes
-/// on with the programs that are missing.
+/// Nothing is stored unless all of it can be; a file that was made for it by opening the store goes again then. Each program
+/// is stored as a whole; when that ends early, the same call goes on with the programs that are missing.
 pub async fn load(
     store: Store,
     file: Arc<BackupFile>,
@@ -160,11 +160,8 @@ async fn load_into(
     request: &LoadRequest,
     progress: &mut (impl FnMut(Loading) + Clone + Send + 'static),
 ) -> Result<Vec<Planned>, LoadError> {
-    let wishes = wishes(&file, request, engine.0.clock.now(), engine.limits())?;
-    let plan = engine.store().plan(&file, &wishes).await?;
-    let stored = plan.programs().iter().filter(|planned| planned.fate != Fate::Kept && !planned.deleted);
-    let stored: HashMap<Uuid, u64> = stored.map(|planned| (planned.id, planned.entries)).collect();
-    check(&file, stored.keys().copied().collect(), progress.clone()).await?;
+    let planned = plan(engine, &file, request, progress.clone()).await;
+    let (plan, stored) = planned.inspect_err(|_| engine.store().discard())?;
     take_in(engine, &file, &plan, progress).await?;
     for (id, entries) in stored {
         if entries < engine.0.snapshots.entries {
@@ -176,6 +173,21 @@ async fn load_into(
         }
     }
     Ok(plan.programs().to_vec())
+}
+
+/// What is to be done, once all of it is known to be sound, and how many entries live programs get by that.
+async fn plan(
+    engine: &Engine,
+    file: &Arc<BackupFile>,
+    request: &LoadRequest,
+    progress: impl FnMut(Loading) + Send + 'static,
+) -> Result<(Plan, HashMap<Uuid, u64>), LoadError> {
+    let wishes = wishes(file, request, engine.0.clock.now(), engine.limits())?;
+    let plan = engine.store().plan(file, &wishes).await?;
+    let stored = plan.programs().iter().filter(|planned| planned.fate != Fate::Kept && !planned.deleted);
+    let stored: HashMap<Uuid, u64> = stored.map(|planned| (planned.id, planned.entries)).collect();
+    check(file, stored.keys().copied().collect(), progress).await?;
+    Ok((plan, stored))
 }
 
 async fn take_in(

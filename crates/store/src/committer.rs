@@ -210,7 +210,7 @@ pub(crate) struct Loop {
     /// alone.
     pub(crate) heads: HashMap<ProgramKey, Option<Head>>,
     /// Given back after the connection is closed, so that the next process finds a quiet file.
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Loop {
@@ -218,12 +218,12 @@ impl Loop {
         let committer =
             Committer { queue: Arc::default(), counters: Arc::default(), holders: Holders::default() };
         committer.counters.connections.store(writer.opened(), Ordering::Relaxed);
-        let this = Self { committer: committer.clone(), writer, heads: HashMap::new(), _lock: lock };
+        let this = Self { committer: committer.clone(), writer, heads: HashMap::new(), lock };
         (committer, this)
     }
 
-    /// Works until the queue is closed and empty.
-    pub(crate) async fn run(mut self) {
+    /// Works until the queue is closed and empty. Gives the lock back when nobody here uses the file any more.
+    pub(crate) async fn run(mut self) -> Option<Lock> {
         let guard = AbandonOnExit(Arc::clone(&self.committer.queue));
         while let Some(work) = self.committer.queue.next().await {
             match work {
@@ -240,6 +240,7 @@ impl Loop {
         }
         self.writer.disconnect().await;
         drop(guard);
+        self.lock
     }
 
     /// Makes a program with its first entries in one transaction.

@@ -12,7 +12,8 @@ use sea_orm::{
     ActiveValue::Set, ColumnTrait, DatabaseConnection, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
     QuerySelect, QueryTrait,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::appending::insert_all_entries;
 use crate::committer::Committer;
@@ -31,15 +32,43 @@ const REST: u32 = 4;
 /// After a fault.
 const AFTER_FAULT: Duration = Duration::from_secs(60);
 
-/// Packs what is older than the newest entries, whenever there are enough.
+/// Packing in the background. Dropping it ends it.
 #[derive(Debug)]
-pub(crate) struct Packer {
-    pub(crate) reader: DatabaseConnection,
-    pub(crate) committer: Committer,
+pub(crate) struct Packing {
+    go_on: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Packing {
+    /// Packs what is older than so many of the newest entries, whenever there are enough.
+    pub(crate) fn start(reader: DatabaseConnection, committer: Committer, newest: u64) -> Self {
+        let grown = Arc::clone(&committer.counters.grown);
+        let packer = Packer { reader, committer, newest, grown, through: 0 };
+        let (go_on, stop) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                _ = stop => {}
+                () = packer.run() => {}
+            }
+        });
+        Self { go_on, task }
+    }
+
+    /// Ends it, and with it its use of connections.
+    pub(crate) async fn stop(self) {
+        drop(self.go_on);
+        self.task.await.ok();
+    }
+}
+
+struct Packer {
+    reader: DatabaseConnection,
+    committer: Committer,
     /// How many of the newest rows are left.
-    pub(crate) newest: u64,
+    newest: u64,
     /// Notified when there are more.
-    pub(crate) grown: Arc<Notify>,
+    grown: Arc<Notify>,
     /// The last row that was packed or left.
     through: i64,
 }
@@ -53,13 +82,8 @@ enum Step {
 }
 
 impl Packer {
-    pub(crate) fn new(reader: DatabaseConnection, committer: Committer, newest: u64) -> Self {
-        let grown = Arc::clone(&committer.counters.grown);
-        Self { reader, committer, newest, grown, through: 0 }
-    }
-
     /// Packs for as long as it is awaited.
-    pub(crate) async fn run(mut self) {
+    async fn run(mut self) {
         loop {
             let start = Instant::now();
             match self.step().await {

@@ -73,6 +73,19 @@ fn locate(path: &Path) -> Result<(PathBuf, PathBuf), OpenError> {
     }
 }
 
+/// Removes a file that nobody has open, with those that the database may have left beside it; the lock's stays.
+pub(crate) fn remove(path: &Path) {
+    for end in ["-wal", "-shm", ""] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        if let Err(error) = fs::remove_file(&name)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = %path.display(), %error, "a database that is not needed could not be removed");
+        }
+    }
+}
+
 /// Judges the schema of a file. Changes nothing in one that is not ours or is newer.
 async fn judge(path: &Path) -> Result<Schema, OpenError> {
     let db = connect_once(plain_options(path)).await.map_err(|source| failed(path, source))?;

@@ -1,11 +1,11 @@
 //! The store as a whole: opening and closing.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use sea_orm::DatabaseConnection;
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::actors::ActorCache;
@@ -13,8 +13,9 @@ use crate::committer::{Committer, Loop};
 use crate::fault::Fault;
 use crate::faults::Faults;
 use crate::location::Location;
+use crate::lock::Lock;
 use crate::open::{OpenError, Ready};
-use crate::packing::Packer;
+use crate::packing::Packing;
 use crate::writer::{Access, Writer};
 use crate::{postgres, sqlite};
 
@@ -59,11 +60,11 @@ pub struct Store {
     pub(crate) faults: Faults,
     pub(crate) actors: ActorCache,
     committer: Committer,
-    writing: Mutex<Option<JoinHandle<()>>>,
-    /// Packing ends when the sender is dropped.
-    packing: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
+    writing: Mutex<Option<JoinHandle<Option<Lock>>>>,
+    packing: Mutex<Option<Packing>>,
     location: Location,
     is_new: bool,
+    discarded: AtomicBool,
 }
 
 impl Store {
@@ -87,16 +88,8 @@ impl Store {
         let (committer, work) = Loop::new(writer, lock);
         let writing = tokio::spawn(work.run());
         let writing = Mutex::new(Some(writing));
-        let packer = Packer::new(reader.clone(), committer.clone(), options.unpacked);
-        let (pack, stop) = oneshot::channel();
-        let packing = tokio::spawn(async move {
-            tokio::select! {
-                biased;
-                _ = stop => {}
-                () = packer.run() => {}
-            }
-        });
-        let packing = Mutex::new(Some((pack, packing)));
+        let packing = Packing::start(reader.clone(), committer.clone(), options.unpacked);
+        let packing = Mutex::new(Some(packing));
         let faults = options.faults;
         Ok(Self {
             reader,
@@ -108,6 +101,7 @@ impl Store {
             packing,
             location,
             is_new,
+            discarded: AtomicBool::new(false),
         })
     }
 
@@ -131,6 +125,11 @@ impl Store {
         matches!(self.location, Location::File(_))
     }
 
+    /// Has [`Store::close`] remove the file, if that was made by opening it here; with all that is in it.
+    pub fn discard(&self) {
+        self.discarded.store(true, Ordering::Relaxed);
+    }
+
     /// Finishes what is queued, closes the connections and gives the file free.
     ///
     /// Appends that come later are answered with [`Fault::Closed`].
@@ -140,18 +139,24 @@ impl Store {
     /// A fault on closing the connections that read; everything acknowledged is safe in any case.
     pub async fn close(&self) -> Result<(), Fault> {
         let packing = self.packing.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((go_on, packing)) = packing {
-            drop(go_on);
-            packing.await.ok();
+        if let Some(packing) = packing {
+            packing.stop().await;
         }
         // First the readers: the last connection folds the write-ahead log into the file.
         let readers = self.reader.close_by_ref().await;
         self.committer.close();
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(writing) = writing
-            && let Err(error) = writing.await
+        let Some(writing) = writing else { return Ok(readers?) };
+        // Nobody else opens the file before this is over.
+        let _lock = writing
+            .await
+            .inspect_err(|error| tracing::error!(%error, "the committer ended by a panic"))
+            .unwrap_or_default();
+        if let Location::File(path) = &self.location
+            && self.is_new
+            && self.discarded.load(Ordering::Relaxed)
         {
-            tracing::error!(%error, "the committer ended by a panic");
+            sqlite::remove(path);
         }
         Ok(readers?)
     }

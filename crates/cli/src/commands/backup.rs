@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::client::{selector, with_client};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, bar, columns, say};
+use crate::output::{Output, bar, columns, counted, say};
 use crate::session::{Missing, block_on, open_alone};
 use crate::settings::Settings;
 
@@ -66,10 +66,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 "bytes": bytes,
             });
             output.data(&json, || {
-                format!(
-                    "{} programs, {deleted} of them deleted, {entries} entries, {bytes} bytes\n",
-                    programs.len()
-                )
+                let programs = counted(programs.len() as u64, "program", "programs");
+                let entries = counted(*entries, "entry", "entries");
+                format!("{programs}, {deleted} of them deleted, {entries}, {bytes} bytes\n")
             })?;
         }
         Action::Load { file, program, rename } => {
@@ -81,7 +80,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             let json: Vec<Value> = loaded.iter().map(told).collect();
             output.data(&json, || columns(&loaded.iter().map(row).collect::<Vec<_>>()))?;
             let stored = loaded.iter().filter(|planned| planned.fate != Fate::Kept).count();
-            say(format_args!("{stored} of {} programs stored", loaded.len()));
+            say(format_args!("{stored} of {} stored", counted(loaded.len() as u64, "program", "programs")));
         }
     }
     Ok(Exit::Success)
@@ -184,7 +183,7 @@ fn told(planned: &Planned) -> Value {
 
 fn row(planned: &Planned) -> [String; 4] {
     let deleted = if planned.deleted { "deleted" } else { "" };
-    let entries = format!("{} entries", planned.entries);
+    let entries = counted(planned.entries, "entry", "entries");
     [planned.name.clone(), fate(planned).to_owned(), entries, deleted.to_owned()]
 }
 

@@ -132,9 +132,29 @@ fn what_is_no_backup_is_not_loaded() {
     newer[8] = 2;
     write(&newer);
     fails("BACKUP_NEWER", "it is a backup of version 2, this lmlang reads version 1");
-    // Not even a database is made.
+    // Not even a database is made, nor left behind where one is needed to know.
+    to.fails(&["program", "list"], 3, "NO_DATABASE");
+    to.fails(&["backup", "load", "whole.lmb", "--program", "fob"], 3, "NOT_FOUND");
+    to.fails(&["backup", "load", "whole.lmb", "--rename", "fib=other"], 5, "NAME_TAKEN");
     to.fails(&["program", "list"], 3, "NO_DATABASE");
     to.fails(&["backup", "load", "whole.lmb", "--server", "http://127.0.0.1:1"], 2, "BAD_SETTINGS");
+}
+
+#[test]
+fn one_is_told_as_one_and_a_database_that_was_there_stays() {
+    let from = Place::with_example("fib.lm");
+    from.ok(&["import", "fib.lm"]);
+    let made = from.ok(&["backup", "create", "one.lmb"]);
+    assert!(made.starts_with("1 program, 0 of them deleted, 1 entry, "), "{made}");
+    let to = Place::new();
+    fs::copy(from.path().join("one.lmb"), to.path().join("one.lmb")).unwrap();
+    let loaded = to.run(&["backup", "load", "one.lmb"]);
+    assert_eq!(
+        (loaded.stdout.as_str(), loaded.stderr.as_str()),
+        ("fib  made  1 entry\n", "1 of 1 program stored\n")
+    );
+    to.fails(&["backup", "load", "one.lmb", "--program", "fob"], 3, "NOT_FOUND");
+    assert_eq!(to.json(&["program", "list"])[0]["name"], "fib");
 }
 
 #[test]
