@@ -34,6 +34,9 @@ fn assert_same(a: &Program, b: &Program) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// One of the lists of what differs in a function.
+type List = fn(&FunctionChange) -> &[Ref];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
@@ -84,11 +87,11 @@ proptest! {
             let counted = |one: &&EntityChange| one.of.kind != lmlang_ir::RefKind::Region;
             changes.iter().filter(counted).filter(|one| one.change == change).map(|one| one.of).collect()
         };
-        let functions = |list: fn(&FunctionChange) -> &[Ref]| -> BTreeSet<Ref> {
+        let functions = |list: List| -> BTreeSet<Ref> {
             let refs = found.functions.iter().flat_map(list).copied();
             refs.filter(|of| of.kind != lmlang_ir::RefKind::Region).collect()
         };
-        let kinds: [(ChangeKind, fn(&FunctionChange) -> &[Ref]); 3] = [
+        let kinds: [(ChangeKind, List); 3] = [
             (ChangeKind::Added, |one| &one.added),
             (ChangeKind::Removed, |one| &one.removed),
             (ChangeKind::Modified, |one| &one.modified),
