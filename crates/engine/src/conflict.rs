@@ -56,10 +56,17 @@ impl Collision {
         Collision { of, kind, message, base: None, ours: None, theirs: None }
     }
 
-    /// A finding about what two changes that are right alone came to.
-    pub(crate) fn disagreement(program: &Program, found: &Diagnostic) -> Collision {
-        let message = format!("together: {}", found.message(program));
-        Collision::plain(found.at.entity.to_string(), kind::ILL_TYPED, message)
+    /// A finding about what two changes that are right alone came to, with what stands there in the base, in ours and in
+    /// theirs.
+    pub(crate) fn disagreement(
+        merged: &Program,
+        sides: [Option<&Program>; 3],
+        found: &Diagnostic,
+    ) -> Collision {
+        let of = found.at.entity;
+        let [base, ours, theirs] = sides.map(|side| merge::text(side?, of));
+        let message = format!("together: {}", found.message(merged));
+        Collision { of: of.to_string(), kind: kind::ILL_TYPED, message, base, ours, theirs }
     }
 }
 

@@ -296,7 +296,8 @@ fn combine(
     }
     let checked = ours.update(program);
     let together = disagreements(&checked, ours, theirs);
-    conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), found)));
+    let sides = [base, ours.program(), theirs.program()].map(Some);
+    conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), sides, found)));
     Ok(Combined { checked, refs, conflicts, resolved })
 }
 
@@ -336,7 +337,8 @@ pub(crate) fn carry_over(
                 && there.iter().all(|other| other.identity() != found.identity())
         }));
     }
-    let collision = |found: &Diagnostic| Collision::disagreement(checked.program(), found);
+    let sides = [base.program(), head.program(), changed.program()].map(Some);
+    let collision = |found: &Diagnostic| Collision::disagreement(checked.program(), sides, found);
     match together.is_empty() {
         true => Ok(Ok(checked)),
         false => Ok(Err(together.iter().map(collision).collect())),

@@ -186,7 +186,8 @@ impl Engine {
         };
         let (undertaking, outcome, checked, findings, difference) = self.compute(work).await??;
         let wrong = findings.iter().filter(|found| found.class() == Class::Error);
-        let wrong = wrong.map(|found| Collision::disagreement(checked.program(), found));
+        let sides = [None, Some(tip.revision.checked.program()), Some(checked.program())];
+        let wrong = wrong.map(|found| Collision::disagreement(checked.program(), sides, found));
         let mut conflicts: Vec<Collision> =
             outcome.conflicts.into_iter().map(Collision::from).chain(wrong).collect();
         let Undertaking { steps, asked, .. } = undertaking;

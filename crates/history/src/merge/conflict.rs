@@ -1,12 +1,12 @@
 //! Conflicts: what collides, in words.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::{fmt, iter};
 
 use lmlang_ir::text::{
     Detail, print_contract, print_function, print_node, print_storage, print_type, print_type_name,
 };
-use lmlang_ir::{Place, Program, Ref, RefKind, RegionOwner};
+use lmlang_ir::{ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner};
 
 use super::Side;
 use super::change::Change;
@@ -39,7 +39,7 @@ pub struct Conflict {
 pub enum ConflictKind {
     /// Both changed one field, one input or one case, each to something else.
     BothEdited,
-    /// Both brought an entity with one ref back, each with another content.
+    /// Both brought an entity with one ref back, each with another content or at another place.
     BothAdded,
     /// Both moved one node, each elsewhere, or one moved a node into what the other moved.
     BothMoved,
@@ -113,6 +113,20 @@ pub(super) fn conflicts(
             true => documented(program, of),
             false => text(program, of),
         };
+        let parts = match kind {
+            ConflictKind::EditedAndRemoved => {
+                let subjects = edits.iter().flatten().map(|change| change.edit.subject());
+                subjects.filter(|subject| *subject != of).collect()
+            }
+            ConflictKind::BothAdded => differing(programs, of),
+            ConflictKind::BothEdited
+            | ConflictKind::BothMoved
+            | ConflictKind::UsedAndRemoved
+            | ConflictKind::SignatureAndUse
+            | ConflictKind::NameTaken
+            | ConflictKind::SamePlace => BTreeSet::new(),
+        };
+        let whole = |program: &Program| text(program, of).map(|head| with_parts(program, of, head, &parts));
         let stands = |program: &Program, edits: &[&Change]| match kind {
             // The entities are different ones.
             ConflictKind::NameTaken | ConflictKind::SamePlace => {
@@ -125,17 +139,14 @@ pub(super) fn conflicts(
             | ConflictKind::BothMoved
             | ConflictKind::EditedAndRemoved
             | ConflictKind::UsedAndRemoved
-            | ConflictKind::SignatureAndUse => text(program, of),
+            | ConflictKind::SignatureAndUse => whole(program),
         };
-        Conflict {
-            of,
-            kind,
-            message: message(of, kind, &over, &edits),
-            over,
-            base: text(base, of),
-            ours: stands(programs[0], &edits[0]),
-            theirs: stands(programs[1], &edits[1]),
-        }
+        let [ours, theirs] = [0, 1].map(|side| stands(programs[side], &edits[side]));
+        let message = match kind == ConflictKind::BothAdded && alike(programs, of) {
+            true => placed_apart(of, &edits),
+            false => message(of, kind, &over, &edits),
+        };
+        Conflict { of, kind, message, over, base: whole(base), ours, theirs }
     };
     groups.into_iter().map(one).collect()
 }
@@ -294,6 +305,12 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
     }
 }
 
+/// What is the matter with something that both sides add alike, and put elsewhere.
+fn placed_apart(of: Ref, edits: &[Vec<&Change>; 2]) -> String {
+    let [ours, theirs] = [phrases(&edits[0]), phrases(&edits[1])];
+    format!("both sides add `{of}`, at different places; ours: {ours}; theirs: {theirs}")
+}
+
 /// The entity to which a change gives a name: the subject of the edit, or a member of it.
 fn taker(change: &Change) -> Ref {
     let member = change.print.writes.iter().find_map(|touch| match touch {
@@ -366,8 +383,77 @@ fn doc(program: &Program, of: Ref) -> Option<&str> {
     found.as_deref()
 }
 
+/// The parts of a function in which two programs differ.
+fn differing(programs: [&Program; 2], of: Ref) -> BTreeSet<Ref> {
+    let body = |program: &Program| Some(program.function(of.try_into().ok()?)?.body().clone());
+    let [Some(ours), Some(theirs)] = programs.map(body) else { return BTreeSet::new() };
+    let (variables, contracts) = (ours.changed_variables(&theirs), ours.changed_contracts(&theirs));
+    let nodes = ours.changed_nodes(&theirs).into_iter().map(|(number, ..)| number);
+    let variables = variables.into_iter().map(|(number, ..)| number);
+    let numbers = nodes.chain(variables).chain(contracts.into_iter().map(|(number, ..)| number));
+    numbers.filter_map(|number| programs.iter().find_map(|program| program.ref_of(number))).collect()
+}
+
+/// Tells whether both have one node with one content.
+fn alike(programs: [&Program; 2], of: Ref) -> bool {
+    let content = |program: &Program| {
+        let (function, node) = (program.function_of(of)?, NodeRef::try_from(of).ok()?);
+        Some(program.function(function)?.body().node(node)?.content())
+    };
+    let [ours, theirs] = programs.map(content);
+    ours.is_some() && ours == theirs
+}
+
+/// The most parts of an entity that are shown below it.
+const MOST_PARTS: usize = 10;
+
+/// Tells whether an entity is right in another one.
+fn is_in(program: &Program, part: Ref, of: Ref) -> bool {
+    let module = |module: ModuleRef| Ref::from(module) == of;
+    let body = |function| program.function(function).map(|function| function.body());
+    match program.place(part) {
+        Some(Place::Module(part)) => {
+            program.module(part).and_then(|record| record.parent).is_some_and(module)
+        }
+        Some(Place::Type(part)) => program.type_def(part).is_some_and(|def| module(def.module)),
+        Some(Place::Storage(part)) => program.storage(part).is_some_and(|storage| module(storage.module)),
+        Some(Place::Function(part)) => program.function(part).is_some_and(|part| module(part.head().module)),
+        Some(Place::Node(function, node)) if of.kind == RefKind::Region => {
+            body(function).and_then(|body| body.node(node)).is_some_and(|node| Ref::from(node.region()) == of)
+        }
+        Some(
+            Place::Region(function, _)
+            | Place::Variable(function, _)
+            | Place::Contract(function, _)
+            | Place::Node(function, _),
+        ) => Ref::from(function) == of,
+        Some(Place::Member(..)) | None => false,
+    }
+}
+
+/// The text of an entity with those of some parts that are in it.
+fn with_parts(program: &Program, of: Ref, head: String, parts: &BTreeSet<Ref>) -> String {
+    let mut there = parts.iter().filter(|part| is_in(program, **part, of));
+    let first = there.by_ref().take(2 * MOST_PARTS);
+    let texts: Vec<(Ref, String)> = first.filter_map(|part| Some((*part, text(program, *part)?))).collect();
+    // A constant stands where it is used.
+    let inside = |part: Ref| texts.iter().any(|(of, text)| *of != part && makes(text, part));
+    let own: Vec<&String> = texts.iter().filter(|(part, _)| !inside(*part)).map(|(_, text)| text).collect();
+    let lines = own.iter().take(MOST_PARTS).flat_map(|text| text.lines()).map(|line| format!("  {line}"));
+    let rest = (own.len() > MOST_PARTS || there.next().is_some()).then(|| "  ...".to_owned());
+    iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
+}
+
+/// Tells whether an entity is made in a text: its ref stands there behind `#`.
+fn makes(text: &str, of: Ref) -> bool {
+    let of = of.to_string();
+    let rest =
+        |after: &str| after.strip_prefix(&of).map(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    text.split('#').skip(1).any(|after| rest(after) == Some(false))
+}
+
 /// An entity as it stands, in a line if it has one; `None` where it does not exist.
-fn text(program: &Program, of: Ref) -> Option<String> {
+pub fn text(program: &Program, of: Ref) -> Option<String> {
     let detail = Detail::Standard;
     let first = |text: String| text.lines().next().unwrap_or_default().trim().to_owned();
     Some(match program.place(of)? {

@@ -47,7 +47,7 @@ use crate::edit::Edit;
 use change::{Change, changes};
 use settle::{Left, Sides};
 
-pub use conflict::{Conflict, ConflictKind};
+pub use conflict::{Conflict, ConflictKind, text};
 pub use fields::onto;
 
 /// One of the two states that are merged.

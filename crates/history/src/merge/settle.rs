@@ -63,10 +63,14 @@ impl<'a> Sides<'a> {
     pub(super) fn clashes(&self) -> Vec<Clash> {
         let mut found: BTreeSet<(Collision, [usize; 2])> = BTreeSet::new();
         let mut meet = |ours: usize, theirs: usize, over: Collision| {
-            let same = self.twins[0][ours].is_some() || self.twins[1][theirs].is_some();
-            if !same {
-                found.insert((over, [ours, theirs]));
+            if self.twins[0][ours].is_some() || self.twins[1][theirs].is_some() {
+                return;
             }
+            let [x, y] = [&self.changes[0][ours].edit, &self.changes[1][theirs].edit];
+            // What both bring back as a whole collides as a whole: its name and its parts go with it.
+            let whole = x.adds() && y.adds() && x.subject() == y.subject();
+            let over = if whole { Collision::Touch(Touch::Existence(x.subject())) } else { over };
+            found.insert((over, [ours, theirs]));
         };
         for (ours, change) in self.changes[0].iter().enumerate() {
             for touch in &change.print.writes {

@@ -108,9 +108,10 @@ impl Merging {
             "ours" => one.ours.as_deref(),
             _ => one.theirs.as_deref(),
         });
-        match found.unwrap_or("nothing") {
+        let lines: Vec<&str> = found.unwrap_or("nothing").lines().map(str::trim).collect();
+        match lines.join(" / ") {
             found if found == text => Ok(()),
-            found => Err((text.to_owned(), found.to_owned())),
+            found => Err((text.to_owned(), found)),
         }
     }
 }
