@@ -222,7 +222,7 @@ impl Engine {
             Ok(next) => next,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        // Not once it is stored: then nobody is told that it was not.
+        // As long as nothing is stored: whoever is told of a fault has changed nothing.
         next.rebased_over = self.since(open, &base, &tip.revision).await?;
         let program = next.checked.program();
         let header = Header {
