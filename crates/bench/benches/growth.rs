@@ -305,15 +305,8 @@ impl Subject {
         let engine = self.engine.clone();
         let history = cpu(PAGES, async {
             for page in 0..PAGES as u64 {
-                let query = HistoryQuery {
-                    newest,
-                    on_way_to: None,
-                    before: newest - 20 * page,
-                    author: None,
-                    touching: None,
-                    kind: None,
-                    limit: 20,
-                };
+                let before = newest - 20 * page;
+                let query = HistoryQuery { before, ..HistoryQuery::up_to(newest, 20) };
                 assert_eq!(engine.history(&program, &query).await?.entries.len(), 20);
             }
             Ok::<(), Failure>(())
