@@ -33,7 +33,7 @@ const MARGIN: Duration = Duration::from_millis(200);
 const LONGER: f64 = 3.0;
 
 /// Fifty nodes of a function, as an agent looks at them.
-const READ: &str = "query($id: ID!, $of: String!) { program(id: $id) { revision { number } node(ref: $of) { function { \
+const READ: &str = "query($id: ID!) { program(id: $id) { revision { number } functions(first: 1) { nodes { path \
                     nodes(first: 50) { nodes { ref op label } } } } } }";
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -138,8 +138,7 @@ fn turn(server: &Server, program: &Program, beside: Beside, next: &mut u64) -> R
             })
         });
         std::thread::sleep(MARGIN);
-        let variables = json!({ "id": program.id, "of": program.constants[0] });
-        let body = json!({ "query": READ, "variables": variables }).to_string();
+        let body = json!({ "query": READ, "variables": { "id": program.id } }).to_string();
         let (read, _) = drive(address, (0..READERS).map(|_| Reader(body.clone())).collect(), TURN)?;
         let written = match writing.map(|writing| writing.join()) {
             None => 0.0,

@@ -5,7 +5,7 @@
 //! which together change nothing; the other's stays as it is. Then the same is done with both, turn by turn, and the answers
 //! are compared. One process writes, so all of it is engine and store without HTTP and GraphQL.
 //!
-//! `cargo xtask bench growth`
+//! `cargo xtask bench long_log`
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 fn main() -> Result<(), Failure> {
     let target = target_folder()?.join("bench");
     std::fs::create_dir_all(&target)?;
-    let folder = tempfile::Builder::new().prefix("growth-").tempdir_in(target)?;
+    let folder = tempfile::Builder::new().prefix("long-log-").tempdir_in(target)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.thread_keep_alive(Duration::from_secs(3_600)).enable_all();
     runtime.build()?.block_on(measure(folder.path()))?.publish()?;
@@ -75,7 +75,7 @@ struct Subject {
 }
 
 async fn measure(folder: &Path) -> Result<Report, Failure> {
-    let mut report = Report::of("growth");
+    let mut report = Report::of("long_log");
     let mut subjects = Vec::new();
     for shape in SHAPES {
         // As long as what is looked at needs, and long.
