@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lmlang_history::Provenance;
 use lmlang_history::line::{Line, LineError};
-use lmlang_history::log::{Entry, RevisionKind};
+use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::snapshot::State;
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_store::{Bound, ProgramKey, Tail};
@@ -57,7 +57,13 @@ struct Replay {
     id: Uuid,
     /// The newest entry that was taken.
     number: u64,
+    /// The newest one of the content, and what that is after it.
+    newest: Option<Arc<Header>>,
+    program: Program,
+    /// The same, verified; not while the entries that are taken are of no interest themselves.
     checked: Option<Checked>,
+    /// The first entry that is of interest.
+    wanted: u64,
     /// The newest revisions of the content.
     revisions: Window,
     /// Left aside where only the content is asked for.
@@ -80,35 +86,50 @@ impl Replay {
         if !changes_content(entry.kind) {
             return Ok(());
         }
-        let continued = self.revisions.newest().map(|before| before.entry.number);
-        if continued != entry.parents.first().copied() {
+        if self.newest.as_ref().map(|newest| newest.number) != entry.parents.first().copied() {
             return Err(damaged("it does not continue what is before it"));
         }
-        let before = self.checked.take();
-        let mut program = before.as_ref().map_or_else(Program::new, |before| before.program().clone());
-        lmlang_history::apply_all(&mut program, &entry.edits).map_err(|error| damaged(&error.to_string()))?;
-        if program.root_hash() != entry.root_hash {
+        lmlang_history::apply_all(&mut self.program, &entry.edits)
+            .map_err(|error| damaged(&error.to_string()))?;
+        if self.program.root_hash() != entry.root_hash {
             return Err(damaged("the content does not have the recorded hash"));
         }
-        let checked = match before {
-            None => Checked::full(program, threads()),
-            Some(before) => before.update(program),
-        };
-        self.push(Arc::new(Revision { entry: Arc::clone(&entry.header), checked }), bytes);
+        self.newest = Some(Arc::clone(&entry.header));
+        if let Some(before) = self.checked.take() {
+            let checked = before.update(self.program.clone());
+            self.push(Arc::new(Revision { entry: Arc::clone(&entry.header), checked }), bytes);
+        } else if entry.number >= self.wanted {
+            self.verify(bytes);
+        }
         Ok(())
     }
 
+    /// Verifies the content, after an entry with edits of so many bytes, if that is not done.
+    fn verify(&mut self, bytes: usize) {
+        if let (None, Some(entry)) = (&self.checked, &self.newest) {
+            let (entry, checked) = (Arc::clone(entry), Checked::full(self.program.clone(), threads()));
+            self.push(Arc::new(Revision { entry, checked }), bytes);
+        }
+    }
+
+    /// Goes on from a revision.
     fn push(&mut self, revision: Arc<Revision>, edits: usize) {
+        self.start(Arc::clone(&revision.entry), revision.checked.program().clone());
         self.checked = Some(revision.checked.clone());
-        self.number = self.number.max(revision.entry.number);
         self.revisions.push(revision, edits);
+    }
+
+    /// Goes on from the content after an entry.
+    fn start(&mut self, entry: Arc<Header>, content: Program) {
+        self.number = self.number.max(entry.number);
+        (self.newest, self.program) = (Some(entry), content);
     }
 }
 
-/// A snapshot with the revision that it is of.
+/// A snapshot with the entry that it is of.
 struct Base {
     state: State,
-    revision: Arc<Revision>,
+    entry: Arc<Header>,
 }
 
 impl Engine {
@@ -158,12 +179,12 @@ impl Engine {
         base: Option<Base>,
         revisions: Window,
     ) -> Result<(Tip, Replay, Option<Arc<State>>), Error> {
-        let mut replay = blank(id, revisions);
-        let first = base.as_ref().map(|base| Arc::clone(&base.revision.entry));
+        let mut replay = blank(id, revisions, way.end());
+        let first = base.as_ref().map(|base| Arc::clone(&base.entry));
         let branch = first.as_ref().map_or(MAIN_BRANCH, |first| first.branch);
         let name = first.and_then(|first| first.branch_name.as_deref().map(Arc::from));
-        let base = base.map(|Base { state, revision }| {
-            replay.push(revision, 0);
+        let base = base.map(|Base { state, entry }| {
+            replay.start(entry, state.program.clone());
             Arc::new(state)
         });
         let State { line, provenance, .. } = base.as_deref().cloned().unwrap_or_else(State::before_all);
@@ -254,7 +275,7 @@ impl Engine {
             Some(branch) => self.tip(open, head, &branch.name.clone()).await?,
             None => head.main.clone(),
         };
-        let mut replay = blank(open.timeline.id(), Window::of_one());
+        let mut replay = blank(open.timeline.id(), Window::of_one(), entry.number);
         replay.push(tip.revision, 0);
         let entry = Arc::clone(entry);
         let work = move || {
@@ -268,13 +289,14 @@ impl Engine {
     /// Builds the state after an entry again, from the nearest one before it that is in memory or in a snapshot.
     pub(crate) async fn rebuild(&self, open: &OpenProgram, to: u64) -> Result<Option<Arc<Revision>>, Error> {
         let (key, id) = (open.timeline.key(), open.timeline.id());
-        let mut replay = blank(id, Window::of_one());
         let way = self.way(open, to).await?;
+        let mut replay = blank(id, Window::of_one(), way.end());
         let near = open.timeline.older_on(&way);
         let first = near.as_ref().map_or(1, |near| near.entry.number + 1);
-        let base = self.base(key, id, &way, first).await?.map(|base| base.revision);
-        if let Some(revision) = base.or(near) {
-            replay.push(revision, 0);
+        match (self.base(key, id, &way, first).await?, near) {
+            (Some(Base { state, entry }), _) => replay.start(entry, state.program),
+            (None, Some(near)) => replay.push(near, 0),
+            (None, None) => {}
         }
         Ok(self.replay(key, replay, &way).await?.revisions.newest().cloned())
     }
@@ -302,7 +324,11 @@ impl Engine {
         if replay.number < way.end() {
             return Err(damaged(replay.id, replay.number + 1, "the entry is missing"));
         }
-        Ok(replay)
+        let work = move || {
+            replay.verify(0);
+            replay
+        };
+        self.compute(work).await
     }
 
     /// The newest snapshot of an entry on a way, from a number on, that can be read.
@@ -326,11 +352,7 @@ impl Engine {
                     }
                     Err(error) => return Err(error),
                 };
-                let work = move || {
-                    let checked = Checked::full(state.program.clone(), threads());
-                    Base { state, revision: Arc::new(Revision { entry, checked }) }
-                };
-                return self.compute(work).await.map(Some);
+                return Ok(Some(Base { state, entry }));
             }
             if oldest <= from {
                 return Ok(None);
@@ -340,9 +362,20 @@ impl Engine {
     }
 }
 
-/// A replay from before the first entry.
-fn blank(id: Uuid, revisions: Window) -> Replay {
-    Replay { id, number: 0, checked: None, revisions, along: None, entries: 0, bytes: 0 }
+/// A replay from before the first entry up to one, after which the revisions that are kept are of interest.
+fn blank(id: Uuid, revisions: Window, end: u64) -> Replay {
+    Replay {
+        id,
+        number: 0,
+        newest: None,
+        program: Program::new(),
+        checked: None,
+        wanted: (end + 1).saturating_sub(revisions.most()),
+        revisions,
+        along: None,
+        entries: 0,
+        bytes: 0,
+    }
 }
 
 /// The error of a log that does not say what it should.

@@ -59,6 +59,11 @@ impl Window {
         gone
     }
 
+    /// How many there can be.
+    pub(crate) fn most(&self) -> u64 {
+        self.most as u64
+    }
+
     /// Bytes that they take beside the newest state, about.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
