@@ -233,6 +233,7 @@ impl Engine {
         self.0.closing.cancel();
         self.0.tasks.close();
         self.0.tasks.wait().await;
+        self.write_last_snapshots().await;
         if let Err(error) = self.0.store.close().await {
             // What was acknowledged is safe.
             tracing::warn!(%error, "closing the database failed");

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lmlang_history::snapshot::{self, Reading, SnapshotError, State, write};
 use lmlang_store::{Object, ProgramKey, Snapshot};
@@ -13,6 +14,9 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::damaged;
 use crate::timeline::Head;
+
+/// How long a closing engine goes on beginning to write snapshots.
+const LAST_SNAPSHOTS: Duration = Duration::from_secs(2);
 
 /// What a program's snapshots are decided by.
 #[derive(Debug, Default)]
@@ -31,10 +35,21 @@ struct Progress {
 }
 
 impl Progress {
+    /// Whether a snapshot would save opening much.
+    fn is_worth_it(&self, policy: &SnapshotPolicy) -> bool {
+        !self.writing && (self.entries >= policy.entries || self.bytes >= policy.bytes)
+    }
+
     fn is_due(&self, policy: &SnapshotPolicy) -> bool {
-        let much = self.entries >= policy.entries || self.bytes >= policy.bytes;
         // What snapshots add stays a share of what the log adds, however large the program is.
-        !self.writing && much && self.bytes >= policy.share * self.written
+        self.is_worth_it(policy) && self.bytes >= policy.share * self.written
+    }
+
+    /// Begins the next one. Answers the one before.
+    fn begin(&mut self) -> Option<Arc<State>> {
+        self.writing = true;
+        (self.entries, self.bytes) = (0, 0);
+        self.newest.clone()
     }
 }
 
@@ -49,12 +64,13 @@ impl Snapshots {
         let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         progress.entries += 1;
         progress.bytes += bytes as u64;
-        if !progress.is_due(policy) {
-            return None;
-        }
-        progress.writing = true;
-        (progress.entries, progress.bytes) = (0, 0);
-        Some(progress.newest.clone())
+        progress.is_due(policy).then(|| progress.begin())
+    }
+
+    /// As `begin`, at the end: whatever the share.
+    fn begin_last(&self, policy: &SnapshotPolicy) -> Option<Option<Arc<State>>> {
+        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.is_worth_it(policy).then(|| progress.begin())
     }
 
     /// Takes the outcome of writing one: the state and the bytes that it took.
@@ -86,6 +102,23 @@ impl Engine {
             }
             timeline.snapshots.end(written.ok().map(|bytes| (state, bytes)));
         });
+    }
+
+    /// Writes snapshots of programs that are closed with many entries after the last one, as far as there is time: who opens
+    /// them next need not read those again.
+    pub(crate) async fn write_last_snapshots(&self) {
+        let start = Instant::now();
+        for open in self.all_opened() {
+            let Some(earlier) = open.timeline.snapshots.begin_last(&self.0.snapshots) else { continue };
+            let head = open.timeline.head();
+            let state = Arc::new(state_of(&head, &head.main));
+            if let Err(error) = self.write_snapshot(open.timeline.key(), state, earlier).await {
+                tracing::warn!(program = %open.timeline.id(), %error, "a last snapshot could not be written");
+            }
+            if start.elapsed() > LAST_SNAPSHOTS {
+                return;
+            }
+        }
     }
 
     /// Writes a snapshot of the newest state of `main`.

@@ -1,6 +1,6 @@
 //! Opening a program from its snapshots and its log.
 
-use lmlang_engine::{Distance, Head, OpenProgram, Tip, Way};
+use lmlang_engine::{Distance, Head, OpenProgram, SnapshotPolicy, Tip, Way};
 use lmlang_history::line::Line;
 use lmlang_history::snapshot::{self, State};
 use lmlang_store::{Object, Snapshot};
@@ -186,4 +186,28 @@ async fn a_snapshot_with_another_undo_line_is_found() {
     let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
     let expect = format!("program `shop`, r{number}: its snapshot has another undo line");
     assert_eq!(checkup.content.iter().map(ToString::to_string).collect::<Vec<_>>(), [expect]);
+}
+
+/// However large a share of the log it takes.
+#[tokio::test]
+async fn a_program_that_is_closed_with_a_long_tail_has_it_in_a_snapshot() {
+    // There is one by itself after four entries, and another never.
+    let policy = SnapshotPolicy { entries: 4, bytes: u64::MAX, share: u64::MAX >> 32 };
+    let mut fixture = Fixture::new(policy).await;
+    let open = fixture.create("shop", TEXT).await;
+    work_with(&fixture, &open, 4, false).await;
+    fixture.snapshot_after(&open, 2).await;
+    drop(open);
+    for (tail, newest) in [(9, true), (2, false)] {
+        let open = fixture.find("shop").await;
+        work_with(&fixture, &open, tail, false).await;
+        let before = known(&fixture, &open).await;
+        let main = open.timeline.head().main.revision.entry.number;
+        assert!(!fixture.snapshots(&open).await.contains(&main));
+        drop(open);
+        fixture = fixture.reopened(&[]).await;
+        let open = fixture.find("shop").await;
+        assert_eq!(known(&fixture, &open).await, before);
+        assert_eq!(fixture.snapshots(&open).await.contains(&main), newest, "after {tail}");
+    }
 }
