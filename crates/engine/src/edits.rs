@@ -136,7 +136,12 @@ impl Engine {
         }
         // Before the writer is held: an old state may take a while to find. What is not there is told by the plan: by now it
         // may be gone for a request that is repeated.
-        let base = self.grounds(&open, &proposal).await;
+        let mut base = self.grounds(&open, &proposal).await;
+        if proposal.dry_run || base.is_err() {
+            // Another process may have made it a moment ago.
+            self.catch_up(&open).await?;
+            base = self.grounds(&open, &proposal).await;
+        }
         if proposal.dry_run {
             let head = open.timeline.head();
             // The writer's counter, so that provisional refs are new; they are handed out again later.

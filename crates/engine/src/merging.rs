@@ -96,6 +96,7 @@ impl Engine {
         request: &MergeRequest,
         call: &Call,
     ) -> Result<Arrival, Error> {
+        self.catch_up(open).await?;
         if request.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let sides = self.sides(open, &head, request).await?;
@@ -140,6 +141,7 @@ impl Engine {
         request: &MergeRequest,
         call: &Call,
     ) -> Result<Preview, Error> {
+        self.catch_up(open).await?;
         let head = open.timeline.head();
         let sides = self.sides(open, &head, request).await?;
         let combined = self.combine(&sides, request.resolutions.clone(), open.timeline.refs()).await?;

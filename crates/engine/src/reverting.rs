@@ -119,6 +119,7 @@ impl Engine {
         request: &RevertRequest,
         call: &Call,
     ) -> Result<Reverted, Error> {
+        self.catch_up(open).await?;
         if request.dry_run {
             let (head, refs) = (open.timeline.head(), open.timeline.refs());
             let planned = self.plan_revert(open, request, &head).await?.entry(self, &head, &refs, call);

@@ -63,7 +63,7 @@ pub(crate) const UNHELD: usize = 3;
 /// For how long a log counts as contended after another process was faster.
 const CONTENDED: Duration = Duration::from_secs(1);
 
-/// How often a change is planned again when an entry before it could not be stored.
+/// How often a change is planned again when an entry before it could not be stored, or others were faster.
 const ATTEMPTS: usize = 8;
 
 impl Engine {
@@ -118,7 +118,15 @@ impl Engine {
         // A key of an entry that was made before the program was opened is looked up only where nothing is appended: the
         // log itself refuses an entry with a key that it has.
         // Whatever the verdict is, it is about a state that may not be stored yet.
-        match plan(writer.head.clone(), timeline.refs()).await {
+        let mut planned = plan(writer.head.clone(), timeline.refs()).await;
+        // A refusal may be about a head that is not the newest one any more; an entry is compared with that as it is stored.
+        for _ in 0..ATTEMPTS {
+            if matches!(planned, Ok(Plan::Append { .. })) || !self.takes_more_in(open, &mut writer).await? {
+                break;
+            }
+            planned = plan(writer.head.clone(), timeline.refs()).await;
+        }
+        match planned {
             Err(error) => {
                 let stored = timeline.barrier();
                 drop(writer);
@@ -180,6 +188,16 @@ impl Engine {
             writer.contended = Some(Instant::now() + CONTENDED);
         }
         self.take_in(open, &mut writer).await
+    }
+
+    /// Takes in what others have stored, if they have.
+    async fn takes_more_in(&self, open: &OpenProgram, writer: &mut Writer) -> Result<bool, Refused> {
+        if self.store().is_alone() {
+            return Ok(false);
+        }
+        let before = writer.head.last;
+        self.take_in(open, writer).await.map_err(Refused::Failed)?;
+        Ok(writer.head.last != before)
     }
 
     /// Refuses a call whose key stands in the log.

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use lmlang_engine::{Call, Change, Distance, Engine, Error, Event, Events, Outcome, Proposal, Selector, Way};
+use lmlang_engine::{
+    Arrival, Call, Change, Distance, Engine, Error, Event, Events, MergeRequest, Outcome, Proposal,
+    RevertRequest, Selector, Way, Which,
+};
 use lmlang_history::request::{AddText, EditRequest};
 use tokio::task::JoinSet;
 
@@ -157,16 +160,16 @@ async fn a_replica_that_is_behind_goes_on_from_what_others_did() {
     let first = apply(here, adds("one"), &keyed).await;
     assert_eq!(apply(&there, adds("one"), &keyed).await, first);
 
-    // What one made, another takes back, before it was told.
     // A number that another has just answered is known.
     let second = apply(here, adds("two"), &call()).await;
     let stale = Proposal { base: Some(format!("r{second}")), dry_run: true, ..adds("dry") };
     apply(&there, stale, &call()).await;
     let open = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    // What one made, another takes back, before it was told.
     apply(&there, adds("three"), &call()).await;
     assert_eq!(open.timeline.head().last, 4);
     let undone = there.travel(&open, &undo(2), &call()).await.unwrap();
-    assert!(matches!(undone, lmlang_engine::Arrival::Made { committed: true, .. }), "{undone:?}");
+    assert!(matches!(undone, Arrival::Made { committed: true, .. }), "{undone:?}");
     knows(here, 5).await;
 
     // Branches are known by all.
@@ -178,6 +181,54 @@ async fn a_replica_that_is_behind_goes_on_from_what_others_did() {
     knows(here, 7).await;
     let checkup = fixture.engine.doctor(|_| {}).await.unwrap();
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
+    there.close().await;
+}
+
+/// Whoever asks a replica right after another has answered is not told of what was before.
+#[tokio::test]
+async fn a_refusal_is_about_the_newest_head() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.db.is_file() {
+        return;
+    }
+    let open = fixture.create("shop", TEXT).await;
+    let (here, there) = (&fixture.engine, fixture.replica().await);
+    here.create_branch(&open, "draft", None, &call()).await.unwrap();
+    knows(&there, 2).await;
+    let open_there = there.find(&Selector::Name("shop".to_owned())).await.unwrap();
+    let revert =
+        |which| RevertRequest { branch: "main".to_owned(), which, expected_head: None, dry_run: false };
+    let merge = MergeRequest {
+        from: "draft".to_owned(),
+        into: "main".to_owned(),
+        resolutions: Vec::new(),
+        expected_head: None,
+        dry_run: false,
+    };
+    let eve = call().actor.name;
+    for round in 0..5 {
+        let made = apply(here, adds(&format!("a{round}")), &call()).await;
+        let which = Which::Revisions(vec![format!("r{made}")]);
+        let reverted = there.revert(&open_there, &revert(which), &call()).await.unwrap();
+        assert!(matches!(reverted.arrival, Arrival::Made { .. }), "{:?}", reverted.arrival);
+
+        apply(here, adds(&format!("b{round}")), &call()).await;
+        let own = there.revert(&open_there, &revert(Which::Newest(eve.clone(), 1)), &call()).await.unwrap();
+        assert!(matches!(own.arrival, Arrival::Made { .. }), "{:?}", own.arrival);
+        let again = here.revert(&open, &revert(Which::TakenBack(eve.clone(), 1)), &call()).await.unwrap();
+        assert!(matches!(again.arrival, Arrival::Made { .. }), "{:?}", again.arrival);
+
+        let draft = Proposal { branch: "draft".to_owned(), ..adds(&format!("c{round}")) };
+        apply(here, draft, &call()).await;
+        let merged = there.merge(&open_there, &merge, &call()).await.unwrap();
+        assert!(matches!(merged, Arrival::Made { .. }), "{merged:?}");
+
+        // What stood against a change is gone.
+        let taken = apply(here, adds(&format!("e{round}")), &call()).await;
+        knows(&there, taken).await;
+        here.travel(&open, &undo(1), &call()).await.unwrap();
+        apply(&there, adds(&format!("e{round}")), &call()).await;
+    }
     there.close().await;
 }
 
