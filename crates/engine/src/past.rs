@@ -212,17 +212,36 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let mut touched = self.touched(open, revision, of, owner).await?;
-        while let Some(merged) = self.merged_by(open, touched.modified, of).await?
-            && let Some(newest) = self.touching(open, of, merged, 1).await?.first()
-        {
-            touched.modified = newest.number;
+        while let Some(merged) = self.merged_by(open, touched.modified, of).await? {
+            let newest = match self.touching(open, of, merged, 1).await?.pop() {
+                Some(newest) => Some(newest.number),
+                None => self.made_with(open, owner, merged).await?,
+            };
+            let Some(newest) = newest else { break };
+            touched.modified = newest;
         }
-        while let Some(merged) = self.merged_by(open, touched.created, of).await?
-            && let Some(oldest) = self.touching(open, of, merged, usize::MAX).await?.last()
-        {
-            touched.created = oldest.number;
+        while let Some(merged) = self.merged_by(open, touched.created, of).await? {
+            let oldest = match self.touching(open, of, merged, usize::MAX).await?.pop() {
+                Some(oldest) => Some(oldest.number),
+                None => self.made_with(open, owner, merged).await?,
+            };
+            let Some(oldest) = oldest else { break };
+            touched.created = oldest;
         }
         Ok(touched)
+    }
+
+    /// The entry on the way to a revision that made what an entity is part of: the entity came with it, if no entry is about
+    /// the entity itself.
+    async fn made_with(
+        &self,
+        open: &OpenProgram,
+        owner: Option<Ref>,
+        revision: u64,
+    ) -> Result<Option<u64>, Error> {
+        let Some(owner) = owner else { return Ok(None) };
+        let made = self.touching(open, owner, revision, usize::MAX).await?.pop();
+        Ok(made.map(|made| made.number))
     }
 
     /// The revision that was merged by the entry with a number, if that is a merge which took an entity from there.
