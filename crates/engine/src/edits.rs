@@ -140,7 +140,7 @@ impl Engine {
         if proposal.dry_run || base.is_err() {
             // Another process may have made it a moment ago.
             self.catch_up(&open).await?;
-            base = self.grounds(&open, &proposal).await;
+            base = Box::pin(self.grounds(&open, &proposal)).await;
         }
         if proposal.dry_run {
             let head = open.timeline.head();

@@ -277,7 +277,8 @@ impl Engine {
     pub(crate) async fn catch_up(&self, open: &OpenProgram) -> Result<(), Error> {
         match self.store().is_alone() {
             true => Ok(()),
-            false => self.take_in_tail(open).await,
+            // Seldom, and large: not a part of every future that may do it.
+            false => Box::pin(self.take_in_tail(open)).await,
         }
     }
 

@@ -171,7 +171,7 @@ impl Engine {
                 // It comes after those who wait already.
                 let timeline = Arc::clone(timeline);
                 self.spawn_to_end(async move { timeline.let_others_in().await });
-                self.take_in(open, &mut writer).await?;
+                Box::pin(self.take_in(open, &mut writer)).await?;
                 return Ok(writer);
             }
             // What is on its way needs the log.
@@ -187,7 +187,7 @@ impl Engine {
         if !self.store().is_alone() {
             writer.contended = Some(Instant::now() + CONTENDED);
         }
-        self.take_in(open, &mut writer).await
+        Box::pin(self.take_in(open, &mut writer)).await
     }
 
     /// Takes in what others have stored, if they have.
@@ -196,7 +196,7 @@ impl Engine {
             return Ok(false);
         }
         let before = writer.head.last;
-        self.take_in(open, writer).await.map_err(Refused::Failed)?;
+        Box::pin(self.take_in(open, writer)).await.map_err(Refused::Failed)?;
         Ok(writer.head.last != before)
     }
 
