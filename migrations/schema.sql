@@ -65,7 +65,6 @@ CREATE TABLE "objects" (
 CREATE TABLE "packs" (
   "program" integer NOT NULL,
   "first" integer NOT NULL,
-  "last" integer NOT NULL,
   "position" integer NOT NULL,
   "bytes" blob NOT NULL,
   PRIMARY KEY ("program", "first")

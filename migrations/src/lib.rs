@@ -26,6 +26,7 @@ mod m20261122_000008_api_tokens;
 mod m20261122_000009_branches;
 mod m20261122_000010_several_writers;
 mod m20261122_000011_packs;
+mod m20261123_000012_packs_without_last;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -46,6 +47,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000009_branches::Migration),
             Box::new(m20261122_000010_several_writers::Migration),
             Box::new(m20261122_000011_packs::Migration),
+            Box::new(m20261123_000012_packs_without_last::Migration),
         ]
     }
 }

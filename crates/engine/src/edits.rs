@@ -136,8 +136,12 @@ impl Engine {
         }
         // Before the writer is held: an old state may take a while to find. What is not there is told by the plan: by now it
         // may be gone for a request that is repeated.
+        if proposal.dry_run {
+            // Nothing is compared with the log then.
+            self.catch_up(&open).await?;
+        }
         let mut base = self.grounds(&open, &proposal).await;
-        if proposal.dry_run || base.is_err() {
+        if base.is_err() && !self.store().is_alone() {
             // Another process may have made it a moment ago.
             self.catch_up(&open).await?;
             base = Box::pin(self.grounds(&open, &proposal)).await;

@@ -108,8 +108,10 @@ impl Packer {
         let statements = statements.map_err(|_| Fault::Closed)?;
         if !statements.is_empty() {
             match self.committer.write_in_background(statements).await {
-                // Another process has been faster; where it got to is read next time.
-                Ok(_) | Err(Failure::Clash) => {}
+                Ok(_) => {}
+                // Another process has been faster, and perhaps not as far.
+                Err(Failure::Clash) if self.packed().await? > self.through => return Ok(Step::Done),
+                Err(Failure::Clash) => return Err(Fault::Row { table: "packs", column: "first" }),
                 Err(Failure::Unknown(fault) | Failure::Fault(fault)) => return Err(fault),
             }
         }
@@ -117,8 +119,8 @@ impl Packer {
         Ok(Step::Done)
     }
 
-    /// The next rows that are all old enough; nothing if they are no whole window.
-    async fn window(&mut self) -> Result<Option<Vec<log::Model>>, Fault> {
+    /// The last row that any process has packed or left.
+    async fn packed(&self) -> Result<i64, Fault> {
         let packed: Option<i64> = packs::Entity::find()
             .order_by_desc(packs::Column::Position)
             .select_only()
@@ -126,7 +128,12 @@ impl Packer {
             .into_tuple()
             .one(&self.reader)
             .await?;
-        self.through = self.through.max(packed.unwrap_or(0));
+        Ok(packed.unwrap_or(0))
+    }
+
+    /// The next rows that are all old enough; nothing if they are no whole window.
+    async fn window(&mut self) -> Result<Option<Vec<log::Model>>, Fault> {
+        self.through = self.through.max(self.packed().await?);
         let newest: Option<i64> = log::Entity::find()
             .order_by_desc(log::Column::Position)
             .select_only()
@@ -163,11 +170,9 @@ fn statements(mut rows: Vec<log::Model>, through: i64) -> Vec<Sql> {
         if bytes.len() + ROW > plain {
             continue;
         }
-        let last = first + of_program.len() as i64 - 1;
         made.push(packs::ActiveModel {
             program: Set(program),
             first: Set(first),
-            last: Set(last),
             position: Set(through),
             bytes: Set(bytes),
         });

@@ -9,7 +9,6 @@ pub(crate) struct Model {
     pub(crate) program: i64,
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) first: i64,
-    pub(crate) last: i64,
     pub(crate) position: i64,
     pub(crate) bytes: Vec<u8>,
 }
