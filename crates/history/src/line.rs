@@ -5,16 +5,21 @@
 //! make states, so they are undoable; checkpoints and branches make none. The log itself only grows: an undo is an entry
 //! whose content is the older one's.
 
+use std::ops::RangeInclusive;
+
 use imbl::Vector;
 use thiserror::Error;
 
+use self::runs::Runs;
 use crate::log::RevisionKind;
+
+mod runs;
 
 /// The undo and redo stacks of one branch. A clone costs O(1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     /// Numbers of the entries whose states can be gone back to, oldest first; the last one is the head's content.
-    states: Vector<u64>,
+    states: Runs,
     /// Numbers of the entries whose states were undone, the newest first undone last.
     undone: Vector<u64>,
 }
@@ -106,14 +111,19 @@ impl Line {
     }
 
     /// A line by its two stacks, as [`Line::stacks`] showed them.
-    pub fn from_stacks(states: impl IntoIterator<Item = u64>, undone: impl IntoIterator<Item = u64>) -> Line {
-        Line { states: states.into_iter().collect(), undone: undone.into_iter().collect() }
+    pub fn from_stacks(
+        states: impl IntoIterator<Item = RangeInclusive<u64>>,
+        undone: impl IntoIterator<Item = u64>,
+    ) -> Line {
+        Line { states: Runs::of(states), undone: undone.into_iter().collect() }
     }
 
     /// The entries whose states can be gone back to, oldest first, and those that were undone, the last undone last.
-    /// Numbers rise in the first and fall in the second.
-    pub fn stacks(&self) -> (impl Iterator<Item = u64> + '_, impl DoubleEndedIterator<Item = u64> + '_) {
-        (self.states.iter().copied(), self.undone.iter().copied())
+    /// Numbers rise in the first, which is in runs without a gap, and fall in the second.
+    pub fn stacks(
+        &self,
+    ) -> (impl Iterator<Item = RangeInclusive<u64>> + '_, impl DoubleEndedIterator<Item = u64> + '_) {
+        (self.states.ranges(), self.undone.iter().copied())
     }
 
     /// Takes the next entry in. Costs O(1), an undo or redo as much as it passes. The line is unchanged on an error.
@@ -125,7 +135,7 @@ impl Line {
             | RevisionKind::Restore
             | RevisionKind::Merge
             | RevisionKind::Import => {
-                self.states.push_back(step.number);
+                self.states.push(step.number);
                 self.undone.clear();
                 Ok(())
             }
@@ -139,7 +149,7 @@ impl Line {
             RevisionKind::Redo => {
                 let passed = self.passed(step, |line, to| line.redo(to))?;
                 self.undone.truncate(self.undone.len() - passed.len());
-                self.states.extend(passed);
+                passed.into_iter().for_each(|state| self.states.push(state));
                 Ok(())
             }
         }
@@ -158,7 +168,7 @@ impl Line {
 
     /// The entry that made the state of the head; `None` before the first.
     pub fn state(&self) -> Option<u64> {
-        self.states.last().copied()
+        self.states.last()
     }
 
     /// The line of a new branch that starts at this one's head: what came before can be undone on it too.
@@ -178,7 +188,7 @@ impl Line {
 
     /// Tells whether an entry made a state that the head's content builds on.
     pub fn holds(&self, number: u64) -> bool {
-        self.states.binary_search(&number).is_ok()
+        self.states.position(number).is_some()
     }
 
     /// Where an undo would lead.
@@ -189,13 +199,13 @@ impl Line {
             Distance::Steps(steps) => steps,
             Distance::To(target) if self.state() == Some(target) => return Err(NothingToDo::Here(target)),
             Distance::To(target) => {
-                let at = self.states.binary_search(&target).map_err(|_| NothingToDo::OffTheLine(target))?;
+                let at = self.states.position(target).ok_or(NothingToDo::OffTheLine(target))?;
                 available - at as u64
             }
         };
-        let passed: Vec<u64> = take_last(&self.states, steps, available)?;
-        let target = self.states.len() - 1 - passed.len();
-        Ok(Travel { target: self.states[target], passed })
+        let passed = take(self.states.falling(), steps, available)?;
+        let target = self.states.get(self.states.len() - 1 - passed.len());
+        Ok(Travel { target: target.ok_or(NothingToDo::Undo)?, passed })
     }
 
     /// Where a redo would lead.
@@ -211,7 +221,7 @@ impl Line {
                 available - at.map_err(|_| NothingToDo::OffTheLine(target))? as u64
             }
         };
-        let passed = take_last(&self.undone, steps, available)?;
+        let passed = take(self.undone.iter().rev().copied(), steps, available)?;
         match passed.last() {
             Some(target) => Ok(Travel { target: *target, passed }),
             None => Err(NothingToDo::Redo),
@@ -219,15 +229,15 @@ impl Line {
     }
 }
 
-/// The last `steps` entries of a stack, the topmost first.
-fn take_last(stack: &Vector<u64>, steps: u64, available: u64) -> Result<Vec<u64>, NothingToDo> {
+/// The first `steps` of so many states that can be taken.
+fn take(states: impl Iterator<Item = u64>, steps: u64, available: u64) -> Result<Vec<u64>, NothingToDo> {
     if steps == 0 {
         return Err(NothingToDo::NoStep);
     }
     if steps > available {
         return Err(NothingToDo::TooFar { asked: steps, available });
     }
-    Ok(stack.iter().rev().take(steps as usize).copied().collect())
+    Ok(states.take(steps as usize).collect())
 }
 
 #[cfg(test)]

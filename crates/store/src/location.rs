@@ -68,6 +68,14 @@ pub enum UnknownLocation {
 }
 
 impl Location {
+    /// The name of the database system.
+    pub fn system(&self) -> &'static str {
+        match self {
+            Self::File(_) => "sqlite",
+            Self::Postgres(_) => "postgresql",
+        }
+    }
+
     /// Reads a path, a `sqlite:` URL or a `postgres:` URL.
     ///
     /// # Errors
@@ -107,7 +115,7 @@ mod tests {
     #[test]
     fn passwords_are_not_shown() {
         let location = Location::parse("postgres://ada:secret@h:7/d?password=hidden").unwrap();
-        assert_eq!(location.to_string(), "postgres://h:7/d");
+        assert_eq!((location.to_string().as_str(), location.system()), ("postgres://h:7/d", "postgresql"));
         assert_eq!(format!("{location:?}"), "Postgres(PostgresUrl(postgres://h:7/d))");
         let error = Location::parse("postgres://ada:secret@h:port/d").unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");

@@ -174,7 +174,7 @@ async fn a_snapshot_with_another_undo_line_is_found() {
     let forged = State {
         number,
         next_ref: state.entry.next_ref,
-        line: Line::from_stacks([1], []),
+        line: Line::from_stacks([1..=1], []),
         program,
         ..State::before_all()
     };

@@ -220,6 +220,7 @@ pub struct CheckpointPayload {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutation;
 
+// The futures of mutations are boxed: what polls the fields has a place for each.
 /// What can be changed. Every change is a revision that can be undone.
 #[Object]
 impl Mutation {
@@ -229,7 +230,7 @@ impl Mutation {
         context: &Context<'_>,
         input: CreateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
-        nullable(create_program(context, input).await)
+        nullable(Box::pin(create_program(context, input)).await)
     }
 
     /// Gives a program another name or doc.
@@ -238,7 +239,7 @@ impl Mutation {
         context: &Context<'_>,
         input: UpdateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
-        nullable(update_program(context, input).await)
+        nullable(Box::pin(update_program(context, input)).await)
     }
 
     /// Deletes a program: no list shows it, its name is free. Others are not touched.
@@ -247,7 +248,7 @@ impl Mutation {
         context: &Context<'_>,
         input: DeleteProgramInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(delete_program(context, input).await)
+        nullable(Box::pin(delete_program(context, input)).await)
     }
 
     /// Applies a change set, all or nothing, verifies what it touches and appends a revision; so does one that changes
@@ -257,23 +258,23 @@ impl Mutation {
         context: &Context<'_>,
         input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
-        nullable(propose_edit(context, input).await)
+        nullable(Box::pin(propose_edit(context, input)).await)
     }
 
     /// Goes back along the line of a branch, by appending a revision whose content is the older one's.
     async fn undo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
-        nullable(undo(context, input, Way::Undo, Which::Newest).await)
+        nullable(Box::pin(undo(context, input, Way::Undo, Which::Newest)).await)
     }
 
     /// Goes forward again along what was undone.
     async fn redo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
-        nullable(undo(context, input, Way::Redo, Which::TakenBack).await)
+        nullable(Box::pin(undo(context, input, Way::Redo, Which::TakenBack)).await)
     }
 
     /// Takes chosen revisions back and keeps later work, by appending a revision. Later revisions that rest on them go too:
     /// a dry run says which, and what the verifier finds then; nothing comes of it that the plan did not say.
     async fn revert(&self, context: &Context<'_>, input: RevertInput) -> Option<Result<RevertPayload>> {
-        nullable(reverting::revert(context, input).await)
+        nullable(Box::pin(reverting::revert(context, input)).await)
     }
 
     /// Names a revision.
@@ -282,7 +283,7 @@ impl Mutation {
         context: &Context<'_>,
         input: CreateCheckpointInput,
     ) -> Option<Result<CheckpointPayload>> {
-        nullable(create_checkpoint(context, input).await)
+        nullable(Box::pin(create_checkpoint(context, input)).await)
     }
 
     /// Goes back to a checkpoint, by appending a revision whose content is that one's.
@@ -291,7 +292,7 @@ impl Mutation {
         context: &Context<'_>,
         input: RestoreCheckpointInput,
     ) -> Option<Result<RevisionPayload>> {
-        nullable(restore_checkpoint(context, input).await)
+        nullable(Box::pin(restore_checkpoint(context, input)).await)
     }
 
     /// Makes a token with which a caller shows who it is. From the first one on, every request needs one.
@@ -300,7 +301,7 @@ impl Mutation {
         context: &Context<'_>,
         input: CreateTokenInput,
     ) -> Option<Result<CreateTokenPayload>> {
-        nullable(token::create(context, input).await)
+        nullable(Box::pin(token::create(context, input)).await)
     }
 
     /// Revokes a token: it is good for nothing any more, and what is subscribed to with it ends.
@@ -309,7 +310,7 @@ impl Mutation {
         context: &Context<'_>,
         input: RevokeTokenInput,
     ) -> Option<Result<RevokeTokenPayload>> {
-        nullable(token::revoke(context, input).await)
+        nullable(Box::pin(token::revoke(context, input)).await)
     }
 
     /// Forgets a checkpoint; the revision stays.
@@ -318,7 +319,7 @@ impl Mutation {
         context: &Context<'_>,
         input: DeleteCheckpointInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(delete_checkpoint(context, input).await)
+        nullable(Box::pin(delete_checkpoint(context, input)).await)
     }
 
     /// Makes a branch: a line of work beside `main`, of one row however large the program is.
@@ -327,7 +328,7 @@ impl Mutation {
         context: &Context<'_>,
         input: CreateBranchInput,
     ) -> Option<Result<BranchPayload>> {
-        nullable(branching::create(context, input).await)
+        nullable(Box::pin(branching::create(context, input)).await)
     }
 
     /// Removes a branch; its revisions stay and can be looked at by number.
@@ -336,14 +337,14 @@ impl Mutation {
         context: &Context<'_>,
         input: DeleteBranchInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(branching::delete(context, input).await)
+        nullable(Box::pin(branching::delete(context, input)).await)
     }
 
     /// Brings the changes of a branch into another one, by appending a revision with both as its parents: what only one of
     /// them changed, what both changed alike, and what the resolutions say. Two branches give the same content whichever
     /// is merged into the other. What cannot be both, or does not type-check together, is a conflict, and nothing is done.
     async fn merge(&self, context: &Context<'_>, input: MergeInput) -> Option<Result<MergePayload>> {
-        nullable(branching::merge(context, input).await)
+        nullable(Box::pin(branching::merge(context, input)).await)
     }
 }
 

@@ -161,11 +161,11 @@ impl Program {
     }
 
     /// Answers a field that needs the content. It fails alone when that cannot be read.
+    ///
+    /// Apart from the field's own future: what polls the fields of an object has a place for the future of each.
     async fn read<T>(&self, answer: impl AsyncFnOnce(&View) -> Result<T, ApiError>) -> Nullable<T> {
-        nullable(match self.view().await {
-            Ok(view) => answer(view).await,
-            Err(error) => Err(error),
-        })
+        let read = async { answer(self.view().await?).await };
+        nullable(Box::pin(read).await)
     }
 
     fn view_id(&self) -> ViewId {

@@ -70,7 +70,8 @@ impl Provenance {
         if !view.is_stored() {
             return None;
         }
-        nullable(Provenance::find(view, of).await)
+        // Apart from the futures of the many objects that have this field.
+        nullable(Box::pin(Provenance::find(view, of)).await)
     }
 
     async fn find(view: &View, of: Ref) -> std::result::Result<Provenance, ApiError> {

@@ -57,7 +57,7 @@ pub struct ServerInfo {
     name: &'static str,
     /// Its version.
     version: &'static str,
-    /// Where programs are kept: `sqlite`.
+    /// Where programs are kept: `sqlite` or `postgresql`.
     storage: &'static str,
     /// Every limit by name.
     limits: async_graphql::Json<serde_json::Value>,
@@ -116,7 +116,7 @@ impl Query {
         Some(ServerInfo {
             name: "lmlang",
             version: env!("CARGO_PKG_VERSION"),
-            storage: "sqlite",
+            storage: engine.store().location().system(),
             limits: async_graphql::Json(limits.into()),
             features: vec![
                 "edit",
@@ -151,7 +151,7 @@ impl Query {
             Ok(page) => page,
             Err(error) => return nullable(Err(error)),
         };
-        nullable(programs(engine, &page, search.as_deref()).await)
+        nullable(Box::pin(programs(engine, &page, search.as_deref())).await)
     }
 
     /// Where `programEvents(after:)` without `programId` starts so that nothing is missed of what happens after this
@@ -191,7 +191,7 @@ impl Query {
     async fn simulation(&self, context: &Context<'_>, id: ID) -> Option<Result<Simulation>> {
         let engine = context.data_unchecked::<Engine>();
         nullable(match id.parse() {
-            Ok(GlobalId::Simulation(uuid)) => Simulation::find(engine, uuid).await,
+            Ok(GlobalId::Simulation(uuid)) => Box::pin(Simulation::find(engine, uuid)).await,
             Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..)) | Err(_) => {
                 Err(not_found("simulation", &id))
             }
@@ -207,7 +207,7 @@ impl Query {
         #[graphql(desc = "Those that were revoked as well.", default = false)] revoked: bool,
     ) -> Option<Result<Connection<ApiToken>>> {
         nullable(match PageRequest::new(first, after) {
-            Ok(page) => token::tokens(context, page, revoked).await,
+            Ok(page) => Box::pin(token::tokens(context, page, revoked)).await,
             Err(error) => Err(error),
         })
     }
@@ -245,7 +245,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
         GlobalId::Program(view) => {
             Ok(Node::Program(Program::of(View::find(engine, &view.to_string(), None).await?)))
         }
-        GlobalId::Simulation(uuid) => Ok(Node::Simulation(Simulation::find(engine, uuid).await?)),
+        GlobalId::Simulation(uuid) => Ok(Node::Simulation(Box::pin(Simulation::find(engine, uuid)).await?)),
         GlobalId::Revision(program, number) => {
             let view = View::find(engine, &program.to_string(), None).await?;
             let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;

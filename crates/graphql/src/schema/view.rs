@@ -88,7 +88,7 @@ impl View {
         };
         let open = engine.find(&selector).await.map_err(fail)?;
         match at {
-            Some(at) => View::at(engine, open, at).await,
+            Some(at) => Box::pin(View::at(engine, open, at)).await,
             None => View::of_id(engine, open, which).await,
         }
     }
@@ -97,7 +97,7 @@ impl View {
     pub async fn named(engine: &Engine, name: &str, at: Option<&str>) -> Result<View, ApiError> {
         let open = engine.find(&Selector::Name(name.to_owned())).await.map_err(fail)?;
         match at {
-            Some(at) => View::at(engine, open, at).await,
+            Some(at) => Box::pin(View::at(engine, open, at)).await,
             None => Ok(View::head(engine, open)),
         }
     }
@@ -106,9 +106,9 @@ impl View {
     pub async fn of_id(engine: &Engine, open: OpenProgram, which: Which) -> Result<View, ApiError> {
         match &which {
             Which::Head => Ok(View::head(engine, open)),
-            Which::Branch(name) => View::at(engine, open, &name.clone()).await,
+            Which::Branch(name) => Box::pin(View::at(engine, open, &name.clone())).await,
             Which::Pinned(number) => {
-                let revision = engine.state(&open, *number).await.map_err(fail)?;
+                let revision = Box::pin(engine.state(&open, *number)).await.map_err(fail)?;
                 let revision = revision.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
                 Ok(View::new(engine, open, which, revision, None))
             }

@@ -1,6 +1,7 @@
 //! Reading and writing the binary form: numbers, refs and a table of texts.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use lmlang_ir::{Op, Type, text};
@@ -84,12 +85,13 @@ impl Writer {
     }
 
     /// Ascending numbers, as runs of neighbours: the distance to the start of each, and how many follow.
-    pub(super) fn ascending(&mut self, numbers: impl Iterator<Item = u64>) {
+    pub(super) fn ascending(&mut self, ranges: impl Iterator<Item = RangeInclusive<u64>>) {
         let mut runs: Vec<(u64, u64)> = Vec::new();
-        for number in numbers {
+        for range in ranges {
+            let (first, end) = range.into_inner();
             match runs.last_mut() {
-                Some((_, last)) if *last + 1 == number => *last = number,
-                Some(_) | None => runs.push((number, number)),
+                Some((_, last)) if *last + 1 == first => *last = end,
+                Some(_) | None => runs.push((first, end)),
             }
         }
         let mut before = 0;
@@ -246,8 +248,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Ascending numbers, none above `most`.
-    pub(super) fn ascending(&mut self, most: u64) -> Result<Vec<u64>, SnapshotError> {
-        let mut numbers = Vec::new();
+    pub(super) fn ascending(&mut self, most: u64) -> Result<Vec<RangeInclusive<u64>>, SnapshotError> {
+        let mut ranges = Vec::new();
         let mut before = 0u64;
         for _ in 0..self.length()? {
             let (distance, more) = (self.number()?, self.number()?);
@@ -256,10 +258,10 @@ impl<'a> Reader<'a> {
             let (Some(first), Some(last)) = (first, last) else {
                 return Err(self.damaged("ascending numbers"));
             };
-            numbers.extend(first..=last);
+            ranges.push(first..=last);
             before = last;
         }
-        Ok(numbers)
+        Ok(ranges)
     }
 
     pub(super) fn list<T>(

@@ -51,17 +51,19 @@ impl Reading {
         let content = &mut named.content;
         let next_ref = content.number()?;
         let states = content.ascending(number)?;
-        let mut undone = content.ascending(number)?;
+        let undone = content.ascending(number)?;
         // The first snapshots end here.
-        let marks = if content.end().is_ok() { None } else { Some(content.ascending(number)?) };
+        let marks = match content.end() {
+            Ok(()) => None,
+            Err(_) => Some(content.ascending(number)?.into_iter().flatten().collect()),
+        };
         content.end()?;
-        undone.reverse();
         Ok(Reading {
             wanted,
             hash,
             number,
             next_ref,
-            line: Line::from_stacks(states, undone),
+            line: Line::from_stacks(states, undone.into_iter().rev().flat_map(Iterator::rev)),
             marks,
             program: Program::new(),
             functions: BTreeMap::new(),

@@ -63,9 +63,9 @@ pub fn write(state: &State, earlier: Option<&State>) -> Written {
     piece.content.number(state.next_ref);
     let (states, undone) = state.line.stacks();
     piece.content.ascending(states);
-    piece.content.ascending(undone.rev());
+    piece.content.ascending(undone.rev().map(|state| state..=state));
     if let Some(marks) = &state.marks {
-        piece.content.ascending(marks.iter().copied());
+        piece.content.ascending(marks.iter().map(|mark| *mark..=*mark));
     }
     let [a, b, c] = *MAGIC;
     let header = [&[a, b, c, VERSION], state.program.root_hash().0.as_slice()].concat();
