@@ -64,6 +64,8 @@ struct Replay {
     checked: Option<Checked>,
     /// The first entry that is of interest.
     wanted: u64,
+    /// Another state of the program: what is equal to that need not be verified again.
+    like: Option<Checked>,
     /// The newest revisions of the content.
     revisions: Window,
     /// Left aside where only the content is asked for.
@@ -107,7 +109,11 @@ impl Replay {
     /// Verifies the content, after an entry with edits of so many bytes, if that is not done.
     fn verify(&mut self, bytes: usize) {
         if let (None, Some(entry)) = (&self.checked, &self.newest) {
-            let (entry, checked) = (Arc::clone(entry), Checked::full(self.program.clone(), threads()));
+            let (entry, program) = (Arc::clone(entry), self.program.clone());
+            let checked = match &self.like {
+                Some(like) => like.update(program),
+                None => Checked::full(program, threads()),
+            };
             self.push(Arc::new(Revision { entry, checked }), bytes);
         }
     }
@@ -153,7 +159,8 @@ impl Engine {
         let way = Way::of_main(end);
         let base = self.base(key, id, &way, 1).await?;
         let marks = base.as_ref().map(|base| (base.state.number, base.state.marks.clone()));
-        let (tip, replay, state) = self.follow(key, id, &way, base, Window::of(self.limits())).await?;
+        let replay = blank(id, Window::of(self.limits()), way.end());
+        let (tip, replay, state) = self.follow(key, replay, &way, base).await?;
         let (checkpoints, branches) = self.marks(key, marks).await?;
         let head = Head { last: last.seq, last_id: last.id, main: tip, branches, checkpoints };
         let refs = RefAllocator::starting_at(last.next_ref);
@@ -167,19 +174,18 @@ impl Engine {
         let (key, id) = (open.timeline.key(), open.timeline.id());
         let way = self.way(open, number).await?;
         let base = self.base(key, id, &way, 1).await?;
-        Ok(self.follow(key, id, &way, base, Window::of_one()).await?.0)
+        let replay = Replay { like: Some(newest(open)), ..blank(id, Window::of_one(), way.end()) };
+        Ok(self.follow(key, replay, &way, base).await?.0)
     }
 
     /// Goes to the end of a way with all that goes along, from a snapshot, else from the first entry on.
     async fn follow(
         &self,
         key: ProgramKey,
-        id: Uuid,
+        mut replay: Replay,
         way: &Way,
         base: Option<Base>,
-        revisions: Window,
     ) -> Result<(Tip, Replay, Option<Arc<State>>), Error> {
-        let mut replay = blank(id, revisions, way.end());
         let first = base.as_ref().map(|base| Arc::clone(&base.entry));
         let branch = first.as_ref().map_or(MAIN_BRANCH, |first| first.branch);
         let name = first.and_then(|first| first.branch_name.as_deref().map(Arc::from));
@@ -191,7 +197,7 @@ impl Engine {
         replay.along = Some(Along { branch, name, line, provenance });
         let mut replay = self.replay(key, replay, way).await?;
         let (Some(revision), Some(along)) = (replay.revisions.newest().cloned(), replay.along.take()) else {
-            return Err(damaged(id, replay.number, "no content"));
+            return Err(damaged(replay.id, replay.number, "no content"));
         };
         let Along { branch, name, line, provenance } = along;
         Ok((Tip { branch, name, revision, line, provenance }, replay, base))
@@ -290,7 +296,7 @@ impl Engine {
     pub(crate) async fn rebuild(&self, open: &OpenProgram, to: u64) -> Result<Option<Arc<Revision>>, Error> {
         let (key, id) = (open.timeline.key(), open.timeline.id());
         let way = self.way(open, to).await?;
-        let mut replay = blank(id, Window::of_one(), way.end());
+        let mut replay = Replay { like: Some(newest(open)), ..blank(id, Window::of_one(), way.end()) };
         let near = open.timeline.older_on(&way);
         let first = near.as_ref().map_or(1, |near| near.entry.number + 1);
         match (self.base(key, id, &way, first).await?, near) {
@@ -371,11 +377,17 @@ fn blank(id: Uuid, revisions: Window, end: u64) -> Replay {
         program: Program::new(),
         checked: None,
         wanted: (end + 1).saturating_sub(revisions.most()),
+        like: None,
         revisions,
         along: None,
         entries: 0,
         bytes: 0,
     }
+}
+
+/// The newest state of `main`.
+fn newest(open: &OpenProgram) -> Checked {
+    open.timeline.head().main.revision.checked.clone()
 }
 
 /// The error of a log that does not say what it should.
