@@ -4,12 +4,13 @@ use lmlang_ir::Ref;
 use lmlang_ir::hash::{Content, Hasher};
 use lmlang_ir::trie::Trie;
 
+use crate::diff::parts;
 use crate::edit::Edit;
 use crate::log::Entry;
 
 /// In which revision each entity was made and changed last. A clone copies one pointer.
 ///
-/// Only what is younger than the program, or than the function around it, has an entry of its own.
+/// Only what is younger than the program or than the function around it, or came back with that, has an entry of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     touched: Trie<Touched>,
@@ -48,22 +49,26 @@ impl Provenance {
         }
         for edit in &entry.edits {
             let of = edit.subject();
-            let made = edit.adds();
             let known = self.touched.get(of.number).copied();
-            let created = match known {
-                Some(known) => known.created,
-                None if made => entry.number,
-                None => 0,
-            };
-            self.touched.insert(of.number, Touched { created, modified: entry.number });
+            let new = if edit.adds() { entry.number } else { 0 };
+            self.modify(of, new, entry.number);
             if let Edit::Within { function, .. } = edit {
-                self.modify((*function).into(), entry.number);
+                self.modify((*function).into(), 0, entry.number);
+            }
+            if let Edit::AddFunction { content, .. } = edit {
+                for part in parts(content) {
+                    // What is new with its function is known by that.
+                    if known.is_some() || self.touched.get(part.number).is_some() {
+                        self.modify(part, 0, entry.number);
+                    }
+                }
             }
         }
     }
 
-    fn modify(&mut self, of: Ref, number: u64) {
-        let created = self.touched.get(of.number).map_or(0, |known| known.created);
+    /// Notes who changed an entity last; `new` is who made it, if nobody is known to have.
+    fn modify(&mut self, of: Ref, new: u64, number: u64) {
+        let created = self.touched.get(of.number).map_or(new, |known| known.created);
         self.touched.insert(of.number, Touched { created, modified: number });
     }
 

@@ -29,7 +29,7 @@ pub(super) fn listed(function: &Function) -> impl Iterator<Item = Ref> + '_ {
 }
 
 /// The refs of everything in a function, regions included.
-pub(super) fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
+pub(crate) fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
     function.body().regions().map(|(region, _)| region.into()).chain(listed(function))
 }
 

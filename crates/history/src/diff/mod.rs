@@ -16,6 +16,7 @@ use std::sync::Arc;
 use lmlang_ir::{FuncRef, Function, FunctionHead, ModuleRef, Place, Program, Ref, TypeDef, TypeRef, VarRef};
 
 use crate::edit::{Edit, FunctionEdit};
+pub(crate) use body::parts;
 use body::{BodyChanges, BodyDiff};
 
 pub use touched::touched;
