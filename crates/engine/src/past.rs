@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use lmlang_history::log::{Header, RevisionKind};
-use lmlang_history::record::{mention, touches};
+use lmlang_history::record::{Glance, RecordError, function_of, glance, mention, mention_whole};
 use lmlang_history::{Edit, EntityChange, Touched, touched};
-use lmlang_ir::{Program, Ref};
-use lmlang_store::{FIRST_SEQ, HistoryFilter, ProgramKey};
+use lmlang_ir::{FuncRef, Program, Ref, RefKind};
+use lmlang_store::{FIRST_SEQ, HistoryFilter};
 
 use crate::branches::MAIN_BRANCH;
 use crate::engine::{Engine, OpenProgram};
@@ -27,6 +27,8 @@ pub struct HistoryQuery {
     pub author: Option<String>,
     /// Only entries that change this entity, or something in this function.
     pub touching: Option<Ref>,
+    /// The function that it is or was in: it comes and goes with that.
+    pub within: Option<FuncRef>,
     /// Only entries of this kind.
     pub kind: Option<RevisionKind>,
     /// How many at most.
@@ -42,6 +44,7 @@ impl HistoryQuery {
             before: u64::MAX,
             author: None,
             touching: None,
+            within: None,
             kind: None,
             limit,
         }
@@ -82,7 +85,7 @@ impl Engine {
             }
             Some(of) => {
                 while numbers.len() <= query.limit
-                    && let Some(chunk) = self.next_touching(key, &mut filter, of).await?
+                    && let Some(chunk) = self.next_touching(open, &mut filter, (of, query.within)).await?
                 {
                     numbers.extend(chunk);
                 }
@@ -108,7 +111,7 @@ impl Engine {
         filter.before = Some(query.newest.saturating_add(1));
         let Some(of) = query.touching else { return Ok(self.store().history_len(key, &filter).await?) };
         let mut total = 0;
-        while let Some(chunk) = self.next_touching(key, &mut filter, of).await? {
+        while let Some(chunk) = self.next_touching(open, &mut filter, (of, query.within)).await? {
             total += chunk.len() as u64;
         }
         Ok(total)
@@ -130,38 +133,108 @@ impl Engine {
             stretches,
             kinds: query.kind.map(records::to_kind).into_iter().collect(),
             actors,
-            mentioning: query.touching.map(|of| mention(of).into_bytes()),
+            mentioning: match query.touching {
+                Some(of) => [mention(of)]
+                    .into_iter()
+                    .chain(query.within.map(mention_whole))
+                    .map(String::into_bytes)
+                    .collect(),
+                None => Vec::new(),
+            },
             ..HistoryFilter::default()
         })
     }
 
-    /// Of the next entries that pass a filter, those that touch an entity, and moves the filter on; `None` at the end.
+    /// Of the next entries that pass a filter, those that touch an entity, which is in a function, and moves the filter on;
+    /// `None` at the end.
     async fn next_touching(
         &self,
-        program: ProgramKey,
+        open: &OpenProgram,
         filter: &mut HistoryFilter,
-        of: Ref,
+        (of, within): (Ref, Option<FuncRef>),
     ) -> Result<Option<Vec<u64>>, Error> {
-        let candidates = self.store().history(program, filter, CHUNK).await?;
+        let candidates = self.store().history(open.timeline.key(), filter, CHUNK).await?;
         let Some(last) = candidates.last() else { return Ok(None) };
         filter.before = Some(*last);
-        let (mut found, mut rest) = (Vec::new(), candidates.as_slice());
+        let mut found = Vec::new();
+        for (number, glance) in
+            self.look_into(open, &candidates, move |edits| glance(edits, of, within)).await?
+        {
+            let touched = match glance {
+                Glance::Nothing => false,
+                Glance::Touched => true,
+                Glance::OwnerRemoved => self.went_with(open, number, of, within).await?,
+            };
+            found.extend(touched.then_some(number));
+        }
+        Ok(Some(found))
+    }
+
+    /// What is seen in the recorded edits of entries, in their order.
+    async fn look_into<T: Send + 'static>(
+        &self,
+        open: &OpenProgram,
+        entries: &[u64],
+        look: impl Fn(&[u8]) -> Result<T, RecordError> + Copy + Send + 'static,
+    ) -> Result<Vec<(u64, T)>, Error> {
+        let (mut seen, mut rest) = (Vec::with_capacity(entries.len()), entries);
         while !rest.is_empty() {
-            let edits = self.store().edits(program, rest, records::LARGE).await?;
+            let edits = self.store().edits(open.timeline.key(), rest, records::LARGE).await?;
             rest = rest.get(edits.len().max(1)..).unwrap_or_default();
             let large = edits.iter().map(|(_, edits)| edits.len()).sum::<usize>() > 2 * records::LARGE;
             let work = move || {
-                let mut touching = Vec::new();
-                for (number, edits) in edits {
-                    if touches(&edits, of).map_err(|error| records::unreadable(number, error))? {
-                        touching.push(number);
-                    }
-                }
-                Ok::<Vec<u64>, Error>(touching)
+                let see = |(number, edits): (u64, Vec<u8>)| match look(&edits) {
+                    Ok(sight) => Ok((number, sight)),
+                    Err(error) => Err(records::unreadable(number, error)),
+                };
+                edits.into_iter().map(see).collect::<Result<Vec<_>, Error>>()
             };
-            found.extend(if large { self.compute(work).await?? } else { work()? });
+            seen.extend(if large { self.compute(work).await?? } else { work()? });
         }
-        Ok(Some(found))
+        Ok(seen)
+    }
+
+    /// Whether an entity was in a function when the entry with a number removed that.
+    async fn went_with(
+        &self,
+        open: &OpenProgram,
+        number: u64,
+        of: Ref,
+        within: Option<FuncRef>,
+    ) -> Result<bool, Error> {
+        let parent = self.header(open, number).await?.and_then(|entry| entry.parents.first().copied());
+        let Some(parent) = parent else { return Ok(false) };
+        let Some(before) = self.state(open, parent).await? else { return Ok(false) };
+        Ok(before.checked.program().function_of(of) == within)
+    }
+
+    /// The function that an entity is in, or was in when it was last there on the way to a place.
+    pub async fn function_of(
+        &self,
+        open: &OpenProgram,
+        program: &Program,
+        place: Place,
+        of: Ref,
+    ) -> Result<Option<FuncRef>, Error> {
+        if program.place(of).is_some() {
+            return Ok(program.function_of(of));
+        }
+        match of.kind {
+            RefKind::Node | RefKind::Region | RefKind::Variable | RefKind::Contract => {}
+            RefKind::Module | RefKind::Type | RefKind::Member | RefKind::Function => return Ok(None),
+        }
+        let stretches = self.way(open, place.revision).await?.stretches().to_vec();
+        let mentioning = vec![mention(of).into_bytes()];
+        let mut filter = HistoryFilter { stretches, mentioning, ..HistoryFilter::default() };
+        loop {
+            let candidates = self.store().history(open.timeline.key(), &filter, CHUNK).await?;
+            let Some(last) = candidates.last() else { return Ok(None) };
+            filter.before = Some(*last);
+            let seen = self.look_into(open, &candidates, move |edits| function_of(edits, of)).await?;
+            if let Some(function) = seen.into_iter().find_map(|(_, function)| function) {
+                return Ok(Some(function));
+            }
+        }
     }
 
     /// The headers of the entries with some numbers, newest first.
@@ -213,7 +286,7 @@ impl Engine {
     ) -> Result<Touched, Error> {
         let mut touched = self.touched(open, revision, of, owner).await?;
         while let Some(merged) = self.merged_by(open, touched.modified, of).await? {
-            let newest = match self.touching(open, of, merged, 1).await?.pop() {
+            let newest = match self.touching(open, of, owner, merged, 1).await?.pop() {
                 Some(newest) => Some(newest.number),
                 None => self.made_with(open, owner, merged).await?,
             };
@@ -221,7 +294,7 @@ impl Engine {
             touched.modified = newest;
         }
         while let Some(merged) = self.merged_by(open, touched.created, of).await? {
-            let oldest = match self.touching(open, of, merged, usize::MAX).await?.pop() {
+            let oldest = match self.touching(open, of, owner, merged, usize::MAX).await?.pop() {
                 Some(oldest) => Some(oldest.number),
                 None => self.made_with(open, owner, merged).await?,
             };
@@ -240,7 +313,7 @@ impl Engine {
         revision: u64,
     ) -> Result<Option<u64>, Error> {
         let Some(owner) = owner else { return Ok(None) };
-        let made = self.touching(open, owner, revision, usize::MAX).await?.pop();
+        let made = self.touching(open, owner, None, revision, usize::MAX).await?.pop();
         Ok(made.map(|made| made.number))
     }
 
@@ -253,11 +326,12 @@ impl Engine {
         Ok(merge.and_then(|entry| entry.parents.get(1).copied()))
     }
 
-    /// The entries on the way to a revision that touch an entity, newest first.
+    /// The entries on the way to a revision that touch an entity, newest first; `owner` is what it is part of.
     async fn touching(
         &self,
         open: &OpenProgram,
         of: Ref,
+        owner: Option<Ref>,
         revision: u64,
         limit: usize,
     ) -> Result<Vec<Arc<Header>>, Error> {
@@ -266,6 +340,7 @@ impl Engine {
         let query = HistoryQuery {
             on_way_to: Some(Place { revision, branch }),
             touching: Some(of),
+            within: owner.and_then(|owner| owner.try_into().ok()),
             ..HistoryQuery::up_to(revision, limit)
         };
         Ok(self.history(open, &query).await?.entries)
@@ -290,7 +365,7 @@ impl Engine {
             return Ok(touched);
         }
         // Seen from the past: the newest change that had happened by then.
-        let last = self.touching(open, of, newest, 1).await?.pop();
+        let last = self.touching(open, of, owner, newest, 1).await?.pop();
         let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
         Ok(Touched { created: touched.created.min(modified), modified })
     }
@@ -303,8 +378,9 @@ impl Engine {
         of: Ref,
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
-        for of in [Some(of), owner].into_iter().flatten() {
-            let entries = self.touching(open, of, newest, usize::MAX).await?;
+        for (of, owner) in [(Some(of), owner), (owner, None)] {
+            let Some(of) = of else { continue };
+            let entries = self.touching(open, of, owner, newest, usize::MAX).await?;
             if let (Some(first), Some(last)) = (entries.last(), entries.first()) {
                 return Ok(Touched { created: first.number, modified: last.number });
             }

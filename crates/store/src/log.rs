@@ -28,8 +28,8 @@ pub struct HistoryFilter {
     pub kinds: Vec<EntryKind>,
     /// Only entries by these actors.
     pub actors: Option<Vec<ActorKey>>,
-    /// Only entries in whose edits these bytes can stand: those of older ones are packed and not looked into.
-    pub mentioning: Option<Vec<u8>>,
+    /// Only entries in whose edits one of these can stand: those of older ones are packed and not looked into. Empty for all.
+    pub mentioning: Vec<Vec<u8>>,
 }
 
 /// Entries of one branch in a range of numbers.
@@ -353,9 +353,10 @@ impl Store {
         if let Some(actors) = &filter.actors {
             query = query.filter(log::Column::Actor.is_in(actors.iter().map(|actor| actor.0)));
         }
-        if let Some(mentioned) = &filter.mentioning {
-            let here = self.place_in_edits(mentioned).gt(0);
-            query = query.filter(here.or(log::Column::Packed.is_not_null()));
+        if !filter.mentioning.is_empty() {
+            let packed = Condition::any().add(log::Column::Packed.is_not_null());
+            let here = |any: Condition, mentioned: &Vec<u8>| any.add(self.place_in_edits(mentioned).gt(0));
+            query = query.filter(filter.mentioning.iter().fold(packed, here));
         }
         query
     }

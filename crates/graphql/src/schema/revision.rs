@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use lmlang_engine::{HistoryQuery, MAIN_BRANCH};
 use lmlang_history::log::{self, Header};
 use lmlang_history::revision::MAIN;
+use lmlang_ir::Ref;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
@@ -232,13 +233,23 @@ pub(crate) async fn history(
     kind: Option<RevisionKind>,
 ) -> std::result::Result<Connection<Revision>, ApiError> {
     // What was removed since is known by its ref.
-    let named = |given: String| given.parse().or_else(|_| view.entity_named(&given));
-    let touching = touching.map(named);
+    let named = |given: String| match given.parse::<Ref>() {
+        Ok(of) if of.number < view.revision().entry.next_ref => Ok(of),
+        Ok(of) => Err(view.missing("entity", of)),
+        Err(_) => view.entity_named(&given),
+    };
+    let touching = touching.map(named).transpose()?;
+    let place = view.stored_place();
+    let within = match touching {
+        Some(of) => view.engine().function_of(view.open(), view.program(), place, of).await.map_err(fail)?,
+        None => None,
+    };
     let query = HistoryQuery {
-        on_way_to: Some(view.stored_place()),
+        on_way_to: Some(place),
         before: page.after_number()?.unwrap_or(u64::MAX),
         author,
-        touching: touching.transpose()?,
+        touching,
+        within,
         kind: kind.map(Into::into),
         ..HistoryQuery::up_to(view.newest_entry(), page.first)
     };

@@ -15,7 +15,7 @@ use lmlang_ir::StructureError;
 use thiserror::Error;
 
 pub use edits::{EditForm, decode_edits, edit_json, encode_edits, parse_edit};
-pub use glance::{mention, touches};
+pub use glance::{Glance, function_of, glance, mention, mention_whole};
 
 pub(crate) use entities::regions_outside_in;
 

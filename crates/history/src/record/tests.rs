@@ -31,10 +31,35 @@ proptest! {
             for of in refs.into_iter().flatten() {
                 for of in RefKind::ALL.map(|kind| Ref { kind, ..of }) {
                     let is_touched = edits.iter().any(|edit| edit.touches(of));
-                    prop_assert_eq!(touches(&bytes, of).unwrap(), is_touched, "{}", of);
+                    prop_assert_eq!(glance(&bytes, of, None).unwrap() == Glance::Touched, is_touched, "{}", of);
                     let is_mentioned = String::from_utf8_lossy(&bytes).contains(&mention(of));
                     prop_assert!(is_mentioned || !is_touched, "{} is not mentioned", of);
                 }
+            }
+        }
+        // Nor does what comes and goes with a function go unseen.
+        for edit in edits.iter().step_by(edits.len() / 8 + 1) {
+            let (bytes, text) = (encode_edits(std::slice::from_ref(edit)), edit_json(edit));
+            let whole = |function| text.contains(&mention_whole(function));
+            let touched = crate::touched(std::slice::from_ref(edit), &before);
+            match edit {
+                Edit::AddFunction { function, .. } => {
+                    prop_assert!(whole(*function));
+                    for of in touched.iter().map(|one| one.of).filter(|of| *of != Ref::from(*function)) {
+                        prop_assert_eq!(glance(&bytes, of, Some(*function)).unwrap(), Glance::Touched);
+                        prop_assert_eq!(glance(&bytes, of, None).unwrap(), Glance::Nothing);
+                        prop_assert_eq!(function_of(&bytes, of).unwrap(), Some(*function));
+                        prop_assert!(text.contains(&mention(of)));
+                    }
+                    let other = Ref { number: 1 << 40, kind: RefKind::Node };
+                    prop_assert_eq!(glance(&bytes, other, Some(*function)).unwrap(), Glance::Nothing);
+                }
+                Edit::RemoveFunction { function, .. } => {
+                    prop_assert!(whole(*function));
+                    let of = Ref { number: 1 << 40, kind: RefKind::Node };
+                    prop_assert_eq!(glance(&bytes, of, Some(*function)).unwrap(), Glance::OwnerRemoved);
+                }
+                other => prop_assert!(other.function().is_none_or(|function| !whole(function))),
             }
         }
     }
@@ -64,8 +89,9 @@ fn an_inserted_node_is_short() {
 fn what_cannot_be_read_is_said() {
     let list = |text: &str| decode_edits(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(list(r#"{"v":2,"edits":[{"future":{}}]}"#), "version 2 of the record is not known");
-    let glance =
-        |text: &str| touches(text.as_bytes(), "f7".parse().unwrap()).map_err(|error| error.to_string());
+    let glance = |text: &str| {
+        super::glance(text.as_bytes(), "f7".parse().unwrap(), None).map_err(|error| error.to_string())
+    };
     assert_eq!(glance(r#"{"v":2,"edits":[]}"#), Err("version 2 of the record is not known".to_owned()));
     assert_eq!(glance(r#"{"v":1,"edits":[{"a":{"f":"f7"},"b":{}}]}"#).unwrap_err()[..13], *"not an edit: ");
     assert!(list(r#"{"v":1,"edits":[{"future":{}}]}"#).starts_with("not an edit: unknown variant `future`"));

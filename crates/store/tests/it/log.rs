@@ -56,7 +56,7 @@ async fn edits_are_read_until_they_are_many() {
     assert_eq!(read(1).await, [5]);
     assert_eq!(read(8).await, [5, 4]);
     assert_eq!(read(usize::MAX).await, [5, 4, 2]);
-    let mentioning = HistoryFilter { mentioning: Some(b"\"n4\"".to_vec()), ..Default::default() };
+    let mentioning = HistoryFilter { mentioning: vec![b"\"n4\"".to_vec()], ..Default::default() };
     assert_eq!(fixture.store.history(program, &mentioning, 9).await.unwrap(), [4]);
     assert_eq!(fixture.store.history_len(program, &mentioning).await.unwrap(), 1);
 }

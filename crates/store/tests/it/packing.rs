@@ -106,7 +106,7 @@ pub(crate) async fn all_is_as_stored(store: &Store, programs: &[(ProgramKey, Vec
         assert_eq!(edits, expected.collect::<Vec<_>>());
         assert_eq!(store.edits(program, &numbers, 1).await.unwrap().len(), 1);
         // What is packed is not looked into: all that mention something are among those that are found.
-        let mentioning = HistoryFilter { mentioning: Some(b"\"n3\"".to_vec()), ..Default::default() };
+        let mentioning = HistoryFilter { mentioning: vec![b"\"n3\"".to_vec()], ..Default::default() };
         let found = store.history(program, &mentioning, u64::from(u32::MAX)).await.unwrap();
         let mention = |entry: &&Entry| String::from_utf8_lossy(&entry.edits).contains("\"n3\"");
         assert!(stored.iter().filter(mention).all(|entry| found.contains(&entry.seq)));
