@@ -134,7 +134,7 @@ fn cell(tip: Option<Tip>) -> OnceCell<Tip> {
 }
 
 /// The way from the first entry of a program to one of its states, oldest stretch first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Way(Vec<Stretch>);
 
 impl Way {
@@ -175,10 +175,29 @@ impl Way {
         })
     }
 
+    /// What is on it and on none of some others.
+    pub(crate) fn beyond(&self, others: &[Way]) -> Vec<Stretch> {
+        let shared = |branch: u32| {
+            let on_branch = others.iter().flat_map(|way| &way.0).filter(move |other| other.branch == branch);
+            on_branch.map(|other| *other.entries.end()).max().unwrap_or(0)
+        };
+        let left = self.0.iter().map(|Stretch { branch, entries }| {
+            let entries = *entries.start().max(&(shared(*branch) + 1))..=*entries.end();
+            Stretch { branch: *branch, entries }
+        });
+        left.filter(|stretch| !stretch.entries.is_empty()).collect()
+    }
+
     /// Whether an entry is on it.
     pub(crate) fn holds(&self, entry: &Header) -> bool {
-        let mut stretches = self.0.iter();
-        stretches.any(|stretch| stretch.branch == entry.branch && stretch.entries.contains(&entry.number))
+        Way::holds_any(&self.0, entry)
+    }
+
+    /// Whether an entry is in one of some stretches.
+    pub(crate) fn holds_any(stretches: &[Stretch], entry: &Header) -> bool {
+        let holds =
+            |stretch: &Stretch| stretch.branch == entry.branch && stretch.entries.contains(&entry.number);
+        stretches.iter().any(holds)
     }
 }
 

@@ -10,6 +10,7 @@
 //! may do.
 
 mod ancestry;
+mod authors;
 pub mod backup;
 mod blame;
 pub mod branches;
@@ -51,6 +52,7 @@ pub mod undo;
 mod window;
 mod writing;
 
+pub use authors::ChangedNodes;
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
 pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
 pub use checkpoints::{Checkpoint, Checkpoints};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_graphql::InputObject;
-use lmlang_engine::HistoryQuery;
+use lmlang_engine::ChangedNodes;
 use lmlang_ir::ops::{Attr, Expected, Group, signature};
 use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::{
@@ -46,7 +46,7 @@ pub struct NodeFilter {
     has_diagnostic: Option<String>,
     /// With an input without a source (or without one such).
     is_hole: Option<bool>,
-    /// Made or changed by this author, as far as the log is in reach.
+    /// Made or changed by this author; what a merge brought in is theirs who did it on the branch that was merged.
     author: Option<String>,
     /// Made or changed after this revision.
     changed_since: Option<String>,
@@ -232,37 +232,15 @@ async fn changed(
     since: Option<&str>,
     author: Option<&str>,
 ) -> Result<HashSet<NodeRef>, ApiError> {
-    let floor = match since {
+    let since = match since {
         Some(since) => view.engine().revision(view.open(), Some(since)).await.map_err(fail)?.entry.number,
         None => 0,
     };
-    let mut nodes = HashSet::new();
-    let newest = view.newest_entry();
-    let mut before = newest + 1;
-    loop {
-        let query = HistoryQuery {
-            on_way_to: Some(view.stored_place()),
-            before,
-            author: author.map(str::to_owned),
-            ..HistoryQuery::up_to(newest, 500)
-        };
-        let found = view.engine().history(view.open(), &query).await.map_err(fail)?;
-        for entry in &found.entries {
-            before = entry.number;
-            if entry.number <= floor {
-                return Ok(nodes);
-            }
-            for edit in view.engine().edits(view.open(), entry.number).await.map_err(fail)? {
-                match edit {
-                    lmlang_history::Edit::AddFunction { content, .. } => {
-                        nodes.extend(content.body().nodes().map(|(node, _)| node));
-                    }
-                    other => nodes.extend(NodeRef::try_from(other.subject()).ok()),
-                }
-            }
-        }
-        if !found.more {
-            return Ok(nodes);
-        }
-    }
+    let what = ChangedNodes {
+        place: view.stored_place(),
+        newest: view.newest_entry(),
+        since,
+        author: author.map(str::to_owned),
+    };
+    view.engine().changed_nodes(view.open(), &what).await.map_err(fail)
 }
