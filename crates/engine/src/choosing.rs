@@ -6,6 +6,10 @@ use std::sync::Arc;
 use lmlang_history::log::{Header, RevisionKind};
 use uuid::Uuid;
 
+use crate::branches::{Tip, Way};
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+
 /// Which revisions to take back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -93,6 +97,59 @@ impl Which {
     }
 }
 
+impl Engine {
+    /// Makes sure that an entry which a branch's content is not made of was taken back, by an undo or a restore.
+    pub(crate) async fn was_left(
+        &self,
+        open: &OpenProgram,
+        (tip, branch): (&Tip, &str),
+        line: &[Arc<Header>],
+        number: u64,
+    ) -> Result<(), Error> {
+        let missing = || Error::not_found("revision", format!("r{number}"));
+        let header = self.header(open, number).await?.ok_or_else(missing)?;
+        if let (true, Some(target)) = (header.kind.takes_target_state(), header.target) {
+            let message =
+                format!("r{number} went to r{target} and did nothing else: `undo` and `redo` go from there");
+            return Err(Error::bad_request(message));
+        }
+        let way = self.way(open, tip.revision.entry.number).await?;
+        if way.holds(&header) {
+            return Ok(());
+        }
+        let known = [way];
+        for merge in line.iter().filter(|header| header.kind == RevisionKind::Merge) {
+            if Way::holds_any(&self.brought_in(open, merge, &known).await?.0, &header) {
+                let merge = merge.number;
+                let message =
+                    format!("r{number} came to `{branch}` with the merge r{merge}, which can be taken back");
+                return Err(Error::bad_request(message));
+            }
+        }
+        Err(Error::bad_request(format!("r{number} is no revision that the content of `{branch}` is made of")))
+    }
+
+    /// The newest merge of a line, newest first, that brought something by an author in and was not taken back.
+    pub(crate) async fn merged_of(
+        &self,
+        open: &OpenProgram,
+        tip: &Tip,
+        line: &[Arc<Header>],
+        author: &str,
+    ) -> Result<Option<u64>, Error> {
+        let (known, gone) = ([self.way(open, tip.revision.entry.number).await?], taken_back(line));
+        let is_merge =
+            |header: &&Arc<Header>| header.kind == RevisionKind::Merge && !gone.contains(&header.number);
+        for merge in line.iter().filter(is_merge) {
+            let (stretches, _) = self.brought_in(open, merge, &known).await?;
+            if self.has_entries_by(open, author, &stretches).await? {
+                return Ok(Some(merge.number));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// The entry with a number of a line, which is newest first.
 pub(crate) fn in_line(line: &[Arc<Header>], number: u64) -> Option<&Arc<Header>> {
     let at = line.binary_search_by(|header| number.cmp(&header.number)).ok()?;
@@ -101,9 +158,14 @@ pub(crate) fn in_line(line: &[Arc<Header>], number: u64) -> Option<&Arc<Header>>
 
 /// What entries of a line, newest first, have taken back, unless they were taken back themselves.
 pub(crate) fn taken_back(line: &[Arc<Header>]) -> BTreeSet<u64> {
+    taken_back_without(line, &BTreeSet::new())
+}
+
+/// The same as if some of them were not there.
+pub(crate) fn taken_back_without(line: &[Arc<Header>], without: &BTreeSet<u64>) -> BTreeSet<u64> {
     let mut taken = BTreeSet::new();
     for header in line.iter().filter(|header| header.kind == RevisionKind::Revert) {
-        if !taken.contains(&header.number) {
+        if !taken.contains(&header.number) && !without.contains(&header.number) {
             taken.extend(header.taken_back());
         }
     }

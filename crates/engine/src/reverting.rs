@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::ancestry::Headers;
 use crate::branches::Tip;
-use crate::choosing::{Which, in_line, taken_back};
+use crate::choosing::{Which, in_line, taken_back_without};
 use crate::conflict::{Collision, Conflict, kind, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
@@ -192,9 +192,11 @@ impl Engine {
         let mut conflicts: Vec<Collision> =
             outcome.conflicts.into_iter().map(Collision::from).chain(wrong).collect();
         let Undertaking { steps, asked, .. } = undertaking;
+        let line: Vec<Arc<Header>> = steps.iter().rev().map(|step| Arc::clone(&step.header)).collect();
+        let gone = taken_back_without(&line, &outcome.removed);
         let headers = |wanted: &dyn Fn(&u64) -> bool| {
-            let steps = steps.iter().map(|step| &step.header);
-            steps.filter(|header| wanted(&header.number)).map(Arc::clone).collect::<Vec<_>>()
+            let there = line.iter().rev().filter(|header| !gone.contains(&header.number));
+            there.filter(|header| wanted(&header.number)).map(Arc::clone).collect::<Vec<_>>()
         };
         let removed = headers(&|number| asked.contains(number));
         let also_removed = headers(&|number| outcome.removed.contains(number) && !asked.contains(number));
@@ -227,31 +229,36 @@ impl Engine {
         }
         let back_to = named.first().copied();
         let line = self.made_of(open, newest, back_to, &request.which).await?;
-        let asked = match &request.which {
+        let mut asked = match &request.which {
             Which::Revisions(_) => named,
             which => which.choose(&line),
         };
-        let Some(oldest) = asked.first().copied() else { return Ok(Err(request.nothing())) };
-        for number in &asked {
-            match in_line(&line, *number) {
+        if asked.is_empty() {
+            let merge = match &request.which {
+                Which::Author(author) | Which::Newest(author, _) => {
+                    self.merged_of(open, tip, &line, author).await?
+                }
+                Which::Revisions(_) | Which::Run(_) | Which::TakenBack(..) => None,
+            };
+            return Ok(Err(request.nothing() + &came_with(merge)));
+        }
+        let nothing = request.nothing_of(&asked);
+        for number in asked.clone() {
+            match in_line(&line, number) {
                 Some(header) if header.parents.is_empty() => {
                     let message = format!("r{number} made the program: there is nothing before it");
                     return Err(Error::bad_request(message));
                 }
                 Some(_) => {}
                 None => {
-                    let message = format!(
-                        "r{number} is no revision that the content of `{}` was made by: it was taken back, or came with a \
-                         merge, which can be named itself",
-                        request.branch
-                    );
-                    return Err(Error::bad_request(message));
+                    self.was_left(open, (tip, &request.branch), &line, number).await?;
+                    asked.remove(&number);
                 }
             }
         }
-        if asked.is_subset(&taken_back(&line)) {
-            return Ok(Err(request.nothing_of(&asked)));
-        }
+        let gone = taken_back_without(&line, &asked);
+        asked.retain(|number| !gone.contains(number));
+        let Some(oldest) = asked.first().copied() else { return Ok(Err(nothing)) };
         let headers: Vec<Arc<Header>> = line.into_iter().filter(|header| header.number >= oldest).collect();
         if headers.len() > MOST {
             return Err(too_far(headers.len()));
@@ -323,7 +330,8 @@ impl Engine {
         let Arrival::Made { before, after, .. } = &arrival else { return Ok(Reverted::nothing(arrival)) };
         let removed: BTreeSet<u64> = after.entry.taken_back().collect();
         let line = self.made_of(open, before.entry.number, removed.first().copied(), &request.which).await?;
-        let line = line.into_iter().rev();
+        let gone = taken_back_without(&line, &removed);
+        let line = line.into_iter().rev().filter(|header| !gone.contains(&header.number));
         let (gone, kept): (Vec<_>, Vec<_>) = line.partition(|header| removed.contains(&header.number));
         let also: BTreeSet<u64> = after.entry.also_reverts.iter().copied().collect();
         let (also_removed, removed) =
@@ -346,6 +354,11 @@ fn rested_on(header: &Header) -> Collision {
         header.actor.name
     );
     Collision::plain(format!("r{number}"), kind::RESTED_ON, message)
+}
+
+/// Where an author's work is to be found that cannot be taken back by itself.
+fn came_with(merge: Option<u64>) -> String {
+    merge.map_or_else(String::new, |merge| format!(": theirs came with the merge r{merge}, which can be"))
 }
 
 /// The error of a request that goes further back than is looked.
