@@ -56,6 +56,8 @@ CREATE UNIQUE INDEX "log_idem" ON "log" ("idem_key", "program") WHERE "idem_key"
 
 CREATE INDEX "log_marks" ON "log" ("program", "seq") WHERE "kind" >= 8;
 
+CREATE INDEX "log_restores" ON "log" ("program", "seq") WHERE "kind" = 5;
+
 CREATE TABLE "objects" (
   "hash" blob NOT NULL PRIMARY KEY,
   "version" smallint NOT NULL,

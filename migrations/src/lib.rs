@@ -27,6 +27,7 @@ mod m20261122_000009_branches;
 mod m20261122_000010_several_writers;
 mod m20261122_000011_packs;
 mod m20261123_000012_packs_without_last;
+mod m20261123_000013_restores;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -48,6 +49,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000010_several_writers::Migration),
             Box::new(m20261122_000011_packs::Migration),
             Box::new(m20261123_000012_packs_without_last::Migration),
+            Box::new(m20261123_000013_restores::Migration),
         ]
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use lmlang_history::line::Line;
 use lmlang_history::log::Header;
 
 use crate::engine::{Engine, OpenProgram};
@@ -97,6 +98,36 @@ impl Engine {
             }
         }
         Ok(found)
+    }
+
+    /// Whether the newest content of a line builds on an entry: it can be gone back to, and no restore has left it behind.
+    pub(crate) async fn builds_on(
+        &self,
+        open: &OpenProgram,
+        line: &Line,
+        number: u64,
+    ) -> Result<bool, Error> {
+        let mut restores = self.store().restores(open.timeline.key(), number).await?;
+        restores.retain(|restore| line.holds(*restore));
+        let mut headers = Headers::new(self, open);
+        let mut next = line.state();
+        // Each of these made a state that the content builds on.
+        while let Some(at) = next.filter(|at| *at > number) {
+            let header = match line.holds(at) {
+                // All of the line is in it, down to where the content was another one's.
+                true => match restores.iter().rfind(|restore| **restore <= at) {
+                    Some(restore) => headers.get(*restore).await?,
+                    None => return Ok(line.holds(number)),
+                },
+                // An older content has come back that the line does not lead to any more.
+                false => headers.get(at).await?,
+            };
+            next = match header.kind.takes_target_state() {
+                true => header.target,
+                false => header.parents.first().copied(),
+            };
+        }
+        Ok(next == Some(number))
     }
 
     /// The number of the entry that made the content of an entry.

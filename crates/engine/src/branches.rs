@@ -263,8 +263,12 @@ impl Engine {
     /// Whether the newest state of an entry's branch builds on it; a branch that is gone stays as it was.
     pub async fn is_held(&self, open: &OpenProgram, head: &Head, entry: &Header) -> Result<bool, Error> {
         match head.branches.numbered(entry.branch) {
-            Some(branch) => Ok(self.tip(open, head, &branch.name).await?.line.holds(entry.number)),
-            None => Ok(entry.branch != MAIN_BRANCH || head.main.line.holds(entry.number)),
+            Some(branch) => {
+                let tip = self.tip(open, head, &branch.name).await?;
+                self.builds_on(open, &tip.line, entry.number).await
+            }
+            None if entry.branch == MAIN_BRANCH => self.builds_on(open, &head.main.line, entry.number).await,
+            None => Ok(true),
         }
     }
 

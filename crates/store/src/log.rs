@@ -319,6 +319,20 @@ impl Store {
         self.all_headers(marks.order_by_asc(log::Column::Seq)).await
     }
 
+    /// The numbers of restores after a number, on all branches, ascending.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn restores(&self, program: ProgramKey, after: u64) -> Result<Vec<u64>, Fault> {
+        // As in `marks`.
+        let restore = SimpleExpr::from(Expr::cust(format!("\"kind\" = {}", EntryKind::Restore.code())));
+        let restores = of(program).filter(restore).filter(log::Column::Seq.gt(to_row(after)));
+        let query = restores.order_by_asc(log::Column::Seq).select_only().column(log::Column::Seq);
+        let found: Vec<i64> = query.into_tuple().all(&self.reader).await?;
+        Ok(found.into_iter().map(i64::cast_unsigned).collect())
+    }
+
     /// The number of the newest entry on a branch, up to a number.
     ///
     /// # Errors

@@ -191,7 +191,8 @@ impl Revision {
         self.entry.counts.into()
     }
 
-    /// Whether the newest content of its branch does not build on it any more.
+    /// Whether the newest content of its branch does not build on it any more: it was undone, or a restore has left it behind.
+    /// What a revert has taken back is still built on; the revert says what that is.
     async fn undone(&self) -> bool {
         if !self.entry.kind.makes_state() {
             return false;
