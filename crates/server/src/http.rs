@@ -32,16 +32,15 @@ pub(crate) async fn graphql(State(state): State<Shared>, request: Request) -> Re
 
 async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
     let method = request.method().clone();
-    if method != Method::GET && method != Method::POST {
-        let allow = [(header::ALLOW, "GET, POST")];
-        return (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET or POST\n").into_response();
-    }
     let (parts, body) = request.into_parts();
     let Some(form) = negotiate::form(&parts.headers) else {
         let message = "the answer can be application/graphql-response+json, application/json or \
                        text/event-stream\n";
         return (StatusCode::NOT_ACCEPTABLE, message).into_response();
     };
+    if method != Method::GET && method != Method::POST {
+        return needs(form, "GET, POST", "an operation needs GET or POST", id);
+    }
     let grant = match admission::of_headers(state, &parts.headers, id).await {
         Ok(grant) => grant,
         Err(error) => return outside(form, error, id),
@@ -63,16 +62,21 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         && prepared.kind() == OperationKind::Mutation
         && method == Method::GET
     {
-        let error = ApiError::new(Code::BadRequest, "a mutation needs POST");
-        let mut response = refused(form, StatusCode::METHOD_NOT_ALLOWED, error, id);
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-        return response;
+        return needs(form, "POST", "a mutation needs POST", id);
     }
     match (form, prepared) {
         (Form::Events, prepared) => sse::respond(state, prepared),
         (_, Ok(prepared)) => json(form, &state.executor.execute(prepared).await),
         (_, Err(answer)) => json(form, &answer),
     }
+}
+
+/// Refuses a method, and says which are allowed.
+fn needs(form: Form, allowed: &'static str, message: &str, id: &RequestId) -> Response {
+    let error = ApiError::new(Code::BadRequest, message);
+    let mut response = refused(form, StatusCode::METHOD_NOT_ALLOWED, error, id);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
 }
 
 /// Takes over a readable id that the client gave, and makes one otherwise.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, bar, say};
+use crate::output::{Output, bar, counted, say};
 use crate::session::{Missing, block_on, open};
 use crate::settings::Settings;
 
@@ -42,9 +42,14 @@ pub(crate) fn run(_args: &Args, settings: &Settings, output: Output) -> Result<E
         "findings": findings,
     });
     output.data(&json, || {
+        let entries = |number| counted(number, "entry", "entries");
         let mut text = format!(
-            "{} programs, {} entries, {} snapshots, {} objects; {} entries replayed\n",
-            structure.programs, structure.entries, structure.snapshots, structure.objects, checkup.replayed
+            "{}, {}, {}, {}; {} replayed\n",
+            counted(structure.programs, "program", "programs"),
+            entries(structure.entries),
+            counted(structure.snapshots, "snapshot", "snapshots"),
+            counted(structure.objects, "object", "objects"),
+            entries(checkup.replayed)
         );
         findings.iter().for_each(|finding| text.push_str(&format!("{finding}\n")));
         text
@@ -53,6 +58,6 @@ pub(crate) fn run(_args: &Args, settings: &Settings, output: Output) -> Result<E
         say("the database is sound");
         return Ok(Exit::Success);
     }
-    say(format_args!("{} findings", findings.len()));
+    say(counted(findings.len() as u64, "finding", "findings"));
     Ok(Exit::Failure)
 }

@@ -10,7 +10,7 @@ use crate::commands::history::Numbered;
 use crate::diagnostics::{check, show};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, say, spinner};
+use crate::output::{Output, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
 use crate::source::{Source, leading_comment};
@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     });
     output.data(&json, || format!("{}\n", made.name))?;
     let Stats { functions, nodes } = made.stats;
-    say(format_args!("{functions} functions, {nodes} nodes, {}", &made.root_hash[..12]));
+    let (functions, nodes) = (counted(functions, "function", "functions"), counted(nodes, "node", "nodes"));
+    say(format_args!("{functions}, {nodes}, {}", &made.root_hash[..12]));
     Ok(Exit::Success)
 }

@@ -515,6 +515,9 @@ async fn undo(
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let steps = u64::try_from(input.steps)
         .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?;
+    if steps != 1 && input.to.is_some() {
+        return Err(ApiError::new(Code::BadRequest, "`steps` does not go with `to`"));
+    }
     let UndoInput { branch, expected_head, dry_run, .. } = input;
     let arrival = match (input.author, input.to) {
         (Some(_), Some(_)) => {
