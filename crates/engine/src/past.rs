@@ -285,7 +285,7 @@ impl Engine {
         owner: Option<Ref>,
     ) -> Result<Touched, Error> {
         let mut touched = self.touched(open, revision, of, owner).await?;
-        while let Some(merged) = self.merged_by(open, touched.modified, of).await? {
+        while let Some((merged, false)) = self.merged_by(open, touched.modified, of).await? {
             let newest = match self.touching(open, of, owner, merged, 1).await?.pop() {
                 Some(newest) => Some(newest.number),
                 None => self.made_with(open, owner, merged).await?,
@@ -293,9 +293,11 @@ impl Engine {
             let Some(newest) = newest else { break };
             touched.modified = newest;
         }
-        while let Some(merged) = self.merged_by(open, touched.created, of).await? {
+        while let Some((merged, resolved)) = self.merged_by(open, touched.created, of).await? {
             let oldest = match self.touching(open, of, owner, merged, usize::MAX).await?.pop() {
                 Some(oldest) => Some(oldest.number),
+                // The resolution made it.
+                None if resolved => None,
                 None => self.made_with(open, owner, merged).await?,
             };
             let Some(oldest) = oldest else { break };
@@ -317,13 +319,16 @@ impl Engine {
         Ok(made.map(|made| made.number))
     }
 
-    /// The revision that was merged by the entry with a number, if that is a merge which took an entity from there.
-    async fn merged_by(&self, open: &OpenProgram, number: u64, of: Ref) -> Result<Option<u64>, Error> {
-        let entry = self.header(open, number).await?;
-        let is_merge =
-            |entry: &Arc<Header>| entry.kind == RevisionKind::Merge && !entry.resolved.contains(&of);
-        let merge = entry.filter(is_merge);
-        Ok(merge.and_then(|entry| entry.parents.get(1).copied()))
+    /// The revision that was merged by the entry with a number, if that is a merge, and whether the edits of a resolution made
+    /// or changed an entity.
+    async fn merged_by(
+        &self,
+        open: &OpenProgram,
+        number: u64,
+        of: Ref,
+    ) -> Result<Option<(u64, bool)>, Error> {
+        let merge = self.header(open, number).await?.filter(|entry| entry.kind == RevisionKind::Merge);
+        Ok(merge.and_then(|entry| Some((*entry.parents.get(1)?, entry.resolved.contains(&of)))))
     }
 
     /// The entries on the way to a revision that touch an entity, newest first; `owner` is what it is part of.
