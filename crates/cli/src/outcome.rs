@@ -144,14 +144,6 @@ impl Made {
 }
 
 impl Conflict {
-    /// Whether it goes away when one side's changes are taken. Of others nobody's change is wrong, or no side's.
-    pub(crate) fn has_sides(&self) -> bool {
-        !matches!(
-            self.kind.as_str(),
-            "ILL_TYPED" | "RESOLUTION" | "RESTED_ON" | "STALE_BASE" | "HASH_MISMATCH"
-        )
-    }
-
     /// Whether the head has moved from what was expected.
     pub(crate) fn is_stale(&self) -> bool {
         self.kind == "STALE_BASE"

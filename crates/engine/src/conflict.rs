@@ -72,7 +72,7 @@ impl Collision {
 
 impl From<merge::Conflict> for Collision {
     fn from(conflict: merge::Conflict) -> Collision {
-        let merge::Conflict { of, kind, over: _, message, base, ours, theirs } = conflict;
+        let merge::Conflict { of, kind, message, base, ours, theirs, .. } = conflict;
         Collision { of: of.to_string(), kind: kind.name(), message, base, ours, theirs }
     }
 }

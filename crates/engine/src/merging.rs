@@ -6,20 +6,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use lmlang_history::diff;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::merge::{self, Side, merge};
-use lmlang_history::request::{EditRequest, expand};
 use lmlang_history::revision::MAIN;
-use lmlang_history::{Edit, diff};
 use lmlang_ir::{Program, Ref, RefAllocator};
 use lmlang_store::FIRST_SEQ;
 use lmlang_verify::{Checked, Class, Diagnostic, disagreements};
 
 use crate::branches::Tip;
-use crate::conflict::{Collision, Conflict, kind, stale};
+use crate::conflict::{Collision, Conflict, stale};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::request::Call;
+use crate::resolving::{Combined, Resolution, combine};
 use crate::timeline::{Head, Revision};
 use crate::undo::Arrival;
 use crate::writing::{Next, Plan, UNHELD, Written};
@@ -39,23 +39,12 @@ pub struct MergeRequest {
     pub dry_run: bool,
 }
 
-/// What to do about the conflicts of an entity.
-#[derive(Clone, Debug)]
-pub struct Resolution {
-    /// The entity.
-    pub of: Ref,
-    /// Whose changes to take; nothing where there are only edits.
-    pub take: Option<Side>,
-    /// Edits of what came of it, in order.
-    pub edits: Vec<EditRequest>,
-}
-
 /// What a merge would come to.
 #[derive(Clone, Debug)]
 pub struct Preview {
     /// The head of the branch that is merged into.
     pub before: Arc<Revision>,
-    /// What would come of it; the content of the base where something is in conflict. Its entry is not in the log.
+    /// What would come of it with ours where something is in conflict. Its entry is not in the log.
     pub after: Arc<Revision>,
     /// What collides.
     pub conflicts: Vec<Collision>,
@@ -76,16 +65,6 @@ struct Sides {
     content: Program,
     /// Whether the branch has all of what is brought in.
     has_all: bool,
-}
-
-/// What three states came to.
-#[derive(Clone, Debug)]
-struct Combined {
-    checked: Checked,
-    refs: RefAllocator,
-    conflicts: Vec<Collision>,
-    /// What the edits of resolutions made or changed.
-    resolved: BTreeSet<Ref>,
 }
 
 impl Engine {
@@ -144,10 +123,13 @@ impl Engine {
         self.catch_up(open).await?;
         let head = open.timeline.head();
         let sides = self.sides(open, &head, request).await?;
-        let combined = self.combine(&sides, request.resolutions.clone(), open.timeline.refs()).await?;
-        let (_, after) = self.merged(&sides, &combined, &head, call).await?;
+        let refs = open.timeline.refs();
+        let combined = self.combine(&sides, request.resolutions.clone(), refs.clone()).await?;
+        let conflicts = combined.conflicts.clone();
+        let without = self.ours_where_open(&sides, combined, request.resolutions.clone(), refs).await?;
+        let (_, after) = self.merged(&sides, &without, &head, call).await?;
         let findings = after.checked.findings().since(sides.into.revision.checked.findings()).added;
-        Ok(Preview { before: sides.into.revision, after, conflicts: combined.conflicts, findings })
+        Ok(Preview { before: sides.into.revision, after, conflicts, findings })
     }
 
     async fn sides(&self, open: &OpenProgram, head: &Head, request: &MergeRequest) -> Result<Sides, Error> {
@@ -172,7 +154,7 @@ impl Engine {
             let before = self.found(open, before.first().copied().unwrap_or(FIRST_SEQ)).await?;
             let merge = move || {
                 let other = other.checked.program();
-                merged_states(before.checked.program(), &content, other, &[]).map(|merged| merged.program)
+                merged_states(before.checked.program(), &content, other).map(|merged| merged.program)
             };
             content = self.compute(merge).await??;
         }
@@ -236,6 +218,27 @@ impl Engine {
         Ok((entry, after))
     }
 
+    /// What is in conflict, and what comes up by that, as the branch has it that is merged into.
+    async fn ours_where_open(
+        &self,
+        sides: &Sides,
+        mut combined: Combined,
+        mut resolutions: Vec<Resolution>,
+        refs: RefAllocator,
+    ) -> Result<Combined, Error> {
+        loop {
+            let known: BTreeSet<Ref> = resolutions.iter().map(|one| one.of).collect();
+            let open: BTreeSet<Ref> =
+                combined.conflicts.iter().filter_map(|conflict| conflict.of.parse().ok()).collect();
+            if open.is_subset(&known) {
+                return Ok(combined);
+            }
+            let ours = |of: &Ref| Resolution { of: *of, take: Some(Side::Ours), edits: Vec::new() };
+            resolutions.extend(open.difference(&known).map(ours));
+            combined = self.combine(sides, resolutions.clone(), refs.clone()).await?;
+        }
+    }
+
     /// Merges three states. The cost follows what the sides changed; not on the runtime's threads.
     async fn combine(
         &self,
@@ -262,57 +265,16 @@ impl Sides {
     }
 }
 
-fn combine(
-    base: &Program,
-    [ours, theirs]: &[Checked; 2],
-    resolutions: &[Resolution],
-    mut refs: RefAllocator,
-) -> Result<Combined, Error> {
-    let sides: Vec<merge::Resolution> = resolutions
-        .iter()
-        .filter_map(|one| Some(merge::Resolution { of: one.of, take: one.take? }))
-        .collect();
-    let merged = merged_states(base, ours.program(), theirs.program(), &sides)?;
-    let mut conflicts: Vec<Collision> = merged.conflicts.into_iter().map(Collision::from).collect();
-    let (mut program, mut resolved) = (merged.program, BTreeSet::new());
-    for Resolution { of, edits, .. } in resolutions {
-        if edits.is_empty() {
-            continue;
-        }
-        match expand(&program, &mut refs, edits) {
-            Ok(expanded) => {
-                program = expanded.program;
-                resolved.extend(expanded.edits.iter().map(Edit::subject));
-                // Whoever says what it is to be has looked at both sides.
-                conflicts.retain(|conflict| conflict.of != of.to_string());
-            }
-            Err(refused) => {
-                let errors = refused.errors.iter().map(|error| (error.edit, error.message.clone()));
-                let stale = refused.conflicts.iter().map(|read| (read.edit, read.to_string()));
-                conflicts.extend(errors.chain(stale).map(|(edit, message)| {
-                    let message = format!("edit {edit}: {message}");
-                    Collision::plain(of.to_string(), kind::RESOLUTION, message)
-                }));
-            }
-        }
-    }
-    let checked = ours.update(program);
-    let together = disagreements(&checked, ours, theirs);
-    let sides = [base, ours.program(), theirs.program()].map(Some);
-    conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), sides, found)));
-    Ok(Combined { checked, refs, conflicts, resolved })
+pub(crate) fn merged_states(base: &Program, ours: &Program, theirs: &Program) -> Result<merge::Merge, Error> {
+    merge(base, ours, theirs, &[]).map_err(unmergeable)
 }
 
-pub(crate) fn merged_states(
-    base: &Program,
-    ours: &Program,
-    theirs: &Program,
-    resolutions: &[merge::Resolution],
-) -> Result<merge::Merge, Error> {
-    merge(base, ours, theirs, resolutions).map_err(|error| match error {
-        merge::Error::NoConflict(_) | merge::Error::ResolvedTwice(_) => Error::bad_request(error.to_string()),
+/// What a caller is told when there is no merged state.
+pub(crate) fn unmergeable(error: merge::Error) -> Error {
+    match error {
+        merge::Error::ResolvedTwice(_) => Error::bad_request(error.to_string()),
         merge::Error::Structure(cause) => Error::Unmergeable { cause },
-    })
+    }
 }
 
 /// What a change set on an older state, which is right there, comes to on a newer one.
@@ -324,7 +286,7 @@ pub(crate) fn carry_over(
     changed: &Checked,
     complete: bool,
 ) -> Result<Result<Checked, Vec<Collision>>, Error> {
-    let merged = merged_states(base.program(), head.program(), changed.program(), &[])?;
+    let merged = merged_states(base.program(), head.program(), changed.program())?;
     if !merged.conflicts.is_empty() {
         return Ok(Err(merged.conflicts.into_iter().map(Collision::from).collect()));
     }

@@ -441,7 +441,7 @@ impl Undertaking {
             while start > 0 && is_removed(start - 1) {
                 start -= 1;
             }
-            let merged: Merge = merged_states(&states[end], &program, &states[start], &[])?;
+            let merged: Merge = merged_states(&states[end], &program, &states[start])?;
             conflicts.extend(merged.conflicts.into_iter().map(|conflict| (end, conflict)));
             program = merged.program;
             end = start;

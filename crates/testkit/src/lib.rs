@@ -8,6 +8,8 @@ pub mod edits;
 #[cfg(feature = "files")]
 pub mod filetest;
 pub mod generate;
+#[cfg(feature = "files")]
+pub mod merging;
 pub mod shapes;
 
 pub use choices::Choices;

@@ -142,7 +142,7 @@ async fn merge(args: &Args, client: &Client) -> Result<Outcome, Error> {
         };
         let known: BTreeSet<&str> = resolutions.iter().filter_map(|one| one["ref"].as_str()).collect();
         let open =
-            conflicts.iter().filter(|conflict| conflict.has_sides()).map(|conflict| conflict.of.as_str());
+            conflicts.iter().filter(|conflict| !conflict.is_stale()).map(|conflict| conflict.of.as_str());
         let open: BTreeSet<&str> = open.filter(|of| !known.contains(of)).collect();
         if open.is_empty() {
             return Ok(outcome);
@@ -188,21 +188,13 @@ impl Args {
     fn explained(&self, conflicts: &[Conflict]) -> String {
         let one = |conflict: &Conflict| {
             let (of, shown) = (&conflict.of, conflict.text());
-            match conflict.has_sides() {
-                true => format!("{shown}    take: `--ours={of}` or `--theirs={of}`\n"),
-                false => {
-                    format!("{shown}    edit: one of the branches, so that the two fit, and merge again\n")
-                }
-            }
+            format!("{shown}    take: `--ours={of}` or `--theirs={of}`\n")
         };
-        let mut text: String = conflicts.iter().map(one).collect();
-        let sides = format!("nothing is merged: ours is `{}`, theirs is `{}`", self.into, self.from);
-        text.push_str(&sides);
-        if conflicts.iter().any(Conflict::has_sides) {
-            text.push_str("; `--ours` or `--theirs` takes one side everywhere");
-        }
-        text.push('\n');
-        text
+        let text: String = conflicts.iter().map(one).collect();
+        let Args { into, from, .. } = self;
+        format!(
+            "{text}nothing is merged: ours is `{into}`, theirs is `{from}`; `--ours` or `--theirs` takes one side everywhere\n"
+        )
     }
 }
 

@@ -79,10 +79,12 @@ pub struct ResolutionInput {
     /// The entity, as `Conflict.ref` names it.
     #[graphql(name = "ref")]
     reference: String,
-    /// Whose changes to take where they collide; the other side's there go, with what rests on them. Without it, what both
-    /// come from.
+    /// Whose changes to take where they collide; the other side's there go, with what rests on them. Of a conflict
+    /// `ILL_TYPED`, the other side's in the function that has it go, then those of what this uses, until it is gone.
+    /// Without it, what both come from.
     take: Option<Side>,
-    /// Edits of what came of the merge, in order.
+    /// Edits of what came of the merge, in order. In a conflict `NAME_TAKEN`, what gives one of the two another name or
+    /// moves it keeps both.
     edits: Option<Vec<EditInput>>,
 }
 
@@ -124,12 +126,12 @@ impl MergePreview {
         Rows(self.preview.conflicts.iter().map(Conflict::of).collect())
     }
 
-    /// What it would change in the branch; nothing of what is in conflict.
+    /// What it would change in the branch, which stays as it is where something is in conflict.
     async fn diff(&self) -> ProgramDiff {
         ProgramDiff::new(self.before.clone(), self.after.clone()).await
     }
 
-    /// What the verifier finds in it and not in the branch, the first thousand.
+    /// What the verifier finds in that and not in the branch, the first thousand.
     async fn new_diagnostics(&self) -> Rows<Diagnostic> {
         let found = self.preview.findings.iter().take(MAX_PAGE);
         found.map(|found| Diagnostic::new(&self.after, found.clone())).collect()

@@ -6,7 +6,7 @@ use std::{fmt, iter};
 use lmlang_ir::text::{
     Detail, print_contract, print_function, print_node, print_storage, print_type, print_type_name,
 };
-use lmlang_ir::{ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner};
+use lmlang_ir::{Body, ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner};
 
 use super::Side;
 use super::change::Change;
@@ -32,6 +32,15 @@ pub struct Conflict {
     pub ours: Option<String>,
     /// What theirs made of it.
     pub theirs: Option<String>,
+    /// The entities to which each side gives the name, if it is one that is in conflict.
+    takers: [BTreeSet<Ref>; 2],
+}
+
+impl Conflict {
+    /// The entities to which a side gives the name that is in conflict.
+    pub fn takers(&self, side: Side) -> &BTreeSet<Ref> {
+        &self.takers[side.index()]
+    }
 }
 
 /// How two sides can be in each other's way.
@@ -144,9 +153,13 @@ pub(super) fn conflicts(
         let [ours, theirs] = [0, 1].map(|side| stands(programs[side], &edits[side]));
         let message = match kind == ConflictKind::BothAdded && alike(programs, of) {
             true => placed_apart(of, &edits),
-            false => message(of, kind, &over, &edits),
+            false => replaced(base, programs, of, kind).unwrap_or_else(|| message(of, kind, &over, &edits)),
         };
-        Conflict { of, kind, message, over, base: whole(base), ours, theirs }
+        let takers = match kind {
+            ConflictKind::NameTaken => edits.each_ref().map(|edits| takers(edits)),
+            _ => Default::default(),
+        };
+        Conflict { of, kind, message, over, base: whole(base), ours, theirs, takers }
     };
     groups.into_iter().map(one).collect()
 }
@@ -203,8 +216,8 @@ fn is_inside(edit: &Edit, of: Ref) -> bool {
     edit.touches(of)
 }
 
-/// What a change does, in words.
-fn phrase(change: &Change) -> String {
+/// The field that a change gives another content, if the words for the edit do not say what becomes of it.
+fn part(change: &Change) -> Option<&'static str> {
     let edit = &change.edit;
     let part = change.print.writes.iter().find_map(|touch| match touch {
         Touch::Part(_, part) => Some(part.words()),
@@ -218,9 +231,14 @@ fn phrase(change: &Change) -> String {
         | Touch::Nesting(_)
         | Touch::Name(..) => None,
     });
-    match part.filter(|_| !edit.adds() && !edit.removes() && !is_operator(edit)) {
-        Some(part) => format!("change {part} of {}", edit.subject()),
-        None => edit.to_string(),
+    part.filter(|_| !edit.adds() && !edit.removes() && !is_operator(edit))
+}
+
+/// What a change does, in words.
+fn phrase(change: &Change) -> String {
+    match part(change) {
+        Some(part) => format!("change {part} of {}", change.edit.subject()),
+        None => change.edit.to_string(),
     }
 }
 
@@ -266,6 +284,16 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
         }
         ConflictKind::EditedAndRemoved | ConflictKind::UsedAndRemoved => {
             let (remover, edit) = one(touches(&|touch| *touch == Touch::Existence(of)));
+            if let [change] = edits[remover.other().index()][..]
+                && change.edit.subject() == of
+                && let Some(part) = part(change)
+            {
+                return format!(
+                    "{} removes `{of}` and {} changes {part} of it",
+                    remover.name(),
+                    remover.other().name()
+                );
+            }
             let verb = if kind == ConflictKind::UsedAndRemoved { "uses" } else { "changes" };
             format!("{} removes `{of}` and {} {verb} it: {edit}", remover.name(), remover.other().name())
         }
@@ -287,9 +315,8 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
                 })
                 .collect();
             let takers = edits.each_ref().map(|edits| {
-                let takers: BTreeSet<String> =
-                    edits.iter().map(|change| format!("`{}`", taker(change))).collect();
-                takers.into_iter().collect::<Vec<_>>().join(", ")
+                let takers: Vec<String> = takers(edits).iter().map(|of| format!("`{of}`")).collect();
+                takers.join(", ")
             });
             let names: Vec<String> = names.into_iter().collect();
             format!(
@@ -303,6 +330,22 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
             format!("both sides put something with effects at one place; ours: {ours}; theirs: {theirs}")
         }
     }
+}
+
+/// What is the matter where both sides have another body in the place of a function's.
+fn replaced(base: &Program, programs: [&Program; 2], of: Ref, kind: ConflictKind) -> Option<String> {
+    let (ConflictKind::SamePlace, Place::Region(function, region)) = (kind, base.place(of)?) else {
+        return None;
+    };
+    let before = base.function(function)?.body();
+    let is_whole =
+        before.region(region)?.owner == RegionOwner::Function && before.nodes_in(region).next().is_some();
+    let keeps = |program: &Program| {
+        let kept = |now: &Body| now.nodes_in(region).any(|node| before.node(node).is_some());
+        program.function(function).is_none_or(|now| kept(now.body()))
+    };
+    (is_whole && !programs.into_iter().any(keeps))
+        .then(|| format!("both sides replace the body of `{function}`"))
 }
 
 /// What is the matter with something that both sides add alike, and put elsewhere.
@@ -326,6 +369,10 @@ fn taker(change: &Change) -> Ref {
         | Touch::Name(..) => None,
     });
     member.filter(|of| of.kind == RefKind::Member).unwrap_or_else(|| change.edit.subject())
+}
+
+fn takers(changes: &[&Change]) -> BTreeSet<Ref> {
+    changes.iter().map(|change| taker(change)).collect()
 }
 
 /// What collides of an entity, in words.

@@ -27,6 +27,11 @@
 //!   into, an operator with the inputs that were changed for it;
 //! * in whose place the base needs what it takes away: a variable stays with the node that reads it.
 //!
+//! Where each side is right alone and the two together are not ([`merge_checked`]), taking a side leaves the other one's
+//! changes that are next to the finding: all in the function (type, module, piece of storage) that has it; while it is
+//! still there, those to what that uses, and so on; at last all. What another resolution has taken goes after what nobody
+//! has decided.
+//!
 //! A conflict that is not resolved leaves both sides' changes in the same way, so that [`Merge::program`] has the base
 //! there. Everything that was left is in [`Merge::left`].
 
@@ -38,6 +43,7 @@ mod fields;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod together;
 mod weave;
 
 use lmlang_ir::{Program, Ref, StructureError};
@@ -45,7 +51,8 @@ use thiserror::Error;
 
 use crate::edit::Edit;
 use change::{Change, changes};
-use settle::{Left, Sides};
+use settle::{Clash, Left, Sides};
+use together::Yielding;
 
 pub use conflict::{Conflict, ConflictKind, text};
 pub use fields::onto;
@@ -84,13 +91,22 @@ impl Side {
     }
 }
 
-/// Which side to take where both changed one entity.
+/// Which side to take where both changed one entity, or where something is wrong with what both did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// The entity of a conflict, [`Conflict::of`].
+    /// The entity of a conflict, [`Conflict::of`], or of a finding, [`Finding::of`].
     pub of: Ref,
     /// The side to take.
     pub take: Side,
+}
+
+/// Something that is wrong with a merged program and with neither side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The entity that it hangs on.
+    pub of: Ref,
+    /// Another one that it is about.
+    pub beside: Option<Ref>,
 }
 
 /// What two states came to.
@@ -102,6 +118,8 @@ pub struct Merge {
     pub conflicts: Vec<Conflict>,
     /// What was not taken, ours first.
     pub left: Vec<LeftOut>,
+    /// Entities of resolutions that are not in conflict.
+    pub idle: Vec<Ref>,
 }
 
 /// A change that was not taken.
@@ -116,9 +134,6 @@ pub struct LeftOut {
 /// Why there is no merged state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// A resolution of something that is not in conflict.
-    #[error("`{0}` is not in conflict")]
-    NoConflict(Ref),
     /// Two resolutions of one entity.
     #[error("`{0}` is resolved twice")]
     ResolvedTwice(Ref),
@@ -134,23 +149,44 @@ pub fn merge(
     theirs: &Program,
     resolutions: &[Resolution],
 ) -> Result<Merge, Error> {
+    merge_checked(base, ours, theirs, resolutions, |_| Vec::new())
+}
+
+/// Merges two states that come from a base, with somebody's word on what is wrong with what comes of it and with neither
+/// side. Resolutions are of that, too: earlier ones first, until nothing is found where they are of, so that one that is
+/// added changes nothing of what the others had come to. What it is told last is about the merged program.
+pub fn merge_checked(
+    base: &Program,
+    ours: &Program,
+    theirs: &Program,
+    resolutions: &[Resolution],
+    mut wrong: impl FnMut(&Program) -> Vec<Finding>,
+) -> Result<Merge, Error> {
     let programs = [ours, theirs];
     let lists = programs.map(|side| changes(base, side));
     let lists: [&[Change]; 2] = [&lists[0], &lists[1]];
     let sides = Sides::of(programs, lists);
     let clashes = sides.clashes();
-    let mut left = Left::nothing(lists);
-    settle::resolve(&sides, &clashes, resolutions, &mut left)?;
-    let still = |side: Side, at: [usize; 2]| left.is_taken(side, at[side.index()]);
-    let open: Vec<_> = clashes
-        .into_iter()
-        .filter(|clash| still(Side::Ours, clash.changes) && still(Side::Theirs, clash.changes))
-        .collect();
-    let conflicts = conflict::conflicts(base, programs, lists, &open);
-    let both = |clash: &settle::Clash| [(Side::Ours, clash.changes[0]), (Side::Theirs, clash.changes[1])];
-    left.leave(&sides, open.iter().flat_map(both));
-    let program = build::build(base, programs, &taken(lists, &sides, &left))?;
-    Ok(Merge { program, conflicts, left: left_out(lists, &sides, &left) })
+    let (mut settled, mut yielding) = (Left::nothing(lists), Yielding::default());
+    let mut idle = settle::resolve(&sides, &clashes, resolutions, &mut settled)?;
+    loop {
+        let still = |side: Side, at: [usize; 2]| settled.is_taken(side, at[side.index()]);
+        let is_open = |clash: &&Clash| still(Side::Ours, clash.changes) && still(Side::Theirs, clash.changes);
+        let open: Vec<Clash> = clashes.iter().filter(is_open).cloned().collect();
+        let both = |clash: &Clash| [(Side::Ours, clash.changes[0]), (Side::Theirs, clash.changes[1])];
+        let mut left = settled.clone();
+        left.leave(&sides, open.iter().flat_map(both));
+        let program = build::build(base, programs, &taken(lists, &sides, &left))?;
+        let found = wrong(&program);
+        idle.retain(|of| found.iter().all(|one| one.of != *of));
+        let of_found = |one: &&Resolution| found.iter().any(|finding| finding.of == one.of);
+        let next = resolutions.iter().find(of_found).copied();
+        if next.is_some_and(|one| yielding.leave(&sides, &program, one, &found, &mut settled)) {
+            continue;
+        }
+        let conflicts = conflict::conflicts(base, programs, lists, &open);
+        return Ok(Merge { program, conflicts, left: left_out(lists, &sides, &left), idle });
+    }
 }
 
 fn taken<'a>(lists: [&'a [Change]; 2], sides: &Sides<'_>, left: &Left) -> build::Taken<'a> {

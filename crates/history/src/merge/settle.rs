@@ -59,6 +59,18 @@ impl<'a> Sides<'a> {
         self.twins[side.index()][at]
     }
 
+    /// The state of a side.
+    pub(super) fn program(&self, side: Side) -> &'a Program {
+        self.programs[side.index()]
+    }
+
+    /// The changes that are taken of one side alone, by position.
+    pub(super) fn alone(&self, side: Side, left: &Left) -> impl Iterator<Item = (usize, &'a Change)> {
+        let alike = move |at| self.twin(side, at).is_some_and(|twin| left.is_taken(side.other(), twin));
+        let list = self.changes[side.index()].iter().enumerate();
+        list.filter(move |(at, _)| left.is_taken(side, *at) && !alike(*at))
+    }
+
     /// Where changes of the two sides collide, in order.
     pub(super) fn clashes(&self) -> Vec<Clash> {
         let mut found: BTreeSet<(Collision, [usize; 2])> = BTreeSet::new();
@@ -156,16 +168,34 @@ fn twins(changes: [&[Change]; 2]) -> [Vec<Option<usize>>; 2] {
 /// Which changes are left so far; all others are taken.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
-    pub(super) left: [Vec<bool>; 2],
+    left: [Vec<bool>; 2],
+    /// What a resolution has taken where it collides.
+    kept: [BTreeSet<usize>; 2],
 }
 
 impl Left {
     pub(super) fn nothing(changes: [&[Change]; 2]) -> Left {
-        Left { left: changes.map(|list| vec![false; list.len()]) }
+        Left { left: changes.map(|list| vec![false; list.len()]), kept: [BTreeSet::new(), BTreeSet::new()] }
     }
 
     pub(super) fn is_taken(&self, side: Side, at: usize) -> bool {
         !self.left[side.index()][at]
+    }
+
+    /// Tells whether a resolution has taken a change where it collides.
+    pub(super) fn is_kept(&self, side: Side, at: usize) -> bool {
+        self.kept[side.index()].contains(&at)
+    }
+
+    /// Takes all of one side and nothing of the other. Gives whether it was otherwise.
+    pub(super) fn take_all(&mut self, side: Side) -> bool {
+        let fill = |list: &mut Vec<bool>, with: bool| {
+            let other = list.contains(&!with);
+            list.fill(with);
+            other
+        };
+        let (own, other) = (side.index(), side.other().index());
+        fill(&mut self.left[own], false) | fill(&mut self.left[other], true)
     }
 
     /// Leaves changes, and all that cannot be without them.
@@ -236,27 +266,31 @@ pub(super) fn entity(clash: &Clash, changes: [&[Change]; 2]) -> Ref {
     }
 }
 
-/// Leaves what resolutions say.
+/// Leaves what resolutions say where changes collide. Gives the entities of those that name nothing of the kind.
 pub(super) fn resolve(
     sides: &Sides<'_>,
     clashes: &[Clash],
     resolutions: &[Resolution],
     left: &mut Left,
-) -> Result<(), Error> {
+) -> Result<Vec<Ref>, Error> {
     let mut open: BTreeMap<Ref, Vec<&Clash>> = BTreeMap::new();
     for clash in clashes {
         open.entry(entity(clash, sides.changes)).or_default().push(clash);
     }
-    let mut leave = Vec::new();
+    let (mut leave, mut idle) = (Vec::new(), Vec::new());
     let mut known = BTreeSet::new();
     for Resolution { of, take } in resolutions {
-        let lost = take.other();
-        let clashes = open.get(of).ok_or(Error::NoConflict(*of))?;
         if !known.insert(*of) {
             return Err(Error::ResolvedTwice(*of));
         }
+        let Some(clashes) = open.get(of) else {
+            idle.push(*of);
+            continue;
+        };
+        let lost = take.other();
         leave.extend(clashes.iter().map(|clash| (lost, clash.changes[lost.index()])));
+        left.kept[take.index()].extend(clashes.iter().map(|clash| clash.changes[take.index()]));
     }
     left.leave(sides, leave);
-    Ok(())
+    Ok(idle)
 }

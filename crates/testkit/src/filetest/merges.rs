@@ -1,10 +1,10 @@
 //! Merges of two sides that came from one program, and what they come to.
 
-use std::collections::BTreeSet;
-
-use lmlang_history::merge::{Conflict, Error, Resolution, Side, merge};
-use lmlang_ir::{Program, Ref};
+use lmlang_history::merge::{Conflict, Error, Resolution, Side};
+use lmlang_ir::Program;
 use lmlang_verify::{Checked, disagreements};
+
+use crate::merging::{merge, resolved};
 
 /// The sides of a merge, and what it came to.
 #[derive(Default)]
@@ -38,23 +38,23 @@ impl Merging {
             .filter(|line| !line.trim().is_empty())
             .map(|line| resolution(line.trim()))
             .collect::<Result<_, String>>()?;
-        let (base, a, b) = (base.program(), ours.program(), theirs.program());
+        let base = base.program();
         let told = |error: Error| error.to_string();
-        let found = merge(base, a, b, &resolutions).map_err(told)?;
+        let (found, merged) = merge(base, ours, theirs, &resolutions).map_err(told)?;
+        if let Some(of) = found.idle.first() {
+            return Err(format!("`{of}` is not in conflict"));
+        }
         let mut faults = Vec::new();
         let turned: Vec<Resolution> =
             resolutions.iter().map(|one| Resolution { take: one.take.other(), ..*one }).collect();
-        if merge(base, b, a, &turned).map_err(told)?.program.root_hash() != found.program.root_hash() {
+        let (other, _) = merge(base, theirs, ours, &turned).map_err(told)?;
+        if other.program.root_hash() != found.program.root_hash() {
             faults.push("another program with the sides exchanged".to_owned());
         }
-        let refs: BTreeSet<Ref> = found.conflicts.iter().map(|conflict| conflict.of).collect();
         for take in [Side::Ours, Side::Theirs] {
-            let rest = refs.iter().map(|of| Resolution { of: *of, take });
-            let all: Vec<Resolution> = resolutions.iter().copied().chain(rest).collect();
-            let still = merge(base, a, b, &all).map_err(told)?.conflicts;
-            faults.extend(still.iter().map(|one| format!("`{}` in conflict when all is resolved", one.of)));
+            let done = resolved(base, ours, theirs, &resolutions, |_| take);
+            faults.extend(done.err().map(|still| format!("with {} everywhere: {still}", take.name())));
         }
-        let merged = ours.update(found.program);
         let mut open: Vec<String> = found
             .conflicts
             .iter()
@@ -63,7 +63,7 @@ impl Merging {
         open.extend(disagreements(&merged, ours, theirs).iter().map(|one| {
             format!("finding {} {}: {}", one.code.name(), one.at.entity, one.message(merged.program()))
         }));
-        let outcome = Outcome { ours: a.clone(), merged, faults };
+        let outcome = Outcome { ours: ours.program().clone(), merged, faults };
         (self.open, self.conflicts) = (Some((line, open)), found.conflicts);
         Ok(outcome)
     }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 
-use lmlang_history::merge::{Merge, Resolution, Side, merge};
-use lmlang_ir::{Program, Ref, RefAllocator};
+use lmlang_history::merge::{Resolution, Side};
+use lmlang_ir::{Program, RefAllocator};
+use lmlang_testkit::merging::{merge, resolved};
 use lmlang_testkit::{Choices, Options, config_of, edits, generate};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity, disagreements, full};
 use proptest::prelude::*;
@@ -29,12 +30,11 @@ fn grave(found: &Diagnostic) -> Option<Identity> {
 }
 
 /// What both sides and their merge come to when everything is looked at.
-fn check(ours: &Checked, theirs: &Checked, program: &Program) -> Result<(), TestCaseError> {
-    let merged = ours.update(program.clone());
-    let all = full(program);
+fn check(ours: &Checked, theirs: &Checked, merged: &Checked) -> Result<(), TestCaseError> {
+    let all = full(merged.program());
     prop_assert!(*merged.findings() == all, "LOCAL and FULL differ about a merge");
     let found: BTreeSet<Identity> =
-        disagreements(&merged, ours, theirs).iter().map(Diagnostic::identity).collect();
+        disagreements(merged, ours, theirs).iter().map(Diagnostic::identity).collect();
     let of = |side: &Checked| -> HashSet<Identity> {
         side.findings().iter().filter_map(|(_, found)| grave(found)).collect()
     };
@@ -43,10 +43,6 @@ fn check(ours: &Checked, theirs: &Checked, program: &Program) -> Result<(), Test
         all.iter().filter_map(|(_, found)| grave(found)).filter(|found| !known.contains(found)).collect();
     prop_assert_eq!(found, new);
     Ok(())
-}
-
-fn conflicts(merged: &Merge) -> BTreeSet<Ref> {
-    merged.conflicts.iter().map(|conflict| conflict.of).collect()
 }
 
 proptest! {
@@ -63,24 +59,23 @@ proptest! {
         let (mut ours, mut theirs) = (base.clone(), base.clone());
         change(&mut ours, &mut refs, &mut one, &options);
         change(&mut theirs, &mut refs, &mut two, &options);
-        let merged = merge(&base, &ours, &theirs, &[]).unwrap();
-        let turned = merge(&base, &theirs, &ours, &[]).unwrap();
+        let sides = [checked(&ours), checked(&theirs)];
+        let (merged, program) = merge(&base, &sides[0], &sides[1], &[]).unwrap();
+        let (turned, _) = merge(&base, &sides[1], &sides[0], &[]).unwrap();
         prop_assert!(merged.program == turned.program);
         prop_assert_eq!(merged.program.root_hash(), turned.program.root_hash());
-        let sides = [checked(&ours), checked(&theirs)];
-        check(&sides[0], &sides[1], &merged.program)?;
-        let resolutions: Vec<Resolution> = conflicts(&merged)
-            .into_iter()
-            .enumerate()
-            .map(|(at, of)| {
-                let ours = takes.rotate_right(at as u32) & 1 == 0;
-                Resolution { of, take: if ours { Side::Ours } else { Side::Theirs } }
-            })
-            .collect();
-        if !resolutions.is_empty() {
-            let resolved = merge(&base, &ours, &theirs, &resolutions).unwrap();
-            prop_assert_eq!(conflicts(&resolved), BTreeSet::new());
-            check(&sides[0], &sides[1], &resolved.program)?;
+        check(&sides[0], &sides[1], &program)?;
+        // Whichever side is taken where, whatever comes up on the way.
+        let take = |at: usize| if takes.rotate_right(at as u32) & 1 == 0 { Side::Ours } else { Side::Theirs };
+        let chosen: [&dyn Fn(usize) -> Side; 3] = [&|_| Side::Ours, &|_| Side::Theirs, &take];
+        for choice in chosen {
+            let done = resolved(&base, &sides[0], &sides[1], &[], choice);
+            let (resolutions, program) = done.map_err(TestCaseError::fail)?;
+            check(&sides[0], &sides[1], &program)?;
+            let mirrored: Vec<Resolution> =
+                resolutions.iter().map(|one| Resolution { take: one.take.other(), ..*one }).collect();
+            let (turned, _) = merge(&base, &sides[1], &sides[0], &mirrored).unwrap();
+            prop_assert_eq!(program.program().root_hash(), turned.program.root_hash());
         }
     }
 }
