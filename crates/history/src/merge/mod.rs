@@ -29,7 +29,7 @@
 //!
 //! Where each side is right alone and the two together are not ([`merge_checked`]), taking a side leaves the other one's
 //! changes that are next to the finding: all in the function (type, module, piece of storage) that has it; while it is
-//! still there, those to what that uses, and so on; at last all. What another resolution has taken goes after what nobody
+//! still there, those to what that uses, and so on; then those to storage, and at last all. What another resolution has taken goes after what nobody
 //! has decided.
 //!
 //! A conflict that is not resolved leaves both sides' changes in the same way, so that [`Merge::program`] has the base

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lmlang_ir::{Place, Program, Ref};
+use lmlang_ir::{Place, Program, Ref, RefKind};
 
 use super::change::Change;
 use super::settle::{Left, Sides};
@@ -22,8 +22,8 @@ struct Reach {
 
 impl Yielding {
     /// Leaves changes of the side that is not taken, those next to a finding first: in the item that has it, then in what
-    /// this uses, and so on. When none of that side is near, the side that is taken stands alone. So the finding ends if
-    /// this is said often enough: that side does not have it. Gives whether anything is another way than before.
+    /// this uses, and so on; then storage. When none of that side is near, the side that is taken stands alone. So the finding
+    /// ends if this is said often enough: that side does not have it. Gives whether anything is another way than before.
     pub(super) fn leave(
         &mut self,
         sides: &Sides<'_>,
@@ -62,6 +62,11 @@ impl Yielding {
             next.extend(
                 beside.flat_map(|of| programs.into_iter().filter_map(move |program| item(program, of))),
             );
+            if next.is_subset(&reach.items) {
+                // A function needs the memory without a word of which it is.
+                let storage = sides.alone(lost, left).map(|(_, change)| changed_item(change));
+                next = storage.filter(|item| item.kind == RefKind::Variable).collect();
+            }
             if next.is_subset(&reach.items) {
                 return left.take_all(take);
             }
