@@ -133,7 +133,7 @@ impl Mutator {
                     name,
                     module: self.module(a)?,
                     visibility,
-                    export: None,
+                    exports: Vec::new(),
                     import: None,
                     kind,
                     doc,

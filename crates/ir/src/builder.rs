@@ -118,7 +118,8 @@ impl<'a> Builder<'a> {
     pub fn storage(&mut self, module: ModuleRef, name: impl Into<Name>, kind: StorageKind) -> VarRef {
         let of = VarRef::of_key(self.number());
         let (name, visibility) = (name.into(), Visibility::Public);
-        let storage = Storage { name, module, visibility, export: None, import: None, kind, doc: None };
+        let storage =
+            Storage { name, module, visibility, exports: Vec::new(), import: None, kind, doc: None };
         self.program.add_storage(of, storage).expect(FRESH);
         of
     }

@@ -186,8 +186,8 @@ pub struct FunctionHead {
     pub effect_bound: EffectBound,
     /// Where it comes from, if the host provides it; then it has no body.
     pub import: Option<Import>,
-    /// The name under which an exported module offers it.
-    pub export: Option<Name>,
+    /// The names under which an exported module offers it.
+    pub exports: Vec<Name>,
     /// Tells whether it runs when an exported module is instantiated.
     pub start: bool,
     /// What someone wrote about it.
@@ -213,7 +213,7 @@ impl FunctionHead {
             captures: Vec::new(),
             effect_bound: EffectBound::Any,
             import: None,
-            export: None,
+            exports: Vec::new(),
             start: false,
             doc: None,
             runs: Vec::new(),
@@ -355,8 +355,8 @@ pub struct Storage {
     pub module: ModuleRef,
     /// Who may use it.
     pub visibility: Visibility,
-    /// The name under which an exported module offers it.
-    pub export: Option<Name>,
+    /// The names under which an exported module offers it.
+    pub exports: Vec<Name>,
     /// Where it comes from, if the host provides it.
     pub import: Option<Import>,
     /// What it is.
@@ -459,6 +459,13 @@ fn hash_params(params: &[Param], hasher: &mut Hasher) {
     }
 }
 
+fn hash_names(names: &[Name], hasher: &mut Hasher) {
+    hasher.number(names.len() as u64);
+    names.iter().for_each(|name| {
+        hasher.text(name);
+    });
+}
+
 fn hash_import(import: Option<&Import>, hasher: &mut Hasher) {
     hasher.optional(import.map(|i| &*i.module)).optional(import.map(|i| &*i.name));
 }
@@ -470,9 +477,9 @@ impl Content for FunctionHead {
             .number(self.module.number())
             .number(u64::from(self.visibility == Visibility::Public))
             .number(self.effect_bound as u64)
-            .number(u64::from(self.start))
-            .optional(self.export.as_deref())
-            .optional(self.doc.as_deref());
+            .number(u64::from(self.start));
+        hash_names(&self.exports, hasher);
+        hasher.optional(self.doc.as_deref());
         hash_params(&self.params, hasher);
         hash_params(&self.captures, hasher);
         hash_types(&self.results, hasher);
@@ -530,9 +537,9 @@ impl Content for Storage {
         hasher
             .text(&self.name)
             .number(self.module.number())
-            .number(u64::from(self.visibility == Visibility::Public))
-            .optional(self.export.as_deref())
-            .optional(self.doc.as_deref());
+            .number(u64::from(self.visibility == Visibility::Public));
+        hash_names(&self.exports, hasher);
+        hasher.optional(self.doc.as_deref());
         hash_import(self.import.as_ref(), hasher);
         self.kind.hash_into(hasher);
     }

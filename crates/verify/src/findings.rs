@@ -112,7 +112,7 @@ impl Index {
 
     /// Notes what the head of a function exports and whether it runs at the start.
     pub(crate) fn note_function(&mut self, of: FuncRef, head: &FunctionHead) {
-        if let Some(export) = &head.export {
+        for export in &head.exports {
             self.exports.insert((Arc::clone(export), of.number()));
         }
         if head.start {
@@ -122,7 +122,7 @@ impl Index {
 
     /// Forgets what [`Index::note_function`] noted.
     pub(crate) fn forget_function(&mut self, of: FuncRef, head: &FunctionHead) {
-        if let Some(export) = &head.export {
+        for export in &head.exports {
             self.exports.remove(&(Arc::clone(export), of.number()));
         }
         self.starts.remove(&of.number());
@@ -130,7 +130,7 @@ impl Index {
 
     /// Notes what storage exports and whether it is a memory.
     pub(crate) fn note_storage(&mut self, of: VarRef, storage: &Storage) {
-        if let Some(export) = &storage.export {
+        for export in &storage.exports {
             self.exports.insert((Arc::clone(export), of.number()));
         }
         if matches!(storage.kind, StorageKind::Memory { .. }) {
@@ -140,7 +140,7 @@ impl Index {
 
     /// Forgets what [`Index::note_storage`] noted.
     pub(crate) fn forget_storage(&mut self, of: VarRef, storage: &Storage) {
-        if let Some(export) = &storage.export {
+        for export in &storage.exports {
             self.exports.remove(&(Arc::clone(export), of.number()));
         }
         self.memories.remove(&of.number());

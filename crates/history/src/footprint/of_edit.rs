@@ -159,7 +159,7 @@ impl Footprint {
         let scopes = (old.module, new.module, Some(new.module));
         self.labels(of, (&old.name, &new.name), scopes, (old.visibility, new.visibility));
         self.differ(of, Part::Doc, &old.doc, &new.doc);
-        self.differ(of, Part::Export, &old.export, &new.export);
+        self.differ(of, Part::Export, &old.exports, &new.exports);
         self.differ(of, Part::Import, &old.import, &new.import);
         if let (
             StorageKind::Global { ty: a, mutable: b, initial: c },
@@ -187,7 +187,7 @@ impl Footprint {
         self.labels(of, (&old.name, &new.name), scopes, (old.visibility, new.visibility));
         self.differ(of, Part::Doc, &old.doc, &new.doc);
         self.differ(of, Part::Import, &old.import, &new.import);
-        self.differ(of, Part::Export, &old.export, &new.export);
+        self.differ(of, Part::Export, &old.exports, &new.exports);
         self.differ(of, Part::Start, &old.start, &new.start);
         self.differ(of, Part::Runs, &old.runs, &new.runs);
         let types = |params: &[lmlang_ir::Param]| -> Vec<Type> {

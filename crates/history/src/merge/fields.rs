@@ -56,8 +56,8 @@ fields!(Module: [name parent] [visibility] [doc] [trailer]);
 fields!(TypeDef: [name module] [visibility] [doc]; shape);
 fields!(Field: [name] [ty] [doc]);
 fields!(VariantDef: [name] [payload] [doc]);
-fields!(Storage: [name module] [visibility] [export] [import] [doc]; kind);
-fields!(FunctionHead: [name module] [visibility] [results] [captures] [effect_bound] [import] [export] [start]
+fields!(Storage: [name module] [visibility] [exports] [import] [doc]; kind);
+fields!(FunctionHead: [name module] [visibility] [results] [captures] [effect_bound] [import] [exports] [start]
     [doc] [runs]; params);
 fields!(Param: [name] [ty]);
 fields!(Variable: [name] [ty] [doc]);

@@ -18,6 +18,42 @@ use super::shown::Shown;
 
 type Text = Option<Arc<str>>;
 
+/// Names under which something is exported: one stands without a list.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Exports {
+    #[default]
+    None,
+    One(Name),
+    Several(Vec<Name>),
+}
+
+impl Exports {
+    fn is_empty(&self) -> bool {
+        matches!(self, Exports::None)
+    }
+}
+
+impl From<&[Name]> for Exports {
+    fn from(of: &[Name]) -> Exports {
+        match of {
+            [] => Exports::None,
+            [one] => Exports::One(one.clone()),
+            several => Exports::Several(several.to_vec()),
+        }
+    }
+}
+
+impl From<Exports> for Vec<Name> {
+    fn from(of: Exports) -> Vec<Name> {
+        match of {
+            Exports::None => Vec::new(),
+            Exports::One(one) => vec![one],
+            Exports::Several(several) => several,
+        }
+    }
+}
+
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -172,8 +208,8 @@ pub(super) struct StorageForm {
     m: Shown<ModuleRef>,
     #[serde(default, skip_serializing_if = "is_false")]
     public: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    export: Option<Name>,
+    #[serde(default, skip_serializing_if = "Exports::is_empty")]
+    export: Exports,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     import: Option<(Name, Name)>,
     kind: StorageKindForm,
@@ -204,7 +240,7 @@ impl From<&Storage> for StorageForm {
             name: of.name.clone(),
             m: Shown(of.module),
             public: of.visibility == Visibility::Public,
-            export: of.export.clone(),
+            export: of.exports.as_slice().into(),
             import: of.import.clone().map(|import| (import.module, import.name)),
             kind,
             doc: of.doc.clone(),
@@ -236,7 +272,7 @@ impl From<StorageForm> for Storage {
             name,
             module: m.0,
             visibility: visibility(public),
-            export,
+            exports: export.into(),
             import: import.map(|(module, name)| Import { module, name }),
             kind,
             doc,
@@ -268,8 +304,8 @@ pub(super) struct HeadForm {
     bound: Option<BoundForm>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     import: Option<(Name, Name)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    export: Option<Name>,
+    #[serde(default, skip_serializing_if = "Exports::is_empty")]
+    export: Exports,
     #[serde(default, skip_serializing_if = "is_false")]
     start: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -294,7 +330,7 @@ impl From<&FunctionHead> for HeadForm {
                 EffectBound::Any => None,
             },
             import: of.import.clone().map(|import| (import.module, import.name)),
-            export: of.export.clone(),
+            export: of.exports.as_slice().into(),
             start: of.start,
             doc: of.doc.clone(),
             runs: of.runs.clone(),
@@ -320,7 +356,7 @@ impl From<HeadForm> for FunctionHead {
                 None => EffectBound::Any,
             },
             import: of.import.map(|(module, name)| Import { module, name }),
-            export: of.export,
+            exports: of.export.into(),
             start: of.start,
             doc: of.doc,
             runs: of.runs,

@@ -107,7 +107,7 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
     w.text(&storage.name);
     w.reference(storage.module.number());
     write_visibility(w, storage.visibility);
-    w.optional(storage.export.as_ref());
+    w.list(&storage.exports, |w, export| w.text(export));
     write_import(w, storage.import.as_ref());
     w.optional(storage.doc.as_ref());
     match &storage.kind {
@@ -142,7 +142,7 @@ fn optional_small(r: &mut Reader<'_>) -> Result<Option<u32>, SnapshotError> {
 
 pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError> {
     let (name, module) = (r.text()?, r.reference(ModuleRef::new)?);
-    let (visibility, export) = (read_visibility(r)?, r.optional()?);
+    let (visibility, exports) = (read_visibility(r)?, r.list(Reader::text)?);
     let (import, doc) = (read_import(r)?, r.optional()?);
     let kind = match r.number()? {
         0 => StorageKind::Global { ty: r.ty()?, mutable: r.flag()?, initial: read_const(r)? },
@@ -163,7 +163,7 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
         }
         _ => return Err(r.damaged("a kind of storage")),
     };
-    Ok(Storage { name, module, visibility, export, import, kind, doc })
+    Ok(Storage { name, module, visibility, exports, import, kind, doc })
 }
 
 fn write_params(w: &mut Writer, params: &[Param]) {
@@ -190,7 +190,7 @@ pub(super) fn write_head(w: &mut Writer, head: &FunctionHead) {
         EffectBound::Any => 2,
     });
     write_import(w, head.import.as_ref());
-    w.optional(head.export.as_ref());
+    w.list(&head.exports, |w, export| w.text(export));
     w.number(u64::from(head.start));
     w.optional(head.doc.as_ref());
     w.list(&head.runs, |w, run| w.text(run));
@@ -211,7 +211,7 @@ pub(super) fn read_head(r: &mut Reader<'_>) -> Result<FunctionHead, SnapshotErro
             _ => return Err(r.damaged("an effect bound")),
         },
         import: read_import(r)?,
-        export: r.optional()?,
+        exports: r.list(Reader::text)?,
         start: r.flag()?,
         doc: r.optional()?,
         runs: r.list(Reader::text)?,

@@ -27,7 +27,7 @@ pub use reading::Reading;
 pub use writing::{Written, write};
 
 /// The version of the form that is written; a part of every object's name.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The most nodes of a function that is kept in one piece; few in tests, so that small programs have large functions.
 pub const WHOLE: u64 = if cfg!(test) { 4 } else { 128 };

@@ -51,13 +51,14 @@ pub fn impact(program: &Program, of: &[Ref]) -> Impact {
                 impact.functions.push(of);
                 if let Some(function) = program.function(of) {
                     impact.contracts.extend(function.body().contracts().map(|(contract, _)| contract));
-                    impact.exports.extend(function.head().export.clone());
+                    impact.exports.extend(function.head().exports.iter().cloned());
                 }
             }
             Some(Place::Type(of)) => impact.types.push(of),
             Some(Place::Storage(of)) => {
                 impact.storage.push(of);
-                impact.exports.extend(program.storage(of).and_then(|storage| storage.export.clone()));
+                let exports = program.storage(of).map_or(&[][..], |storage| &storage.exports);
+                impact.exports.extend(exports.iter().cloned());
             }
             Some(
                 Place::Module(_)

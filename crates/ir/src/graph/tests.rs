@@ -60,7 +60,7 @@ fn sample() -> Sample {
     let both = f.scalar(Opcode::Add, Scalar::I64, [Source::from(call), Source::from(call)]);
     f.ret([both]);
     let twice = f.finish();
-    let mut f = build.function(FunctionHead { export: Some("run".into()), ..head("outer") });
+    let mut f = build.function(FunctionHead { exports: vec!["run".into()], ..head("outer") });
     let n = f.param(0);
     let called = f.call(twice, [n]);
     f.ret([called.into()]);

@@ -160,7 +160,7 @@ impl Parser<'_> {
                 "pub" => modifiers.visibility == Visibility::Public,
                 "start" => modifiers.start,
                 "import" => modifiers.import.is_some(),
-                "export" => modifiers.export.is_some(),
+                "export" => false,
                 _ => return Ok(modifiers),
             };
             if again {
@@ -175,13 +175,13 @@ impl Parser<'_> {
                     modifiers.import =
                         Some((module, self.quoted("the name in the host's module, in quotes")?));
                 }
-                _ => modifiers.export = Some(self.quoted("the name of the export, in quotes")?),
+                _ => modifiers.exports.push(self.quoted("the name of the export, in quotes")?),
             }
         }
     }
 
     fn refuse_modifiers(&mut self, modifiers: &Modifiers, at: u32) {
-        if modifiers.import.is_some() || modifiers.export.is_some() || modifiers.start {
+        if modifiers.import.is_some() || !modifiers.exports.is_empty() || modifiers.start {
             self.note(Mistake::new(code::SYNTAX, at, "only `pub` may stand here"));
         }
     }

@@ -196,7 +196,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         }
     }
 
-    fn host(&mut self, import: Option<&Import>, export: Option<&Name>) {
+    fn host(&mut self, import: Option<&Import>, exports: &[Name]) {
         if let Some(import) = import {
             self.out.push_str("import ");
             write_text(self.out, &import.module);
@@ -204,7 +204,7 @@ impl<'p, 'o> Printer<'p, 'o> {
             write_text(self.out, &import.name);
             self.out.push(' ');
         }
-        if let Some(export) = export {
+        for export in exports {
             self.out.push_str("export ");
             write_text(self.out, export);
             self.out.push(' ');
@@ -337,7 +337,7 @@ impl<'p, 'o> Printer<'p, 'o> {
     fn storage(&mut self, of: VarRef, storage: &Storage) {
         self.doc(storage.doc.as_deref());
         self.visibility(storage.visibility);
-        self.host(storage.import.as_ref(), storage.export.as_ref());
+        self.host(storage.import.as_ref(), &storage.exports);
         match &storage.kind {
             StorageKind::Global { ty, mutable, initial } => {
                 self.out.push_str(if *mutable { "global mut " } else { "global " });
@@ -405,7 +405,7 @@ impl<'p, 'o> Printer<'p, 'o> {
         let head = function.head();
         self.doc(head.doc.as_deref());
         self.visibility(head.visibility);
-        self.host(head.import.as_ref(), head.export.as_ref());
+        self.host(head.import.as_ref(), &head.exports);
         if head.start {
             self.out.push_str("start ");
         }

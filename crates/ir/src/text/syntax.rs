@@ -249,7 +249,7 @@ pub(super) struct Modifiers {
     pub(super) doc: Option<Arc<str>>,
     pub(super) visibility: Visibility,
     pub(super) import: Option<(Arc<str>, Arc<str>)>,
-    pub(super) export: Option<Arc<str>>,
+    pub(super) exports: Vec<Arc<str>>,
     pub(super) start: bool,
 }
 

@@ -372,7 +372,7 @@ fn change_storage(
     };
     let (name, module) = (format!("stored{}", choices.below(3)).into(), some_module(program, choices)?);
     let visibility = Visibility::Public;
-    let storage = Storage { name, module, visibility, export: None, import: None, kind, doc: None };
+    let storage = Storage { name, module, visibility, exports: Vec::new(), import: None, kind, doc: None };
     match (choices.below(3), choices.pick(&there).copied()) {
         (1, Some(old)) => program.set_storage(old, storage).map(drop),
         (2, Some(old)) => program.remove_storage(old).map(drop),

@@ -78,9 +78,9 @@ impl Plan<'_> {
         }
     }
 
-    fn export(&mut self, before: Option<&Name>, after: Option<&Name>) {
+    fn export(&mut self, before: Vec<Name>, after: Vec<Name>) {
         if before != after {
-            self.exports.extend(before.into_iter().chain(after).cloned());
+            self.exports.extend(before.into_iter().chain(after));
         }
     }
 
@@ -167,10 +167,8 @@ impl Plan<'_> {
                 (Some(storage.module), &storage.name)
             }
             self.name(before.map(name), after.map(name));
-            fn export(storage: &Storage) -> Option<&Name> {
-                storage.export.as_ref()
-            }
-            self.export(before.and_then(export), after.and_then(export));
+            let exports = |storage: Option<&'_ Storage>| storage.map_or(Vec::new(), |of| of.exports.clone());
+            self.export(exports(before), exports(after));
             self.dirty.storage.insert(of);
             self.user_functions(of).into_iter().for_each(|user| self.mark_mentions(user, number));
         }
@@ -206,10 +204,8 @@ impl Plan<'_> {
             (Some(head.module), &head.name)
         }
         self.name(before.map(name), after.map(name));
-        self.export(
-            before.and_then(|head| head.export.as_ref()),
-            after.and_then(|head| head.export.as_ref()),
-        );
+        let exports = |head: Option<&'_ FunctionHead>| head.map_or(Vec::new(), |of| of.exports.clone());
+        self.export(exports(before), exports(after));
         let types = |params: &[Param]| params.iter().map(|param| param.ty.clone()).collect::<Vec<_>>();
         let captureless = |head: Option<&FunctionHead>| head.map(|head| head.captures.is_empty());
         if before.is_some() && captureless(before) != captureless(after) {

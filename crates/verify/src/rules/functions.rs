@@ -34,13 +34,8 @@ pub(crate) fn check(view: &View<'_>, index: &Index, reader: Option<NodeRef>, out
     if head.import.is_some() && view.body.root().is_some() {
         out.push(finding(Code::ImportWithBody));
     }
-    if let Some(export) = &head.export
-        && let Some(first) = index.exported_before(export, of.number)
-    {
-        let beside = view.program.ref_of(first);
-        out.push(Diagnostic { beside, ..finding(Code::DuplicateExport).finding(&**export) });
-    }
-    if (head.export.is_some() || head.start) && !head.captures.is_empty() {
+    modules::check_exports(view.program, index, of, &head.exports, finding(Code::DuplicateExport), out);
+    if (!head.exports.is_empty() || head.start) && !head.captures.is_empty() {
         out.push(finding(Code::CallNeedsClosure).finding(of));
     }
     if head.start {

@@ -4,6 +4,7 @@ use lmlang_ir::{Module, ModuleRef, Name, Program, Ref, Visibility};
 
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
+use crate::findings::Index;
 use crate::rules::types::outside;
 
 /// The modules around one, itself included. Ends after as many as there are, should they run in a circle.
@@ -62,6 +63,30 @@ pub(crate) fn check_standing(
     }
     if let Some(first) = taken_by(program, module, name, of) {
         out.push(outside(Code::DuplicateName, of, None).finding(&**name).beside(first));
+    }
+}
+
+/// The names under which something is exported: each is given once.
+pub(crate) fn check_exports(
+    program: &Program,
+    index: &Index,
+    of: Ref,
+    exports: &[Name],
+    taken: Diagnostic,
+    out: &mut Vec<Diagnostic>,
+) {
+    for (position, export) in exports.iter().enumerate() {
+        let first = match exports[..position].contains(export) {
+            true => Some(of.number),
+            false => index.exported_before(export, of.number),
+        };
+        if let Some(first) = first {
+            let mut finding = taken.clone().finding(&**export);
+            // The first one is as it was when there was one at most.
+            finding.at.port = (position > 0).then_some(position as u16);
+            finding.beside = program.ref_of(first);
+            out.push(finding);
+        }
     }
 }
 

@@ -20,12 +20,8 @@ pub(crate) fn check(
     out: &mut Vec<Diagnostic>,
 ) {
     modules::check_standing(program, of, Some(storage.module), &storage.name, out);
-    if let Some(export) = &storage.export
-        && let Some(first) = index.exported_before(export, of.number())
-    {
-        let beside = program.ref_of(first);
-        out.push(Diagnostic { beside, ..outside(Code::DuplicateExport, of, None).finding(&**export) });
-    }
+    let taken = outside(Code::DuplicateExport, of, None);
+    modules::check_exports(program, index, of.into(), &storage.exports, taken, out);
     let limit = |size: u32, max: u32, out: &mut Vec<Diagnostic>| {
         if size > max {
             let finding = outside(Code::LimitsExceeded, of, None);

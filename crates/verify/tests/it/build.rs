@@ -193,7 +193,7 @@ impl Build {
             name: name.into(),
             module,
             visibility: Visibility::Private,
-            export: None,
+            exports: Vec::new(),
             import: None,
             kind,
             doc: None,

@@ -404,7 +404,7 @@ fn program() -> Vec<Case_> {
     for name in ["f", "g"] {
         let f = b.func(name, &[], &[]);
         b.ret(f, &[]);
-        b.set_head(f.of, |head| head.export = Some("main".into()));
+        b.set_head(f.of, |head| head.exports = vec!["main".into()]);
     }
     all.push(case(Code::DuplicateExport, b));
 

@@ -26,6 +26,11 @@ pub(crate) fn mutate(program: &mut Program, refs: &mut RefAllocator, bin: &mut B
     }
 }
 
+fn exports(choices: &mut Choices) -> Vec<Name> {
+    let names = ["out", "other"].into_iter().filter(|_| choices.chance(60));
+    names.map(Name::from).collect()
+}
+
 fn some<T: Clone>(all: impl Iterator<Item = T>, choices: &mut Choices) -> Option<T> {
     let all: Vec<T> = all.collect();
     choices.pick(&all).cloned()
@@ -193,7 +198,7 @@ fn head(program: &mut Program, choices: &mut Choices) {
         5 => drop(head.results.pop()),
         6 if head.params.is_empty() => head.params.push(param),
         6 => drop(head.params.pop()),
-        7 => head.export = choices.chance(60).then(|| "out".into()),
+        7 => head.exports = exports(choices),
         8 => head.start = !head.start,
         9 => head.module = module,
         _ => head.name = "same".into(),
@@ -246,7 +251,7 @@ fn storage(program: &mut Program, refs: &mut RefAllocator, choices: &mut Choices
             drop(program.remove_storage(of));
             return;
         }
-        (_, 2) => one.export = choices.chance(60).then(|| "out".into()),
+        (_, 2) => one.exports = exports(choices),
         (_, _) => one.visibility = Visibility::Private,
     }
     drop(program.set_storage(of, one));
