@@ -160,7 +160,9 @@ impl Subject {
         let mut open = Vec::new();
         for engine in engines {
             let (name, text) = (format!("{shape:?}-{size}"), Some(text.clone()));
-            match engine.create_program(NewProgramRequest { name, doc: String::new(), text }, &call()).await?
+            match engine
+                .create_program(NewProgramRequest { name, doc: String::new(), content: text.into() }, &call())
+                .await?
             {
                 Creation::Created(program) => open.push(program),
                 Creation::Rejected { text, .. } => return Err(format!("not made: {text:?}").into()),

@@ -16,7 +16,7 @@ use lmlang_bench::process::{cpu, own_cpu, settle};
 use lmlang_bench::report::{Measured, Report, Target, target_folder};
 use lmlang_bench::rounds::{ROUNDS, Series, Spread, orders};
 use lmlang_engine::{
-    Call, Creation, Engine, HistoryQuery, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal,
+    Call, Content, Creation, Engine, HistoryQuery, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal,
     Selector, SnapshotPolicy,
 };
 use lmlang_history::log::{Actor, ActorKind};
@@ -203,7 +203,11 @@ impl Subject {
         let database = folder.join(format!("{shape:?}-{entries}.db"));
         let engine = engine(&database).await?;
         let text = print_program(&shapes::program(shape, NODES, 1).program, Detail::Standard);
-        let request = NewProgramRequest { name: "program".to_owned(), doc: String::new(), text: Some(text) };
+        let request = NewProgramRequest {
+            name: "program".to_owned(),
+            doc: String::new(),
+            content: Content::Text(text),
+        };
         let open = match engine.create_program(request, &call(0)).await? {
             Creation::Created(open) => open,
             Creation::Rejected { text, .. } => return Err(format!("not made: {text:?}").into()),

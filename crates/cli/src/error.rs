@@ -9,6 +9,7 @@ use lmlang_engine::backup::Unsound;
 use lmlang_server::telemetry::LogError;
 use lmlang_store::backup::{FileError, Refusal, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
+use lmlang_wasm::{ExportError, ImportError};
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -164,16 +165,25 @@ pub(crate) enum Error {
     /// A server cannot load a backup.
     #[error("a backup is loaded into a database that is not served: give `--data`, not the server `{0}`")]
     NotByServer(String),
-    /// A file is of a kind that this version does not read or write.
-    #[error("`{}`: {kind} is not supported yet, `.lm` is", path.display())]
-    Unsupported {
+    /// A WebAssembly module where a text is wanted.
+    #[error("`{}` is a WebAssembly module: a file in the text form (`.lm`) is wanted", .0.display())]
+    NoText(PathBuf),
+    /// A file that is no module, or has something that programs do not have.
+    #[error("`{}`: {source}", path.display())]
+    Import {
         /// The file.
         path: PathBuf,
-        /// What its suffix stands for.
-        kind: &'static str,
+        /// What is wrong with it.
+        source: Box<ImportError>,
     },
+    /// A program that is not written as a module.
+    #[error(transparent)]
+    Export(Box<ExportError>),
+    /// A module of ours that cannot be printed.
+    #[error("the module cannot be printed: {0}")]
+    Printed(String),
     /// Nothing can be told from a file's name.
-    #[error("`{}` does not say what it holds: expected a name that ends in `.lm`", .0.display())]
+    #[error("`{}` does not say what it holds: expected a name that ends in `.lm`, `.wasm` or `.wat`", .0.display())]
     UnknownSuffix(PathBuf),
     /// No function has the name.
     #[error("`{}` has no function `{given}`", path.display())]
@@ -284,7 +294,15 @@ impl Error {
             Error::Log(_) | Error::Settings(_) | Error::Address { .. } | Error::Location(_) => "BAD_SETTINGS",
             Error::NoDatabase(_) => "NO_DATABASE",
             Error::Read { .. } | Error::Write { .. } | Error::Io { .. } => "IO",
-            Error::Unsupported { .. } => "UNSUPPORTED",
+            Error::NoText(_) | Error::Printed(_) => "UNSUPPORTED",
+            Error::Import { source, .. } => match source.as_ref() {
+                ImportError::Invalid { .. } | ImportError::Text { .. } => "BAD_REQUEST",
+                ImportError::Unsupported { .. } => "UNSUPPORTED",
+            },
+            Error::Export(error) => match error.as_ref() {
+                ExportError::Incomplete { .. } => "INCOMPLETE",
+                ExportError::Unsupported { .. } => "UNSUPPORTED",
+            },
             Error::UnknownSuffix(_) => "UNKNOWN_SUFFIX",
             Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
             Error::AmbiguousFunction { .. } => "AMBIGUOUS_NAME",
@@ -364,7 +382,10 @@ impl Error {
             | Error::NoTokens(_)
             | Error::Read { .. }
             | Error::Write { .. }
-            | Error::Unsupported { .. }
+            | Error::NoText(_)
+            | Error::Import { .. }
+            | Error::Export(_)
+            | Error::Printed(_)
             | Error::Backup { .. }
             | Error::Unsound { .. }
             | Error::Io { .. } => Exit::Failure,

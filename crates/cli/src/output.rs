@@ -48,6 +48,13 @@ impl Output {
         self.text(&text)
     }
 
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Result<(), Error> {
+        let failed = |source| Error::Io { what: "writing to standard output", source };
+        let mut out = std::io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush()).map_err(failed)
+    }
+
     /// Prints text as it is.
     pub(crate) fn text(self, text: &str) -> Result<(), Error> {
         let failed = |source| Error::Io { what: "writing to standard output", source };

@@ -1,6 +1,6 @@
 //! The sample programs, embedded in the binary.
 
-use lmlang_engine::{Call, Creation, Engine, Error as EngineError, NewProgramRequest};
+use lmlang_engine::{Call, Content, Creation, Engine, Error as EngineError, NewProgramRequest};
 use lmlang_history::log::{Actor, ActorKind};
 use rust_embed::RustEmbed;
 
@@ -33,7 +33,7 @@ pub(crate) async fn load(engine: &Engine) -> Result<usize, Error> {
         let name = file.trim_end_matches(".lm").to_owned();
         let text = String::from_utf8_lossy(&content.data).into_owned();
         let doc = leading_comment(&text);
-        let request = NewProgramRequest { name: name.clone(), doc, text: Some(text) };
+        let request = NewProgramRequest { name: name.clone(), doc, content: Content::Text(text) };
         let key = format!("sample {name}");
         match engine.create_program(request, &call.clone().keyed(Some(&key), name.as_bytes())).await {
             Ok(Creation::Created(_)) => loaded += 1,

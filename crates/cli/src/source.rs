@@ -4,6 +4,10 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use lmlang_ir::RefAllocator;
+use lmlang_ir::text::{Detail, print_program};
+use lmlang_wasm::ImportError;
+
 use crate::error::Error;
 
 /// What a file holds, by the end of its name.
@@ -30,31 +34,40 @@ impl Kind {
             Some(_) | None => Err(Error::UnknownSuffix(path.to_owned())),
         }
     }
-
-    /// Refuses what this version does not read or write.
-    pub(crate) fn supported(path: &Path) -> Result<(), Error> {
-        let unsupported = |kind| Err(Error::Unsupported { path: path.to_owned(), kind });
-        match Kind::of(path)? {
-            Kind::Text => Ok(()),
-            Kind::Wasm => unsupported("WebAssembly"),
-            Kind::Wat => unsupported("WebAssembly text"),
-        }
-    }
 }
 
-/// A file in the text form.
+/// A program in the text form.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// Its path, as it was given.
+    /// The path of its file, as it was given.
     pub(crate) path: PathBuf,
-    /// What it holds.
+    /// What it says.
     pub(crate) text: String,
 }
 
 impl Source {
-    /// Reads a file, or standard input for `-`.
+    /// Reads a file, or standard input for `-`. A module is put into words.
     pub(crate) fn read(path: &Path) -> Result<Source, Error> {
-        Kind::supported(path)?;
+        match Kind::of(path)? {
+            Kind::Text => Source::read_text(path),
+            Kind::Wasm => Source::of_module(path, Ok(bytes(path)?)),
+            Kind::Wat => Source::of_module(path, lmlang_wasm::binary(&input(path)?)),
+        }
+    }
+
+    fn of_module(path: &Path, module: Result<Vec<u8>, ImportError>) -> Result<Source, Error> {
+        let import = |module: Vec<u8>| lmlang_wasm::import(&module, &mut RefAllocator::starting_at(1));
+        let program = module
+            .and_then(import)
+            .map_err(|source| Error::Import { path: path.to_owned(), source: Box::new(source) })?;
+        Ok(Source { path: path.to_owned(), text: print_program(&program, Detail::Full) })
+    }
+
+    /// Reads a file in the text form, or standard input for `-`.
+    pub(crate) fn read_text(path: &Path) -> Result<Source, Error> {
+        if Kind::of(path)? != Kind::Text {
+            return Err(Error::NoText(path.to_owned()));
+        }
         let mut text = input(path)?;
         // Some editors mark UTF-8 so; it is no part of the text.
         if text.starts_with('\u{feff}') {
@@ -80,8 +93,13 @@ pub(crate) fn input(path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
+/// Reads all of a file.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
 /// Writes a file.
-pub(crate) fn write(path: &Path, content: &str) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     fs::write(path, content).map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 

@@ -13,6 +13,7 @@ use lmlang_store::{
     UpdateProgramError,
 };
 use lmlang_verify::{Checked, Class, Diagnostic};
+use lmlang_wasm::ImportError;
 use uuid::Uuid;
 
 use crate::branches::{Branches, MAIN_BRANCH, Tip};
@@ -74,8 +75,29 @@ pub struct NewProgramRequest {
     pub name: String,
     /// What it is for.
     pub doc: String,
-    /// Its first content in the text form; empty without.
-    pub text: Option<String>,
+    /// Its first content.
+    pub content: Content,
+}
+
+/// The first content of a program.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Nothing.
+    Empty,
+    /// What a text says. Refs in it are kept.
+    Text(String),
+    /// A WebAssembly module.
+    Wasm(Vec<u8>),
+    /// A WebAssembly module as text.
+    Wat(String),
+    /// That of another program. Refs are kept.
+    Fork(Arc<Revision>),
+}
+
+impl From<Option<String>> for Content {
+    fn from(text: Option<String>) -> Content {
+        text.map_or(Content::Empty, Content::Text)
+    }
 }
 
 /// What became of a request to make a program.
@@ -180,20 +202,27 @@ impl Engine {
         Ok(ProgramPage { programs, more, total: page.total })
     }
 
-    /// Makes a program, from a text or empty. Nothing is stored when the text has an error.
+    /// Makes a program. Nothing is stored when a text has an error.
     pub async fn create_program(&self, request: NewProgramRequest, call: &Call) -> Result<Creation, Error> {
         check_name("name", &request.name, self.limits().name_length)?;
-        let text_bytes = request.text.as_ref().map_or(0, String::len);
-        if text_bytes > self.limits().text_bytes {
+        let bytes = match &request.content {
+            Content::Empty | Content::Fork(_) => 0,
+            Content::Text(text) | Content::Wat(text) => text.len(),
+            Content::Wasm(module) => module.len(),
+        };
+        if bytes > self.limits().text_bytes {
             let limit = self.limits().text_bytes as u64;
-            return Err(Error::Limit { which: "textBytes", limit, actual: text_bytes as u64 });
+            return Err(Error::Limit { which: "textBytes", limit, actual: bytes as u64 });
         }
-        let text = request.text.clone();
-        // Parsing and checking a large text takes long: not on the runtime's threads.
-        let built = self.compute(move || build(text.as_deref())).await?;
+        let content = request.content.clone();
+        // Reading and checking much takes long: not on the runtime's threads.
+        let built = self.compute(move || build(&content)).await?;
         let (checked, refs) = match built {
             Ok(built) => built,
-            Err((text, checked, places)) => return Ok(Creation::Rejected { text, checked, places }),
+            Err(Mistakes::Text(text, checked, places)) => {
+                return Ok(Creation::Rejected { text, checked, places });
+            }
+            Err(Mistakes::Module(error)) => return Err(error.into()),
         };
         let (engine, call) = (self.clone(), call.clone());
         self.to_end(async move { engine.store_program(request, checked, refs, &call).await }).await
@@ -447,15 +476,29 @@ fn request(call: &Call, time: Timestamp, seq: u64) -> ProgramRequest {
     ProgramRequest { time, idempotency, seq }
 }
 
-type Mistakes = (Vec<TextError>, Option<Box<Checked>>, Places);
+/// Why a program is not made.
+enum Mistakes {
+    Text(Vec<TextError>, Option<Box<Checked>>, Places),
+    Module(ImportError),
+}
 
-fn build(text: Option<&str>) -> Result<(Checked, RefAllocator), Mistakes> {
+fn build(content: &Content) -> Result<(Checked, RefAllocator), Mistakes> {
     let mut refs = RefAllocator::starting_at(1);
-    let program = match text {
-        None => Program::new(),
-        Some(text) => {
-            text::parse_program(text, &mut refs).map_err(|errors| (errors, None, Places::default()))?
+    let program = match content {
+        Content::Empty => Program::new(),
+        Content::Text(text) => text::parse_program(text, &mut refs)
+            .map_err(|errors| Mistakes::Text(errors, None, Places::default()))?,
+        Content::Wasm(module) => lmlang_wasm::import(module, &mut refs).map_err(Mistakes::Module)?,
+        Content::Wat(text) => lmlang_wasm::binary(text)
+            .and_then(|module| lmlang_wasm::import(&module, &mut refs))
+            .map_err(Mistakes::Module)?,
+        Content::Fork(revision) => {
+            return Ok((revision.checked.clone(), RefAllocator::starting_at(revision.entry.next_ref)));
         }
+    };
+    let text = match content {
+        Content::Text(text) => Some(text),
+        Content::Empty | Content::Wasm(_) | Content::Wat(_) | Content::Fork(_) => None,
     };
     let checked = Checked::full(program, threads());
     let tally = checked.findings().tally();
@@ -464,7 +507,7 @@ fn build(text: Option<&str>) -> Result<(Checked, RefAllocator), Mistakes> {
         let again = text.map(|text| parse_program_with_places(text, &mut RefAllocator::starting_at(1)));
         let places = again.and_then(Result::ok).map_or_else(Places::default, |(_, places)| places);
         if checked.findings().iter().any(|(_, found)| refuses(found, &places)) {
-            return Err((Vec::new(), Some(Box::new(checked)), places));
+            return Err(Mistakes::Text(Vec::new(), Some(Box::new(checked)), places));
         }
     }
     Ok((checked, refs))

@@ -3,6 +3,7 @@
 //! What the domain expects (rejected, conflict, trap, nothing to undo) is an outcome, not an error.
 
 use lmlang_store::Fault;
+use lmlang_wasm::ImportError;
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -68,7 +69,7 @@ pub enum Error {
     #[error("{what} is not supported")]
     Unsupported {
         /// What was asked for.
-        what: &'static str,
+        what: String,
     },
     /// Changes that could be merged do not fit together: a fault of ours.
     #[error("the merged changes cannot be applied: {cause}")]
@@ -100,6 +101,17 @@ pub(crate) fn joined<T>(answer: Result<T, JoinError>) -> Result<T, Error> {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(_) => Error::Closed,
     })
+}
+
+impl From<ImportError> for Error {
+    fn from(error: ImportError) -> Error {
+        match error {
+            ImportError::Invalid { .. } | ImportError::Text { .. } => Error::bad_request(error.to_string()),
+            ImportError::Unsupported { what, offset } => {
+                Error::Unsupported { what: format!("{what} (byte {offset} of the module)") }
+            }
+        }
+    }
 }
 
 impl Error {

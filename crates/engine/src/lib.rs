@@ -55,7 +55,9 @@ mod writing;
 
 pub use authors::ChangedNodes;
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
-pub use catalog::{Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses};
+pub use catalog::{
+    Content, Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses,
+};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use choosing::Which;
 pub use clock::Clock;

@@ -33,7 +33,6 @@ mod value;
 
 pub use cache::Cache;
 pub use code::Lowering;
-pub use lower::layout::{Layout, field_offset, layout};
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};
 pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};

@@ -13,6 +13,7 @@ pub mod entities;
 pub mod function;
 pub mod graph;
 pub mod hash;
+pub mod layout;
 pub mod node;
 pub mod ops;
 pub mod order;

@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
     ("testdb", &[]),
-    ("testkit", &["ir", "verify", "interp", "history"]),
+    ("testkit", &["ir", "verify", "interp", "wasm", "history"]),
     ("bench", &["engine", "store", "history", "interp", "verify", "ir", "testkit", "migrations"]),
     ("xtask", &[]),
 ];

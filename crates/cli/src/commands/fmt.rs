@@ -32,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let (mut changed, mut wrong) = (Vec::new(), false);
     for path in &args.files {
-        let source = Source::read(path)?;
+        let source = Source::read_text(path)?;
         let formatted = match format(&source.text, args.refs) {
             Ok(formatted) => formatted,
             Err(mistakes) => {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -13,12 +15,12 @@ use crate::exit::Exit;
 use crate::output::{Output, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::{Source, leading_comment};
+use crate::source::{Kind, Source, bytes, input as input_text, leading_comment};
 
 /// Which file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form; `-` for standard input.
+    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); `-` for a text from standard input.
     file: PathBuf,
     /// The program's name, needed for standard input [default: that of the file, without its suffix].
     #[arg(long)]
@@ -67,17 +69,33 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let stem = args.file.file_stem().filter(|stem| *stem != "-");
     let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
     let name = name.ok_or(Error::NoName)?;
-    let source = Source::read(&args.file)?;
-    let doc = args.doc.clone().unwrap_or_else(|| leading_comment(&source.text));
-    let input = json!({ "name": name, "doc": doc, "text": source.text, "message": args.message });
-    let spinner = spinner(format!("importing {}", source.name()));
+    let mut input = json!({ "name": name, "message": args.message });
+    let text = match Kind::of(&args.file)? {
+        Kind::Text => Some(Source::read_text(&args.file)?),
+        Kind::Wasm => {
+            input["wasm"] = BASE64_STANDARD.encode(bytes(&args.file)?).into();
+            None
+        }
+        Kind::Wat => {
+            input["wat"] = input_text(&args.file)?.into();
+            None
+        }
+    };
+    let described = || text.as_ref().map(|source| leading_comment(&source.text));
+    input["doc"] = args.doc.clone().or_else(described).into();
+    if let Some(source) = &text {
+        input["text"] = source.text.clone().into();
+    }
+    let spinner = spinner(format!("importing {}", args.file.display()));
     let answer = with_client(settings, Missing::Make, async |client| {
         client.change::<Created>(DOCUMENT, input, &format!("lmlang program show {name}")).await
     });
     spinner.finish_and_clear();
     let Some(made) = answer?.created.program else {
-        // The same reader and verifier, which know the places in the file here.
-        show(&source, &check(&source).1);
+        if let Some(source) = &text {
+            // The same reader and verifier, which know the places in the file here.
+            show(source, &check(source).1);
+        }
         return Ok(Exit::Verification);
     };
     let json = json!({

@@ -13,7 +13,7 @@ use lmlang_interp::{
 };
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{Const, FuncRef, Opcode, Program, Type, Value};
+use lmlang_ir::{Const, FuncRef, FunctionHead, Opcode, Program, Type, Value};
 use serde_json::{Value as Json, json};
 
 use crate::commands::export;
@@ -31,7 +31,7 @@ use crate::view::View;
 pub(crate) struct Args {
     /// The file, in the text form; `-` for standard input; with `--at` or `--branch` a program, by name or id.
     file: PathBuf,
-    /// The function, by name, path (`module::name`) or ref.
+    /// The function, by name, path (`module::name`), ref or the name of an export.
     function: String,
     /// Its arguments, in the text form: `5`, `f64:0.1`, `text` or `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
     #[arg(allow_negative_numbers = true)]
@@ -321,7 +321,12 @@ fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRef, Error> {
         (*function.head().name == *given || program.path(of.into()) == given || of.to_string() == given)
             .then_some(of)
     };
-    let found: Vec<FuncRef> = program.functions().filter_map(named).collect();
+    let mut found: Vec<FuncRef> = program.functions().filter_map(named).collect();
+    if found.is_empty() {
+        // Whoever comes with a module knows the names under which it exports.
+        let exported = |head: &FunctionHead| head.exports.iter().any(|export| **export == *given);
+        found.extend(program.functions().filter(|(_, of)| exported(of.head())).map(|(of, _)| of));
+    }
     match found[..] {
         [of] => Ok(of),
         [] => {

@@ -5,7 +5,7 @@ use lmlang_store::{Action, Faults, Options, Step, Store};
 use tokio::sync::Notify;
 
 use super::*;
-use crate::{Call, Creation, NewProgramRequest};
+use crate::{Call, Content, Creation, NewProgramRequest};
 
 #[tokio::test]
 async fn a_closed_engine_has_answered_and_leaves_no_task() {
@@ -21,7 +21,7 @@ async fn a_closed_engine_has_answered_and_leaves_no_task() {
     let store = Store::open(options).await.unwrap();
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
     let call = Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None });
-    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), text: None };
+    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), content: Content::Empty };
     let Creation::Created(open) = engine.create_program(request, &call).await.unwrap() else {
         panic!("an empty program has no errors");
     };

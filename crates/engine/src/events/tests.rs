@@ -7,14 +7,14 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::error::TryRecvError;
 
 use super::*;
-use crate::{Call, Creation, Limits, NewProgramRequest, Rejected, SnapshotPolicy};
+use crate::{Call, Content, Creation, Limits, NewProgramRequest, Rejected, SnapshotPolicy};
 
 fn ada() -> Call {
     Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None })
 }
 
 async fn create(engine: &Engine) -> OpenProgram {
-    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), text: None };
+    let request = NewProgramRequest { name: "shop".to_owned(), doc: String::new(), content: Content::Empty };
     let Creation::Created(open) = engine.create_program(request, &ada()).await.unwrap() else {
         panic!("an empty program has no errors");
     };

@@ -7,7 +7,7 @@ use crate::{Call, Creation, Limits, NewProgramRequest, Selector, SnapshotPolicy}
 async fn create(engine: &Engine, name: &str) -> OpenProgram {
     let actor = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None };
     let text = Some(format!("module {name}\n"));
-    let request = NewProgramRequest { name: name.to_owned(), doc: String::new(), text };
+    let request = NewProgramRequest { name: name.to_owned(), doc: String::new(), content: text.into() };
     match engine.create_program(request, &Call::by(actor)).await.unwrap() {
         Creation::Created(open) => open,
         Creation::Rejected { .. } => panic!("`{name}` has no errors"),

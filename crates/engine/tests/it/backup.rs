@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use lmlang_engine::backup::{LoadError, LoadRequest, Loading, load};
 use lmlang_engine::{
-    Call, Creation, Distance, Engine, Limits, NewProgramRequest, Outcome, Proposal, Selector, SnapshotPolicy,
-    Way,
+    Call, Content, Creation, Distance, Engine, Limits, NewProgramRequest, Outcome, Proposal, Selector,
+    SnapshotPolicy, Way,
 };
 use lmlang_history::diff;
 use lmlang_history::record::encode_edits;
@@ -177,8 +177,11 @@ async fn author(store: &Store) -> ActorKey {
 
 /// What requests under keys answer.
 async fn answers(fixture: &Fixture) -> String {
-    let request =
-        NewProgramRequest { name: "shop".to_owned(), doc: "d".to_owned(), text: Some(TEXT.to_owned()) };
+    let request = NewProgramRequest {
+        name: "shop".to_owned(),
+        doc: "d".to_owned(),
+        content: Content::Text(TEXT.to_owned()),
+    };
     let Creation::Created(made) = fixture.engine.create_program(request, &keyed("made")).await.unwrap()
     else {
         panic!("not made");

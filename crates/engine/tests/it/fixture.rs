@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lmlang_engine::{
-    Arrival, Call, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal, Selector,
-    SnapshotPolicy, Travel, Way,
+    Arrival, Call, Content, Creation, Engine, Limits, NewProgramRequest, OpenProgram, Outcome, Proposal,
+    Selector, SnapshotPolicy, Travel, Way,
 };
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_history::request::{EditRequest, ReplaceText};
@@ -53,8 +53,11 @@ impl Fixture {
     }
 
     pub(crate) async fn create(&self, name: &str, text: &str) -> OpenProgram {
-        let request =
-            NewProgramRequest { name: name.to_owned(), doc: String::new(), text: Some(text.to_owned()) };
+        let request = NewProgramRequest {
+            name: name.to_owned(),
+            doc: String::new(),
+            content: Content::Text(text.to_owned()),
+        };
         match self.engine.create_program(request, &call()).await.unwrap() {
             Creation::Created(open) => open,
             Creation::Rejected { text, .. } => panic!("{text:?}"),

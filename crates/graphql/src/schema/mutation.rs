@@ -1,9 +1,13 @@
 //! The root of mutations: each one takes an input object with an optional idempotency key.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{
-    Call, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel, Updated,
-    Way, Which, refuses,
+    Call, Content, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel,
+    Updated, Way, Which, refuses,
 };
 use lmlang_history::log::{Actor, ActorKind};
 
@@ -37,13 +41,13 @@ pub struct CreateProgramInput {
     doc: Option<String>,
     /// Its first content in the text form, as for `addText`, with its modules; empty without. Refs in it are kept.
     text: Option<String>,
-    /// Not supported yet.
+    /// Its first content, a WebAssembly module in text form.
     wat: Option<String>,
-    /// Not supported yet.
+    /// Its first content, a binary WebAssembly module in base64.
     wasm: Option<String>,
-    /// Not supported yet.
+    /// The program, by id or name, whose content it begins with, refs included. Its history begins here.
     fork_of: Option<ID>,
-    /// Not supported yet.
+    /// The revision of `forkOf` [default: the head].
     at: Option<String>,
     /// Why, for the log.
     message: Option<String>,
@@ -410,8 +414,26 @@ impl CreateProgramPayload {
     }
 }
 
-fn unsupported(what: &str) -> ApiError {
-    ApiError::new(Code::Unsupported, format!("{what} is not supported"))
+/// What a program begins with.
+async fn content(engine: &Engine, input: &CreateProgramInput) -> Result<Content, ApiError> {
+    let bad = |message: &str| Err(ApiError::new(Code::BadRequest, message));
+    if input.at.is_some() && input.fork_of.is_none() {
+        return bad("`at` names a revision of `forkOf`");
+    }
+    match (&input.text, &input.wat, &input.wasm, &input.fork_of) {
+        (None, None, None, None) => Ok(Content::Empty),
+        (Some(text), None, None, None) => Ok(Content::Text(text.clone())),
+        (None, Some(wat), None, None) => Ok(Content::Wat(wat.clone())),
+        (None, None, Some(wasm), None) => match BASE64_STANDARD.decode(wasm) {
+            Ok(module) => Ok(Content::Wasm(module)),
+            Err(error) => bad(&format!("`wasm` is not base64: {error}")),
+        },
+        (None, None, None, Some(program)) => {
+            let view = Box::pin(View::find(engine, program, input.at.as_deref())).await?;
+            Ok(Content::Fork(Arc::clone(view.revision())))
+        }
+        _ => bad("give one of `text`, `wat`, `wasm` and `forkOf`"),
+    }
 }
 
 async fn create_program(
@@ -419,18 +441,10 @@ async fn create_program(
     input: CreateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    for (given, what) in [
-        (input.wat.is_some() || input.wasm.is_some(), "a program from WebAssembly"),
-        (input.fork_of.is_some() || input.at.is_some(), "a program from another one"),
-    ] {
-        if given {
-            return Err(unsupported(what));
-        }
-    }
     note(input.doc.as_deref())?;
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let request =
-        NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), text: input.text };
+    let content = content(engine, &input).await?;
+    let request = NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), content };
     match engine.create_program(request, &call).await.map_err(fail)? {
         Creation::Created(open) => {
             // A repeated request is answered with what it made then.

@@ -7,7 +7,6 @@ mod control;
 mod emit;
 mod fold;
 mod heap;
-pub(crate) mod layout;
 mod live;
 mod node;
 mod place;

@@ -1,9 +1,10 @@
 //! One node: its operands, its instructions, where its outputs go.
 
+use lmlang_ir::layout;
 use lmlang_ir::ops::{Expected, Ports, ports};
 use lmlang_ir::{Attr, Node, NodeRef, Opcode as Op, Scalar, Source, StorageKind, Type, VarRef};
 
-use super::{Lower, layout, select};
+use super::{Lower, select};
 use crate::code::{HeapOp, Loc, Lowering, NodeSlots, Opcode, StopSite, TAKE, Target};
 use crate::value::{Class, class, constant, scalar_bits};
 

@@ -5,3 +5,4 @@ mod filetests;
 mod merging;
 mod program;
 mod structure;
+mod wasm;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use lmlang_engine::{
-    Arrival, Call, Creation, Distance, Engine, Error, MergeRequest, NewProgramRequest, OpenProgram, Outcome,
-    Proposal, RevertRequest, Revision, Selector, Travel, Way, Which,
+    Arrival, Call, Content, Creation, Distance, Engine, Error, MergeRequest, NewProgramRequest, OpenProgram,
+    Outcome, Proposal, RevertRequest, Revision, Selector, Travel, Way, Which,
 };
 use lmlang_history::request::{AddText, EditRequest, ReplaceText};
 use lmlang_ir::text::{Detail, print_program};
@@ -284,7 +284,7 @@ impl Client {
 }
 
 fn creation(name: &str) -> NewProgramRequest {
-    NewProgramRequest { name: name.to_owned(), doc: String::new(), text: Some(TEXT.to_owned()) }
+    NewProgramRequest { name: name.to_owned(), doc: String::new(), content: Content::Text(TEXT.to_owned()) }
 }
 
 enum Verdict {

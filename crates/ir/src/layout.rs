@@ -1,6 +1,9 @@
 //! Layout in linear memory, by the rules of C.
 
-use lmlang_ir::{MemberRef, Program, Shape, Type, TypeRef};
+use crate::entities::Shape;
+use crate::program::Program;
+use crate::refs::{MemberRef, TypeRef};
+use crate::types::Type;
 
 /// Size and alignment in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,5 @@
+//! WebAssembly modules in and out.
+
+mod examples;
+mod oracle;
+mod smith;

@@ -1,0 +1,97 @@
+//! Programs that are text: what can be written as a module does there what it does here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use lmlang_ir::text::{parse_program, parse_value};
+use lmlang_ir::{FuncRef, FunctionHead, Program, RefAllocator};
+use lmlang_testkit::filetest::case::{self, Case};
+use lmlang_verify::Checked;
+use lmlang_wasm::{ExportError, ExportOptions, export};
+
+use super::oracle::{Ending, agree, argument, here, there};
+
+/// The files of a folder of the repository, in order.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|suffix| suffix == "lm"));
+    files.sort();
+    files
+}
+
+/// Lets those outside call each function by its ref.
+fn offer(program: &mut Program) {
+    let functions: Vec<(FuncRef, FunctionHead)> =
+        program.functions().map(|(of, function)| (of, function.head().clone())).collect();
+    for (of, head) in functions.into_iter().filter(|(_, head)| head.captures.is_empty()) {
+        let head = FunctionHead { exports: vec![of.to_string().into()], ..head };
+        program.function_mut(of).unwrap().set_head(head);
+    }
+}
+
+/// The module of what can be written as one; the rest is taken out, and counted by what it has.
+fn module(mut program: Program, left: &mut BTreeMap<String, u32>) -> (Checked, Vec<u8>) {
+    loop {
+        let checked = Checked::full(program.clone(), NonZeroUsize::MIN);
+        let (of, why) = match export(&checked, ExportOptions::default()) {
+            Ok(module) => return (checked, module),
+            Err(ExportError::Unsupported { of, what, .. }) => (of, what),
+            Err(ExportError::Incomplete { of, .. }) => (of, "what calls such a function".to_owned()),
+        };
+        *left.entry(why).or_default() += 1;
+        match program.place(of).unwrap() {
+            lmlang_ir::Place::Storage(of) => drop(program.remove_storage(of).unwrap()),
+            lmlang_ir::Place::Function(of)
+            | lmlang_ir::Place::Node(of, _)
+            | lmlang_ir::Place::Variable(of, _)
+            | lmlang_ir::Place::Contract(of, _)
+            | lmlang_ir::Place::Region(of, _) => drop(program.remove_function(of).unwrap()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Whether a case was run in both; it is not if it is about something that modules do not have.
+fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &[u8]) -> bool {
+    let Some(function) = checked.program().function(of) else { return false };
+    let params = &function.head().params;
+    if !case.settings.is_empty() || case.prints.is_some() || case.arguments.len() != params.len() {
+        return false;
+    }
+    let arguments = params.iter().zip(&case.arguments).map(|(param, text)| {
+        let value = parse_value(checked.program(), &param.ty, text).ok()?;
+        let word = argument(&value)?;
+        Some((value, word))
+    });
+    let Some((values, words)) = arguments.collect::<Option<(Vec<_>, Vec<_>)>>() else { return false };
+    let here = here(checked, of, &values);
+    if here == Ending::Exceeds {
+        return false;
+    }
+    let there = there(module, &of.to_string(), &words);
+    assert!(agree(&here, &there), "{}{:?}: {here:?}, {there:?}", case.function, case.arguments);
+    true
+}
+
+#[test]
+fn what_is_written_does_what_it_does_here() {
+    let (mut cases, mut functions, mut left) = (0, 0, BTreeMap::new());
+    for file in ["examples", "tests/filetests/lang", "tests/filetests/ops"].into_iter().flat_map(files) {
+        let text = fs::read_to_string(&file).unwrap();
+        let Ok(mut program) = parse_program(&text, &mut RefAllocator::starting_at(1)) else { continue };
+        offer(&mut program);
+        let (checked, module) = module(program, &mut left);
+        for (of, function) in checked.program().functions() {
+            functions += 1;
+            for line in &function.head().runs {
+                let Ok(case) = case::parse(line) else { continue };
+                cases += u32::from(agrees(&checked, of, &case, &module));
+            }
+        }
+    }
+    println!("{cases} cases of {functions} functions; left out: {left:#?}");
+    assert!(cases > 300 && functions > 150, "{cases} cases of {functions} functions; left out: {left:#?}");
+}

@@ -1,0 +1,143 @@
+//! Random modules: in and out again, they do what they did.
+
+use std::num::NonZeroUsize;
+
+use arbitrary::Unstructured;
+use lmlang_ir::{RefAllocator, Type, Value};
+use lmlang_verify::{Checked, Severity};
+use lmlang_wasm::{ExportOptions, ImportError, export, import};
+use proptest::prelude::*;
+use wasm_smith::{Config, Module};
+use wasmi::Val;
+
+use super::oracle::{Bits, agree, argument, here, instance, some, there};
+
+/// What programs can have now, without imports, so that every module runs.
+fn config() -> Config {
+    Config {
+        max_imports: 0,
+        min_funcs: 1,
+        min_exports: 1,
+        max_exports: 20,
+        max_memories: 1,
+        max_memory32_bytes: 4 << 16,
+        max_table_elements: 100,
+        max_funcs: 12,
+        simd_enabled: false,
+        relaxed_simd_enabled: false,
+        exceptions_enabled: false,
+        gc_enabled: false,
+        reference_types_enabled: false,
+        tail_call_enabled: false,
+        threads_enabled: false,
+        memory64_enabled: false,
+        wide_arithmetic_enabled: false,
+        extended_const_enabled: false,
+        compact_imports_enabled: false,
+        custom_page_sizes_enabled: false,
+        ..Config::default()
+    }
+}
+
+/// Everything that a module shows: what its functions answer, one call after the other, and its memory at the end.
+fn behaviour(module: &[u8]) -> Vec<String> {
+    let (mut store, module, instance) = match instance(module) {
+        Ok(running) => running,
+        Err(error) => return vec![format!("no instance: {error}")],
+    };
+    let mut names: Vec<String> = module.exports().map(|export| export.name().to_owned()).collect();
+    names.sort();
+    let mut seen = Vec::new();
+    for name in names {
+        if let Some(function) = instance.get_func(&store, &name) {
+            let types = function.ty(&store);
+            let arguments: Vec<Val> =
+                types.params().iter().enumerate().map(|(at, ty)| word(*ty, at)).collect();
+            let mut results: Vec<Val> = types.results().iter().map(|ty| Val::default_for_ty(*ty)).collect();
+            seen.push(match function.call(&mut store, &arguments, &mut results) {
+                Ok(()) => format!("{name}: {:?}", results.iter().map(Bits::bits).collect::<Vec<_>>()),
+                Err(error) => format!("{name}: {error}"),
+            });
+        } else if let Some(memory) = instance.get_memory(&store, &name) {
+            let bytes = memory.data(&store);
+            let sum = bytes.iter().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()));
+            seen.push(format!("{name}: {} bytes, {sum}", bytes.len()));
+        } else if let Some(global) = instance.get_global(&store, &name) {
+            seen.push(format!("{name}: {}", global.get(&store).bits()));
+        }
+    }
+    seen
+}
+
+fn word(ty: wasmi::ValType, at: usize) -> Val {
+    let ty = match ty {
+        wasmi::ValType::I32 => Type::I32,
+        wasmi::ValType::I64 => Type::I64,
+        wasmi::ValType::F32 => Type::F32,
+        wasmi::ValType::F64 => Type::F64,
+        other => panic!("{other:?}"),
+    };
+    some(&ty, at).as_ref().and_then(argument).expect("there is one of each type")
+}
+
+/// Each function alone does here what it does in wasmi.
+fn runs_alike(checked: &Checked, module: &[u8]) -> Result<(), TestCaseError> {
+    for (of, function) in checked.program().functions() {
+        let head = function.head();
+        let arguments: Vec<Value> =
+            head.params.iter().enumerate().filter_map(|(at, param)| some(&param.ty, at)).collect();
+        let Some(export) = head.exports.first().filter(|_| arguments.len() == head.params.len()) else {
+            continue;
+        };
+        let words: Vec<Val> = arguments.iter().filter_map(argument).collect();
+        let (here, there) = (here(checked, of, &arguments), there(module, export, &words));
+        prop_assert!(agree(&here, &there), "`{export}`: {here:?}, {there:?}");
+    }
+    Ok(())
+}
+
+fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
+    let mut module = match Module::new(config(), &mut Unstructured::new(bytes)) {
+        Ok(module) => module,
+        Err(_) => return Ok(false),
+    };
+    module.ensure_termination(1_000).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let original = module.to_bytes();
+    let program = match import(&original, &mut RefAllocator::starting_at(1)) {
+        Ok(program) => program,
+        Err(ImportError::Unsupported { .. }) => return Ok(false),
+        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+    };
+    let checked = Checked::full(program, NonZeroUsize::MIN);
+    for (_, found) in checked.findings().iter() {
+        let text = found.message(checked.program());
+        prop_assert!(found.code.class().severity() == Severity::Warning, "{:?}: {text}", found.code);
+    }
+    let written =
+        export(&checked, ExportOptions::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let texts =
+        || [&original, &written].map(|module| lmlang_wasm::print(module).unwrap_or_else(|error| error));
+    let (before, after) = (behaviour(&original), behaviour(&written));
+    prop_assert!(before == after, "{before:#?}\n{after:#?}\n{}", texts().concat());
+    if let Err(error) = runs_alike(&checked, &original) {
+        prop_assert!(false, "{error}\n{}", texts().concat());
+    }
+    Ok(true)
+}
+
+#[test]
+fn modules_do_what_they_did() {
+    let cases = if std::env::var_os("LMLANG_LONG").is_some() { 20_000 } else { 500 };
+    let taken = std::cell::Cell::new(0u32);
+    let config = ProptestConfig {
+        cases,
+        max_shrink_iters: 2_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(bytes in prop::collection::vec(any::<u8>(), 200..4_000))| {
+        taken.set(taken.get() + u32::from(holds(&bytes)?));
+    });
+    println!("{} of {cases} modules", taken.get());
+    assert!(taken.get() > cases / 4, "only {} of {cases} could be taken in", taken.get());
+}

@@ -1,0 +1,272 @@
+//! Control: contracts around the body, blocks, loops, choices, and the ways out of them.
+
+use lmlang_ir::ops::signature;
+use lmlang_ir::{Attr, Case, Exit, Match, Node, NodeRef, Opcode, Ref, RegionRef, Source, Type};
+use wasm_encoder::{BlockType, Instruction, ValType};
+
+use super::super::ExportError;
+use super::{Done, Emitter, Step, rotated};
+
+impl<'p> Emitter<'_, 'p> {
+    /// Evaluates contracts, unless one is being evaluated.
+    pub(super) fn check(&mut self, contracts: &[RegionRef]) -> Done {
+        if contracts.is_empty() {
+            return Ok(());
+        }
+        if let Some(guard) = self.writing.guard {
+            self.code.push(Instruction::GlobalGet(guard));
+            self.code.push(Instruction::I32Eqz);
+            self.code.push(Instruction::If(BlockType::Empty));
+            self.code.push(Instruction::I32Const(1));
+            self.code.push(Instruction::GlobalSet(guard));
+        }
+        for contract in contracts {
+            self.walk(*contract);
+            self.run()?;
+            self.code.push(Instruction::I32Eqz);
+            self.code.push(Instruction::If(BlockType::Empty));
+            self.code.push(Instruction::Unreachable);
+            self.code.push(Instruction::End);
+        }
+        if let Some(guard) = self.writing.guard {
+            self.code.push(Instruction::I32Const(0));
+            self.code.push(Instruction::GlobalSet(guard));
+            self.code.push(Instruction::End);
+        }
+        Ok(())
+    }
+
+    /// The body, and what has to hold of its results.
+    pub(super) fn root(&mut self, ensures: &[RegionRef]) -> Done {
+        let Some(root) = self.body.root() else { return Ok(()) };
+        if ensures.is_empty() {
+            self.walk(root);
+            return self.run();
+        }
+        let results = &self.function.head().results;
+        let ty = self.block_type(self.of, &[], results)?;
+        self.code.push(Instruction::Block(ty));
+        self.returns_to = Some(self.labels.len());
+        self.enter(None);
+        self.walk(root);
+        self.work.insert(0, Step::Leave);
+        self.run()?;
+        self.code.push(Instruction::End);
+        let mut locals = Vec::with_capacity(results.len());
+        for ty in results {
+            let ty = self.writing.value(self.of.into(), ty)?;
+            locals.push(self.local(ty));
+        }
+        locals.iter().rev().for_each(|local| self.code.push(Instruction::LocalSet(*local)));
+        for region in ensures {
+            for (port, local) in (0u16..).zip(&locals) {
+                self.places.insert(Source::RegionParam(*region, port), (*local, self.code.position()));
+            }
+        }
+        self.check(ensures)?;
+        locals.iter().for_each(|local| self.code.push(Instruction::LocalGet(*local)));
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, values: Vec<Source>, exit: Exit) -> Done {
+        self.take(values);
+        let depth = self.depth(exit);
+        self.code.push(Instruction::Br(depth));
+        Ok(())
+    }
+
+    /// What goes along stays on the stack when the branch is not taken.
+    pub(super) fn leave_if(&mut self, inputs: &[Source], exit: Exit) -> Done {
+        self.take(rotated(inputs));
+        let depth = self.depth(exit);
+        self.code.push(Instruction::BrIf(depth));
+        (1..inputs.len()).for_each(|_| self.code.push(Instruction::Drop));
+        Ok(())
+    }
+
+    pub(super) fn block_type(
+        &mut self,
+        of: impl Into<Ref>,
+        params: &[Type],
+        results: &[Type],
+    ) -> Result<BlockType, ExportError> {
+        let of = of.into();
+        let params = self.writing.values(of, params)?;
+        let results = self.writing.values(of, results)?;
+        Ok(match (&params[..], &results[..]) {
+            ([], []) => BlockType::Empty,
+            ([], [one]) => BlockType::Result(*one),
+            (_, _) => BlockType::FunctionType(self.writing.types.index(params, results)),
+        })
+    }
+
+    pub(super) fn control(&mut self, of: NodeRef, node: &'p Node, inputs: &[Source]) -> Done {
+        let Attr::Control(control) = node.op().attr() else { return Ok(()) };
+        let regions = node.regions().to_vec();
+        match (node.op().code(), &regions[..]) {
+            (Opcode::If, [then, otherwise]) => {
+                let ty = self.block_type(of, &[], &control.results)?;
+                let start = self.take(inputs.iter().copied());
+                self.code.push(Instruction::If(ty));
+                self.enter(Some((of, false)));
+                self.work.push(Step::Give(of, start));
+                self.work.push(Step::Leave);
+                self.work.push(Step::Put(Instruction::End));
+                if !self.does_nothing(*otherwise) {
+                    self.walk(*otherwise);
+                    self.work.push(Step::Put(Instruction::Else));
+                }
+                self.walk(*then);
+            }
+            (Opcode::Loop, [round]) => self.repeat(of, *round, &control.results, inputs)?,
+            (_, regions) => {
+                let ty = self.block_type(of, &[], &control.results)?;
+                let start = self.code.position();
+                self.code.push(Instruction::Block(ty));
+                self.enter(Some((of, false)));
+                self.work.push(Step::Give(of, start));
+                self.work.push(Step::Leave);
+                self.work.push(Step::Put(Instruction::End));
+                regions.iter().for_each(|region| self.walk(*region));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a region only yields, and that nothing.
+    pub(super) fn does_nothing(&self, region: RegionRef) -> bool {
+        let mut nodes = self.body.nodes_in(region).filter_map(|node| self.body.node(node));
+        match (nodes.next(), nodes.next()) {
+            (Some(only), None) => only.op().code() == Opcode::Yield && only.inputs().is_empty(),
+            (_, _) => false,
+        }
+    }
+
+    pub(super) fn repeat(
+        &mut self,
+        of: NodeRef,
+        round: RegionRef,
+        results: &[Type],
+        inputs: &[Source],
+    ) -> Done {
+        let params: Vec<Type> = match self.body.region(round) {
+            Some(region) => region.params.iter().map(|param| param.ty.clone()).collect(),
+            None => Vec::new(),
+        };
+        let ty = self.block_type(of, &params, results)?;
+        let start = self.take(inputs.iter().copied());
+        // What is left early is a block around.
+        let left = self.body.users_of(of.number()).filter(|one| one.input.is_none()).any(|one| {
+            let op = self.body.node(one.node).map(Node::op);
+            op.is_some_and(|op| match op.attr() {
+                Attr::Switch(exits) => exits.contains(&Exit::Break(of)),
+                _ => matches!(op.code(), Opcode::Break | Opcode::BreakIf),
+            })
+        });
+        if left {
+            self.code.push(Instruction::Block(ty));
+            self.enter(Some((of, false)));
+        }
+        self.code.push(Instruction::Loop(ty));
+        self.enter(Some((of, true)));
+        for (port, ty) in params.iter().enumerate().rev() {
+            let ty = self.writing.value(of.into(), ty)?;
+            let local = self.local(ty);
+            self.code.push(Instruction::LocalSet(local));
+            self.places.insert(Source::RegionParam(round, port as u16), (local, self.code.position()));
+        }
+        self.work.push(Step::Give(of, start));
+        for _ in 0..1 + usize::from(left) {
+            self.work.push(Step::Leave);
+            self.work.push(Step::Put(Instruction::End));
+        }
+        self.walk(round);
+        Ok(())
+    }
+
+    /// A choice between integers: a block for each case, and in the innermost what goes to its end.
+    pub(super) fn choose(&mut self, of: NodeRef, node: &'p Node, cases: &Match, inputs: &[Source]) -> Done {
+        let mut numbers = Vec::with_capacity(cases.cases.len());
+        for case in &cases.cases {
+            match case {
+                Case::Int(number) => numbers.push(*number),
+                Case::Variant(_) => return Err(self.unsupported(of, "a match over an enum")),
+            }
+        }
+        let wide = match inputs.first() {
+            Some(source) => {
+                let ty = signature::source_type(self.writing.program, self.function, *source);
+                ty == Some(Type::I64)
+            }
+            None => false,
+        };
+        let ty = self.block_type(of, &[], &cases.results)?;
+        let scrutinee = self.local(if wide { ValType::I64 } else { ValType::I32 });
+        let start = self.take(inputs.iter().copied());
+        self.code.push(Instruction::LocalSet(scrutinee));
+        self.code.push(Instruction::Block(ty));
+        self.enter(Some((of, false)));
+        let mut steps = vec![Step::Give(of, start), Step::Leave, Step::Put(Instruction::End)];
+        // The last region comes last, and needs no way out.
+        let regions = node.regions();
+        for (after, region) in regions.iter().enumerate().rev() {
+            let more = regions.len() - 1 - after;
+            if more > 0 && !self.never_ends(*region) {
+                steps.push(Step::Put(Instruction::Br(more as u32)));
+            }
+            let nodes = self.body.nodes_in(*region).collect();
+            steps.push(Step::Nodes(*region, nodes, 0));
+            steps.push(Step::Leave);
+            steps.push(Step::Put(Instruction::End));
+        }
+        self.work.extend(steps);
+        for _ in regions {
+            self.code.push(Instruction::Block(BlockType::Empty));
+            self.enter(None);
+        }
+        self.dispatch(scrutinee, wide, &numbers, cases.default);
+        Ok(())
+    }
+
+    pub(super) fn never_ends(&self, region: RegionRef) -> bool {
+        let last = self.body.last_in(region).and_then(|node| self.body.node(node));
+        last.is_some_and(|node| node.op().code() != Opcode::Yield)
+    }
+
+    /// Goes to the end of the block of the case that fits. The first case is the innermost.
+    pub(super) fn dispatch(&mut self, scrutinee: u32, wide: bool, numbers: &[i64], default: bool) {
+        let otherwise = if default { numbers.len() as u32 } else { numbers.len().saturating_sub(1) as u32 };
+        let (low, high) = match (numbers.iter().min(), numbers.iter().max()) {
+            (Some(low), Some(high)) => (*low, *high),
+            (_, _) => (0, 0),
+        };
+        let span = high.wrapping_sub(low) as u64;
+        let dense = !wide && span < 2 * numbers.len() as u64 + 8;
+        self.code.push(Instruction::LocalGet(scrutinee));
+        if dense {
+            let mut targets = vec![otherwise; span as usize + 1];
+            for (index, number) in (0u32..).zip(numbers) {
+                targets[number.wrapping_sub(low) as usize] = index;
+            }
+            if low != 0 {
+                self.code.push(Instruction::I32Const(low as i32));
+                self.code.push(Instruction::I32Sub);
+            }
+            self.code.push(Instruction::BrTable(targets.into(), otherwise));
+            return;
+        }
+        for (index, number) in (0u32..).zip(numbers) {
+            if index > 0 {
+                self.code.push(Instruction::LocalGet(scrutinee));
+            }
+            let (constant, equal) = match wide {
+                true => (Instruction::I64Const(*number), Instruction::I64Eq),
+                false => (Instruction::I32Const(*number as i32), Instruction::I32Eq),
+            };
+            self.code.push(constant);
+            self.code.push(equal);
+            self.code.push(Instruction::BrIf(index));
+        }
+        self.code.push(Instruction::Br(otherwise));
+    }
+}

@@ -1,0 +1,198 @@
+//! Operators to instructions, one by one.
+
+use lmlang_ir::layout::{self, Layout};
+use lmlang_ir::{Attr, Const, NodeRef, Op, Opcode, Scalar, Source};
+use wasm_encoder::{HeapType, Ieee32, Ieee64, Instruction};
+
+use super::super::ExportError;
+use super::{Done, Emitter, Uses};
+use crate::plain;
+
+impl Emitter<'_, '_> {
+    /// The instructions of an operator that takes its inputs in their order.
+    pub(super) fn instructions(
+        &mut self,
+        of: NodeRef,
+        op: &Op,
+    ) -> Result<Vec<Instruction<'static>>, ExportError> {
+        let indices = &self.writing.indices;
+        let one = |instruction| Ok(vec![instruction]);
+        match (op.code(), op.attr()) {
+            (Opcode::Call, Attr::Function(callee)) => one(Instruction::Call(indices.functions[callee])),
+            (Opcode::FuncRef, Attr::Function(function)) => {
+                let index = indices.functions[function];
+                self.writing.declared.insert(index);
+                one(Instruction::RefFunc(index))
+            }
+            (Opcode::GlobalGet, Attr::Variable(of)) => one(Instruction::GlobalGet(indices.globals[of])),
+            (Opcode::GlobalSet, Attr::Variable(of)) => one(Instruction::GlobalSet(indices.globals[of])),
+            (Opcode::MemorySize, _) => one(Instruction::MemorySize(0)),
+            (Opcode::MemoryGrow, _) => one(Instruction::MemoryGrow(0)),
+            (Opcode::MemoryCopy, _) => one(Instruction::MemoryCopy { src_mem: 0, dst_mem: 0 }),
+            (Opcode::MemoryFill, _) => one(Instruction::MemoryFill(0)),
+            (Opcode::MemoryInit, Attr::Variable(of)) => {
+                one(Instruction::MemoryInit { mem: 0, data_index: indices.data[of] })
+            }
+            (Opcode::DataDrop, Attr::Variable(of)) => one(Instruction::DataDrop(indices.data[of])),
+            (Opcode::TableGet, Attr::Variable(of)) => one(Instruction::TableGet(indices.tables[of])),
+            (Opcode::TableSet, Attr::Variable(of)) => one(Instruction::TableSet(indices.tables[of])),
+            (Opcode::TableSize, Attr::Variable(of)) => one(Instruction::TableSize(indices.tables[of])),
+            (Opcode::TableGrow, Attr::Variable(of)) => one(Instruction::TableGrow(indices.tables[of])),
+            (Opcode::TableFill, Attr::Variable(of)) => one(Instruction::TableFill(indices.tables[of])),
+            (Opcode::RefNull, _) => one(Instruction::RefNull(HeapType::FUNC)),
+            (Opcode::RefIsNull, _) => one(Instruction::RefIsNull),
+            (Opcode::FieldAddr, Attr::Field(ty, member)) => {
+                match layout::field_offset(self.writing.program, *ty, *member) {
+                    Some(0) => Ok(Vec::new()),
+                    Some(offset) => {
+                        Ok(vec![Instruction::I32Const(offset.cast_signed()), Instruction::I32Add])
+                    }
+                    None => Err(self.unsupported(of, "the address of a field of this type")),
+                }
+            }
+            (Opcode::ElemAddr, Attr::Type(ty)) => match layout::layout(self.writing.program, ty) {
+                Some(Layout { size: 1, .. }) => one(Instruction::I32Add),
+                Some(Layout { size, .. }) => Ok(vec![
+                    Instruction::I32Const(size.cast_signed()),
+                    Instruction::I32Mul,
+                    Instruction::I32Add,
+                ]),
+                None => Err(self.unsupported(of, "the address of an element of this type")),
+            },
+            (Opcode::PtrFromI32 | Opcode::PtrToI32, _) => Ok(Vec::new()),
+            (Opcode::Not, Attr::Scalar(Scalar::Bool)) => one(Instruction::I32Eqz),
+            (Opcode::Not, Attr::Scalar(Scalar::I32)) => {
+                Ok(vec![Instruction::I32Const(-1), Instruction::I32Xor])
+            }
+            (Opcode::Not, Attr::Scalar(Scalar::I64)) => {
+                Ok(vec![Instruction::I64Const(-1), Instruction::I64Xor])
+            }
+            (code, Attr::Memory(arg)) => access(code, *arg)
+                .ok_or_else(|| self.unsupported(of, format!("the operator `{}`", code.mnemonic()))),
+            (code, Attr::Scalar(scalar)) => {
+                let found =
+                    Op::new(code, Attr::Scalar(register(*scalar))).and_then(|op| plain::instruction(&op));
+                found
+                    .map(|instruction| vec![instruction])
+                    .ok_or_else(|| self.unsupported(of, format!("the operator `{}`", code.mnemonic())))
+            }
+            (code, _) => match plain::instruction(op) {
+                Some(instruction) => one(instruction),
+                None => Err(self.unsupported(of, format!("the operator `{}`", code.mnemonic()))),
+            },
+        }
+    }
+
+    /// Widths: narrow integers and truth values are 32 bits wide, with the sign or zeros above.
+    pub(super) fn widen(
+        &mut self,
+        of: NodeRef,
+        op: &Op,
+        (from, to): (Scalar, Scalar),
+        inputs: &[Source],
+    ) -> Done {
+        use Instruction::*;
+        let mask = |bits: i32| [I32Const(bits), I32And];
+        let mut out: Vec<Instruction<'static>> = Vec::new();
+        match op.code() {
+            Opcode::Wrap => {
+                if let Some(extended) = self.extended(of, from, to) {
+                    // Both together are one instruction, which the second puts.
+                    let _ = extended;
+                    return self.emit(of, inputs.iter().copied(), []);
+                }
+                if from == Scalar::I64 {
+                    out.push(I32WrapI64);
+                }
+                match to {
+                    Scalar::I8 => out.push(I32Extend8S),
+                    Scalar::I16 => out.push(I32Extend16S),
+                    Scalar::Bool => out.extend(mask(1)),
+                    _ => {}
+                }
+            }
+            Opcode::ExtendS => {
+                let narrowed = inputs.first().and_then(|source| match source {
+                    Source::Node(node, _) => {
+                        let inner = self.body.node(*node)?;
+                        (inner.op().code() == Opcode::Wrap).then_some(())?;
+                        let Attr::Convert(wide, part) = inner.op().attr() else { return None };
+                        self.extended(*node, *wide, *part)
+                    }
+                    Source::Param(..) | Source::RegionParam(..) => None,
+                });
+                match (narrowed, to) {
+                    (Some(instruction), _) => out.push(instruction),
+                    (None, Scalar::I64) => out.push(I64ExtendI32S),
+                    (None, _) => {}
+                }
+            }
+            _ => {
+                match from {
+                    Scalar::I8 => out.extend(mask(0xff)),
+                    Scalar::I16 => out.extend(mask(0xffff)),
+                    _ => {}
+                }
+                if to == Scalar::I64 {
+                    out.push(I64ExtendI32U);
+                }
+            }
+        }
+        self.emit(of, inputs.iter().copied(), out)
+    }
+
+    /// The instruction that keeps the lower part of a number and copies its sign, if a node and the only one that uses it
+    /// do just that.
+    pub(super) fn extended(&self, wrap: NodeRef, wide: Scalar, part: Scalar) -> Option<Instruction<'static>> {
+        let node = self.body.node(wrap)?;
+        (self.uses(wrap, node.region(), 0) == Uses::Near).then_some(())?;
+        let user = self.body.uses_of(wrap.number()).next()?;
+        let user = self.body.node(user.node)?.op();
+        (user.code() == Opcode::ExtendS && *user.attr() == Attr::Convert(part, wide)).then_some(())?;
+        match (wide, part) {
+            (Scalar::I32, Scalar::I8) => Some(Instruction::I32Extend8S),
+            (Scalar::I32, Scalar::I16) => Some(Instruction::I32Extend16S),
+            (Scalar::I64, Scalar::I8) => Some(Instruction::I64Extend8S),
+            (Scalar::I64, Scalar::I16) => Some(Instruction::I64Extend16S),
+            (Scalar::I64, Scalar::I32) => Some(Instruction::I64Extend32S),
+            (_, _) => None,
+        }
+    }
+}
+
+/// The type of a number in a register.
+pub(super) fn register(of: Scalar) -> Scalar {
+    match of {
+        Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::I32 => Scalar::I32,
+        Scalar::I64 | Scalar::F32 | Scalar::F64 => of,
+    }
+}
+
+pub(super) fn constant(value: &Const) -> Option<Instruction<'static>> {
+    Some(match value {
+        Const::Bool(value) => Instruction::I32Const((*value).into()),
+        Const::I8(value) => Instruction::I32Const((*value).into()),
+        Const::I16(value) => Instruction::I32Const((*value).into()),
+        Const::I32(value) => Instruction::I32Const(*value),
+        Const::I64(value) => Instruction::I64Const(*value),
+        Const::F32(bits) => Instruction::F32Const(Ieee32::new(*bits)),
+        Const::F64(bits) => Instruction::F64Const(Ieee64::new(*bits)),
+        Const::Unit | Const::String(_) | Const::Bytes(_) => return None,
+    })
+}
+
+/// What reads or writes memory; narrow types are those of their width.
+pub(super) fn access(code: Opcode, arg: lmlang_ir::MemArg) -> Option<Vec<Instruction<'static>>> {
+    let wide = lmlang_ir::MemArg { ty: register(arg.ty), ..arg };
+    Some(match (code, arg.ty) {
+        (Opcode::Load, Scalar::Bool) => {
+            let load = plain::access(Opcode::Load8U, wide)?;
+            vec![load, Instruction::I32Const(0), Instruction::I32Ne]
+        }
+        (Opcode::Load, Scalar::I8) => vec![plain::access(Opcode::Load8S, wide)?],
+        (Opcode::Load, Scalar::I16) => vec![plain::access(Opcode::Load16S, wide)?],
+        (Opcode::Store, Scalar::Bool | Scalar::I8) => vec![plain::access(Opcode::Store8, wide)?],
+        (Opcode::Store, Scalar::I16) => vec![plain::access(Opcode::Store16, wide)?],
+        (_, _) => vec![plain::access(code, arg)?],
+    })
+}

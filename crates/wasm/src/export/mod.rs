@@ -1,0 +1,473 @@
+//! A program becomes a WebAssembly module.
+
+mod body;
+mod stack;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use lmlang_ir::{
+    Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, Type, VarRef,
+};
+use lmlang_verify::{Checked, Severity};
+use thiserror::Error;
+use wasm_encoder::{
+    CodeSection, ConstExpr, DataCountSection, DataSection, ElementSection, Elements, EntityType, ExportKind,
+    ExportSection, FunctionSection, GlobalSection, GlobalType, Ieee32, Ieee64, ImportSection,
+    IndirectNameMap, MemorySection, MemoryType, Module, NameMap, NameSection, RefType, StartSection,
+    TableSection, TableType,
+};
+
+use types::Types;
+
+/// Why a program is not written as a module.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExportError {
+    /// Something is missing or wrong.
+    #[error("`{path}` is not complete: see its diagnostics")]
+    Incomplete {
+        /// The function, or the entity outside of functions.
+        of: Ref,
+        /// Its path.
+        path: String,
+    },
+    /// Modules cannot have it yet.
+    #[error("{what} (`{of}` in `{path}`) is not supported in a module")]
+    Unsupported {
+        /// Where.
+        of: Ref,
+        /// The path of the function around, or of the entity.
+        path: String,
+        /// What.
+        what: String,
+    },
+}
+
+/// What a module is to be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// Whether contracts are evaluated: one that does not hold ends in `unreachable`.
+    pub contracts: bool,
+}
+
+impl Default for ExportOptions {
+    fn default() -> ExportOptions {
+        ExportOptions { contracts: true }
+    }
+}
+
+/// The binary module that a program is.
+///
+/// # Errors
+///
+/// The first function that is not complete, or has what modules cannot have yet.
+pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, ExportError> {
+    let program = checked.program();
+    let outside =
+        checked.findings().outside().find(|found| found.code.class().severity() != Severity::Warning);
+    if let Some(found) = outside {
+        return Err(ExportError::Incomplete { of: found.at.entity, path: program.path(found.at.entity) });
+    }
+    let indices = Indices::of(program);
+    let guard = guard(program, options).then_some(indices.globals.len() as u32);
+    let (types, declared) = (Types::default(), BTreeSet::new());
+    let mut writing = Writing { program, options, indices, types, declared, guard };
+    writing.module(checked)
+}
+
+/// Whether contracts are off inside of contracts, which matters where one calls a function.
+fn guard(program: &Program, options: ExportOptions) -> bool {
+    let calls = |function: &Function| {
+        let body = function.body();
+        let mut calls = body.nodes().filter(|(_, node)| node.op().spec().effect == Effect::Calls);
+        let in_contract = |region| {
+            let around = body.chain(region).last().and_then(|outermost| body.region(outermost));
+            around.is_some_and(|outermost| matches!(outermost.owner, RegionOwner::Contract(_)))
+        };
+        body.contracts().next().is_some() && calls.any(|(_, node)| in_contract(node.region()))
+    };
+    options.contracts && program.functions().any(|(_, function)| calls(function))
+}
+
+/// What the entities of a program are called in the module.
+#[derive(Debug, Default)]
+struct Indices {
+    functions: HashMap<FuncRef, u32>,
+    globals: HashMap<VarRef, u32>,
+    tables: HashMap<VarRef, u32>,
+    data: HashMap<VarRef, u32>,
+}
+
+impl Indices {
+    /// What is imported comes first, all in the order of the refs.
+    fn of(program: &Program) -> Indices {
+        let mut indices = Indices::default();
+        let functions = |imported: bool| {
+            let functions = program.functions();
+            functions.filter(move |(_, of)| of.head().import.is_some() == imported).map(|(of, _)| of)
+        };
+        indices.functions = functions(true).chain(functions(false)).zip(0u32..).collect();
+        for imported in [true, false] {
+            for (of, storage) in program.all_storage().filter(|(_, of)| of.import.is_some() == imported) {
+                let map = match storage.kind {
+                    StorageKind::Global { .. } => &mut indices.globals,
+                    StorageKind::Table { .. } => &mut indices.tables,
+                    StorageKind::Data { .. } => &mut indices.data,
+                    StorageKind::Memory { .. } => continue,
+                };
+                map.insert(of, map.len() as u32);
+            }
+        }
+        indices
+    }
+}
+
+/// A module that is being written.
+struct Writing<'p> {
+    program: &'p Program,
+    options: ExportOptions,
+    indices: Indices,
+    types: Types,
+    /// Functions that references are taken of.
+    declared: BTreeSet<u32>,
+    /// The global that tells whether a contract is being evaluated, if there is one.
+    guard: Option<u32>,
+}
+
+impl<'p> Writing<'p> {
+    fn unsupported(&self, of: impl Into<Ref>, what: impl Into<String>) -> ExportError {
+        let of = of.into();
+        ExportError::Unsupported { of, path: self.program.path(of), what: what.into() }
+    }
+
+    fn module(&mut self, checked: &'p Checked) -> Result<Vec<u8>, ExportError> {
+        let program = self.program;
+        let (mut imports, mut functions) = (ImportSection::new(), FunctionSection::new());
+        let (mut code, mut names) = (CodeSection::new(), Naming::default());
+        let mut exports = ExportSection::new();
+        let mut start = None;
+        let mut ordered: Vec<(u32, FuncRef, &Function)> = program
+            .functions()
+            .filter_map(|(of, function)| Some((*self.indices.functions.get(&of)?, of, &**function)))
+            .collect();
+        ordered.sort_unstable_by_key(|(index, ..)| *index);
+        for (index, of, function) in ordered {
+            let head = function.head();
+            let ty = self.signature(of, function)?;
+            match &head.import {
+                Some(import) => {
+                    if let (true, Some((contract, _))) =
+                        (self.options.contracts, function.body().contracts().next())
+                    {
+                        return Err(self.unsupported(contract, "a contract of what the host provides"));
+                    }
+                    imports.import(&import.module, &import.name, EntityType::Function(ty));
+                }
+                None => {
+                    let complete = checked.complete(of);
+                    let complete = complete.ok_or_else(|| ExportError::Incomplete {
+                        of: of.into(),
+                        path: program.path(of.into()),
+                    })?;
+                    functions.function(ty);
+                    let body = body::write(self, of, complete.function())?;
+                    names.locals(index, &body.names);
+                    code.function(&body.code);
+                }
+            }
+            for name in &head.exports {
+                exports.export(name, ExportKind::Func, index);
+            }
+            if head.start {
+                start = Some(StartSection { function_index: index });
+            }
+            let given = head.exports.first().or_else(|| head.import.as_ref().map(|import| &import.name));
+            names.function(index, &head.name, given);
+        }
+        let storage = self.storage(&mut imports, &mut exports, &mut names)?;
+        let elements = self.elements();
+        let mut module = Module::new();
+        let mut section = |section: &dyn Section| section.put(&mut module);
+        section(&self.types.section());
+        section(&imports);
+        section(&functions);
+        section(&storage.tables);
+        section(&storage.memories);
+        section(&storage.globals);
+        section(&exports);
+        if let Some(start) = start {
+            module.section(&start);
+        }
+        if !elements.is_empty() {
+            module.section(&elements);
+        }
+        if !storage.data.is_empty() {
+            module.section(&DataCountSection { count: storage.data.len() });
+        }
+        if !code.is_empty() {
+            module.section(&code);
+        }
+        if !storage.data.is_empty() {
+            module.section(&storage.data);
+        }
+        names.write(&mut module);
+        Ok(module.finish())
+    }
+
+    fn signature(&mut self, of: FuncRef, function: &Function) -> Result<u32, ExportError> {
+        let head = function.head();
+        if !head.captures.is_empty() {
+            return Err(self.unsupported(of, "a function that captures values"));
+        }
+        let params =
+            head.params.iter().map(|param| self.value(of.into(), &param.ty)).collect::<Result<_, _>>()?;
+        let results = self.values(of.into(), &head.results)?;
+        Ok(self.types.index(params, results))
+    }
+
+    fn value(&self, of: Ref, ty: &Type) -> Result<wasm_encoder::ValType, ExportError> {
+        types::value(ty).ok_or_else(|| self.unsupported(of, format!("a value of type `{ty}`")))
+    }
+
+    fn values(&self, of: Ref, types: &[Type]) -> Result<Vec<wasm_encoder::ValType>, ExportError> {
+        types.iter().map(|ty| self.value(of, ty)).collect()
+    }
+
+    fn storage(
+        &mut self,
+        imports: &mut ImportSection,
+        exports: &mut ExportSection,
+        names: &mut Naming,
+    ) -> Result<StorageSections, ExportError> {
+        let mut made = StorageSections::default();
+        for (of, storage) in self.program.all_storage() {
+            let import = storage.import.as_ref();
+            let (kind, index) = match &storage.kind {
+                StorageKind::Memory { pages, max_pages } => {
+                    let ty = MemoryType {
+                        minimum: (*pages).into(),
+                        maximum: max_pages.map(u64::from),
+                        memory64: false,
+                        shared: false,
+                        page_size_log2: None,
+                    };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            made.memories.memory(ty);
+                        }
+                    }
+                    names.memories.push((0, storage.name.clone()));
+                    (ExportKind::Memory, 0)
+                }
+                StorageKind::Global { ty, mutable, initial } => {
+                    let index = self.indices.globals[&of];
+                    let val_type = self.value(of.into(), ty)?;
+                    let ty = GlobalType { val_type, mutable: *mutable, shared: false };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            let what = || self.unsupported(of, "this first value");
+                            made.globals.global(ty, &constant(initial, val_type).ok_or_else(what)?);
+                        }
+                    }
+                    names.globals.push((index, storage.name.clone()));
+                    (ExportKind::Global, index)
+                }
+                StorageKind::Table { entries, max } => {
+                    let index = self.indices.tables[&of];
+                    let ty = TableType {
+                        element_type: RefType::FUNCREF,
+                        minimum: entries.len() as u64,
+                        maximum: max.map(u64::from),
+                        table64: false,
+                        shared: false,
+                    };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            made.tables.table(ty);
+                        }
+                    }
+                    names.tables.push((index, storage.name.clone()));
+                    (ExportKind::Table, index)
+                }
+                StorageKind::Data { offset, bytes } => {
+                    match offset {
+                        Some(offset) => {
+                            let offset = ConstExpr::i32_const(offset.cast_signed());
+                            made.data.active(0, &offset, bytes.iter().copied());
+                        }
+                        None => {
+                            made.data.passive(bytes.iter().copied());
+                        }
+                    }
+                    names.data.push((self.indices.data[&of], storage.name.clone()));
+                    continue;
+                }
+            };
+            for name in &storage.exports {
+                exports.export(name, kind, index);
+            }
+        }
+        if self.guard.is_some() {
+            let ty = GlobalType { val_type: wasm_encoder::ValType::I32, mutable: true, shared: false };
+            made.globals.global(ty, &ConstExpr::i32_const(0));
+        }
+        Ok(made)
+    }
+
+    /// What is put into tables at the start, and the functions that references are taken of otherwise.
+    fn elements(&mut self) -> ElementSection {
+        let mut section = ElementSection::new();
+        for (of, storage) in self.program.all_storage() {
+            let StorageKind::Table { entries, .. } = &storage.kind else { continue };
+            let table = Some(self.indices.tables[&of]).filter(|table| *table != 0);
+            let mut at = 0;
+            for run in entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
+                let functions: Vec<u32> =
+                    run.iter().flatten().map(|function| self.indices.functions[function]).collect();
+                if !functions.is_empty() {
+                    functions.iter().for_each(|function| {
+                        self.declared.remove(function);
+                    });
+                    let offset = ConstExpr::i32_const(at);
+                    section.active(table, &offset, Elements::Functions(functions.into()));
+                }
+                at += run.len() as i32;
+            }
+        }
+        if !self.declared.is_empty() {
+            section.declared(Elements::Functions(self.declared.iter().copied().collect()));
+        }
+        section
+    }
+}
+
+#[derive(Default)]
+struct StorageSections {
+    tables: TableSection,
+    memories: MemorySection,
+    globals: GlobalSection,
+    data: DataSection,
+}
+
+/// A section that is left out when nothing is in it.
+trait Section {
+    fn put(&self, module: &mut Module);
+}
+
+macro_rules! sections {
+    ($($name:ident),*) => {$(
+        impl Section for $name {
+            fn put(&self, module: &mut Module) {
+                if !self.is_empty() {
+                    module.section(self);
+                }
+            }
+        }
+    )*};
+}
+sections!(ImportSection, FunctionSection, TableSection, MemorySection, GlobalSection, ExportSection);
+
+impl Section for wasm_encoder::TypeSection {
+    fn put(&self, module: &mut Module) {
+        if !self.is_empty() {
+            module.section(self);
+        }
+    }
+}
+
+fn constant(initial: &Const, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
+    use wasm_encoder::{HeapType, ValType};
+    Some(match (initial, ty) {
+        (Const::Bool(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I8(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I16(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I32(value), _) => ConstExpr::i32_const(*value),
+        (Const::I64(value), _) => ConstExpr::i64_const(*value),
+        (Const::F32(bits), _) => ConstExpr::f32_const(Ieee32::new(*bits)),
+        (Const::F64(bits), _) => ConstExpr::f64_const(Ieee64::new(*bits)),
+        (Const::Unit, ValType::Ref(RefType::FUNCREF)) => ConstExpr::ref_null(HeapType::FUNC),
+        (Const::Unit, ValType::Ref(RefType::EXTERNREF)) => ConstExpr::ref_null(HeapType::EXTERN),
+        (Const::Unit | Const::String(_) | Const::Bytes(_), _) => return None,
+    })
+}
+
+/// The labels of a module. What an import would call a thing anyway is left out.
+#[derive(Debug, Default)]
+struct Naming {
+    functions: Vec<(u32, Name)>,
+    locals: BTreeMap<u32, Vec<(u32, Name)>>,
+    globals: Vec<(u32, Name)>,
+    tables: Vec<(u32, Name)>,
+    memories: Vec<(u32, Name)>,
+    data: Vec<(u32, Name)>,
+}
+
+impl Naming {
+    fn function(&mut self, index: u32, name: &Name, given: Option<&Name>) {
+        if given != Some(name) && **name != *format!("func{index}") {
+            self.functions.push((index, name.clone()));
+        }
+    }
+
+    fn locals(&mut self, function: u32, names: &[(u32, Name)]) {
+        if !names.is_empty() {
+            self.locals.insert(function, names.to_vec());
+        }
+    }
+
+    fn write(mut self, module: &mut Module) {
+        let mut section = NameSection::new();
+        let map = |names: &mut Vec<(u32, Name)>, other: &str| -> Option<NameMap> {
+            names.retain(|(index, name)| other.is_empty() || **name != *format!("{other}{index}"));
+            names.sort_unstable();
+            let mut map = NameMap::new();
+            names.iter().for_each(|(index, name)| map.append(*index, name));
+            (!names.is_empty()).then_some(map)
+        };
+        let functions = map(&mut self.functions, "");
+        let others = [
+            map(&mut self.tables, "table"),
+            map(&mut self.memories, "memory"),
+            map(&mut self.globals, "global"),
+            map(&mut self.data, "data"),
+        ];
+        if functions.is_none() && self.locals.is_empty() && others.iter().all(Option::is_none) {
+            return;
+        }
+        if let Some(functions) = functions {
+            section.functions(&functions);
+        }
+        if !self.locals.is_empty() {
+            let mut locals = IndirectNameMap::new();
+            for (function, mut names) in self.locals {
+                if let Some(names) = map(&mut names, "") {
+                    locals.append(function, &names);
+                }
+            }
+            section.locals(&locals);
+        }
+        let [tables, memories, globals, data] = others;
+        if let Some(tables) = tables {
+            section.tables(&tables);
+        }
+        if let Some(memories) = memories {
+            section.memories(&memories);
+        }
+        if let Some(globals) = globals {
+            section.globals(&globals);
+        }
+        if let Some(data) = data {
+            section.data(&data);
+        }
+        module.section(&section);
+    }
+}

@@ -1,0 +1,526 @@
+//! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lmlang_ir::builder::FunctionBuilder;
+use lmlang_ir::ops::PortType;
+use lmlang_ir::{
+    Attr, Const, Exit, MemArg, Name, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
+};
+use wasmparser::{BlockType, BrTable, Operator};
+
+use super::{ImportError, Indices, value_type};
+use crate::plain;
+
+/// The locals of a function. Those that nobody uses become nothing.
+#[derive(Debug, Default)]
+pub(super) struct Locals<'m> {
+    /// Types, each up to a local.
+    pub(super) ends: Vec<(u32, Type)>,
+    pub(super) cells: HashMap<u32, Cell>,
+    pub(super) names: Option<&'m BTreeMap<u32, Name>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cell {
+    /// A parameter that nothing is written to.
+    Param(u16),
+    /// A variable.
+    Variable(VarRef),
+}
+
+impl Locals<'_> {
+    fn ty(&self, local: u32) -> Type {
+        let at = self.ends.partition_point(|(end, _)| *end <= local);
+        self.ends[at].1.clone()
+    }
+
+    fn cell(&mut self, local: u32, build: &mut FunctionBuilder<'_>) -> Cell {
+        let (ty, names) = (self.ty(local), self.names);
+        *self.cells.entry(local).or_insert_with(|| {
+            Cell::Variable(build.variable(names.and_then(|of| of.get(&local).cloned()), ty))
+        })
+    }
+}
+
+/// A value on the operand stack. A truth value is one until somebody wants a number.
+#[derive(Clone, Debug)]
+struct Operand {
+    source: Source,
+    ty: Type,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Function,
+    Block,
+    Loop,
+    /// The first region of an `if`; the second is not there yet.
+    Then(RegionRef),
+    Else,
+}
+
+/// A block that is open.
+#[derive(Debug)]
+struct Frame {
+    kind: Kind,
+    /// The node that owns the region; `None` for the function.
+    node: Option<NodeRef>,
+    /// What the block takes: for the second region of an `if`.
+    params: Vec<Operand>,
+    param_types: Vec<Type>,
+    results: Vec<Type>,
+    /// Operands below the block.
+    height: usize,
+    /// Where the builder goes on after it.
+    outside: (RegionRef, Option<NodeRef>),
+}
+
+pub(super) struct Body<'m, 'b> {
+    indices: &'m Indices,
+    build: FunctionBuilder<'b>,
+    locals: Locals<'m>,
+    stack: Vec<Operand>,
+    frames: Vec<Frame>,
+    /// Blocks that were opened since the code cannot be reached; `None` where it can.
+    dead: Option<u32>,
+}
+
+impl<'m, 'b> Body<'m, 'b> {
+    pub(super) fn new(
+        indices: &'m Indices,
+        build: FunctionBuilder<'b>,
+        locals: Locals<'m>,
+        results: Vec<Type>,
+    ) -> Body<'m, 'b> {
+        let outside = build.place();
+        let function = Frame {
+            kind: Kind::Function,
+            node: None,
+            params: Vec::new(),
+            param_types: Vec::new(),
+            results,
+            height: 0,
+            outside,
+        };
+        Body { indices, build, locals, stack: Vec::new(), frames: vec![function], dead: None }
+    }
+
+    /// Takes the next instruction in. The module is valid.
+    pub(super) fn take(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
+        if self.dead.is_some() {
+            self.pass_over(operator);
+            return Ok(());
+        }
+        if let Some((code, attr)) = plain::of_operator(operator) {
+            self.plain(code, attr);
+            return Ok(());
+        }
+        if let Some((code, ty, memarg)) = plain::of_access(operator) {
+            return self.access(code, ty, memarg, offset);
+        }
+        self.other(operator, offset)
+    }
+
+    /// Nothing comes here: only blocks are counted.
+    fn pass_over(&mut self, operator: &Operator<'_>) {
+        let Some(depth) = &mut self.dead else { return };
+        match operator {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => *depth += 1,
+            Operator::End if *depth > 0 => *depth -= 1,
+            Operator::End => self.end(),
+            Operator::Else if *depth == 0 => self.otherwise(),
+            _ => {}
+        }
+    }
+
+    fn other(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
+        let unsupported = || ImportError::unsupported(format!("the instruction {operator:?}"), offset);
+        match *operator {
+            Operator::Nop => {}
+            Operator::Unreachable => {
+                self.build.unreachable();
+                self.die();
+            }
+            Operator::Block { blockty } => self.open(Kind::Block, blockty, offset)?,
+            Operator::Loop { blockty } => self.open(Kind::Loop, blockty, offset)?,
+            Operator::If { blockty } => self.open_if(blockty, offset)?,
+            Operator::Else => self.otherwise(),
+            Operator::End => self.end(),
+            Operator::Br { relative_depth } => {
+                let (exit, types) = self.label(relative_depth);
+                let values = self.pop_typed(&types);
+                self.build.exit(exit, values);
+                self.die();
+            }
+            Operator::BrIf { relative_depth } => self.branch_if(relative_depth),
+            Operator::BrTable { ref targets } => self.switch(targets)?,
+            Operator::Return => {
+                let types = self.frames[0].results.clone();
+                let values = self.pop_typed(&types);
+                self.build.ret(values);
+                self.die();
+            }
+            Operator::Call { function_index } => {
+                let (of, signature) = self.indices.function(function_index);
+                let (of, signature) = (of, signature.clone());
+                let arguments = self.pop_typed(&signature.params);
+                let call = self.build.call(of, arguments);
+                self.push_all(call, &signature.results);
+            }
+            Operator::CallIndirect { type_index, table_index } => {
+                let signature = self.indices.signature(type_index).clone();
+                let index = self.pop_as(&Type::I32);
+                let arguments = self.pop_typed(&signature.params);
+                let attr = Attr::Indirect(self.indices.table(table_index), signature.clone().into());
+                let inputs = std::iter::once(index).chain(arguments);
+                let call = self.build.op(Opcode::CallIndirect, attr, inputs);
+                self.push_all(call, &signature.results);
+            }
+            Operator::Drop => {
+                self.pop();
+            }
+            Operator::Select => {
+                let condition = self.pop_condition();
+                let (b, a) = (self.pop(), self.pop());
+                // Two truth values stay such.
+                let ty = if a.ty == b.ty { a.ty.clone() } else { Type::I32 };
+                self.select(condition, a, b, ty);
+            }
+            Operator::TypedSelect { ty } => {
+                let ty = value_type(ty).ok_or_else(unsupported)?;
+                let condition = self.pop_condition();
+                let (b, a) = (self.pop(), self.pop());
+                self.select(condition, a, b, ty);
+            }
+            Operator::LocalGet { local_index } => self.get(local_index),
+            Operator::LocalSet { local_index } => self.set(local_index),
+            Operator::LocalTee { local_index } => {
+                self.set(local_index);
+                self.get(local_index);
+            }
+            Operator::GlobalGet { global_index } => {
+                let (of, ty) = self.indices.global(global_index);
+                let ty = ty.clone();
+                let node = self.build.op(Opcode::GlobalGet, Attr::Variable(of), [None::<Source>; 0]);
+                self.push(node.into(), ty);
+            }
+            Operator::GlobalSet { global_index } => {
+                let (of, ty) = self.indices.global(global_index);
+                let ty = ty.clone();
+                let value = self.pop_as(&ty);
+                self.build.op(Opcode::GlobalSet, Attr::Variable(of), [value]);
+            }
+            Operator::I32Const { value } => self.constant(Const::I32(value)),
+            Operator::I64Const { value } => self.constant(Const::I64(value)),
+            Operator::F32Const { value } => self.constant(Const::F32(value.bits())),
+            Operator::F64Const { value } => self.constant(Const::F64(value.bits())),
+            Operator::I32Extend8S => self.extend(Scalar::I32, Scalar::I8),
+            Operator::I32Extend16S => self.extend(Scalar::I32, Scalar::I16),
+            Operator::I64Extend8S => self.extend(Scalar::I64, Scalar::I8),
+            Operator::I64Extend16S => self.extend(Scalar::I64, Scalar::I16),
+            Operator::I64Extend32S => self.extend(Scalar::I64, Scalar::I32),
+            Operator::MemorySize { .. } => self.special(Opcode::MemorySize, Attr::None, &[], Some(Type::I32)),
+            Operator::MemoryGrow { .. } => {
+                self.special(Opcode::MemoryGrow, Attr::None, &[Type::I32], Some(Type::I32));
+            }
+            Operator::MemoryCopy { .. } => self.special(Opcode::MemoryCopy, Attr::None, THREE, None),
+            Operator::MemoryFill { .. } => self.special(Opcode::MemoryFill, Attr::None, THREE, None),
+            Operator::MemoryInit { data_index, .. } => {
+                let data = self.indices.data(data_index);
+                self.special(Opcode::MemoryInit, Attr::Variable(data), THREE, None);
+            }
+            Operator::DataDrop { data_index } => {
+                let data = self.indices.data(data_index);
+                self.special(Opcode::DataDrop, Attr::Variable(data), &[], None);
+            }
+            _ => return Err(unsupported()),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, source: Source, ty: Type) {
+        self.stack.push(Operand { source, ty });
+    }
+
+    fn push_all(&mut self, node: NodeRef, types: &[Type]) {
+        let outputs = (0u16..)
+            .zip(types)
+            .map(|(port, ty)| Operand { source: Source::Node(node, port), ty: ty.clone() });
+        self.stack.extend(outputs);
+    }
+
+    fn pop(&mut self) -> Operand {
+        self.stack.pop().expect("a valid module has the operands of its instructions")
+    }
+
+    /// The topmost operand as a value of a type: a truth value becomes a number.
+    fn pop_as(&mut self, ty: &Type) -> Source {
+        let operand = self.pop();
+        self.convert(operand, ty)
+    }
+
+    fn pop_typed(&mut self, types: &[Type]) -> Vec<Source> {
+        let operands = self.stack.split_off(self.stack.len() - types.len());
+        operands.into_iter().zip(types).map(|(operand, ty)| self.convert(operand, ty)).collect()
+    }
+
+    fn convert(&mut self, operand: Operand, ty: &Type) -> Source {
+        match (&operand.ty, ty) {
+            (&Type::BOOL, &Type::I32) => {
+                self.widen(Opcode::ExtendU, Scalar::Bool, Scalar::I32, operand.source)
+            }
+            _ => operand.source,
+        }
+    }
+
+    fn widen(&mut self, code: Opcode, from: Scalar, to: Scalar, value: Source) -> Source {
+        self.build.op(code, Attr::Convert(from, to), [value]).into()
+    }
+
+    fn pop_condition(&mut self) -> Source {
+        let operand = self.pop();
+        if operand.ty == Type::BOOL {
+            return operand.source;
+        }
+        let zero = self.build.i32(0);
+        self.build.scalar(Opcode::Ne, Scalar::I32, [operand.source, zero])
+    }
+
+    fn constant(&mut self, value: Const) {
+        let ty = value.ty();
+        let source = self.build.constant(value);
+        self.push(source, ty);
+    }
+
+    /// An operator that takes and gives scalars, as the op table says.
+    fn plain(&mut self, code: Opcode, attr: Attr) {
+        let (first, second) = match attr {
+            Attr::Scalar(of) => (of, of),
+            Attr::Convert(from, to) => (from, to),
+            _ => return,
+        };
+        let inputs = self.pop_typed(&vec![Type::from(first); code.spec().inputs.len()]);
+        let result = match code.spec().outputs[0].ty {
+            PortType::Is(scalar) => scalar,
+            _ => second,
+        };
+        let node = self.build.op(code, attr, inputs);
+        self.push(node.into(), result.into());
+    }
+
+    fn access(
+        &mut self,
+        code: Opcode,
+        ty: Scalar,
+        memarg: wasmparser::MemArg,
+        offset: u64,
+    ) -> Result<(), ImportError> {
+        let Ok(constant) = u32::try_from(memarg.offset) else {
+            return Err(ImportError::unsupported("an offset of more than 32 bits".to_owned(), offset));
+        };
+        let attr = Attr::Memory(MemArg { ty, offset: constant, align_log2: memarg.align });
+        if code.spec().outputs.is_empty() {
+            self.special(code, attr, &[Type::I32, ty.into()], None);
+        } else {
+            self.special(code, attr, &[Type::I32], Some(ty.into()));
+        }
+        Ok(())
+    }
+
+    fn special(&mut self, code: Opcode, attr: Attr, inputs: &[Type], output: Option<Type>) {
+        let inputs = self.pop_typed(inputs);
+        let node = self.build.op(code, attr, inputs);
+        if let Some(ty) = output {
+            self.push(node.into(), ty);
+        }
+    }
+
+    /// Keeps the lower part of an integer and copies its sign.
+    fn extend(&mut self, of: Scalar, part: Scalar) {
+        let value = self.pop_as(&of.into());
+        let lower = self.widen(Opcode::Wrap, of, part, value);
+        let wide = self.widen(Opcode::ExtendS, part, of, lower);
+        self.push(wide, of.into());
+    }
+
+    fn select(&mut self, condition: Source, a: Operand, b: Operand, ty: Type) {
+        let inputs = [condition, self.convert(a, &ty), self.convert(b, &ty)];
+        let node = self.build.op(Opcode::Select, Attr::Type(ty.clone()), inputs);
+        self.push(node.into(), ty);
+    }
+
+    fn get(&mut self, local: u32) {
+        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let source = match cell {
+            Cell::Param(index) => self.build.param(index),
+            Cell::Variable(of) => self.build.var_get(of),
+        };
+        self.push(source, ty);
+    }
+
+    fn set(&mut self, local: u32) {
+        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let value = self.pop_as(&ty);
+        if let Cell::Variable(of) = cell {
+            self.build.var_set(of, value);
+        }
+    }
+
+    fn block_types(&self, of: BlockType, offset: u64) -> Result<Signature, ImportError> {
+        Ok(match of {
+            BlockType::Empty => Signature::default(),
+            BlockType::Type(ty) => {
+                let ty = value_type(ty)
+                    .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
+                Signature { params: Vec::new(), results: vec![ty] }
+            }
+            BlockType::FuncType(index) => self.indices.signature(index).clone(),
+        })
+    }
+
+    fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
+        let Signature { params, results } = self.block_types(of, offset)?;
+        let values = self.pop_typed(&params);
+        let height = self.stack.len();
+        let owner = match kind {
+            Kind::Loop => {
+                let named = (0u32..).zip(params.iter().zip(&values));
+                let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
+                self.build.loop_(None, named.collect::<Vec<_>>(), results.clone())
+            }
+            _ => self.build.block(None, results.clone()),
+        };
+        let outside = (self.build.place().0, Some(owner.node));
+        self.enter(owner.regions[0]);
+        let inside = |(index, (ty, value)): (u16, (&Type, Source))| Operand {
+            source: if kind == Kind::Loop { Source::RegionParam(owner.regions[0], index) } else { value },
+            ty: ty.clone(),
+        };
+        self.stack.extend((0u16..).zip(params.iter().zip(values)).map(inside));
+        let (node, param_types) = (Some(owner.node), params);
+        self.frames.push(Frame { kind, node, params: Vec::new(), param_types, results, height, outside });
+        Ok(())
+    }
+
+    fn open_if(&mut self, of: BlockType, offset: u64) -> Result<(), ImportError> {
+        let Signature { params, results } = self.block_types(of, offset)?;
+        let condition = self.pop_condition();
+        let values = self.pop_typed(&params);
+        let height = self.stack.len();
+        let owner = self.build.if_(condition, results.clone());
+        let outside = (self.build.place().0, Some(owner.node));
+        self.enter(owner.regions[0]);
+        let taken: Vec<Operand> =
+            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: ty.clone() }).collect();
+        self.stack.extend(taken.iter().cloned());
+        self.frames.push(Frame {
+            kind: Kind::Then(owner.regions[1]),
+            node: Some(owner.node),
+            params: taken,
+            param_types: params,
+            results,
+            height,
+            outside,
+        });
+        Ok(())
+    }
+
+    fn enter(&mut self, region: RegionRef) {
+        self.build.go(region, None).expect("the region was made a moment ago");
+    }
+
+    /// Ends the region that is open, with what it yields, unless nothing comes here.
+    fn finish(&mut self) {
+        if self.dead.take().is_some() {
+            return;
+        }
+        let (results, function) = match self.frames.last() {
+            Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
+            None => return,
+        };
+        let values = self.pop_typed(&results);
+        match function {
+            true => self.build.ret(values),
+            false => self.build.yield_(values),
+        };
+    }
+
+    fn otherwise(&mut self) {
+        self.finish();
+        let Some(frame) = self.frames.last_mut() else { return };
+        let Kind::Then(region) = frame.kind else { return };
+        frame.kind = Kind::Else;
+        self.stack.truncate(frame.height);
+        self.stack.append(&mut frame.params);
+        self.enter(region);
+    }
+
+    fn end(&mut self) {
+        if matches!(self.frames.last(), Some(Frame { kind: Kind::Then(_), .. })) {
+            // Without a second region what came in goes out.
+            self.otherwise();
+        }
+        self.finish();
+        let Some(frame) = self.frames.pop() else { return };
+        self.stack.truncate(frame.height);
+        if let Some(node) = frame.node {
+            let (region, after) = frame.outside;
+            self.build.go(region, after).expect("the block stands there");
+            self.push_all(node, &frame.results);
+        }
+    }
+
+    /// Nothing comes here until the block ends.
+    fn die(&mut self) {
+        self.dead = Some(0);
+    }
+
+    /// Where a branch goes, and what it takes along.
+    fn label(&self, depth: u32) -> (Exit, Vec<Type>) {
+        let frame = &self.frames[self.frames.len() - 1 - depth as usize];
+        match (frame.kind, frame.node) {
+            (Kind::Loop, Some(node)) => (Exit::Continue(node), frame.param_types.clone()),
+            (_, Some(node)) => (Exit::Break(node), frame.results.clone()),
+            (_, None) => (Exit::Return, frame.results.clone()),
+        }
+    }
+
+    fn branch_if(&mut self, depth: u32) {
+        let condition = self.pop_condition();
+        let (exit, types) = self.label(depth);
+        let values = self.pop_typed(&types);
+        self.stack.extend(
+            values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: ty.clone() }),
+        );
+        match exit {
+            Exit::Break(target) => {
+                self.build.break_if(target, condition, values);
+            }
+            Exit::Continue(target) => {
+                self.build.continue_if(target, condition, values);
+            }
+            Exit::Return => {
+                let owner = self.build.if_(condition, Vec::new());
+                self.build.within(owner.regions[0], |build| build.ret(values));
+                self.build.within(owner.regions[1], |build| build.yield_([]));
+            }
+        }
+    }
+
+    fn switch(&mut self, targets: &BrTable<'_>) -> Result<(), ImportError> {
+        let index = self.pop_as(&Type::I32);
+        let mut exits = Vec::with_capacity(targets.len() as usize + 1);
+        for target in targets.targets() {
+            exits.push(self.label(target?).0);
+        }
+        let (last, types) = self.label(targets.default());
+        exits.push(last);
+        let values = self.pop_typed(&types);
+        self.build.br_switch(index, exits, values);
+        self.die();
+        Ok(())
+    }
+}
+
+const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];

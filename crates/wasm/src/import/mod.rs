@@ -1,0 +1,407 @@
+//! A WebAssembly module becomes a program.
+
+mod body;
+mod names;
+mod read;
+
+use lmlang_ir::builder::Builder;
+use lmlang_ir::{
+    Const, FuncRef, FunctionHead, Import, ModuleRef, Name, Param, Program, RefAllocator, Signature, Storage,
+    StorageKind, Type, VarRef,
+};
+use thiserror::Error;
+use wasmparser::{
+    BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, ValType,
+    Validator, WasmFeatures,
+};
+use wast::Wat;
+use wast::parser::{self, ParseBuffer};
+
+use self::body::{Body, Cell, Locals};
+use self::names::Unique;
+use self::read::Read;
+
+/// Why a module is not taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ImportError {
+    /// It is no valid module.
+    #[error("not a WebAssembly module: {message} (byte {offset})")]
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+        /// The byte where.
+        offset: u64,
+    },
+    /// The text is no module.
+    #[error("not the text of a WebAssembly module: {message} (line {line}, column {column})")]
+    Text {
+        /// What is wrong with it.
+        message: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// It is valid and has something that programs do not have.
+    #[error("{what} is not supported (byte {offset})")]
+    Unsupported {
+        /// What it has.
+        what: String,
+        /// The byte where.
+        offset: u64,
+    },
+}
+
+impl ImportError {
+    fn unsupported(what: impl Into<String>, offset: u64) -> ImportError {
+        ImportError::Unsupported { what: what.into(), offset }
+    }
+}
+
+impl From<BinaryReaderError> for ImportError {
+    fn from(error: BinaryReaderError) -> ImportError {
+        ImportError::Invalid { message: error.message().to_owned(), offset: error.offset() }
+    }
+}
+
+/// What modules may have: all of core 2.0 but vectors.
+fn features() -> WasmFeatures {
+    WasmFeatures::WASM2.difference(WasmFeatures::SIMD)
+}
+
+/// The binary form of a module that is given as text.
+///
+/// # Errors
+///
+/// A text that is none, with line and column.
+pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
+    let encode = || parser::parse::<Wat<'_>>(&ParseBuffer::new(text)?)?.encode();
+    encode().map_err(|error| {
+        let (line, column) = error.span().linecol_in(text);
+        ImportError::Text { message: error.message(), line: line + 1, column: column + 1 }
+    })
+}
+
+/// The program that a binary module is.
+///
+/// # Errors
+///
+/// What is no valid module, or has something that programs do not have.
+pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportError> {
+    Validator::new_with_features(features()).validate_all(module)?;
+    let read = Read::of(module)?;
+    let mut program = Program::new();
+    let mut build = Builder::new(&mut program, refs);
+    let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
+    let indices = declare(&mut build, home, &read)?;
+    for (index, body) in read.bodies.iter().enumerate() {
+        translate(&mut build, &indices, &read, read.imported_functions + index, body)?;
+    }
+    Ok(program)
+}
+
+/// What the indices of a module name.
+#[derive(Debug, Default)]
+struct Indices {
+    types: Vec<Signature>,
+    functions: Vec<(FuncRef, u32)>,
+    globals: Vec<(VarRef, Type)>,
+    tables: Vec<VarRef>,
+    data: Vec<VarRef>,
+}
+
+impl Indices {
+    fn signature(&self, index: u32) -> &Signature {
+        &self.types[index as usize]
+    }
+
+    fn function(&self, index: u32) -> (FuncRef, &Signature) {
+        let (of, ty) = self.functions[index as usize];
+        (of, self.signature(ty))
+    }
+
+    fn global(&self, index: u32) -> (VarRef, &Type) {
+        let (of, ty) = &self.globals[index as usize];
+        (*of, ty)
+    }
+
+    fn table(&self, index: u32) -> VarRef {
+        self.tables[index as usize]
+    }
+
+    fn data(&self, index: u32) -> VarRef {
+        self.data[index as usize]
+    }
+}
+
+fn value_type(of: ValType) -> Option<Type> {
+    Some(match of {
+        ValType::I32 => Type::I32,
+        ValType::I64 => Type::I64,
+        ValType::F32 => Type::F32,
+        ValType::F64 => Type::F64,
+        ValType::Ref(of) if of == wasmparser::RefType::FUNCREF => Type::FuncRef,
+        ValType::Ref(of) if of == wasmparser::RefType::EXTERNREF => Type::ExternRef,
+        ValType::V128 | ValType::Ref(_) => return None,
+    })
+}
+
+fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
+    value_type(of).ok_or_else(|| ImportError::unsupported(format!("the type `{of}`"), offset))
+}
+
+/// Makes everything but the bodies.
+fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<Indices, ImportError> {
+    let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
+    let mut unique = Unique::default();
+    for (index, function) in (0u32..).zip(&read.functions) {
+        let signature = indices.signature(function.of).clone();
+        let name = read.names.functions.get(&index).cloned();
+        let name = name.or_else(|| function.exports.first().cloned());
+        let name = name.or_else(|| function.import.as_ref().map(|import| import.name.clone()));
+        let name = unique.name(name.unwrap_or_else(|| format!("func{index}").into()));
+        let locals = read.names.locals.get(&index);
+        let mut params = Unique::default();
+        let param = |(at, ty): (u32, &Type)| Param {
+            name: params
+                .name(locals.and_then(|of| of.get(&at).cloned()).unwrap_or_else(|| format!("p{at}").into())),
+            ty: ty.clone(),
+        };
+        let head = FunctionHead {
+            import: function.import.clone(),
+            exports: function.exports.clone(),
+            start: read.start == Some(index),
+            ..FunctionHead::new(
+                name,
+                home,
+                (0u32..).zip(&signature.params).map(param).collect(),
+                signature.results,
+            )
+        };
+        indices.functions.push((build.declare(head), function.of));
+    }
+    let mut storage = |build: &mut Builder<'_>, name: Option<&Name>, other: String, of: Made| {
+        let name = name.cloned().or_else(|| of.exports.first().cloned());
+        let name = name.or_else(|| of.import.as_ref().map(|import| import.name.clone()));
+        let name = unique.name(name.unwrap_or_else(|| other.into()));
+        let made = build.storage(home, name, of.kind);
+        if !of.exports.is_empty() || of.import.is_some() {
+            let was = build.program.storage(made).cloned();
+            if let Some(was) = was {
+                let now = Storage { exports: of.exports, import: of.import, ..was };
+                build.program.set_storage(made, now).expect("it was made a moment ago");
+            }
+        }
+        made
+    };
+    for (index, memory) in (0u32..).zip(&read.memories) {
+        let offset = memory.offset;
+        let pages = |of: u64| {
+            u32::try_from(of).map_err(|_| ImportError::unsupported("a memory of this size", offset))
+        };
+        let kind = StorageKind::Memory {
+            pages: pages(memory.of.initial)?,
+            max_pages: memory.of.maximum.map(pages).transpose()?,
+        };
+        let made = Made { kind, import: memory.import.clone(), exports: memory.exports.clone() };
+        storage(build, read.names.memories.get(&index), format!("memory{index}"), made);
+    }
+    for (index, global) in (0u32..).zip(&read.globals) {
+        let (of, initial) = &global.of;
+        let ty = typed(of.content_type, global.offset)?;
+        let initial = match initial {
+            Some(initial) => constant(initial, global.offset)?,
+            None => zero(&ty),
+        };
+        let kind = StorageKind::Global { ty: ty.clone(), mutable: of.mutable, initial };
+        let made = Made { kind, import: global.import.clone(), exports: global.exports.clone() };
+        let made = storage(build, read.names.globals.get(&index), format!("global{index}"), made);
+        indices.globals.push((made, ty));
+    }
+    let tables = entries(read, &indices)?;
+    for ((index, table), entries) in (0u32..).zip(&read.tables).zip(tables) {
+        let offset = table.offset;
+        if table.of.element_type != wasmparser::RefType::FUNCREF {
+            return Err(ImportError::unsupported("a table of other references than functions", offset));
+        }
+        let max = table.of.maximum.map(u32::try_from).transpose();
+        let max = max.map_err(|_| ImportError::unsupported("a table of this size", offset))?;
+        let made = Made {
+            kind: StorageKind::Table { entries, max },
+            import: table.import.clone(),
+            exports: table.exports.clone(),
+        };
+        let made = storage(build, read.names.tables.get(&index), format!("table{index}"), made);
+        indices.tables.push(made);
+    }
+    for (index, data) in (0u32..).zip(&read.data) {
+        let at = data.range.start;
+        let offset = match &data.kind {
+            DataKind::Passive => None,
+            DataKind::Active { offset_expr, .. } => Some(address(offset_expr, at)?),
+        };
+        let made = Made {
+            kind: StorageKind::Data { offset, bytes: data.data.into() },
+            import: None,
+            exports: Vec::new(),
+        };
+        indices.data.push(storage(build, read.names.data.get(&index), format!("data{index}"), made));
+    }
+    Ok(indices)
+}
+
+struct Made {
+    kind: StorageKind,
+    import: Option<Import>,
+    exports: Vec<Name>,
+}
+
+/// Most entries of a table at the start.
+const MOST_ENTRIES: u64 = 10_000_000;
+
+/// The entries of each table at the start, from the segments that are put there.
+fn entries(read: &Read<'_>, indices: &Indices) -> Result<Vec<Vec<Option<FuncRef>>>, ImportError> {
+    let mut tables = Vec::with_capacity(read.tables.len());
+    for table in &read.tables {
+        if table.of.initial > MOST_ENTRIES {
+            let what = format!("a table of more than {MOST_ENTRIES} entries");
+            return Err(ImportError::unsupported(what, table.offset));
+        }
+        tables.push(vec![None; table.of.initial as usize]);
+    }
+    for element in &read.elements {
+        let at = element.range.start;
+        let ElementKind::Active { table_index, offset_expr } = &element.kind else {
+            // What is only declared says nothing that the nodes do not say.
+            if matches!(element.kind, ElementKind::Declared) {
+                continue;
+            }
+            return Err(ImportError::unsupported("a passive element segment", at));
+        };
+        let offset = address(offset_expr, at)? as usize;
+        let items = match &element.items {
+            ElementItems::Functions(functions) => {
+                let functions = functions.clone().into_iter();
+                let found = functions.map(|index| Ok(Some(indices.function(index?).0)));
+                found.collect::<Result<Vec<_>, BinaryReaderError>>()?
+            }
+            ElementItems::Expressions(_, expressions) => {
+                let mut items = Vec::new();
+                for expression in expressions.clone() {
+                    items.push(item(&expression?, indices, at)?);
+                }
+                items
+            }
+        };
+        let table = &mut tables[table_index.unwrap_or(0) as usize];
+        let place = table.get_mut(offset..).and_then(|rest| rest.get_mut(..items.len()));
+        let place = place
+            .ok_or_else(|| ImportError::unsupported("an element segment that does not fit its table", at))?;
+        place.copy_from_slice(&items);
+    }
+    Ok(tables)
+}
+
+/// The only instruction of a constant expression, but for the one that ends it.
+fn single<'a>(of: &ConstExpr<'a>, at: u64) -> Result<Operator<'a>, ImportError> {
+    let mut operators = of.get_operators_reader();
+    let first = operators.read()?;
+    match operators.read()? {
+        Operator::End => Ok(first),
+        _ => Err(ImportError::unsupported("a constant expression of several instructions", at)),
+    }
+}
+
+fn item(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Option<FuncRef>, ImportError> {
+    match single(of, at)? {
+        Operator::RefFunc { function_index } => Ok(Some(indices.function(function_index).0)),
+        Operator::RefNull { .. } => Ok(None),
+        other => Err(ImportError::unsupported(format!("the element {other:?}"), at)),
+    }
+}
+
+fn constant(of: &ConstExpr<'_>, at: u64) -> Result<Const, ImportError> {
+    Ok(match single(of, at)? {
+        Operator::I32Const { value } => Const::I32(value),
+        Operator::I64Const { value } => Const::I64(value),
+        Operator::F32Const { value } => Const::F32(value.bits()),
+        Operator::F64Const { value } => Const::F64(value.bits()),
+        Operator::RefNull { .. } => Const::Unit,
+        other => return Err(ImportError::unsupported(format!("the first value {other:?}"), at)),
+    })
+}
+
+fn address(of: &ConstExpr<'_>, at: u64) -> Result<u32, ImportError> {
+    match single(of, at)? {
+        Operator::I32Const { value } => Ok(value.cast_unsigned()),
+        other => Err(ImportError::unsupported(format!("the offset {other:?}"), at)),
+    }
+}
+
+fn zero(of: &Type) -> Const {
+    match *of {
+        Type::I32 => Const::I32(0),
+        Type::I64 => Const::I64(0),
+        Type::F32 => Const::F32(0),
+        Type::F64 => Const::F64(0),
+        _ => Const::Unit,
+    }
+}
+
+/// Makes the body of a function.
+fn translate(
+    build: &mut Builder<'_>,
+    indices: &Indices,
+    read: &Read<'_>,
+    index: usize,
+    body: &FunctionBody<'_>,
+) -> Result<(), ImportError> {
+    let (of, signature) = indices.function(index as u32);
+    let (params, results) = (&signature.params, signature.results.clone());
+    let written = written(body, params.len())?;
+    let names = read.names.locals.get(&(index as u32));
+    let mut build = build.open(of).expect("the function was declared");
+    let mut locals = Locals { names, ..Locals::default() };
+    for (at, ty) in (0u16..).zip(params) {
+        let cell = match written[usize::from(at)] {
+            false => Cell::Param(at),
+            true => {
+                let name = names.and_then(|of| of.get(&u32::from(at)));
+                let of = build.variable(name.map(|name| format!("{name}_var").into()), ty.clone());
+                build.var_set(of, build.param(at));
+                Cell::Variable(of)
+            }
+        };
+        locals.cells.insert(at.into(), cell);
+        locals.ends.push((u32::from(at) + 1, ty.clone()));
+    }
+    let mut reader = body.get_locals_reader()?;
+    let mut end = params.len() as u32;
+    for _ in 0..reader.get_count() {
+        let offset = reader.original_position();
+        let (count, ty) = reader.read()?;
+        end += count;
+        locals.ends.push((end, typed(ty, offset)?));
+    }
+    let mut translated = Body::new(indices, build, locals, results);
+    let mut operators = body.get_operators_reader()?;
+    while !operators.eof() {
+        let (operator, offset) = operators.read_with_offset()?;
+        translated.take(&operator, offset)?;
+    }
+    Ok(())
+}
+
+/// Which parameters are written to.
+fn written(body: &FunctionBody<'_>, params: usize) -> Result<Vec<bool>, ImportError> {
+    let mut written = vec![false; params];
+    let mut operators = body.get_operators_reader()?;
+    while !operators.eof() {
+        if let Operator::LocalSet { local_index } | Operator::LocalTee { local_index } = operators.read()?
+            && let Some(found) = written.get_mut(local_index as usize)
+        {
+            *found = true;
+        }
+    }
+    Ok(written)
+}

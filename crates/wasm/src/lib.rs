@@ -1,0 +1,25 @@
+//! WebAssembly in and out.
+//!
+//! A module becomes a program of one lmlang module: its functions, globals, memory, tables and segments are entities, its
+//! instructions nodes in the same order, its locals variables, its blocks regions. The way back keeps that order, so that
+//! what was not changed comes out much as it went in.
+//!
+//! Read `plain` (what is the same on both sides), `import` and its `body`, then `export` and its `body`.
+
+#![forbid(unsafe_code)]
+
+mod export;
+mod import;
+mod plain;
+
+pub use export::{ExportError, ExportOptions, export};
+pub use import::{ImportError, binary, import};
+
+/// The text form of WebAssembly for a binary module.
+///
+/// # Errors
+///
+/// What is no module, in words.
+pub fn print(module: &[u8]) -> Result<String, String> {
+    wasmprinter::print_bytes(module).map_err(|error| format!("{error:#}"))
+}

@@ -1,0 +1,101 @@
+//! What is no module, and what programs do not have.
+
+use lmlang_ir::text::{Detail, print_program};
+use lmlang_ir::{Program, RefAllocator};
+use lmlang_wasm::{ImportError, binary, import};
+
+fn read(text: &str) -> Result<Program, ImportError> {
+    import(&binary(text)?, &mut RefAllocator::starting_at(1))
+}
+
+fn refused(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+/// The text without refs.
+fn shown(text: &str) -> String {
+    print_program(&read(text).unwrap(), Detail::Summary)
+}
+
+#[test]
+fn what_is_no_module_is_refused_with_the_place() {
+    let refused_bytes =
+        |module: &[u8]| import(module, &mut RefAllocator::starting_at(1)).unwrap_err().to_string();
+    assert_eq!(refused_bytes(b""), "not a WebAssembly module: unexpected end-of-file (byte 0)");
+    assert!(refused_bytes(b"junk").starts_with("not a WebAssembly module: magic header not detected"));
+    assert_eq!(
+        refused("(module\n  (func (result i32) i64.const 1))"),
+        "not a WebAssembly module: type mismatch: expected i32, found i64 (byte 26)"
+    );
+    assert_eq!(
+        refused("(module\n  (func $f)\n  (export \"f\" (func $g)))"),
+        "not the text of a WebAssembly module: unknown func: failed to find name `$g` (line 3, column 21)"
+    );
+}
+
+#[test]
+fn what_programs_do_not_have_is_unsupported() {
+    let unsupported = |text: &str, what: &str| match read(text).unwrap_err() {
+        ImportError::Unsupported { what: found, offset } => {
+            assert!(found.starts_with(what) && offset > 0, "{found} (byte {offset})");
+        }
+        other => panic!("{other}"),
+    };
+    unsupported("(module (table 1 externref))", "a table of other references than functions");
+    unsupported("(module (func) (elem func 0))", "a passive element segment");
+    unsupported(
+        "(module (import \"m\" \"g\" (global i32)) (memory 1) (data (global.get 0) \"\"))",
+        "the offset",
+    );
+    unsupported(
+        "(module (table 1 funcref) (func) (elem (i32.const 1) 0))",
+        "an element segment that does not fit",
+    );
+    unsupported("(module (table 4000000000 funcref))", "a table of more than");
+    unsupported(
+        "(module (table 1 funcref) (func (table.copy (i32.const 0) (i32.const 0) (i32.const 0))))",
+        "the instruction",
+    );
+}
+
+#[test]
+fn locals_that_nobody_uses_cost_nothing() {
+    let locals = "(local i32) ".repeat(40_000);
+    let functions = format!("(func {locals})").repeat(20);
+    let program = read(&format!("(module {functions})")).unwrap();
+    assert!(program.functions().all(|(_, function)| function.body().variables().count() == 0));
+}
+
+#[test]
+fn blocks_may_be_nested_deeply() {
+    let (depth, mut text) = (3_000, String::from("(module (func (result i32) "));
+    text.push_str(&"block (result i32) ".repeat(depth));
+    text.push_str("i32.const 7 ");
+    text.push_str(&"end ".repeat(depth));
+    text.push_str("))");
+    let program = read(&text).unwrap();
+    assert_eq!(program.functions().map(|(_, function)| function.body().counts().regions).sum::<u64>(), 3_001);
+}
+
+#[test]
+fn names_come_from_the_module() {
+    let text = shown(
+        r#"(module $lib
+          (import "env" "log" (func $log (param $what i32)))
+          (global $count (export "count") (mut i32) (i32.const 3))
+          (func $f1 (param $a i32) (result i32) (local $b i32)
+            (local.set $b (local.get $a)) (call $log (local.get $b)) (global.get $count))
+          (func (export "twice") (export "again") (result i32) (call $f1 (i32.const 1)))
+          (start $go) (func $go))"#,
+    );
+    for line in [
+        "module lib",
+        "export \"count\" global mut count: i32 = 3",
+        "import \"env\" \"log\" func log (what: i32) -> ()",
+        "func f1_ (a: i32) -> (i32)",
+        "export \"twice\" export \"again\" func twice () -> (i32)",
+        "start func go () -> ()",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
