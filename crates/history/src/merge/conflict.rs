@@ -6,11 +6,11 @@ use std::{fmt, iter};
 use lmlang_ir::text::{
     Detail, print_contract, print_function, print_node, print_storage, print_type, print_type_name,
 };
-use lmlang_ir::{Body, ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner};
+use lmlang_ir::{ModuleRef, NodeRef, Place, Program, Ref, RefKind, RegionOwner};
 
 use super::Side;
 use super::change::Change;
-use super::settle::{Clash, entity};
+use super::settle::{Clash, entity, fills};
 use crate::edit::{Edit, FunctionEdit};
 use crate::footprint::{Collision, Part, Touch};
 
@@ -117,30 +117,29 @@ pub(super) fn conflicts(
         });
         let over: BTreeSet<&Collision> = clashes.iter().map(|clash| &clash.over).collect();
         let over: Vec<Collision> = over.into_iter().cloned().collect();
-        let docs = over.iter().any(|one| matches!(one, Collision::Touch(Touch::Part(_, Part::Doc))));
+        let is_doc = |touch: &Touch| matches!(touch, Touch::Part(_, Part::Doc));
+        let docs = edits.iter().flatten().any(|change| change.print.writes.iter().any(is_doc));
         let text = |program: &Program, of: Ref| match docs {
             true => documented(program, of),
             false => text(program, of),
         };
-        let parts = match kind {
+        let parts: Vec<Ref> = match kind {
             ConflictKind::EditedAndRemoved => {
-                let subjects = edits.iter().flatten().map(|change| change.edit.subject());
-                subjects.filter(|subject| *subject != of).collect()
+                subjects(edits.iter().flatten()).into_iter().filter(|subject| *subject != of).collect()
             }
-            ConflictKind::BothAdded => differing(programs, of),
+            ConflictKind::BothAdded => differing(programs, of).into_iter().collect(),
+            ConflictKind::SamePlace => standing(base, of),
             ConflictKind::BothEdited
             | ConflictKind::BothMoved
             | ConflictKind::UsedAndRemoved
             | ConflictKind::SignatureAndUse
-            | ConflictKind::NameTaken
-            | ConflictKind::SamePlace => BTreeSet::new(),
+            | ConflictKind::NameTaken => Vec::new(),
         };
         let whole = |program: &Program| text(program, of).map(|head| with_parts(program, of, head, &parts));
         let stands = |program: &Program, edits: &[&Change]| match kind {
             // The entities are different ones.
             ConflictKind::NameTaken | ConflictKind::SamePlace => {
-                let subjects: BTreeSet<Ref> = edits.iter().map(|change| change.edit.subject()).collect();
-                let texts: Vec<String> = subjects.into_iter().filter_map(|of| text(program, of)).collect();
+                let texts = texts(program, subjects(edits.iter()));
                 (!texts.is_empty()).then(|| texts.join("\n"))
             }
             ConflictKind::BothEdited
@@ -153,7 +152,7 @@ pub(super) fn conflicts(
         let [ours, theirs] = [0, 1].map(|side| stands(programs[side], &edits[side]));
         let message = match kind == ConflictKind::BothAdded && alike(programs, of) {
             true => placed_apart(of, &edits),
-            false => replaced(base, programs, of, kind).unwrap_or_else(|| message(of, kind, &over, &edits)),
+            false => filled(base, programs, of, kind).unwrap_or_else(|| message(of, kind, &over, &edits)),
         };
         let takers = match kind {
             ConflictKind::NameTaken => edits.each_ref().map(|edits| takers(edits)),
@@ -332,20 +331,34 @@ fn message(of: Ref, kind: ConflictKind, over: &[Collision], edits: &[Vec<&Change
     }
 }
 
-/// What is the matter where both sides have another body in the place of a function's.
-fn replaced(base: &Program, programs: [&Program; 2], of: Ref, kind: ConflictKind) -> Option<String> {
+/// What is the matter where both sides have filled a region anew.
+fn filled(base: &Program, programs: [&Program; 2], of: Ref, kind: ConflictKind) -> Option<String> {
     let (ConflictKind::SamePlace, Place::Region(function, region)) = (kind, base.place(of)?) else {
         return None;
     };
     let before = base.function(function)?.body();
-    let is_whole =
-        before.region(region)?.owner == RegionOwner::Function && before.nodes_in(region).next().is_some();
-    let keeps = |program: &Program| {
-        let kept = |now: &Body| now.nodes_in(region).any(|node| before.node(node).is_some());
-        program.function(function).is_none_or(|now| kept(now.body()))
+    let what = match before.region(region)?.owner {
+        RegionOwner::Function => format!("the body of `{function}`"),
+        RegionOwner::Node(_) | RegionOwner::Contract(_) => format!("what stands in `{region}`"),
     };
-    (is_whole && !programs.into_iter().any(keeps))
-        .then(|| format!("both sides replace the body of `{function}`"))
+    let verb = if before.nodes_in(region).next().is_some() { "replace" } else { "write" };
+    programs
+        .into_iter()
+        .all(|program| fills(base, program, function, region))
+        .then(|| format!("both sides {verb} {what}"))
+}
+
+/// The nodes of a region.
+fn standing(program: &Program, of: Ref) -> Vec<Ref> {
+    let Some(Place::Region(function, region)) = program.place(of) else { return Vec::new() };
+    let nodes = program.function(function).into_iter().flat_map(|found| found.body().nodes_in(region));
+    nodes.take(2 * MOST_PARTS + 1).map(Ref::from).collect()
+}
+
+/// What changes are of, each once and in their order.
+fn subjects<'c>(changes: impl Iterator<Item = &'c &'c Change>) -> Vec<Ref> {
+    let mut known = BTreeSet::new();
+    changes.map(|change| change.edit.subject()).filter(|of| known.insert(*of)).collect()
 }
 
 /// What is the matter with something that both sides add alike, and put elsewhere.
@@ -479,16 +492,26 @@ fn is_in(program: &Program, part: Ref, of: Ref) -> bool {
 }
 
 /// The text of an entity with those of some parts that are in it.
-fn with_parts(program: &Program, of: Ref, head: String, parts: &BTreeSet<Ref>) -> String {
-    let mut there = parts.iter().filter(|part| is_in(program, **part, of));
+fn with_parts(program: &Program, of: Ref, head: String, parts: &[Ref]) -> String {
+    let there = parts.iter().copied().filter(|part| is_in(program, *part, of));
+    let texts = texts(program, there);
+    let lines = texts.iter().flat_map(|text| text.lines()).map(|line| format!("  {line}"));
+    iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// The texts of the first of some entities.
+fn texts(program: &Program, parts: impl IntoIterator<Item = Ref>) -> Vec<String> {
+    let mut there = parts.into_iter();
     let first = there.by_ref().take(2 * MOST_PARTS);
-    let texts: Vec<(Ref, String)> = first.filter_map(|part| Some((*part, text(program, *part)?))).collect();
+    let texts: Vec<(Ref, String)> = first.filter_map(|part| Some((part, text(program, part)?))).collect();
     // A constant stands where it is used.
     let inside = |part: Ref| texts.iter().any(|(of, text)| *of != part && makes(text, part));
-    let own: Vec<&String> = texts.iter().filter(|(part, _)| !inside(*part)).map(|(_, text)| text).collect();
-    let lines = own.iter().take(MOST_PARTS).flat_map(|text| text.lines()).map(|line| format!("  {line}"));
-    let rest = (own.len() > MOST_PARTS || there.next().is_some()).then(|| "  ...".to_owned());
-    iter::once(head).chain(lines).chain(rest).collect::<Vec<_>>().join("\n")
+    let own = texts.iter().filter(|(part, _)| !inside(*part)).map(|(_, text)| text.clone());
+    let mut shown: Vec<String> = own.collect();
+    let rest = shown.len() > MOST_PARTS || there.next().is_some();
+    shown.truncate(MOST_PARTS);
+    shown.extend(rest.then(|| "...".to_owned()));
+    shown
 }
 
 /// Tells whether an entity is made in a text: its ref stands there behind `#`.

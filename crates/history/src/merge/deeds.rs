@@ -44,6 +44,12 @@ impl Deeds {
         deeds
     }
 
+    /// Tells whether nobody is told anything but by its values.
+    pub(super) fn is_silent(&self) -> bool {
+        let acts = |conduct: &Conduct| *conduct == Conduct::Acts;
+        !acts(&self.outward) && !self.cells.values().any(acts) && !self.leaves
+    }
+
     /// Tells whether it makes a difference which of two comes first.
     pub(super) fn disturb(&self, other: &Deeds) -> bool {
         let cell = |(of, conduct): (&VarRef, &Conduct)| {

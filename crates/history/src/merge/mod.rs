@@ -10,7 +10,7 @@
 //! parameter of a function, each field of a struct), of different inputs of a node, and of its operator against its
 //! inputs as long as their number stays. What both removed. Nodes that both put into one region: at different places
 //! anyway, at one place if nobody can observe which comes first, as they compute, only read, or write different
-//! variables. Each node goes after the node of the base that its side left before it; if that one is gone or moved,
+//! variables; but for a region that both have filled anew, which is one side's as a whole. Each node goes after the node of the base that its side left before it; if that one is gone or moved,
 //! where it was. What both put into one gap stays together by side, that with the lower ref first, a terminator last.
 //! Fields, variants and cases that both add stand in one list in the same way.
 //!
@@ -25,7 +25,8 @@
 //! * that makes or changes what it reads: a use with the node that gives the value;
 //! * that it is one thing with: a node with its regions, a tree of nodes that goes, nodes with the block they are wrapped
 //!   into, an operator with the inputs that were changed for it;
-//! * in whose place the base needs what it takes away: a variable stays with the node that reads it.
+//! * in whose place the base needs what it takes away: a variable stays with the node that reads it;
+//! * that is all there is to use it, if it only computes: a value that was made for a call goes with the call.
 //!
 //! Where each side is right alone and the two together are not ([`merge_checked`]), taking a side leaves the other one's
 //! changes that are next to the finding: all in the function (type, module, piece of storage) that has it; while it is
@@ -165,7 +166,7 @@ pub fn merge_checked(
     let programs = [ours, theirs];
     let lists = programs.map(|side| changes(base, side));
     let lists: [&[Change]; 2] = [&lists[0], &lists[1]];
-    let sides = Sides::of(programs, lists);
+    let sides = Sides::of(base, programs, lists);
     let clashes = sides.clashes();
     let (mut settled, mut yielding) = (Left::nothing(lists), Yielding::default());
     let mut idle = settle::resolve(&sides, &clashes, resolutions, &mut settled)?;

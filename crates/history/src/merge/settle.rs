@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use lmlang_ir::{Program, Ref};
+use lmlang_ir::{FuncRef, Program, Ref, RegionRef};
 
 use super::change::Change;
 use super::deeds::Deeds;
 use super::{Error, Resolution, Side};
+use crate::edit::{Edit, FunctionEdit};
 use crate::footprint::{Collision, Gap, Touch};
 
 /// One change of each side that cannot both be taken, by position.
@@ -18,6 +19,7 @@ pub(super) struct Clash {
 
 /// The changes of both sides, looked up by what they touch.
 pub(super) struct Sides<'a> {
+    base: &'a Program,
     programs: [&'a Program; 2],
     changes: [&'a [Change]; 2],
     writers: [HashMap<&'a Touch, Vec<usize>>; 2],
@@ -29,7 +31,7 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn of(programs: [&'a Program; 2], changes: [&'a [Change]; 2]) -> Sides<'a> {
+    pub(super) fn of(base: &'a Program, programs: [&'a Program; 2], changes: [&'a [Change]; 2]) -> Sides<'a> {
         let by_touch = |list: &'a [Change], touches: &dyn Fn(&'a Change) -> Vec<&'a Touch>| {
             let mut map: HashMap<&'a Touch, Vec<usize>> = HashMap::new();
             for (at, change) in list.iter().enumerate() {
@@ -45,6 +47,7 @@ impl<'a> Sides<'a> {
             map
         };
         Sides {
+            base,
             programs,
             changes,
             writers: changes.map(|list| by_touch(list, &|change| change.print.writes.iter().collect())),
@@ -108,13 +111,15 @@ impl<'a> Sides<'a> {
         // Two that collide anyway cannot both be there.
         let known: HashSet<[usize; 2]> = found.iter().map(|(_, changes)| *changes).collect();
         for (gap, [ours, theirs]) in self.shared_gaps() {
+            let ends = self.ends(gap, [&ours, &theirs]);
             let deeds = |side: usize, list: Vec<usize>| -> Vec<(usize, Deeds)> {
                 let alone = list.into_iter().filter(|at| self.twins[side][*at].is_none());
                 alone.map(|at| (at, self.deeds(side, at))).collect()
             };
             let (ours, theirs) = (deeds(0, ours), deeds(1, theirs));
             for ((x, x_deeds), (y, y_deeds)) in ours.iter().flat_map(|x| theirs.iter().map(move |y| (x, y))) {
-                if !known.contains(&[*x, *y]) && x_deeds.disturb(y_deeds) {
+                let whole = ends.is_some_and(|[ours, theirs]| *x == ours || *y == theirs);
+                if !known.contains(&[*x, *y]) && (whole || x_deeds.disturb(y_deeds)) {
                     found.insert((Collision::Gap(gap), [*x, *y]));
                 }
             }
@@ -138,6 +143,28 @@ impl<'a> Sides<'a> {
         gaps.into_iter().filter(|(_, [ours, theirs])| !ours.is_empty() && !theirs.is_empty()).collect()
     }
 
+    /// The last that each side has put into a gap, if all that stands there is of one side: one is taken as a whole, so that
+    /// all of each collides with the end of the other.
+    fn ends(&self, gap: Gap, lists: [&[usize]; 2]) -> Option<[usize; 2]> {
+        let function = self.changes[0][*lists[0].first()?].edit.function()?;
+        let fills = |program: &&Program| fills(self.base, program, function, gap.region);
+        if gap.after.is_some() || !self.programs.iter().all(fills) {
+            return None;
+        }
+        let last = |side: usize| {
+            let list = lists[side].iter().copied().filter(|at| self.twins[side][*at].is_none());
+            list.filter(|at| self.changes[side][*at].placed().is_some_and(|(_, of)| of == gap)).last()
+        };
+        Some([last(0)?, last(1)?])
+    }
+
+    /// Whether a change makes something that only others can make anything of.
+    fn serves(&self, side: Side, at: usize) -> bool {
+        let Edit::Within { edit, .. } = &self.changes[side.index()][at].edit else { return false };
+        matches!(edit, FunctionEdit::AddVariable { .. })
+            || matches!(edit, FunctionEdit::InsertNode { .. }) && self.deeds(side.index(), at).is_silent()
+    }
+
     /// What others can observe of a node that a change puts somewhere.
     fn deeds(&self, side: usize, at: usize) -> Deeds {
         let change = &self.changes[side][at];
@@ -145,6 +172,14 @@ impl<'a> Sides<'a> {
         let placed = change.placed().zip(function);
         placed.map_or_else(Deeds::default, |((node, _), function)| Deeds::of(function.body(), node))
     }
+}
+
+/// Whether all that stands in a region is a side's, in the place of what stood there or up to an end where nothing stood.
+pub(super) fn fills(base: &Program, side: &Program, function: FuncRef, region: RegionRef) -> bool {
+    let body = |program| Program::function(program, function).map(|function| function.body());
+    let (Some(before), Some(now)) = (body(base), body(side)) else { return false };
+    now.nodes_in(region).all(|node| before.node(node).is_none())
+        && (before.nodes_in(region).next().is_some() || now.terminator(region).is_some())
 }
 
 /// Pairs changes of the two sides that are the same.
@@ -198,27 +233,61 @@ impl Left {
         fill(&mut self.left[own], false) | fill(&mut self.left[other], true)
     }
 
-    /// Leaves changes, and all that cannot be without them.
+    /// Leaves changes, all that cannot be without them, and what was made for these alone.
     pub(super) fn leave(&mut self, sides: &Sides<'_>, changes: impl IntoIterator<Item = (Side, usize)>) {
         let mut open: Vec<(Side, usize)> = Vec::new();
         for (side, at) in changes {
             self.drop(side, at, &mut open);
         }
+        while !open.is_empty() {
+            for (side, touch) in self.leave_open(sides, &mut open) {
+                self.drop_idle(sides, side, touch, &mut open);
+            }
+        }
+    }
+
+    /// Leaves what cannot be without changes that are left. Gives what all of these had used.
+    fn leave_open<'s>(
+        &mut self,
+        sides: &Sides<'s>,
+        open: &mut Vec<(Side, usize)>,
+    ) -> BTreeSet<(Side, &'s Touch)> {
+        let mut used = BTreeSet::new();
         while let Some((side, at)) = open.pop() {
             let (own, other) = (side.index(), side.other());
             let change = &sides.changes[own][at];
             let together = change.groups.iter().filter_map(|group| sides.groups[own].get(group));
             let leaners = change.print.writes.iter().filter_map(|touch| sides.leaners[own].get(touch));
-            together.chain(leaners).flatten().for_each(|one| self.drop(side, *one, &mut open));
-            self.restore(sides, side, at, &mut open);
+            together.chain(leaners).flatten().for_each(|one| self.drop(side, *one, open));
+            used.extend(change.depends_on().map(|touch| (side, touch)));
+            self.restore(sides, side, at, open);
             // What the other side had left here stays left: then the base comes back.
             for touch in &change.print.writes {
                 let lists = [&sides.writers, &sides.leaners].map(|map| map[other.index()].get(touch));
                 for one in lists.into_iter().flatten().flatten() {
                     if !self.is_taken(other, *one) {
-                        self.restore(sides, other, *one, &mut open);
+                        self.restore(sides, other, *one, open);
                     }
                 }
+            }
+        }
+        used
+    }
+
+    /// Leaves what makes an entity that nobody is left to use.
+    fn drop_idle(&mut self, sides: &Sides<'_>, side: Side, touch: &Touch, open: &mut Vec<(Side, usize)>) {
+        let Touch::Existence(_) = touch else { return };
+        let (own, changes) = (side.index(), sides.changes[side.index()]);
+        for maker in sides.writers[own].get(touch).into_iter().flatten() {
+            let is_open = self.is_taken(side, *maker) && !self.is_kept(side, *maker);
+            if !is_open || sides.twin(side, *maker).is_some() || !sides.serves(side, *maker) {
+                continue;
+            }
+            // Its own regions are no users.
+            let is_part = |at: usize| !changes[at].groups.is_disjoint(&changes[*maker].groups);
+            let mut users = sides.leaners[own].get(touch).into_iter().flatten();
+            if !users.any(|at| self.is_taken(side, *at) && !is_part(*at)) {
+                self.drop(side, *maker, open);
             }
         }
     }
