@@ -208,6 +208,12 @@ impl Engine {
         Ok(before.checked.program().function_of(of) == within)
     }
 
+    /// Whether an entity is or was there, on whatever branch.
+    pub async fn was_there(&self, open: &OpenProgram, of: Ref) -> Result<bool, Error> {
+        let filter = HistoryFilter { mentioning: vec![mention(of).into_bytes()], ..HistoryFilter::default() };
+        Ok(!self.store().history(open.timeline.key(), &filter, 1).await?.is_empty())
+    }
+
     /// The function that an entity is in, or was in when it was last there on the way to a place.
     pub async fn function_of(
         &self,

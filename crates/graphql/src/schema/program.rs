@@ -437,6 +437,10 @@ impl Program {
         #[graphql(default = 50)] first: i32,
         after: Option<String>,
         author: Option<String>,
+        #[graphql(
+            desc = "Only those that touched this entity, by ref or path, or the function that it came or went with; of a field \
+                          or variant those of its type. It may be gone."
+        )]
         touching: Option<String>,
         kind: Option<RevisionKind>,
     ) -> Nullable<Connection<Revision>> {
@@ -465,7 +469,7 @@ impl Program {
         self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
     }
 
-    /// What a merge of a branch into another one would come to.
+    /// What a merge of a branch into another one would come to, whichever revision is looked at.
     async fn merge_preview(
         &self,
         context: &Context<'_>,

@@ -88,7 +88,8 @@ impl RevisionCommitted {
         ProgramDiff::new(before.clone(), after.clone()).await
     }
 
-    /// Refs of the entities that it made, changed or removed.
+    /// Refs of the entities that its edits made, changed or removed, by number. A function that comes or goes stands there
+    /// alone: what is in it, `revision { touched }` lists too.
     async fn touched(&self) -> Rows<Text> {
         touched(&self.entry).into_iter().take(TOUCHED).map(|of| of.to_string()).collect()
     }

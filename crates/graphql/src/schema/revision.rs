@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use lmlang_engine::{HistoryQuery, MAIN_BRANCH};
 use lmlang_history::log::{self, Header};
 use lmlang_history::revision::MAIN;
-use lmlang_ir::Ref;
+use lmlang_ir::{Place, Ref, RefKind};
 
 use crate::direct::Direct;
 use crate::error::ApiError;
@@ -25,7 +25,7 @@ use crate::transport::budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[graphql(remote = "log::RevisionKind")]
 pub enum RevisionKind {
-    /// Made the program.
+    /// Made the program, empty or from a text.
     Create,
     /// Changed it by a change set.
     Edit,
@@ -39,7 +39,7 @@ pub enum RevisionKind {
     Restore,
     /// Brought another branch in.
     Merge,
-    /// Brought content in from outside.
+    /// Brought content in from outside: nothing does so yet. What `createProgram` or `lmlang import` makes of a text is `CREATE`.
     Import,
     /// Made, moved or removed a checkpoint.
     Checkpoint,
@@ -117,9 +117,17 @@ impl Revision {
         nullable(futures_util::future::try_join_all(parents).await)
     }
 
-    /// The branch that it is on.
+    /// The branch that it is on, by the name that this had then. It may be gone, and another one have the name now.
     async fn branch(&self) -> &str {
         self.entry.branch_name.as_deref().unwrap_or(MAIN)
+    }
+
+    /// The revision that began the branch that it is on: what tells that from others of the same name; null on `main`.
+    async fn branch_begun_in(&self) -> Option<Result<Revision>> {
+        if self.entry.branch == MAIN_BRANCH {
+            return None;
+        }
+        nullable(numbered(&self.view, self.entry.branch.into()).await)
     }
 
     /// What it did.
@@ -224,6 +232,26 @@ impl Revision {
     }
 }
 
+/// What a history is asked about: also what was removed since, and what is on another branch, which are known by their refs.
+async fn touched_entity(view: &View, given: &str) -> std::result::Result<Ref, ApiError> {
+    let Ok(of) = given.parse::<Ref>() else { return view.entity_named(given) };
+    match view.program().place(of) {
+        // A field has no record of its own.
+        Some(Place::Member(owner, _)) => return Ok(owner.into()),
+        Some(_) => return Ok(of),
+        None => {}
+    }
+    if of.kind == RefKind::Member || of.number >= view.revision().entry.next_ref {
+        return Err(view.missing("entity", of));
+    }
+    match view.engine().was_there(view.open(), of).await.map_err(fail)? {
+        true => Ok(of),
+        false if view.program().ref_of(of.number).is_some() => Err(view.missing("entity", of)),
+        // Something else had the number.
+        false => Err(not_found("entity", given)),
+    }
+}
+
 /// The revisions of a program up to a view, newest first; cursors are numbers.
 pub(crate) async fn history(
     view: &View,
@@ -233,13 +261,10 @@ pub(crate) async fn history(
     touching: Option<String>,
     kind: Option<RevisionKind>,
 ) -> std::result::Result<Connection<Revision>, ApiError> {
-    // What was removed since is known by its ref.
-    let named = |given: String| match given.parse::<Ref>() {
-        Ok(of) if of.number < view.revision().entry.next_ref => Ok(of),
-        Ok(of) => Err(view.missing("entity", of)),
-        Err(_) => view.entity_named(&given),
+    let touching = match touching {
+        Some(given) => Some(touched_entity(view, &given).await?),
+        None => None,
     };
-    let touching = touching.map(named).transpose()?;
     let place = view.stored_place();
     let within = match touching {
         Some(of) => view.engine().function_of(view.open(), view.program(), place, of).await.map_err(fail)?,

@@ -6,7 +6,7 @@ use async_graphql::{Context, Enum, Object, Result};
 use lmlang_ir::{FuncRef, ModuleRef, NodeRef, Ref};
 use lmlang_verify as verify;
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, PageRequest};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
@@ -122,6 +122,15 @@ pub(crate) async fn verify(
     touched: Option<Vec<String>>,
     since: Option<String>,
 ) -> std::result::Result<VerifyReport, ApiError> {
+    let idle = match (scope, &touched, &since) {
+        (VerifyScope::Full, Some(_), _) => Some("`touched` does not go with `FULL`"),
+        (VerifyScope::Full, None, Some(_)) => Some("`since` does not go with `FULL`"),
+        (VerifyScope::Local, Some(_), Some(_)) => Some("`since` does not go with `touched`"),
+        (VerifyScope::Full | VerifyScope::Local, _, _) => None,
+    };
+    if let Some(message) = idle {
+        return Err(ApiError::new(Code::BadRequest, message));
+    }
     match scope {
         VerifyScope::Full => {
             let view = view.clone();

@@ -88,6 +88,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Program.stats", "what is stored cannot be read: `damaged.rs`"),
     ("ProgramDiff.from", "never: as its other end"),
     ("ProgramDiff.to", "a dry run"),
+    ("Revision.branchBegunIn", "it is on `main`"),
     ("Revision.checkpoint", "it did something else"),
     ("TouchedEntity.entity", "it is gone, or has no id"),
     ("TouchedEntity.path", "it is gone"),
