@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lmlang_history::footprint::{Collision as Touching, Footprint, footprint};
+use lmlang_history::footprint::{Collision as Touching, Footprint, Touch, footprint};
 use lmlang_history::line::NothingToDo;
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::merge::{Conflict as Colliding, Merge};
 use lmlang_history::{Diff, Edit, apply_all, diff};
-use lmlang_ir::{Program, RefAllocator};
+use lmlang_ir::{FuncRef, Program, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic};
 use uuid::Uuid;
 
@@ -77,7 +77,7 @@ struct Undertaking {
 
 /// What an undertaking comes to.
 struct Outcome {
-    program: Program,
+    checked: Checked,
     /// Numbers of the entries that are taken back.
     removed: BTreeSet<u64>,
     /// What is in the way and belongs to nobody.
@@ -179,13 +179,13 @@ impl Engine {
         };
         let newest = tip.revision.checked.clone();
         let work = move || {
-            let outcome = undertaking.carry_out(newest.program())?;
-            let checked = newest.update(outcome.program.clone());
-            let findings = checked.findings().since(newest.findings()).added;
-            let difference = diff(newest.program(), checked.program());
-            Ok::<_, Error>((undertaking, outcome, checked, findings, difference))
+            let outcome = undertaking.carry_out(&newest)?;
+            let findings = outcome.checked.findings().since(newest.findings()).added;
+            let difference = diff(newest.program(), outcome.checked.program());
+            Ok::<_, Error>((undertaking, outcome, findings, difference))
         };
-        let (undertaking, outcome, checked, findings, difference) = self.compute(work).await??;
+        let (undertaking, outcome, findings, difference) = self.compute(work).await??;
+        let checked = outcome.checked;
         let wrong = findings.iter().filter(|found| found.class() == Class::Error);
         let sides = [None, Some(tip.revision.checked.program()), Some(checked.program())];
         let wrong = wrong.map(|found| Collision::disagreement(checked.program(), sides, found));
@@ -394,16 +394,20 @@ impl RevertRequest {
 }
 
 impl Undertaking {
-    /// Takes back what was asked for, and what is in the way of that.
-    fn carry_out(&self, newest: &Program) -> Result<Outcome, Error> {
+    /// Takes back what was asked for, what is in the way of that, and what is wrong without it.
+    fn carry_out(&self, newest: &Checked) -> Result<Outcome, Error> {
         let (states, prints) = self.replay()?;
         let mut removed = self.asked.clone();
         loop {
-            let (program, conflicts) = self.without(&removed, &states, newest)?;
-            let in_the_way = self.in_the_way(&conflicts, &removed, &prints);
+            let (program, conflicts) = self.without(&removed, &states, newest.program())?;
+            let mut in_the_way = self.in_the_way(&conflicts, &removed, &prints);
             if in_the_way.is_empty() {
-                let conflicts = conflicts.into_iter().map(|(_, conflict)| conflict).collect();
-                return Ok(Outcome { program, removed, conflicts });
+                let checked = newest.update(program);
+                in_the_way = self.wrong(&checked, newest, &removed, &prints);
+                if in_the_way.is_empty() {
+                    let conflicts = conflicts.into_iter().map(|(_, conflict)| conflict).collect();
+                    return Ok(Outcome { checked, removed, conflicts });
+                }
             }
             removed.extend(in_the_way);
         }
@@ -469,6 +473,33 @@ impl Undertaking {
             }
         }
         found.difference(removed).copied().collect()
+    }
+
+    /// The later steps that stay and made or changed what the verifier finds wrong; those in the same function, if none did.
+    fn wrong(
+        &self,
+        checked: &Checked,
+        newest: &Checked,
+        removed: &BTreeSet<u64>,
+        prints: &[Footprint],
+    ) -> BTreeSet<u64> {
+        let added = checked.findings().since(newest.findings()).added;
+        let wrong: Vec<&Diagnostic> = added.iter().filter(|found| found.class() == Class::Error).collect();
+        let steps =
+            || self.steps.iter().zip(prints).filter(|(step, _)| !removed.contains(&step.header.number));
+        let numbers = |is_near: &dyn Fn(&Step, &Footprint) -> bool| -> BTreeSet<u64> {
+            let near = steps().filter(|(step, print)| is_near(step, print));
+            near.map(|(step, _)| step.header.number).collect()
+        };
+        let changed = numbers(&|_, print| {
+            let mut written = print.writes.iter().filter_map(Touch::of);
+            written.any(|of| wrong.iter().any(|found| found.at.entity == of || found.beside == Some(of)))
+        });
+        if !changed.is_empty() {
+            return changed;
+        }
+        let functions: BTreeSet<FuncRef> = wrong.iter().filter_map(|found| found.at.function).collect();
+        numbers(&|step, _| step.edits.iter().filter_map(Edit::function).any(|of| functions.contains(&of)))
     }
 }
 
