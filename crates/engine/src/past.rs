@@ -282,7 +282,7 @@ impl Engine {
 
     /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
     ///
-    /// What a merge brought in was made and changed on the branch that it merged.
+    /// What a merge brought in was made and changed on the branch that it merged; what a restore brought in was made there.
     pub async fn provenance(
         &self,
         open: &OpenProgram,
@@ -299,12 +299,12 @@ impl Engine {
             let Some(newest) = newest else { break };
             touched.modified = newest;
         }
-        while let Some((merged, resolved)) = self.merged_by(open, touched.created, of).await? {
-            let oldest = match self.touching(open, of, owner, merged, usize::MAX).await?.pop() {
+        while let Some((source, resolved)) = self.came_from(open, touched.created, of).await? {
+            let oldest = match self.touching(open, of, owner, source, usize::MAX).await?.pop() {
                 Some(oldest) => Some(oldest.number),
                 // The resolution made it.
                 None if resolved => None,
-                None => self.made_with(open, owner, merged).await?,
+                None => self.made_with(open, owner, source).await?,
             };
             let Some(oldest) = oldest else { break };
             touched.created = oldest;
@@ -335,6 +335,20 @@ impl Engine {
     ) -> Result<Option<(u64, bool)>, Error> {
         let merge = self.header(open, number).await?.filter(|entry| entry.kind == RevisionKind::Merge);
         Ok(merge.and_then(|entry| Some((*entry.parents.get(1)?, entry.resolved.contains(&of)))))
+    }
+
+    /// The same, or the revision whose state the entry has gone to: a restore may bring in what was made on another branch.
+    async fn came_from(
+        &self,
+        open: &OpenProgram,
+        number: u64,
+        of: Ref,
+    ) -> Result<Option<(u64, bool)>, Error> {
+        if let Some(merged) = self.merged_by(open, number, of).await? {
+            return Ok(Some(merged));
+        }
+        let gone = self.header(open, number).await?.filter(|entry| entry.kind.takes_target_state());
+        Ok(gone.and_then(|entry| Some((entry.target?, false))))
     }
 
     /// The entries on the way to a revision that touch an entity, newest first; `owner` is what it is part of.
