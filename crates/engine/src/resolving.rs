@@ -123,8 +123,10 @@ pub(crate) fn combine(
         checked = ours.update(program);
         together = disagreements(&checked, ours, theirs);
     }
-    // What is undecided itself has nothing to be wrong with.
-    together.retain(|found| conflicts.iter().all(|conflict| conflict.of != found.at.entity.to_string()));
+    if !conflicts.is_empty() {
+        // Where nobody has decided the base stands, and what is wrong with that may go with the decision.
+        together.clear();
+    }
     conflicts.append(&mut faults);
     let sides = [base, ours.program(), theirs.program()].map(Some);
     conflicts.extend(together.iter().map(|found| Collision::disagreement(checked.program(), sides, found)));
