@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_history::line::{self, NothingToDo};
+use lmlang_history::line::{self, Line, NothingToDo};
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_ir::RefAllocator;
 
@@ -68,7 +68,8 @@ pub enum Arrival {
 #[derive(Clone, Debug, Default)]
 struct Named {
     expected: Option<Arc<Header>>,
-    to: Option<Arc<Header>>,
+    /// The number of the revision to go to, and of those that it went to itself.
+    to: Vec<u64>,
 }
 
 impl Engine {
@@ -122,7 +123,14 @@ impl Engine {
             named.expected = Some(self.named(open, expected).await?);
         }
         if let Way::Undo(Distance::To(to)) | Way::Redo(Distance::To(to)) = &travel.way {
-            named.to = Some(self.named(open, to).await?);
+            let mut next = Some(self.named(open, to).await?);
+            while let Some(header) = next {
+                named.to.push(header.number);
+                next = match header.target.filter(|_| header.kind.takes_target_state()) {
+                    Some(target) => self.header(open, target).await?,
+                    None => None,
+                };
+            }
         }
         Ok(named)
     }
@@ -144,17 +152,23 @@ impl Engine {
             return Ok(Err(Arrival::Conflict(stale(&travel.branch, seen, &tip.revision.entry))));
         }
         let nothing = |reason: NothingToDo| Ok(Err(Arrival::Nothing(reason.to_string())));
-        let distance = |distance: &Distance| match (distance, &named.to) {
-            (Distance::Steps(steps), _) => line::Distance::Steps(*steps),
-            (Distance::To(_), to) => line::Distance::To(to.as_ref().map_or(0, |to| to.number)),
+        let go = |distance: &Distance,
+                  leads: fn(&Line, line::Distance) -> Result<line::Travel, NothingToDo>| {
+            let leads = |distance| leads(&tip.line, distance).map(|found| found.target);
+            if let Distance::Steps(steps) = distance {
+                return leads(line::Distance::Steps(*steps));
+            }
+            let mut ways = named.to.iter().map(|to| leads(line::Distance::To(*to)));
+            let first = ways.next().unwrap_or(Err(NothingToDo::NoStep));
+            first.or_else(|reason| ways.find_map(Result::ok).ok_or(reason))
         };
         let (kind, number) = match &travel.way {
-            Way::Undo(far) => match tip.line.undo(distance(far)) {
-                Ok(found) => (RevisionKind::Undo, found.target),
+            Way::Undo(far) => match go(far, Line::undo) {
+                Ok(target) => (RevisionKind::Undo, target),
                 Err(reason) => return nothing(reason),
             },
-            Way::Redo(far) => match tip.line.redo(distance(far)) {
-                Ok(found) => (RevisionKind::Redo, found.target),
+            Way::Redo(far) => match go(far, Line::redo) {
+                Ok(target) => (RevisionKind::Redo, target),
                 Err(reason) => return nothing(reason),
             },
             Way::Restore(name) => match head.checkpoints.get(name) {

@@ -77,7 +77,7 @@ pub enum NothingToDo {
     #[error("the head is at r{0} already")]
     Here(u64),
     /// The state is not one that can be gone to this way.
-    #[error("r{0} is not on the line")]
+    #[error("r{0} is not on the line; a checkpoint of it can be restored")]
     OffTheLine(u64),
 }
 

@@ -140,6 +140,7 @@ impl Revision {
                 None => format!("`{name}` removed"),
             }),
             ("BRANCH", Some(target)) => Some(format!("`{}` from {target}", self.branch)),
+            ("BRANCH", None) => Some(format!("`{}` removed", self.branch)),
             ("REVERT", Some(target)) => Some(format!("without {target}")),
             ("MERGE", _) => self.parents.get(1).map(|from| format!("with r{}", from.number)),
             (_, target) => target.map(|target| format!("to {target}")),

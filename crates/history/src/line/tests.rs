@@ -45,7 +45,10 @@ fn undo_and_redo() {
     assert_eq!(play("e c u c r"), "1, 2, 2, 1, 1, 2");
     assert_eq!(play("e R u u r r"), "1, 2, 3, 2, 1, 2, 3");
     assert_eq!(play("e e u=1 r=3 u=3"), "1, 2, 3, 1, 3, the head is at r3 already");
-    assert_eq!(play("e e u=7 u0"), "1, 2, 3, r7 is not on the line, no step was asked for");
+    assert_eq!(
+        play("e e u=7 u0"),
+        "1, 2, 3, r7 is not on the line; a checkpoint of it can be restored, no step was asked for"
+    );
 }
 
 #[test]
