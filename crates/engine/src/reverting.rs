@@ -464,15 +464,23 @@ impl Undertaking {
             Touching::Touch(touch) => prints[at].writes.contains(touch) || prints[at].reads.contains(touch),
             Touching::Gap(gap) => prints[at].gaps.contains_key(gap),
         };
+        // What a node followed when it came may be gone: then it is the region that tells.
+        let fills = |at: usize, over: &Touching| match over {
+            Touching::Touch(_) => false,
+            Touching::Gap(gap) => prints[at].gaps.keys().any(|other| other.region == gap.region),
+        };
         let mut found = BTreeSet::new();
         for (end, conflict) in conflicts {
-            for (at, step) in self.steps.iter().enumerate().skip(*end) {
-                if conflict.over.iter().any(|over| touches(at, over)) {
-                    found.insert(step.header.number);
-                }
-            }
+            let later = |is_near: &dyn Fn(usize, &Touching) -> bool| -> Vec<u64> {
+                let numbers = self.steps.iter().map(|step| step.header.number).enumerate().skip(*end);
+                let kept = numbers.filter(|(_, number)| !removed.contains(number));
+                let near = kept.filter(|(at, _)| conflict.over.iter().any(|over| is_near(*at, over)));
+                near.map(|(_, number)| number).collect()
+            };
+            let exact = later(&touches);
+            found.extend(if exact.is_empty() { later(&fills) } else { exact });
         }
-        found.difference(removed).copied().collect()
+        found
     }
 
     /// The later steps that stay and made or changed what the verifier finds wrong; those in the same function, if none did.
