@@ -151,10 +151,10 @@ impl<'a> Sides<'a> {
         if gap.after.is_some() || !self.programs.iter().all(fills) {
             return None;
         }
-        let last = |side: usize| {
-            let list = lists[side].iter().copied().filter(|at| self.twins[side][*at].is_none());
-            list.filter(|at| self.changes[side][*at].placed().is_some_and(|(_, of)| of == gap)).last()
+        let is_put = |side: usize, at: usize| {
+            self.twins[side][at].is_none() && self.changes[side][at].placed().is_some_and(|(_, of)| of == gap)
         };
+        let last = |side: usize| lists[side].iter().copied().rfind(|at| is_put(side, *at));
         Some([last(0)?, last(1)?])
     }
 
