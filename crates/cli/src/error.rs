@@ -112,7 +112,7 @@ pub(crate) enum Error {
     #[error("there is no database at `{0}`: `lmlang serve` or `lmlang import` makes one")]
     NoDatabase(Location),
     /// What the settings say of the database is no place of one.
-    #[error("`database_url` names no database")]
+    #[error("`database_url` cannot be used")]
     Location(#[source] UnknownLocation),
     /// A file cannot be read.
     #[error("`{}` cannot be read", path.display())]

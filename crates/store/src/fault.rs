@@ -33,6 +33,9 @@ pub enum Fault {
     /// The server does not let us in.
     #[error("the server of the database refuses: {0}")]
     Denied(String),
+    /// There is no connection that is as safe as it has to be.
+    #[error("there is no secure connection to the server of the database: {0}")]
+    Tls(String),
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
@@ -68,6 +71,7 @@ impl From<DbErr> for Failure {
         match &*cause {
             sqlx::Error::Io(_) => Self::Unknown(Fault::Device(cause)),
             sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => Self::Unknown(Fault::ConnectionLost),
+            sqlx::Error::Tls(reason) => Self::Fault(Fault::Tls(reason.to_string())),
             sqlx::Error::PoolClosed => Self::Fault(Fault::Closed),
             sqlx::Error::PoolTimedOut => Self::Fault(Fault::Busy),
             sqlx::Error::Database(database) => match verdict(database.as_ref()) {

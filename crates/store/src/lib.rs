@@ -37,6 +37,7 @@ mod snapshots;
 mod sql;
 mod sqlite;
 mod store;
+mod tls;
 mod tokens;
 mod writer;
 
@@ -59,4 +60,5 @@ pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateP
 pub use simulations::{Most, Simulation};
 pub use snapshots::Snapshot;
 pub use store::{Options, Store};
+pub use tls::TlsRequestError;
 pub use tokens::{CreateTokenError, Token};

@@ -39,7 +39,7 @@ pub(crate) enum Schema {
 /// Why a store was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The folder or a file in it cannot be used.
+    /// The folder, a file in it, or one that a URL names cannot be used.
     #[error("`{}` cannot be used", path.display())]
     Path {
         /// The folder or file.

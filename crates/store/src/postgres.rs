@@ -27,8 +27,8 @@ const STANDSTILL: u32 = 10;
 pub(crate) async fn open(url: &PostgresUrl, options: &Options) -> Result<Ready, OpenError> {
     let location = Location::Postgres(url.clone());
     let failed = |source: Fault| OpenError::Database { location: location.clone(), source };
-    let parsed = url.options().map_err(|error| failed(error.into()))?;
-    let writing = session(parsed, options.busy_timeout);
+    url.files().check()?;
+    let writing = session(url.options(), options.busy_timeout);
     // The server may be starting, or not be there.
     let first = reach(&writing, options.busy_timeout).await.map_err(|failure| failed(failure.into()))?;
     first.close().await.map_err(|error| failed(error.into()))?;

@@ -16,6 +16,7 @@ use crate::entry::{Head, ProgramKey};
 use crate::fault::Failure;
 use crate::faults::{Faults, Step};
 use crate::sql::{Dialect, Sql};
+use crate::tls;
 
 /// How the database is reached.
 #[derive(Debug, Clone)]
@@ -294,12 +295,15 @@ fn head(row: &PgRow) -> Result<(ProgramKey, Head), Failure> {
 pub(crate) async fn reach(options: &PgConnectOptions, patience: Duration) -> Result<PgConnection, Failure> {
     let until = Instant::now() + patience;
     loop {
-        match options.connect().await.map_err(Failure::from) {
+        let failure = match options.connect().await {
             Ok(connection) => return Ok(connection),
+            Err(error) => tls::refusal(&error).map_or_else(|| Failure::from(error), Failure::Fault),
+        };
+        match failure {
             // Nothing was asked yet, so nothing is unknown.
-            Err(Failure::Unknown(fault)) if Instant::now() >= until => return Err(Failure::Fault(fault)),
-            Err(Failure::Unknown(_)) => tokio::time::sleep(PAUSE).await,
-            Err(failure) => return Err(failure),
+            Failure::Unknown(fault) if Instant::now() >= until => return Err(Failure::Fault(fault)),
+            Failure::Unknown(_) => tokio::time::sleep(PAUSE).await,
+            failure => return Err(failure),
         }
     }
 }

@@ -14,6 +14,9 @@ use uuid::Uuid;
 /// Names the server, by its URL.
 const SERVER: &str = "LMLANG_TEST_POSTGRES";
 
+/// Names the same server with `sslmode=verify-full` and an authority in a folder with certificates.
+const TLS_SERVER: &str = "LMLANG_TEST_POSTGRES_TLS";
+
 /// An empty database. A file goes with its folder when this is dropped, a schema with the server.
 #[derive(Debug)]
 pub struct TestDb {
@@ -26,6 +29,8 @@ struct Schema {
     name: String,
     /// With the schema as the one that is looked at, and as what the sessions are called.
     url: String,
+    /// The same over TLS.
+    tls_url: Option<String>,
 }
 
 impl TestDb {
@@ -102,6 +107,11 @@ impl TestDb {
         Database::connect(url).await.expect("the database answers")
     }
 
+    /// Where the same database is over TLS, if the tests have that.
+    pub fn tls_url(&self) -> Option<&str> {
+        self.schema.as_ref()?.tls_url.as_deref()
+    }
+
     fn file(&self) -> std::path::PathBuf {
         self.folder.path().join("lmlang.db")
     }
@@ -124,8 +134,11 @@ impl Schema {
         let create = Statement::from_string(DbBackend::Postgres, format!("CREATE SCHEMA {name}"));
         db.execute_raw(create).await.expect("a schema can be made");
         db.close().await.expect("the connection ends");
-        let and = if server.contains('?') { '&' } else { '?' };
-        let url = format!("{server}{and}options=-c%20search_path%3D{name}&application_name={name}");
-        Self { name, url }
+        let url = |server: &str| {
+            let and = if server.contains('?') { '&' } else { '?' };
+            format!("{server}{and}options=-c%20search_path%3D{name}&application_name={name}")
+        };
+        let tls_url = std::env::var(TLS_SERVER).ok().map(|server| url(&server));
+        Self { url: url(server), tls_url, name }
     }
 }

@@ -1,9 +1,10 @@
 //! Development commands. `cargo xtask help` lists them.
 //!
-//! It builds in seconds on an empty target directory and knows nothing of the other crates but their names: it only
+//! It builds in half a minute on an empty target directory and knows nothing of the other crates but their names: it only
 //! calls tools. `test` is the table of contents of everything that decides whether a change may land.
 
 mod bench;
+mod certificates;
 mod clients;
 mod dependencies;
 mod generated;

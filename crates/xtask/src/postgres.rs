@@ -1,6 +1,7 @@
 //! A PostgreSQL server for the tests, brought up in a temporary folder and down again.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
+use crate::{certificates, process};
 
 /// How long it may take to be ready, or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,45 +25,71 @@ const NOBODY: u32 = 65534;
 pub(crate) struct Server {
     child: Child,
     folder: PathBuf,
+    socket: PathBuf,
     /// Where clients find it.
     pub(crate) url: String,
+    /// The same over TCP and TLS.
+    pub(crate) tls_url: String,
 }
 
 impl Server {
-    /// Brings a server up. It listens in its folder only.
+    /// Brings a server up. It listens in its folder, and with TLS on a port of the loopback address.
     pub(crate) fn start() -> Result<Server> {
         let programs = programs()?;
         let folder = std::env::temp_dir().join(format!("lmlang-postgres-{}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("`{}` cannot be made", folder.display()))?;
         let is_root = fs::metadata(&folder)?.uid() == 0;
-        if is_root {
-            chown(&folder, Some(NOBODY), Some(NOBODY))?;
-        }
+        let owner = is_root.then_some(NOBODY);
+        chown(&folder, owner, owner)?;
         let command = |program: &str| {
             let mut command = Command::new(programs.join(program));
             command.arg("-D").arg(folder.join("data")).current_dir(&folder);
-            if is_root {
-                command.uid(NOBODY).gid(NOBODY);
+            if let Some(owner) = owner {
+                command.uid(owner).gid(owner);
             }
             command
         };
         let mut make = command("initdb");
         make.args(["--username=lmlang", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"]);
         process::run(make.stdout(Stdio::null()))?;
+        let tls = folder.join("tls");
+        certificates::make(&tls, owner)?;
+        let admitted = format!(
+            "local all all trust\nhostssl all {0} all cert\nhost all {0} all reject\nhost all all all trust\n",
+            certificates::CLIENT
+        );
+        fs::write(folder.join("data/pg_hba.conf"), admitted)?;
+        // Free at the moment; the server cannot choose one itself.
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let mut serve = command("postgres");
-        serve.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400"]);
-        serve.arg("-c").arg(format!("unix_socket_directories={}", folder.display()));
+        let set = [
+            ("listen_addresses", "127.0.0.1".to_owned()),
+            ("port", port.to_string()),
+            ("unix_socket_directories", folder.display().to_string()),
+            ("fsync", "off".to_owned()),
+            ("max_connections", "400".to_owned()),
+            ("ssl", "on".to_owned()),
+            ("ssl_cert_file", tls.join("server.pem").display().to_string()),
+            ("ssl_key_file", tls.join("server.key").display().to_string()),
+            ("ssl_ca_file", tls.join("ca.pem").display().to_string()),
+        ];
+        for (name, value) in set {
+            serve.arg("-c").arg(format!("{name}={value}"));
+        }
         serve.stderr(fs::File::create(folder.join("log"))?);
         let child = serve.spawn().context("cannot run `postgres`")?;
-        let url = format!("postgres://lmlang@localhost/postgres?host={}", folder.display());
-        let mut server = Server { child, folder, url };
+        let at = format!("postgres://lmlang@{}:{port}/postgres", certificates::SERVER);
+        let url = format!("{at}?host={}", folder.display());
+        let tls_url = format!("{at}?sslmode=verify-full&sslrootcert={}", tls.join("ca.pem").display());
+        let socket = folder.join(format!(".s.PGSQL.{port}"));
+        let mut server = Server { child, folder, socket, url, tls_url };
         server.await_ready()?;
         Ok(server)
     }
 
     fn await_ready(&mut self) -> Result<()> {
         let started = Instant::now();
-        while UnixStream::connect(self.folder.join(".s.PGSQL.5432")).is_err() {
+        while UnixStream::connect(&self.socket).is_err() {
             if let Some(status) = self.child.try_wait()? {
                 let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
                 bail!("`postgres` ended before it was ready: {status}\n{log}");

@@ -67,8 +67,8 @@ fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
 
 /// The crates whose tests have a database, each with what its tests are called that are run on a server: those of the
 /// command line mostly look at files.
-const WITH_DATABASE: [(&str, &str); 5] =
-    [("store", ""), ("engine", ""), ("graphql", ""), ("server", ""), ("cli", "replicas::")];
+const WITH_DATABASE: [(&str, &[&str]); 5] =
+    [("store", &[]), ("engine", &[]), ("graphql", &[]), ("server", &[]), ("cli", &["replicas::", "tls::"])];
 
 /// Runs the tests that have a database once more, on a PostgreSQL server.
 fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
@@ -81,9 +81,11 @@ fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
         let mut command = Command::new(&test.binary);
         // What is true of a database file only says so by the name of its module.
         command
-            .args([called, "--skip", "file::"])
+            .args(*called)
+            .args(["--skip", "file::"])
             .current_dir(&test.folder)
-            .env("LMLANG_TEST_POSTGRES", &server.url);
+            .env("LMLANG_TEST_POSTGRES", &server.url)
+            .env("LMLANG_TEST_POSTGRES_TLS", &server.tls_url);
         run_tests(&mut command, length, &mut findings)?;
     }
     Ok(findings)

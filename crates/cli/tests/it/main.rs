@@ -9,5 +9,6 @@ mod lost;
 mod readme;
 mod replicas;
 mod serve;
+mod tls;
 mod token;
 mod tool;

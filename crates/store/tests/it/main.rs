@@ -13,4 +13,5 @@ mod packing;
 mod programs;
 mod replicas;
 mod simulations;
+mod tls;
 mod tokens;
