@@ -208,8 +208,9 @@ impl Engine {
         Ok(before.checked.program().function_of(of) == within)
     }
 
-    /// Whether an entity is or was there, on whatever branch.
-    pub async fn was_there(&self, open: &OpenProgram, of: Ref) -> Result<bool, Error> {
+    /// Whether an entity can have been there, on whatever branch. Some that never were cannot be told from those that are
+    /// only in packed entries, which are not looked into.
+    pub async fn may_have_been_there(&self, open: &OpenProgram, of: Ref) -> Result<bool, Error> {
         let filter = HistoryFilter { mentioning: vec![mention(of).into_bytes()], ..HistoryFilter::default() };
         Ok(!self.store().history(open.timeline.key(), &filter, 1).await?.is_empty())
     }

@@ -244,7 +244,7 @@ async fn touched_entity(view: &View, given: &str) -> std::result::Result<Ref, Ap
     if of.kind == RefKind::Member || of.number >= view.revision().entry.next_ref {
         return Err(view.missing("entity", of));
     }
-    match view.engine().was_there(view.open(), of).await.map_err(fail)? {
+    match view.engine().may_have_been_there(view.open(), of).await.map_err(fail)? {
         true => Ok(of),
         false if view.program().ref_of(of.number).is_some() => Err(view.missing("entity", of)),
         // Something else had the number.

@@ -3,3 +3,4 @@
 mod examples;
 mod oracle;
 mod smith;
+mod suite;
