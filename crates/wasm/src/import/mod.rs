@@ -60,7 +60,9 @@ impl ImportError {
 
 impl From<BinaryReaderError> for ImportError {
     fn from(error: BinaryReaderError) -> ImportError {
-        ImportError::Invalid { message: error.message().to_owned(), offset: error.offset() }
+        // Some messages come on several lines.
+        let words: Vec<&str> = error.message().split_whitespace().collect();
+        ImportError::Invalid { message: words.join(" "), offset: error.offset() }
     }
 }
 

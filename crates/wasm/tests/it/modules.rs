@@ -22,7 +22,9 @@ fn what_is_no_module_is_refused_with_the_place() {
     let refused_bytes =
         |module: &[u8]| import(module, &mut RefAllocator::starting_at(1)).unwrap_err().to_string();
     assert_eq!(refused_bytes(b""), "not a WebAssembly module: unexpected end-of-file (byte 0)");
-    assert!(refused_bytes(b"junk").starts_with("not a WebAssembly module: magic header not detected"));
+    let refused_junk = refused_bytes(b"junk");
+    assert!(refused_junk.starts_with("not a WebAssembly module: magic header not detected"));
+    assert!(refused_junk.ends_with("(byte 0)") && !refused_junk.contains('\n'), "{refused_junk}");
     assert_eq!(
         refused("(module\n  (func (result i32) i64.const 1))"),
         "not a WebAssembly module: type mismatch: expected i32, found i64 (byte 26)"
