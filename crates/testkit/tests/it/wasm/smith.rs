@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use arbitrary::Unstructured;
-use lmlang_ir::{RefAllocator, Type, Value};
+use lmlang_ir::{Opcode, RefAllocator, Type, Value};
 use lmlang_verify::{Checked, Severity};
 use lmlang_wasm::{ExportOptions, ImportError, export, import};
 use proptest::prelude::*;
@@ -16,6 +16,8 @@ use super::oracle::{Bits, agree, argument, here, instance, some, there};
 fn config() -> Config {
     Config {
         max_imports: 0,
+        // Runs here give canonical ones, which a module may look at.
+        canonicalize_nans: true,
         min_funcs: 1,
         min_exports: 1,
         max_exports: 20,
@@ -81,7 +83,13 @@ fn word(ty: wasmi::ValType, at: usize) -> Val {
 }
 
 /// Each function alone does here what it does in wasmi.
+///
+/// But for NaNs, which are canonical here: the generator makes them so after all operators but these two.
 fn runs_alike(checked: &Checked, module: &[u8]) -> Result<(), TestCaseError> {
+    let nodes = || checked.program().functions().flat_map(|(_, function)| function.body().nodes());
+    if nodes().any(|(_, node)| matches!(node.op().code(), Opcode::Demote | Opcode::Promote)) {
+        return Ok(());
+    }
     for (of, function) in checked.program().functions() {
         let head = function.head();
         let arguments: Vec<Value> =
