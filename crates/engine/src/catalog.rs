@@ -203,7 +203,11 @@ impl Engine {
     }
 
     /// Makes a program. Nothing is stored when a text has an error.
-    pub async fn create_program(&self, request: NewProgramRequest, call: &Call) -> Result<Creation, Error> {
+    pub async fn create_program(
+        &self,
+        mut request: NewProgramRequest,
+        call: &Call,
+    ) -> Result<Creation, Error> {
         check_name("name", &request.name, self.limits().name_length)?;
         let bytes = match &request.content {
             Content::Empty | Content::Fork(_) => 0,
@@ -214,7 +218,7 @@ impl Engine {
             let limit = self.limits().text_bytes as u64;
             return Err(Error::Limit { which: "textBytes", limit, actual: bytes as u64 });
         }
-        let content = request.content.clone();
+        let content = std::mem::replace(&mut request.content, Content::Empty);
         // Reading and checking much takes long: not on the runtime's threads.
         let built = self.compute(move || build(&content)).await?;
         let (checked, refs) = match built {

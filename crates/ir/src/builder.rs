@@ -116,10 +116,21 @@ impl<'a> Builder<'a> {
 
     /// Adds public storage.
     pub fn storage(&mut self, module: ModuleRef, name: impl Into<Name>, kind: StorageKind) -> VarRef {
-        let of = VarRef::of_key(self.number());
         let (name, visibility) = (name.into(), Visibility::Public);
-        let storage =
-            Storage { name, module, visibility, exports: Vec::new(), import: None, kind, doc: None };
+        self.add_storage(Storage {
+            name,
+            module,
+            visibility,
+            exports: Vec::new(),
+            import: None,
+            kind,
+            doc: None,
+        })
+    }
+
+    /// Adds storage.
+    pub fn add_storage(&mut self, storage: Storage) -> VarRef {
+        let of = VarRef::of_key(self.number());
         self.program.add_storage(of, storage).expect(FRESH);
         of
     }

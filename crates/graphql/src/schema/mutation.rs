@@ -415,16 +415,16 @@ impl CreateProgramPayload {
 }
 
 /// What a program begins with.
-async fn content(engine: &Engine, input: &CreateProgramInput) -> Result<Content, ApiError> {
+async fn content(engine: &Engine, input: &mut CreateProgramInput) -> Result<Content, ApiError> {
     let bad = |message: &str| Err(ApiError::new(Code::BadRequest, message));
     if input.at.is_some() && input.fork_of.is_none() {
         return bad("`at` names a revision of `forkOf`");
     }
-    match (&input.text, &input.wat, &input.wasm, &input.fork_of) {
+    match (input.text.take(), input.wat.take(), input.wasm.take(), &input.fork_of) {
         (None, None, None, None) => Ok(Content::Empty),
-        (Some(text), None, None, None) => Ok(Content::Text(text.clone())),
-        (None, Some(wat), None, None) => Ok(Content::Wat(wat.clone())),
-        (None, None, Some(wasm), None) => match BASE64_STANDARD.decode(wasm) {
+        (Some(text), None, None, None) => Ok(Content::Text(text)),
+        (None, Some(wat), None, None) => Ok(Content::Wat(wat)),
+        (None, None, Some(wasm), None) => match BASE64_STANDARD.decode(&wasm) {
             Ok(module) => Ok(Content::Wasm(module)),
             Err(error) => bad(&format!("`wasm` is not base64: {error}")),
         },
@@ -438,12 +438,12 @@ async fn content(engine: &Engine, input: &CreateProgramInput) -> Result<Content,
 
 async fn create_program(
     context: &Context<'_>,
-    input: CreateProgramInput,
+    mut input: CreateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     note(input.doc.as_deref())?;
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let content = content(engine, &input).await?;
+    let content = content(engine, &mut input).await?;
     let request = NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), content };
     match engine.create_program(request, &call).await.map_err(fail)? {
         Creation::Created(open) => {

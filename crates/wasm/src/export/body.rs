@@ -63,8 +63,8 @@ pub(super) fn write<'p>(
 
 /// What is left to be done.
 enum Step {
-    /// The nodes of a region, from a position on.
-    Nodes(RegionRef, Vec<NodeRef>, usize),
+    /// The nodes of a region that are left.
+    Nodes(std::vec::IntoIter<NodeRef>),
     Put(Instruction<'static>),
     /// A label is not in reach any more.
     Leave,
@@ -155,9 +155,9 @@ impl<'p> Emitter<'_, 'p> {
     fn run(&mut self) -> Done {
         while let Some(step) = self.work.pop() {
             match step {
-                Step::Nodes(region, nodes, at) => {
-                    let Some(next) = nodes.get(at).copied() else { continue };
-                    self.work.push(Step::Nodes(region, nodes, at + 1));
+                Step::Nodes(mut nodes) => {
+                    let Some(next) = nodes.next() else { continue };
+                    self.work.push(Step::Nodes(nodes));
                     self.node(next)?;
                 }
                 Step::Put(instruction) => self.code.push(instruction),
@@ -172,9 +172,13 @@ impl<'p> Emitter<'_, 'p> {
         Ok(())
     }
 
+    fn nodes(&self, region: RegionRef) -> Step {
+        Step::Nodes(self.body.nodes_in(region).collect::<Vec<_>>().into_iter())
+    }
+
     fn walk(&mut self, region: RegionRef) {
-        let nodes = self.body.nodes_in(region).collect();
-        self.work.push(Step::Nodes(region, nodes, 0));
+        let nodes = self.nodes(region);
+        self.work.push(nodes);
     }
 
     fn enter(&mut self, label: Option<(NodeRef, bool)>) {
@@ -229,7 +233,7 @@ impl<'p> Emitter<'_, 'p> {
         })
     }
 
-    /// Whether the one use of a value is by a node of the same region, as many times as it is used.
+    /// By how many a value is used, and from where.
     fn uses(&self, of: NodeRef, region: RegionRef, port: u16) -> Uses {
         let uses = self.body.uses_of(of.number());
         let mut uses = uses.filter(|one| self.body.source_of(*one) == Some(Source::Node(of, port)));

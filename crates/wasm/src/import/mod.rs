@@ -7,7 +7,7 @@ mod read;
 use lmlang_ir::builder::Builder;
 use lmlang_ir::{
     Const, FuncRef, FunctionHead, Import, ModuleRef, Name, Param, Program, RefAllocator, Signature, Storage,
-    StorageKind, Type, VarRef,
+    StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -186,15 +186,15 @@ fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<
         let name = name.cloned().or_else(|| of.exports.first().cloned());
         let name = name.or_else(|| of.import.as_ref().map(|import| import.name.clone()));
         let name = unique.name(name.unwrap_or_else(|| other.into()));
-        let made = build.storage(home, name, of.kind);
-        if !of.exports.is_empty() || of.import.is_some() {
-            let was = build.program.storage(made).cloned();
-            if let Some(was) = was {
-                let now = Storage { exports: of.exports, import: of.import, ..was };
-                build.program.set_storage(made, now).expect("it was made a moment ago");
-            }
-        }
-        made
+        build.add_storage(Storage {
+            name,
+            module: home,
+            visibility: Visibility::Public,
+            exports: of.exports,
+            import: of.import,
+            kind: of.kind,
+            doc: None,
+        })
     };
     for (index, memory) in (0u32..).zip(&read.memories) {
         let offset = memory.offset;
@@ -258,17 +258,19 @@ struct Made {
     exports: Vec<Name>,
 }
 
-/// Most entries of a table at the start.
-const MOST_ENTRIES: u64 = 10_000_000;
+/// Most entries of all tables at the start.
+const MOST_ENTRIES: u64 = 1 << 18;
 
 /// The entries of each table at the start, from the segments that are put there.
 fn entries(read: &Read<'_>, indices: &Indices) -> Result<Vec<Vec<Option<FuncRef>>>, ImportError> {
     let mut tables = Vec::with_capacity(read.tables.len());
+    let mut most = MOST_ENTRIES;
     for table in &read.tables {
-        if table.of.initial > MOST_ENTRIES {
-            let what = format!("a table of more than {MOST_ENTRIES} entries");
+        let Some(left) = most.checked_sub(table.of.initial) else {
+            let what = format!("tables of more than {MOST_ENTRIES} entries");
             return Err(ImportError::unsupported(what, table.offset));
-        }
+        };
+        most = left;
         tables.push(vec![None; table.of.initial as usize]);
     }
     for element in &read.elements {

@@ -53,7 +53,8 @@ fn what_programs_do_not_have_is_unsupported() {
         "(module (table 1 funcref) (func) (elem (i32.const 1) 0))",
         "an element segment that does not fit",
     );
-    unsupported("(module (table 4000000000 funcref))", "a table of more than");
+    unsupported("(module (table 4000000000 funcref))", "tables of more than");
+    unsupported(&format!("(module {})", "(table 100000 funcref)".repeat(3)), "tables of more than");
     unsupported(
         "(module (table 1 funcref) (func (table.copy (i32.const 0) (i32.const 0) (i32.const 0))))",
         "the instruction",

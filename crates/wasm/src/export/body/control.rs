@@ -48,8 +48,8 @@ impl<'p> Emitter<'_, 'p> {
         self.code.push(Instruction::Block(ty));
         self.returns_to = Some(self.labels.len());
         self.enter(None);
+        self.work.push(Step::Leave);
         self.walk(root);
-        self.work.insert(0, Step::Leave);
         self.run()?;
         self.code.push(Instruction::End);
         let mut locals = Vec::with_capacity(results.len());
@@ -102,8 +102,7 @@ impl<'p> Emitter<'_, 'p> {
 
     pub(super) fn control(&mut self, of: NodeRef, node: &'p Node, inputs: &[Source]) -> Done {
         let Attr::Control(control) = node.op().attr() else { return Ok(()) };
-        let regions = node.regions().to_vec();
-        match (node.op().code(), &regions[..]) {
+        match (node.op().code(), node.regions()) {
             (Opcode::If, [then, otherwise]) => {
                 let ty = self.block_type(of, &[], &control.results)?;
                 let start = self.take(inputs.iter().copied());
@@ -214,8 +213,7 @@ impl<'p> Emitter<'_, 'p> {
             if more > 0 && !self.never_ends(*region) {
                 steps.push(Step::Put(Instruction::Br(more as u32)));
             }
-            let nodes = self.body.nodes_in(*region).collect();
-            steps.push(Step::Nodes(*region, nodes, 0));
+            steps.push(self.nodes(*region));
             steps.push(Step::Leave);
             steps.push(Step::Put(Instruction::End));
         }

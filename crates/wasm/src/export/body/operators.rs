@@ -96,9 +96,8 @@ impl Emitter<'_, '_> {
         let mut out: Vec<Instruction<'static>> = Vec::new();
         match op.code() {
             Opcode::Wrap => {
-                if let Some(extended) = self.extended(of, from, to) {
+                if self.extended(of, from, to).is_some() {
                     // Both together are one instruction, which the second puts.
-                    let _ = extended;
                     return self.emit(of, inputs.iter().copied(), []);
                 }
                 if from == Scalar::I64 {
