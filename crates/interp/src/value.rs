@@ -19,20 +19,7 @@ pub(crate) enum Class {
 }
 
 pub(crate) fn class(ty: &Type) -> Class {
-    match ty {
-        Type::Scalar(_) | Type::Unit | Type::Never | Type::Ptr(_) | Type::FuncRef | Type::ExternRef => {
-            Class::Num
-        }
-        Type::String
-        | Type::Bytes
-        | Type::Named(_)
-        | Type::Option(_)
-        | Type::Result(_)
-        | Type::Array(_)
-        | Type::FixedArray(..)
-        | Type::Box(_)
-        | Type::Closure(_) => Class::Ref,
-    }
+    if ty.on_heap() { Class::Ref } else { Class::Num }
 }
 
 /// A value as it is shown: what would be too long or too deep is cut.

@@ -5,13 +5,14 @@
 //!
 //! [`edges`] are those between nodes; [`calls`] is who mentions whom, as a graph for `petgraph`; [`subgraph`] cuts a
 //! piece out around some nodes, [`slices`] along dependence; [`impact`] is what a change of something concerns; [`closure`] hashes a function with
-//! all that it needs.
+//! all that it needs; [`last_uses`] tells where values of the heap are needed for the last time.
 
 pub mod calls;
 pub mod closure;
 pub mod edges;
 mod exits;
 pub mod impact;
+pub mod last_uses;
 pub mod slices;
 pub mod subgraph;
 
@@ -22,5 +23,6 @@ pub use calls::{Mentions, components, reachable};
 pub use closure::{closure_hash, closure_hashes, interface_hash};
 pub use edges::{Edge, EdgeKind, EdgeRef, Role};
 pub use impact::{Impact, impact};
+pub use last_uses::{LastUses, last_uses};
 pub use slices::{Slice, slice};
 pub use subgraph::{Direction, Neighbourhood, Subgraph, neighbourhood};

@@ -124,6 +124,22 @@ impl Type {
     /// `f64`.
     pub const F64: Type = Type::Scalar(Scalar::F64);
 
+    /// Whether its values lie on the value heap; the others fit a machine word.
+    pub fn on_heap(&self) -> bool {
+        match self {
+            Type::Scalar(_) | Type::Unit | Type::Never | Type::Ptr(_) | Type::FuncRef | Type::ExternRef => false,
+            Type::String
+            | Type::Bytes
+            | Type::Named(_)
+            | Type::Option(_)
+            | Type::Result(_)
+            | Type::Array(_)
+            | Type::FixedArray(..)
+            | Type::Box(_)
+            | Type::Closure(_) => true,
+        }
+    }
+
     /// The types that this one is made of, one level down; the nominal ones are not opened.
     pub fn parts(&self) -> Vec<&Type> {
         match self {

@@ -4,13 +4,19 @@
 //! instructions nodes in the same order, its locals variables, its blocks regions. The way back keeps that order, so that
 //! what was not changed comes out much as it went in.
 //!
+//! Values that fit no machine word lie in a memory of their own, the heap, and are freed when nobody holds them any more:
+//! `heap` says how, `runtime` is what a module brings along for that, written in lmlang itself.
+//!
 //! Read `plain` (what is the same on both sides), `import` and its `body`, then `export` and its `body`.
 
 #![forbid(unsafe_code)]
 
 mod export;
+mod heap;
 mod import;
 mod plain;
+mod runtime;
+pub mod values;
 
 pub use export::{ExportError, ExportOptions, export};
 pub use import::{ImportError, binary, import};

@@ -44,11 +44,11 @@ macro_rules! access {
         }
 
         /// The instruction that reads or writes memory as the operator of a node does.
-        pub(crate) fn access(code: Opcode, arg: MemArg) -> Option<Instruction<'static>> {
+        pub(crate) fn access(code: Opcode, arg: MemArg, memory: u32) -> Option<Instruction<'static>> {
             let memarg = wasm_encoder::MemArg {
                 offset: arg.offset.into(),
                 align: arg.align_log2.into(),
-                target: wasm_encoder::MemArgTarget::default(),
+                target: wasm_encoder::MemArgTarget::Memory(memory),
                 ordering: None,
             };
             match (code, arg.ty) {

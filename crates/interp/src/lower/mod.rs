@@ -7,13 +7,13 @@ mod control;
 mod emit;
 mod fold;
 mod heap;
-mod live;
 mod node;
 mod place;
 mod select;
 
 use std::collections::{HashMap, HashSet};
 
+use lmlang_ir::graph::{LastUses, last_uses};
 use lmlang_ir::{
     ContractKind, ContractRef, FuncRef, Function, NodeRef, Program, Ref, RegionRef, Source, Type, VarRef,
 };
@@ -98,7 +98,7 @@ struct Lower<'a> {
     stale: HashSet<NodeRef>,
     stale_regions: HashSet<RegionRef>,
     style: Lowering,
-    takes: live::Takes,
+    last_uses: LastUses,
     emit: Emit,
     locs: HashMap<Source, (Loc, Type)>,
     vars: HashMap<VarRef, (Loc, Type)>,
@@ -183,7 +183,7 @@ pub(crate) fn lower(
         stale: stale.nodes.iter().copied().collect(),
         stale_regions: stale.regions.iter().copied().collect(),
         style,
-        takes: live::last_uses(program, of, function),
+        last_uses: last_uses(program, of, function),
         emit: Emit::default(),
         locs: HashMap::new(),
         vars: HashMap::new(),

@@ -111,7 +111,7 @@ impl Lower<'_> {
     pub(super) fn obj(&mut self, of: NodeRef, index: usize) -> u16 {
         match self.input(of, index) {
             Some((Loc::Ref(slot), _)) => {
-                if self.takes.contains(&(of, index as u16)) {
+                if self.last_uses.is_last(of, index as u16) {
                     slot | TAKE
                 } else {
                     slot
@@ -384,7 +384,7 @@ impl Lower<'_> {
                 self.emit.op(Opcode::Mov, to, slot, 0);
             }
             (Op::VarGet, Some(Loc::Ref(slot))) => {
-                let take = if self.takes.contains(&(of, 0)) { TAKE } else { 0 };
+                let take = if self.last_uses.is_last(of, 0) { TAKE } else { 0 };
                 self.heap(HeapOp::Mov, [to, slot | take, 0, 0, 0, 0]);
             }
             (_, Some(Loc::Num(slot))) => {

@@ -2,19 +2,23 @@
 
 mod control;
 mod operators;
+mod owned;
+mod values;
 
 use std::collections::HashMap;
 
+use lmlang_ir::graph::{LastUses, last_uses};
 use lmlang_ir::ops::signature;
 use lmlang_ir::{
     Attr, Body, Const, ContractKind, Exit, FuncRef, Function, Name, Node, NodeRef, Opcode, Ref, RegionOwner,
-    RegionRef, Scalar, Source, VarRef,
+    RegionRef, Scalar, Source, Type, VarRef,
 };
 use wasm_encoder::{Instruction, ValType};
 
 use self::operators::constant;
+use self::values::Opened;
 use super::stack::{Code, Operand};
-use super::{ExportError, Writing};
+use super::{ExportError, Writing, types};
 
 /// The code of a function, and the names of its locals.
 pub(super) struct Written {
@@ -36,13 +40,23 @@ pub(super) fn write<'p>(
         true => (contracts(ContractKind::Require), contracts(ContractKind::Ensure)),
         false => (Vec::new(), Vec::new()),
     };
+    let last_uses = match writing.heap && !writing.bringing.inside {
+        true => last_uses(writing.program, of, function),
+        false => LastUses::default(),
+    };
+    let head = function.head();
+    let params = head.params.len() as u32 + u32::from(!head.captures.is_empty());
     let mut emitter = Emitter {
         writing,
         of,
         function,
         body,
         code: Code::default(),
+        params,
         locals: Vec::new(),
+        last_uses,
+        owned: Vec::new(),
+        rounds: 0,
         variables: HashMap::new(),
         places: HashMap::new(),
         labels: Vec::new(),
@@ -66,6 +80,8 @@ enum Step {
     /// The nodes of a region that are left.
     Nodes(std::vec::IntoIter<NodeRef>),
     Put(Instruction<'static>),
+    /// The payload of a variant is taken out.
+    Open(Opened),
     /// A label is not in reach any more.
     Leave,
     /// The node is complete: its outputs are there. What it takes began at a position.
@@ -78,8 +94,16 @@ struct Emitter<'w, 'p> {
     function: &'p Function,
     body: &'p Body,
     code: Code,
+    /// How many locals are parameters.
+    params: u32,
     /// Types of the locals behind the parameters.
     locals: Vec<ValType>,
+    /// Where values of the heap are needed for the last time.
+    last_uses: LastUses,
+    /// Locals that hold values of the heap until the end, or until somebody takes them.
+    owned: Vec<u32>,
+    /// How many loops are around.
+    rounds: u32,
     variables: HashMap<VarRef, u32>,
     /// Locals of values, and from which position on they have them.
     places: HashMap<Source, (u32, usize)>,
@@ -94,10 +118,13 @@ struct Emitter<'w, 'p> {
 
 type Done = Result<(), ExportError>;
 
+/// An input of a node: its position and its source.
+type Input = (u16, Source);
+
 impl<'p> Emitter<'_, 'p> {
     fn local(&mut self, ty: ValType) -> u32 {
         self.locals.push(ty);
-        (self.function.head().params.len() + self.locals.len() - 1) as u32
+        self.params + self.locals.len() as u32 - 1
     }
 
     /// Gives each variable a local. One that begins as a parameter which nobody else looks at takes its place.
@@ -110,13 +137,19 @@ impl<'p> Emitter<'_, 'p> {
         for (variable, index) in self.parameters() {
             self.variables.insert(variable, index);
         }
+        let params = (0u32..).zip(&self.function.head().params);
+        let owned: Vec<u32> =
+            params.filter(|(_, param)| self.counts(&param.ty)).map(|(index, _)| index).collect();
+        self.owned = owned;
         for (of, variable) in self.body.variables() {
             if self.variables.contains_key(&of) {
                 continue;
             }
-            let ty = self.writing.value(of.into(), &variable.ty)?;
-            let local = self.local(ty);
+            let local = self.local(types::value(&variable.ty));
             self.variables.insert(of, local);
+            if self.counts(&variable.ty) {
+                self.begin(of, local, &variable.ty)?;
+            }
             if let Some(name) = &variable.name {
                 names.push((local, name.clone()));
             }
@@ -161,9 +194,11 @@ impl<'p> Emitter<'_, 'p> {
                     self.node(next)?;
                 }
                 Step::Put(instruction) => self.code.push(instruction),
+                Step::Open(opened) => self.open(opened),
                 Step::Leave => {
                     if let Some(Some(label)) = self.labels.pop() {
                         self.depths.remove(&label);
+                        self.rounds -= u32::from(label.1);
                     }
                 }
                 Step::Give(node, start) => self.give(node, start)?,
@@ -184,6 +219,7 @@ impl<'p> Emitter<'_, 'p> {
     fn enter(&mut self, label: Option<(NodeRef, bool)>) {
         if let Some(label) = label {
             self.depths.insert(label, self.labels.len());
+            self.rounds += u32::from(label.1);
         }
         self.labels.push(label);
     }
@@ -201,33 +237,43 @@ impl<'p> Emitter<'_, 'p> {
     }
 
     /// How a source is taken as an operand.
-    fn operand(&self, source: Source) -> Operand {
-        match source {
-            Source::Param(_, port) => Operand::Ready(Instruction::LocalGet(port.into()), 0),
-            Source::Node(node, _) if let Some(constant) = self.constant(node) => Operand::Ready(constant, 0),
+    fn operand(&mut self, of: NodeRef, (index, source): Input) -> Operand {
+        if let Source::Node(node, _) = source
+            && let Some(constant) = self.constant(node)
+        {
+            return Operand::Ready(constant, 0);
+        }
+        let (local, since) = match source {
+            Source::Param(_, port) => (port.into(), 0),
             Source::Node(..) | Source::RegionParam(..) => match self.places.get(&source) {
-                Some((local, since)) => Operand::Ready(Instruction::LocalGet(*local), *since),
-                None => Operand::Held(source),
+                Some(place) => *place,
+                None => return Operand::Held(source),
             },
+        };
+        match self.last_uses.is_on_heap(source) && self.consumes(of, index) {
+            true => self.handed_over(of, index, local, since),
+            false => Operand::Ready(Instruction::LocalGet(local), since),
         }
     }
 
-    fn constant(&self, node: NodeRef) -> Option<Instruction<'static>> {
-        let node = self.body.node(node)?;
-        match node.op().attr() {
+    fn constant(&mut self, node: NodeRef) -> Option<Instruction<'static>> {
+        match self.body.node(node)?.op().attr() {
+            Attr::Const(value @ (Const::String(_) | Const::Bytes(_))) => {
+                self.writing.text(value).map(|address| Instruction::I32Const(address.cast_signed()))
+            }
             Attr::Const(value) => constant(value),
             _ => None,
         }
     }
 
     /// Puts values on the stack, in order; says where the first begins.
-    fn take(&mut self, sources: impl IntoIterator<Item = Source>) -> usize {
-        let operands: Vec<Operand> = sources.into_iter().map(|source| self.operand(source)).collect();
-        let (locals, params) = (&mut self.locals, self.function.head().params.len());
+    fn take(&mut self, of: NodeRef, inputs: impl IntoIterator<Item = Input>) -> usize {
+        let operands: Vec<Operand> = inputs.into_iter().map(|input| self.operand(of, input)).collect();
+        let (locals, params) = (&mut self.locals, self.params);
         let places = &mut self.places;
         self.code.take(&operands, |source, ty, since| {
             locals.push(ty);
-            let local = (params + locals.len() - 1) as u32;
+            let local = params + locals.len() as u32 - 1;
             places.insert(source, (local, since));
             local
         })
@@ -252,54 +298,57 @@ impl<'p> Emitter<'_, 'p> {
         let outputs = signature::outputs(self.writing.program, self.function, node).unwrap_or_default();
         if let [one] = &outputs[..]
             && self.uses(of, node.region(), 0) == Uses::Near
+            && (!self.writing.heap || self.may_wait(of, self.counts(one)))
         {
-            let ty = self.writing.value(of.into(), one)?;
-            self.code.hold(Source::Node(of, 0), ty, start);
+            self.code.hold(Source::Node(of, 0), types::value(one), start);
             return Ok(());
         }
         for (port, ty) in outputs.iter().enumerate().rev() {
             let port = port as u16;
+            let counts = self.counts(ty);
             if self.uses(of, node.region(), port) == Uses::None {
-                self.code.push(Instruction::Drop);
+                let drop = if counts { self.writing.runtime("release") } else { Instruction::Drop };
+                self.code.push(drop);
                 continue;
             }
-            let ty = self.writing.value(of.into(), ty)?;
-            let local = self.local(ty);
-            self.code.push(Instruction::LocalSet(local));
+            let local = self.local(types::value(ty));
+            if counts {
+                self.keep(local);
+            } else {
+                self.code.push(Instruction::LocalSet(local));
+            }
             self.places.insert(Source::Node(of, port), (local, self.code.position()));
         }
         Ok(())
     }
 
-    /// Takes operands, puts an instruction, gives what comes out.
+    /// Takes operands, puts instructions, gives what comes out.
     fn emit(
         &mut self,
         of: NodeRef,
-        sources: impl IntoIterator<Item = Source>,
+        inputs: impl IntoIterator<Item = Input> + Clone,
         instructions: impl IntoIterator<Item = Instruction<'static>>,
     ) -> Done {
-        let start = self.take(sources);
+        let start = self.take(of, inputs.clone());
         instructions.into_iter().for_each(|instruction| self.code.push(instruction));
+        self.let_go(of, inputs);
         self.give(of, start)
     }
 
     fn node(&mut self, of: NodeRef) -> Done {
         let Some(node) = self.body.node(of) else { return Ok(()) };
-        let inputs: Vec<Source> = node.inputs().iter().flatten().collect();
+        let inputs: Vec<Input> = (0..).zip(node.inputs().iter().flatten()).collect();
         let op = node.op();
         match (op.code(), op.attr()) {
-            (Opcode::Const, Attr::Const(value)) => match constant(value) {
-                Some(_) => Ok(()),
-                None => Err(self.unsupported(of, format!("a constant of type `{}`", value.ty()))),
-            },
+            (Opcode::Const, _) => Ok(()),
             (Opcode::Block | Opcode::Loop | Opcode::If, Attr::Control(_)) => self.control(of, node, &inputs),
             (Opcode::Match, Attr::Match(cases)) => self.choose(of, node, cases, &inputs),
             (Opcode::Yield, _) => {
-                self.take(inputs);
+                self.take(of, inputs);
                 Ok(())
             }
             (Opcode::Return, _) => {
-                self.take(inputs);
+                self.take(of, inputs);
                 let last =
                     self.body.region(node.region()).is_some_and(|of| of.owner == RegionOwner::Function);
                 if !last {
@@ -310,14 +359,14 @@ impl<'p> Emitter<'_, 'p> {
                 }
                 Ok(())
             }
-            (Opcode::Break, Attr::Exit(target)) => self.leave(inputs, Exit::Break(*target)),
-            (Opcode::Continue, Attr::Exit(target)) => self.leave(inputs, Exit::Continue(*target)),
-            (Opcode::BreakIf, Attr::Exit(target)) => self.leave_if(&inputs, Exit::Break(*target)),
-            (Opcode::ContinueIf, Attr::Exit(target)) => self.leave_if(&inputs, Exit::Continue(*target)),
+            (Opcode::Break, Attr::Exit(target)) => self.leave(of, inputs, Exit::Break(*target)),
+            (Opcode::Continue, Attr::Exit(target)) => self.leave(of, inputs, Exit::Continue(*target)),
+            (Opcode::BreakIf, Attr::Exit(target)) => self.leave_if(of, &inputs, Exit::Break(*target)),
+            (Opcode::ContinueIf, Attr::Exit(target)) => self.leave_if(of, &inputs, Exit::Continue(*target)),
             (Opcode::BrSwitch, Attr::Switch(exits)) => {
                 let depths: Vec<u32> = exits.iter().map(|exit| self.depth(*exit)).collect();
                 let (last, targets) = depths.split_last().unwrap_or((&0, &[]));
-                self.take(rotated(&inputs));
+                self.take(of, rotated(&inputs));
                 self.code.push(Instruction::BrTable(targets.to_vec().into(), *last));
                 Ok(())
             }
@@ -326,38 +375,49 @@ impl<'p> Emitter<'_, 'p> {
                 Ok(())
             }
             (Opcode::Select, Attr::Type(ty)) => {
-                let instruction = match self.writing.value(of.into(), ty)? {
+                let instruction = match types::value(ty) {
                     ty @ ValType::Ref(_) => Instruction::TypedSelect(ty),
                     _ => Instruction::Select,
                 };
-                self.emit(of, rotated(&inputs), [instruction])
+                let share = self.counts(ty).then(|| self.writing.runtime("share"));
+                self.emit(of, rotated(&inputs), [Some(instruction), share].into_iter().flatten())
             }
             (Opcode::VarSet, Attr::Variable(variable)) => {
                 let local = self.variables[variable];
-                if inputs == [Source::Param(self.of, local as u16)]
-                    && (local as usize) < self.function.head().params.len()
-                {
+                if inputs == [(0, Source::Param(self.of, local as u16))] && local < self.params {
+                    return Ok(());
+                }
+                if self.owned.contains(&local) {
+                    self.take(of, inputs);
+                    self.replace(local);
                     return Ok(());
                 }
                 self.emit(of, inputs, [Instruction::LocalSet(local)])
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {
                 let local = self.variables[variable];
-                self.emit(of, inputs, [Instruction::LocalGet(local)])
+                let got = match self.owned.contains(&local) {
+                    true => self.got(of, 0, local),
+                    false => vec![Instruction::LocalGet(local)],
+                };
+                self.emit(of, inputs, got)
             }
             (Opcode::Wrap | Opcode::ExtendS | Opcode::ExtendU, Attr::Convert(from, to)) => {
                 self.widen(of, op, (*from, *to), &inputs)
             }
-            (Opcode::Ne, Attr::Scalar(Scalar::I32)) if self.is_zero(inputs[1]) && self.decides(of, node) => {
+            (Opcode::Ne, Attr::Scalar(Scalar::I32)) if self.is_zero(inputs[1].1) && self.decides(of, node) => {
                 self.emit(of, [inputs[0]], [])
             }
             (Opcode::CallIndirect, Attr::Indirect(table, signature)) => {
-                let params = self.writing.values(of.into(), &signature.params)?;
-                let results = self.writing.values(of.into(), &signature.results)?;
+                if signature.params.iter().chain(&signature.results).any(Type::on_heap) {
+                    return Err(self.unsupported(of, "values of the heap in an indirect call"));
+                }
+                let (params, results) = (types::values(&signature.params), types::values(&signature.results));
                 let type_index = self.writing.types.index(params, results);
                 let table_index = self.writing.indices.tables[table];
                 self.emit(of, rotated(&inputs), [Instruction::CallIndirect { type_index, table_index }])
             }
+            (_, _) if self.writing.heap && values::concerns(op) => self.value(of, op, &inputs),
             (_, _) => {
                 let instructions = self.instructions(of, op)?;
                 self.emit(of, inputs, instructions)
@@ -397,7 +457,7 @@ enum Uses {
 }
 
 /// The first one last: what decides is on top of the stack.
-fn rotated(inputs: &[Source]) -> Vec<Source> {
+fn rotated(inputs: &[Input]) -> Vec<Input> {
     let mut inputs = inputs.to_vec();
     if !inputs.is_empty() {
         inputs.rotate_left(1);

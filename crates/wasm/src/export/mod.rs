@@ -1,13 +1,14 @@
 //! A program becomes a WebAssembly module.
 
 mod body;
+mod brought;
 mod stack;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lmlang_ir::{
-    Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, Type, VarRef,
+    Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef,
 };
 use lmlang_verify::{Checked, Severity};
 use thiserror::Error;
@@ -15,9 +16,10 @@ use wasm_encoder::{
     CodeSection, ConstExpr, DataCountSection, DataSection, ElementSection, Elements, EntityType, ExportKind,
     ExportSection, FunctionSection, GlobalSection, GlobalType, Ieee32, Ieee64, ImportSection,
     IndirectNameMap, MemorySection, MemoryType, Module, NameMap, NameSection, RefType, StartSection,
-    TableSection, TableType,
+    TableSection, TableType, ValType,
 };
 
+use brought::Bringing;
 use types::Types;
 
 /// Why a program is not written as a module.
@@ -71,7 +73,9 @@ pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, Expo
     let indices = Indices::of(program);
     let guard = guard(program, options).then_some(indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
-    let mut writing = Writing { program, options, indices, types, declared, guard };
+    let bringing = Bringing::new(program, &indices, guard.is_some());
+    let heap = brought::has_heap(program);
+    let mut writing = Writing { program, options, indices, types, declared, guard, bringing, heap };
     writing.module(checked)
 }
 
@@ -132,6 +136,10 @@ struct Writing<'p> {
     declared: BTreeSet<u32>,
     /// The global that tells whether a contract is being evaluated, if there is one.
     guard: Option<u32>,
+    /// What it has beyond the program's own.
+    bringing: Bringing,
+    /// Whether anything in the program may make a value of the heap.
+    heap: bool,
 }
 
 impl<'p> Writing<'p> {
@@ -153,7 +161,7 @@ impl<'p> Writing<'p> {
         ordered.sort_unstable_by_key(|(index, ..)| *index);
         for (index, of, function) in ordered {
             let head = function.head();
-            let ty = self.signature(of, function)?;
+            let ty = self.signature(function);
             match &head.import {
                 Some(import) => {
                     if let (true, Some((contract, _))) =
@@ -184,8 +192,11 @@ impl<'p> Writing<'p> {
             let given = head.exports.first().or_else(|| head.import.as_ref().map(|import| &import.name));
             names.function(index, &head.name, given);
         }
-        let storage = self.storage(&mut imports, &mut exports, &mut names)?;
-        let elements = self.elements();
+        self.offer_values(&mut exports);
+        self.bring(&mut functions, &mut code, &mut names)?;
+        let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
+        let mut elements = self.elements();
+        self.heap(&mut storage, &mut elements, &mut exports);
         let mut module = Module::new();
         let mut section = |section: &dyn Section| section.put(&mut module);
         section(&self.types.section());
@@ -214,23 +225,14 @@ impl<'p> Writing<'p> {
         Ok(module.finish())
     }
 
-    fn signature(&mut self, of: FuncRef, function: &Function) -> Result<u32, ExportError> {
+    /// The type of a function. One that captures values gets the closure behind its parameters.
+    fn signature(&mut self, function: &Function) -> u32 {
         let head = function.head();
+        let mut params: Vec<ValType> = head.params.iter().map(|param| types::value(&param.ty)).collect();
         if !head.captures.is_empty() {
-            return Err(self.unsupported(of, "a function that captures values"));
+            params.push(ValType::I32);
         }
-        let params =
-            head.params.iter().map(|param| self.value(of.into(), &param.ty)).collect::<Result<_, _>>()?;
-        let results = self.values(of.into(), &head.results)?;
-        Ok(self.types.index(params, results))
-    }
-
-    fn value(&self, of: Ref, ty: &Type) -> Result<wasm_encoder::ValType, ExportError> {
-        types::value(ty).ok_or_else(|| self.unsupported(of, format!("a value of type `{ty}`")))
-    }
-
-    fn values(&self, of: Ref, types: &[Type]) -> Result<Vec<wasm_encoder::ValType>, ExportError> {
-        types.iter().map(|ty| self.value(of, ty)).collect()
+        self.types.index(params, types::values(&head.results))
     }
 
     fn storage(
@@ -264,15 +266,17 @@ impl<'p> Writing<'p> {
                 }
                 StorageKind::Global { ty, mutable, initial } => {
                     let index = self.indices.globals[&of];
-                    let val_type = self.value(of.into(), ty)?;
+                    let val_type = types::value(ty);
                     let ty = GlobalType { val_type, mutable: *mutable, shared: false };
                     match import {
                         Some(import) => {
                             imports.import(&import.module, &import.name, ty);
                         }
                         None => {
+                            let address = self.text(initial).map(u32::cast_signed).map(ConstExpr::i32_const);
                             let what = || self.unsupported(of, "this first value");
-                            made.globals.global(ty, &constant(initial, val_type).ok_or_else(what)?);
+                            let initial = address.or_else(|| constant(initial, val_type)).ok_or_else(what)?;
+                            made.globals.global(ty, &initial);
                         }
                     }
                     names.globals.push((index, storage.name.clone()));
@@ -317,7 +321,7 @@ impl<'p> Writing<'p> {
             }
         }
         if self.guard.is_some() {
-            let ty = GlobalType { val_type: wasm_encoder::ValType::I32, mutable: true, shared: false };
+            let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
             made.globals.global(ty, &ConstExpr::i32_const(0));
         }
         Ok(made)
@@ -384,8 +388,8 @@ impl Section for wasm_encoder::TypeSection {
     }
 }
 
-fn constant(initial: &Const, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
-    use wasm_encoder::{HeapType, ValType};
+fn constant(initial: &Const, ty: ValType) -> Option<ConstExpr> {
+    use wasm_encoder::HeapType;
     Some(match (initial, ty) {
         (Const::Bool(value), _) => ConstExpr::i32_const((*value).into()),
         (Const::I8(value), _) => ConstExpr::i32_const((*value).into()),
@@ -416,6 +420,10 @@ impl Naming {
         if given != Some(name) && **name != *format!("func{index}") {
             self.functions.push((index, name.clone()));
         }
+    }
+
+    fn brought(&mut self, index: u32, name: &str) {
+        self.functions.push((index, format!("lm_{name}").into()));
     }
 
     fn locals(&mut self, function: u32, names: &[(u32, Name)]) {

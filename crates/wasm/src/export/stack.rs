@@ -48,6 +48,8 @@ pub(super) enum Operand {
     Held(Source),
     /// Something that one instruction gives, from a position on.
     Ready(Instruction<'static>, usize),
+    /// Something that several instructions give, from a position on.
+    Several(Vec<Instruction<'static>>, usize),
 }
 
 impl Code {
@@ -87,6 +89,10 @@ impl Code {
                     waiting.push((instruction.clone(), *since));
                     continue;
                 }
+                Operand::Several(instructions, since) => {
+                    waiting.extend(instructions.iter().map(|instruction| (instruction.clone(), *since)));
+                    continue;
+                }
                 Operand::Held(source) => *source,
             };
             let Some(at) = self.held.iter().rposition(|held| held.source == source) else { continue };
@@ -117,7 +123,7 @@ impl Code {
     fn on_top(&self, operands: &[Operand]) -> usize {
         let wanted = operands.iter().rev().filter_map(|operand| match operand {
             Operand::Held(source) => Some(source),
-            Operand::Ready(..) => None,
+            Operand::Ready(..) | Operand::Several(..) => None,
         });
         wanted.zip(self.held.iter().rev()).take_while(|(source, held)| **source == held.source).count()
     }

@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use lmlang_ir::{Scalar, Type};
 use wasm_encoder::{RefType, TypeSection, ValType};
 
-/// The type that values have in a module; nothing for those that have none yet.
-pub(super) fn value(of: &Type) -> Option<ValType> {
-    Some(match of {
-        Type::Scalar(Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::I32) | Type::Ptr(_) => ValType::I32,
+/// The type that values have in a module: those of the heap are addresses.
+pub(super) fn value(of: &Type) -> ValType {
+    match of {
         Type::Scalar(Scalar::I64) => ValType::I64,
         Type::Scalar(Scalar::F32) => ValType::F32,
         Type::Scalar(Scalar::F64) => ValType::F64,
         Type::FuncRef => ValType::Ref(RefType::FUNCREF),
         Type::ExternRef => ValType::Ref(RefType::EXTERNREF),
-        Type::Unit
+        Type::Scalar(Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::I32)
+        | Type::Ptr(_)
+        | Type::Unit
         | Type::Never
         | Type::String
         | Type::Bytes
@@ -24,8 +25,12 @@ pub(super) fn value(of: &Type) -> Option<ValType> {
         | Type::Array(_)
         | Type::FixedArray(..)
         | Type::Box(_)
-        | Type::Closure(_) => return None,
-    })
+        | Type::Closure(_) => ValType::I32,
+    }
+}
+
+pub(super) fn values(of: &[Type]) -> Vec<ValType> {
+    of.iter().map(value).collect()
 }
 
 /// Signatures, each once.

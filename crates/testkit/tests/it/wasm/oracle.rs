@@ -1,9 +1,12 @@
 //! How a call ends: of a function here, and of what is exported by a module in wasmi.
 
 use lmlang_interp::{Cache, Control, Fault, Options, Outcome, run};
-use lmlang_ir::{Const, FuncRef, Trap, Type, Value};
+use lmlang_ir::{Const, FuncRef, Program, Trap, Type, Value};
 use lmlang_verify::Checked;
-use wasmi::{Config, Engine, Instance, Linker, Module, Store, TrapCode, Val};
+use lmlang_wasm::values::{self, Heap};
+use wasmi::{
+    Config, Engine, F32, F64, Instance, Linker, Memory, Module, Store, TrapCode, TypedFunc, Val, ValType,
+};
 
 /// How a call ends, where both have to agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,17 +18,29 @@ pub(super) enum Ending {
     Exceeds,
 }
 
-/// Runs a function here.
+/// Runs a function here, for the bits of what it returns.
 pub(super) fn here(checked: &Checked, function: FuncRef, arguments: &[Value]) -> Ending {
+    match here_values(checked, function, arguments) {
+        Ok(values) => Ending::Returns(values.iter().map(bits).collect()),
+        Err(ending) => ending,
+    }
+}
+
+/// Runs a function here.
+pub(super) fn here_values(
+    checked: &Checked,
+    function: FuncRef,
+    arguments: &[Value],
+) -> Result<Vec<Value>, Ending> {
     let (options, cache) = (Options::default(), Cache::default());
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
-    match result.expect("the arguments fit").outcome {
-        Outcome::Returned { values } => Ending::Returns(values.iter().map(bits).collect()),
+    Err(match result.expect("the arguments fit").outcome {
+        Outcome::Returned { values } => return Ok(values),
         Outcome::Trapped { fault: Fault::Trap(trap) | Fault::InContract(_, trap), .. } => Ending::Traps(trap),
         Outcome::ContractViolated { .. } => Ending::Traps(Trap::Unreachable),
         Outcome::LimitReached { .. } => Ending::Exceeds,
         other => panic!("{other:?}"),
-    }
+    })
 }
 
 fn bits(value: &Value) -> u64 {
@@ -76,13 +91,22 @@ pub(super) fn argument(value: &Value) -> Option<Val> {
 
 /// A module that runs in wasmi.
 pub(super) fn instance(module: &[u8]) -> Result<(Store<()>, Module, Instance), wasmi::Error> {
+    let module = translated(module)?;
+    let (store, instance) = started(&module)?;
+    Ok((store, module, instance))
+}
+
+/// A module as wasmi runs it.
+pub(super) fn translated(module: &[u8]) -> Result<Module, wasmi::Error> {
     let mut config = Config::default();
     config.set_max_recursion_depth(20_000).set_max_stack_height(1 << 24);
-    let engine = Engine::new(&config);
-    let module = Module::new(&engine, module)?;
-    let mut store = Store::new(&engine, ());
-    let instance = Linker::new(&engine).instantiate_and_start(&mut store, &module)?;
-    Ok((store, module, instance))
+    Module::new(&Engine::new(&config), module)
+}
+
+fn started(module: &Module) -> Result<(Store<()>, Instance), wasmi::Error> {
+    let mut store = Store::new(module.engine(), ());
+    let instance = Linker::new(module.engine()).instantiate_and_start(&mut store, module)?;
+    Ok((store, instance))
 }
 
 /// Calls what a fresh instance of a module exports, in wasmi.
@@ -95,23 +119,132 @@ pub(super) fn there(module: &[u8], export: &str, arguments: &[Val]) -> Ending {
     });
     match called {
         Ok(results) => Ending::Returns(results.iter().map(Bits::bits).collect()),
-        Err(error) => match error.as_trap_code().unwrap_or_else(|| panic!("{error}")) {
-            TrapCode::UnreachableCodeReached => Ending::Traps(Trap::Unreachable),
-            TrapCode::MemoryOutOfBounds => Ending::Traps(Trap::MemoryOutOfBounds),
-            TrapCode::TableOutOfBounds => Ending::Traps(Trap::TableOutOfBounds),
-            TrapCode::IndirectCallToNull => Ending::Traps(Trap::UninitializedElement),
-            TrapCode::IntegerDivisionByZero => Ending::Traps(Trap::DivisionByZero),
-            TrapCode::IntegerOverflow => Ending::Traps(Trap::IntegerOverflow),
-            TrapCode::BadConversionToInteger => Ending::Traps(Trap::InvalidConversion),
-            TrapCode::BadSignature => Ending::Traps(Trap::SignatureMismatch),
-            _ => Ending::Exceeds,
-        },
+        Err(error) => trapped(&error),
     }
+}
+
+fn trapped(error: &wasmi::Error) -> Ending {
+    match error.as_trap_code().unwrap_or_else(|| panic!("{error}")) {
+        TrapCode::UnreachableCodeReached => Ending::Traps(Trap::Unreachable),
+        TrapCode::MemoryOutOfBounds => Ending::Traps(Trap::MemoryOutOfBounds),
+        TrapCode::TableOutOfBounds => Ending::Traps(Trap::TableOutOfBounds),
+        TrapCode::IndirectCallToNull => Ending::Traps(Trap::UninitializedElement),
+        TrapCode::IntegerDivisionByZero => Ending::Traps(Trap::DivisionByZero),
+        TrapCode::IntegerOverflow => Ending::Traps(Trap::IntegerOverflow),
+        TrapCode::BadConversionToInteger => Ending::Traps(Trap::InvalidConversion),
+        TrapCode::BadSignature => Ending::Traps(Trap::SignatureMismatch),
+        _ => Ending::Exceeds,
+    }
+}
+
+/// The heap of an instance.
+struct InWasmi<'s> {
+    store: &'s mut Store<()>,
+    memory: Memory,
+    room: TypedFunc<(u32, u32, u32), u32>,
+}
+
+impl Heap for InWasmi<'_> {
+    type Error = wasmi::Error;
+
+    fn room(&mut self, bytes: u32, refs: u32, word: u32) -> Result<u32, wasmi::Error> {
+        self.room.call(&mut *self.store, (bytes, refs, word))
+    }
+
+    fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), wasmi::Error> {
+        Ok(self.memory.write(&mut *self.store, address as usize, bytes)?)
+    }
+
+    fn read(&self, address: u32, bytes: &mut [u8]) -> Result<(), wasmi::Error> {
+        Ok(self.memory.read(&*self.store, address as usize, bytes)?)
+    }
+}
+
+/// Calls what a fresh instance of a program's module exports, with values of any type; nothing if one has no meaning
+/// outside.
+pub(super) fn there_values(
+    program: &Program,
+    module: &Module,
+    function: FuncRef,
+    arguments: &[Value],
+) -> Option<Result<Vec<Value>, Ending>> {
+    let head = program.function(function)?.head();
+    let (mut store, instance) = started(module).unwrap();
+    let callee = instance.get_func(&store, &function.to_string()).expect("the function is exported");
+    let memory = instance.get_memory(&store, "lm_memory");
+    let room = instance.get_typed_func(&store, "lm_new");
+    let mut words = Vec::new();
+    let types = callee.ty(&store);
+    let ty = |bits: u64, ty: &ValType| match ty {
+        ValType::I64 => Val::I64(bits.cast_signed()),
+        ValType::F32 => Val::F32(F32::from_bits(bits as u32)),
+        ValType::F64 => Val::F64(F64::from_bits(bits)),
+        _ => Val::I32(bits as i32),
+    };
+    let mut heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut store, memory, room });
+    for (value, of) in arguments.iter().zip(types.params()) {
+        let bits = match &mut heap {
+            Some(heap) => values::put(program, heap, value).unwrap()?,
+            None => values::put(program, &mut Nowhere, value).unwrap()?,
+        };
+        words.push(ty(bits, of));
+    }
+    let mut results: Vec<Val> = types.results().iter().map(|ty| Val::default_for_ty(*ty)).collect();
+    if let Err(error) = callee.call(&mut store, &words, &mut results) {
+        return Some(Err(trapped(&error)));
+    }
+    let room = instance.get_typed_func(&store, "lm_new");
+    let heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut store, memory, room });
+    let mut found = Vec::new();
+    for (result, of) in results.iter().zip(&head.results) {
+        found.push(match &heap {
+            Some(heap) => values::get(program, heap, of, raw(result)).unwrap()?,
+            None => values::get(program, &Nowhere, of, raw(result)).unwrap()?,
+        });
+    }
+    Some(Ok(found))
+}
+
+/// The bits of a value as it is.
+fn raw(of: &Val) -> u64 {
+    match of {
+        Val::F32(value) => value.to_bits().into(),
+        Val::F64(value) => value.to_bits(),
+        other => other.bits(),
+    }
+}
+
+/// The heap of a module that has none.
+struct Nowhere;
+
+impl Heap for Nowhere {
+    type Error = String;
+
+    fn room(&mut self, _: u32, _: u32, _: u32) -> Result<u32, String> {
+        Err("there is no heap".to_owned())
+    }
+
+    fn write(&mut self, _: u32, _: &[u8]) -> Result<(), String> {
+        Err("there is no heap".to_owned())
+    }
+
+    fn read(&self, _: u32, _: &mut [u8]) -> Result<(), String> {
+        Err("there is no heap".to_owned())
+    }
+}
+
+/// What a module cannot tell from `unreachable`.
+fn is_plain(trap: Trap) -> bool {
+    matches!(trap, Trap::IndexOutOfBounds | Trap::InvalidUtf8 | Trap::WrongVariant | Trap::MemoryOutOfBounds)
 }
 
 /// Whether both say the same, or one met a bound of its own.
 pub(super) fn agree(here: &Ending, there: &Ending) -> bool {
-    here == there || *here == Ending::Exceeds || *there == Ending::Exceeds
+    match (here, there) {
+        (Ending::Exceeds, _) | (_, Ending::Exceeds) => true,
+        (Ending::Traps(here), Ending::Traps(Trap::Unreachable)) if is_plain(*here) => true,
+        (_, _) => here == there,
+    }
 }
 
 /// Some argument of a type, another one at each position.

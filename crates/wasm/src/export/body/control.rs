@@ -1,11 +1,12 @@
 //! Control: contracts around the body, blocks, loops, choices, and the ways out of them.
 
 use lmlang_ir::ops::signature;
-use lmlang_ir::{Attr, Case, Exit, Match, Node, NodeRef, Opcode, Ref, RegionRef, Source, Type};
+use lmlang_ir::{Attr, Case, Exit, Match, Node, NodeRef, Opcode, RegionRef, Source, Type};
 use wasm_encoder::{BlockType, Instruction, ValType};
 
-use super::super::ExportError;
-use super::{Done, Emitter, Step, rotated};
+use super::super::types;
+use super::{Done, Emitter, Input, Step, rotated};
+use crate::heap;
 
 impl<'p> Emitter<'_, 'p> {
     /// Evaluates contracts, unless one is being evaluated.
@@ -39,12 +40,13 @@ impl<'p> Emitter<'_, 'p> {
     /// The body, and what has to hold of its results.
     pub(super) fn root(&mut self, ensures: &[RegionRef]) -> Done {
         let Some(root) = self.body.root() else { return Ok(()) };
-        if ensures.is_empty() {
+        let counts = !self.last_uses.is_empty() || !self.owned.is_empty();
+        if ensures.is_empty() && !counts {
             self.walk(root);
             return self.run();
         }
         let results = &self.function.head().results;
-        let ty = self.block_type(self.of, &[], results)?;
+        let ty = self.block_type(&[], results);
         self.code.push(Instruction::Block(ty));
         self.returns_to = Some(self.labels.len());
         self.enter(None);
@@ -52,11 +54,17 @@ impl<'p> Emitter<'_, 'p> {
         self.walk(root);
         self.run()?;
         self.code.push(Instruction::End);
-        let mut locals = Vec::with_capacity(results.len());
-        for ty in results {
-            let ty = self.writing.value(self.of.into(), ty)?;
-            locals.push(self.local(ty));
+        if !ensures.is_empty() {
+            self.promise(ensures)?;
         }
+        self.release_all();
+        Ok(())
+    }
+
+    /// The results, which are on the stack, are as they have to be.
+    fn promise(&mut self, ensures: &[RegionRef]) -> Done {
+        let results = types::values(&self.function.head().results);
+        let locals: Vec<u32> = results.into_iter().map(|ty| self.local(ty)).collect();
         locals.iter().rev().for_each(|local| self.code.push(Instruction::LocalSet(*local)));
         for region in ensures {
             for (port, local) in (0u16..).zip(&locals) {
@@ -68,44 +76,47 @@ impl<'p> Emitter<'_, 'p> {
         Ok(())
     }
 
-    pub(super) fn leave(&mut self, values: Vec<Source>, exit: Exit) -> Done {
-        self.take(values);
+    pub(super) fn leave(&mut self, of: NodeRef, values: Vec<Input>, exit: Exit) -> Done {
+        self.take(of, values);
         let depth = self.depth(exit);
         self.code.push(Instruction::Br(depth));
         Ok(())
     }
 
     /// What goes along stays on the stack when the branch is not taken.
-    pub(super) fn leave_if(&mut self, inputs: &[Source], exit: Exit) -> Done {
-        self.take(rotated(inputs));
+    pub(super) fn leave_if(&mut self, of: NodeRef, inputs: &[Input], exit: Exit) -> Done {
+        if inputs.iter().any(|(_, source)| self.last_uses.is_on_heap(*source)) {
+            // Who does not leave keeps what would go along.
+            self.take(of, inputs[..1].iter().copied());
+            self.code.push(Instruction::If(BlockType::Empty));
+            self.take(of, inputs[1..].iter().copied());
+            let depth = self.depth(exit) + 1;
+            self.code.push(Instruction::Br(depth));
+            self.code.push(Instruction::End);
+            return Ok(());
+        }
+        self.take(of, rotated(inputs));
         let depth = self.depth(exit);
         self.code.push(Instruction::BrIf(depth));
         (1..inputs.len()).for_each(|_| self.code.push(Instruction::Drop));
         Ok(())
     }
 
-    pub(super) fn block_type(
-        &mut self,
-        of: impl Into<Ref>,
-        params: &[Type],
-        results: &[Type],
-    ) -> Result<BlockType, ExportError> {
-        let of = of.into();
-        let params = self.writing.values(of, params)?;
-        let results = self.writing.values(of, results)?;
-        Ok(match (&params[..], &results[..]) {
+    pub(super) fn block_type(&mut self, params: &[Type], results: &[Type]) -> BlockType {
+        let (params, results) = (types::values(params), types::values(results));
+        match (&params[..], &results[..]) {
             ([], []) => BlockType::Empty,
             ([], [one]) => BlockType::Result(*one),
             (_, _) => BlockType::FunctionType(self.writing.types.index(params, results)),
-        })
+        }
     }
 
-    pub(super) fn control(&mut self, of: NodeRef, node: &'p Node, inputs: &[Source]) -> Done {
+    pub(super) fn control(&mut self, of: NodeRef, node: &'p Node, inputs: &[Input]) -> Done {
         let Attr::Control(control) = node.op().attr() else { return Ok(()) };
         match (node.op().code(), node.regions()) {
             (Opcode::If, [then, otherwise]) => {
-                let ty = self.block_type(of, &[], &control.results)?;
-                let start = self.take(inputs.iter().copied());
+                let ty = self.block_type(&[], &control.results);
+                let start = self.take(of, inputs.iter().copied());
                 self.code.push(Instruction::If(ty));
                 self.enter(Some((of, false)));
                 self.work.push(Step::Give(of, start));
@@ -119,7 +130,7 @@ impl<'p> Emitter<'_, 'p> {
             }
             (Opcode::Loop, [round]) => self.repeat(of, *round, &control.results, inputs)?,
             (_, regions) => {
-                let ty = self.block_type(of, &[], &control.results)?;
+                let ty = self.block_type(&[], &control.results);
                 let start = self.code.position();
                 self.code.push(Instruction::Block(ty));
                 self.enter(Some((of, false)));
@@ -146,14 +157,14 @@ impl<'p> Emitter<'_, 'p> {
         of: NodeRef,
         round: RegionRef,
         results: &[Type],
-        inputs: &[Source],
+        inputs: &[Input],
     ) -> Done {
         let params: Vec<Type> = match self.body.region(round) {
             Some(region) => region.params.iter().map(|param| param.ty.clone()).collect(),
             None => Vec::new(),
         };
-        let ty = self.block_type(of, &params, results)?;
-        let start = self.take(inputs.iter().copied());
+        let ty = self.block_type(&params, results);
+        let start = self.take(of, inputs.iter().copied());
         // What is left early is a block around.
         let left = self.body.users_of(of.number()).filter(|one| one.input.is_none()).any(|one| {
             let op = self.body.node(one.node).map(Node::op);
@@ -169,9 +180,11 @@ impl<'p> Emitter<'_, 'p> {
         self.code.push(Instruction::Loop(ty));
         self.enter(Some((of, true)));
         for (port, ty) in params.iter().enumerate().rev() {
-            let ty = self.writing.value(of.into(), ty)?;
-            let local = self.local(ty);
-            self.code.push(Instruction::LocalSet(local));
+            let local = self.local(types::value(ty));
+            match self.counts(ty) {
+                true => self.keep(local),
+                false => self.code.push(Instruction::LocalSet(local)),
+            }
             self.places.insert(Source::RegionParam(round, port as u16), (local, self.code.position()));
         }
         self.work.push(Step::Give(of, start));
@@ -183,25 +196,33 @@ impl<'p> Emitter<'_, 'p> {
         Ok(())
     }
 
-    /// A choice between integers: a block for each case, and in the innermost what goes to its end.
-    pub(super) fn choose(&mut self, of: NodeRef, node: &'p Node, cases: &Match, inputs: &[Source]) -> Done {
+    /// A choice: a block for each case, and in the innermost what goes to its end.
+    pub(super) fn choose(&mut self, of: NodeRef, node: &'p Node, cases: &Match, inputs: &[Input]) -> Done {
         let mut numbers = Vec::with_capacity(cases.cases.len());
         for case in &cases.cases {
-            match case {
-                Case::Int(number) => numbers.push(*number),
-                Case::Variant(_) => return Err(self.unsupported(of, "a match over an enum")),
-            }
+            numbers.push(match case {
+                Case::Int(number) => *number,
+                Case::Variant(variant) => match heap::position(self.writing.program, variant) {
+                    Some(position) => position.into(),
+                    None => return Err(self.unsupported(of, "a variant that is not there")),
+                },
+            });
         }
         let wide = match inputs.first() {
-            Some(source) => {
+            Some((_, source)) => {
                 let ty = signature::source_type(self.writing.program, self.function, *source);
                 ty == Some(Type::I64)
             }
             None => false,
         };
-        let ty = self.block_type(of, &[], &cases.results)?;
+        let ty = self.block_type(&[], &cases.results);
         let scrutinee = self.local(if wide { ValType::I64 } else { ValType::I32 });
-        let start = self.take(inputs.iter().copied());
+        let start = self.take(of, inputs.iter().copied());
+        let chosen = self.chosen(inputs);
+        if chosen.is_some() {
+            let word = self.writing.load_word();
+            self.code.push(word);
+        }
         self.code.push(Instruction::LocalSet(scrutinee));
         self.code.push(Instruction::Block(ty));
         self.enter(Some((of, false)));
@@ -214,6 +235,9 @@ impl<'p> Emitter<'_, 'p> {
                 steps.push(Step::Put(Instruction::Br(more as u32)));
             }
             steps.push(self.nodes(*region));
+            if let Some(value) = chosen {
+                steps.push(Step::Open(self.opened(of, value, *region, cases.cases.get(after))?));
+            }
             steps.push(Step::Leave);
             steps.push(Step::Put(Instruction::End));
         }

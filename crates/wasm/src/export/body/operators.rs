@@ -5,7 +5,7 @@ use lmlang_ir::{Attr, Const, NodeRef, Op, Opcode, Scalar, Source};
 use wasm_encoder::{HeapType, Ieee32, Ieee64, Instruction};
 
 use super::super::ExportError;
-use super::{Done, Emitter, Uses};
+use super::{Done, Emitter, Input, Uses};
 use crate::plain;
 
 impl Emitter<'_, '_> {
@@ -15,23 +15,24 @@ impl Emitter<'_, '_> {
         of: NodeRef,
         op: &Op,
     ) -> Result<Vec<Instruction<'static>>, ExportError> {
+        let memory = self.writing.memory();
         let indices = &self.writing.indices;
         let one = |instruction| Ok(vec![instruction]);
         match (op.code(), op.attr()) {
-            (Opcode::Call, Attr::Function(callee)) => one(Instruction::Call(indices.functions[callee])),
+            (Opcode::Call, Attr::Function(callee)) => one(Instruction::Call(self.writing.function_index(*callee))),
             (Opcode::FuncRef, Attr::Function(function)) => {
                 let index = indices.functions[function];
                 self.writing.declared.insert(index);
                 one(Instruction::RefFunc(index))
             }
-            (Opcode::GlobalGet, Attr::Variable(of)) => one(Instruction::GlobalGet(indices.globals[of])),
-            (Opcode::GlobalSet, Attr::Variable(of)) => one(Instruction::GlobalSet(indices.globals[of])),
-            (Opcode::MemorySize, _) => one(Instruction::MemorySize(0)),
-            (Opcode::MemoryGrow, _) => one(Instruction::MemoryGrow(0)),
-            (Opcode::MemoryCopy, _) => one(Instruction::MemoryCopy { src_mem: 0, dst_mem: 0 }),
-            (Opcode::MemoryFill, _) => one(Instruction::MemoryFill(0)),
+            (Opcode::GlobalGet, Attr::Variable(of)) => one(Instruction::GlobalGet(self.writing.global_index(*of))),
+            (Opcode::GlobalSet, Attr::Variable(of)) => one(Instruction::GlobalSet(self.writing.global_index(*of))),
+            (Opcode::MemorySize, _) => one(Instruction::MemorySize(memory)),
+            (Opcode::MemoryGrow, _) => one(Instruction::MemoryGrow(memory)),
+            (Opcode::MemoryCopy, _) => one(Instruction::MemoryCopy { src_mem: memory, dst_mem: memory }),
+            (Opcode::MemoryFill, _) => one(Instruction::MemoryFill(memory)),
             (Opcode::MemoryInit, Attr::Variable(of)) => {
-                one(Instruction::MemoryInit { mem: 0, data_index: indices.data[of] })
+                one(Instruction::MemoryInit { mem: memory, data_index: indices.data[of] })
             }
             (Opcode::DataDrop, Attr::Variable(of)) => one(Instruction::DataDrop(indices.data[of])),
             (Opcode::TableGet, Attr::Variable(of)) => one(Instruction::TableGet(indices.tables[of])),
@@ -67,7 +68,7 @@ impl Emitter<'_, '_> {
             (Opcode::Not, Attr::Scalar(Scalar::I64)) => {
                 Ok(vec![Instruction::I64Const(-1), Instruction::I64Xor])
             }
-            (code, Attr::Memory(arg)) => access(code, *arg)
+            (code, Attr::Memory(arg)) => access(code, *arg, memory)
                 .ok_or_else(|| self.unsupported(of, format!("the operator `{}`", code.mnemonic()))),
             (code, Attr::Scalar(scalar)) => {
                 let found =
@@ -89,7 +90,7 @@ impl Emitter<'_, '_> {
         of: NodeRef,
         op: &Op,
         (from, to): (Scalar, Scalar),
-        inputs: &[Source],
+        inputs: &[Input],
     ) -> Done {
         use Instruction::*;
         let mask = |bits: i32| [I32Const(bits), I32And];
@@ -111,7 +112,7 @@ impl Emitter<'_, '_> {
                 }
             }
             Opcode::ExtendS => {
-                let narrowed = inputs.first().and_then(|source| match source {
+                let narrowed = inputs.first().and_then(|(_, source)| match source {
                     Source::Node(node, _) => {
                         let inner = self.body.node(*node)?;
                         (inner.op().code() == Opcode::Wrap).then_some(())?;
@@ -176,22 +177,23 @@ pub(super) fn constant(value: &Const) -> Option<Instruction<'static>> {
         Const::I64(value) => Instruction::I64Const(*value),
         Const::F32(bits) => Instruction::F32Const(Ieee32::new(*bits)),
         Const::F64(bits) => Instruction::F64Const(Ieee64::new(*bits)),
-        Const::Unit | Const::String(_) | Const::Bytes(_) => return None,
+        Const::Unit => Instruction::I32Const(0),
+        Const::String(_) | Const::Bytes(_) => return None,
     })
 }
 
 /// What reads or writes memory; narrow types are those of their width.
-pub(super) fn access(code: Opcode, arg: lmlang_ir::MemArg) -> Option<Vec<Instruction<'static>>> {
+pub(super) fn access(code: Opcode, arg: lmlang_ir::MemArg, memory: u32) -> Option<Vec<Instruction<'static>>> {
     let wide = lmlang_ir::MemArg { ty: register(arg.ty), ..arg };
     Some(match (code, arg.ty) {
         (Opcode::Load, Scalar::Bool) => {
-            let load = plain::access(Opcode::Load8U, wide)?;
+            let load = plain::access(Opcode::Load8U, wide, memory)?;
             vec![load, Instruction::I32Const(0), Instruction::I32Ne]
         }
-        (Opcode::Load, Scalar::I8) => vec![plain::access(Opcode::Load8S, wide)?],
-        (Opcode::Load, Scalar::I16) => vec![plain::access(Opcode::Load16S, wide)?],
-        (Opcode::Store, Scalar::Bool | Scalar::I8) => vec![plain::access(Opcode::Store8, wide)?],
-        (Opcode::Store, Scalar::I16) => vec![plain::access(Opcode::Store16, wide)?],
-        (_, _) => vec![plain::access(code, arg)?],
+        (Opcode::Load, Scalar::I8) => vec![plain::access(Opcode::Load8S, wide, memory)?],
+        (Opcode::Load, Scalar::I16) => vec![plain::access(Opcode::Load16S, wide, memory)?],
+        (Opcode::Store, Scalar::Bool | Scalar::I8) => vec![plain::access(Opcode::Store8, wide, memory)?],
+        (Opcode::Store, Scalar::I16) => vec![plain::access(Opcode::Store16, wide, memory)?],
+        (_, _) => vec![plain::access(code, arg, memory)?],
     })
 }

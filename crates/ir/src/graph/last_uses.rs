@@ -1,4 +1,4 @@
-//! Which uses of a reference are the last on their path: there the value is moved, and can be changed in place.
+//! Which uses of a value of the heap are the last on their path: there it is moved, and can be changed in place.
 //!
 //! One backward walk over the region tree, with the set of values that are needed afterwards. A value from outside of a
 //! loop that is used inside is needed throughout the loop. Variables are treated as values that a `var.set` makes.
@@ -6,12 +6,14 @@
 use std::collections::{HashMap, HashSet};
 
 use imbl::OrdSet;
-use lmlang_ir::ops::signature::source_type;
-use lmlang_ir::{
-    Attr, ContractKind, Exit, FuncRef, Function, NodeRef, Opcode, Program, RegionOwner, RegionRef, Source,
-};
 
-use crate::value::{Class, class};
+use crate::entities::{ContractKind, RegionOwner};
+use crate::function::Function;
+use crate::node::Source;
+use crate::ops::signature::source_type;
+use crate::ops::{Attr, Exit, Opcode};
+use crate::program::Program;
+use crate::refs::{FuncRef, NodeRef, RegionRef};
 
 /// A value or a variable: number of its ref, and port.
 type Key = (u64, u16);
@@ -23,19 +25,39 @@ fn key(source: Source) -> Key {
     (source.number(), source.port())
 }
 
-/// Inputs that are the last use of a reference; a `var.get` counts as its input 0.
-pub(super) type Takes = HashSet<(NodeRef, u16)>;
+/// Where a function uses values of the heap for the last time.
+#[derive(Clone, Debug, Default)]
+pub struct LastUses {
+    on_heap: HashSet<Key>,
+    last: HashSet<(NodeRef, u16)>,
+}
+
+impl LastUses {
+    /// Whether an input is the last use of a value of the heap; a `var.get` counts as its input 0.
+    pub fn is_last(&self, node: NodeRef, input: u16) -> bool {
+        self.last.contains(&(node, input))
+    }
+
+    /// Whether a source that something uses is a value of the heap.
+    pub fn is_on_heap(&self, source: Source) -> bool {
+        !self.on_heap.is_empty() && self.on_heap.contains(&key(source))
+    }
+
+    /// Whether nothing is used that is a value of the heap.
+    pub fn is_empty(&self) -> bool {
+        self.on_heap.is_empty()
+    }
+}
 
 struct Walk<'a> {
     function: &'a Function,
-    refs: HashSet<Key>,
     /// Needed after a node that owns regions.
     after: HashMap<NodeRef, Live>,
     /// For each loop body the values from outside that are used in it.
     kept: HashMap<RegionRef, Vec<Key>>,
     /// Needed until the end of the function: parameters that an `ensure` may look at.
     always: Live,
-    takes: Takes,
+    found: LastUses,
 }
 
 /// A region that is being walked, backwards.
@@ -47,32 +69,31 @@ struct Open {
     inner: Option<(NodeRef, usize, Live)>,
 }
 
-/// Finds the last uses in a function.
-pub(super) fn last_uses(program: &Program, of: FuncRef, function: &Function) -> Takes {
+/// Finds the last uses in a function. Costs a walk over the function, which is short where nothing is on the heap.
+pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUses {
     let body = function.body();
     let mut walk = Walk {
         function,
-        refs: HashSet::new(),
         after: HashMap::new(),
         kept: HashMap::new(),
         always: Live::new(),
-        takes: Takes::new(),
+        found: LastUses::default(),
     };
     let mut types: HashMap<Source, bool> = HashMap::new();
     for (node, content) in body.nodes() {
         for source in content.inputs().iter().flatten() {
             let reference = *types.entry(source).or_insert_with(|| {
-                source_type(program, function, source).is_some_and(|ty| class(&ty) == Class::Ref)
+                source_type(program, function, source).is_some_and(|ty| ty.on_heap())
             });
             if reference {
-                walk.refs.insert(key(source));
+                walk.found.on_heap.insert(key(source));
                 walk.keep(node, source);
             }
         }
         if let (Opcode::VarGet, Attr::Variable(variable)) = (content.op().code(), content.op().attr())
-            && body.variable(*variable).is_some_and(|v| class(&v.ty) == Class::Ref)
+            && body.variable(*variable).is_some_and(|v| v.ty.on_heap())
         {
-            walk.refs.insert((variable.number(), VARIABLE));
+            walk.found.on_heap.insert((variable.number(), VARIABLE));
             walk.keep_to(node, (variable.number(), VARIABLE), None);
             // A contract looks at variables when the body is done with them.
             let outermost = body.chain(content.region()).last();
@@ -81,8 +102,8 @@ pub(super) fn last_uses(program: &Program, of: FuncRef, function: &Function) -> 
             }
         }
     }
-    if walk.refs.is_empty() {
-        return walk.takes;
+    if walk.found.is_empty() {
+        return walk.found;
     }
     let params = (0..function.head().params.len() as u16).map(|port| (of.number(), port));
     if body.contracts().any(|(_, contract)| contract.kind == ContractKind::Ensure) {
@@ -99,7 +120,7 @@ pub(super) fn last_uses(program: &Program, of: FuncRef, function: &Function) -> 
         let always = walk.always.clone();
         walk.region(root, always);
     }
-    walk.takes
+    walk.found
 }
 
 impl Walk<'_> {
@@ -233,8 +254,8 @@ impl Walk<'_> {
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {
                 let key = (variable.number(), VARIABLE);
-                if self.refs.contains(&key) && live.insert(key).is_none() {
-                    self.takes.insert((node, 0));
+                if self.found.on_heap.contains(&key) && live.insert(key).is_none() {
+                    self.found.last.insert((node, 0));
                 }
                 return;
             }
@@ -251,8 +272,8 @@ impl Walk<'_> {
         for index in (0..content.inputs().len()).rev() {
             let Some(source) = content.inputs().get(index) else { continue };
             let key = key(source);
-            if self.refs.contains(&key) && live.insert(key).is_none() {
-                self.takes.insert((node, index as u16));
+            if self.found.on_heap.contains(&key) && live.insert(key).is_none() {
+                self.found.last.insert((node, index as u16));
             }
         }
     }

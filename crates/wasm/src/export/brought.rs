@@ -1,0 +1,514 @@
+//! What a module has beyond the program's own: constants of the heap, functions of the runtime, and functions that make
+//! values and pass closures on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lmlang_ir::ops::Group;
+use lmlang_ir::{Attr, Const, FuncRef, Op, Opcode, Program, Shape, StorageKind, Type, VarRef};
+use wasm_encoder::{
+    BlockType, CodeSection, ConstExpr, ElementSection, Elements, ExportKind, ExportSection, FunctionSection,
+    GlobalType, Instruction, MemArg, MemArgTarget, MemoryType, RefType, TableType, ValType,
+};
+
+use super::{ExportError, Indices, StorageSections, Writing, body, types};
+use crate::heap::{FOREVER, HEADER, Part, WORD, places};
+use crate::runtime::RUNTIME;
+
+/// A function that a module brings along.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Brought {
+    /// One of the runtime.
+    Runtime(FuncRef),
+    /// Makes a value of parts, and a word of its own.
+    New(Vec<Part>),
+    /// Calls a function that captures nothing, as one that captures something is called.
+    Closure(FuncRef),
+    /// Copies bytes out of the program's memory.
+    Load,
+    /// Copies bytes into the program's memory.
+    Store,
+}
+
+/// Where the constants of the heap begin: before are the lists of free room.
+const CONSTANTS: u32 = 192;
+
+/// Bytes of a page of memory.
+const PAGE: u32 = 1 << 16;
+
+/// How much a first value may hold that a variable begins with.
+const MOST_ZEROS: usize = 1 << 16;
+
+/// How deep first values go.
+const ZERO_DEPTH: usize = 64;
+
+/// Functions and constants that are brought along, as they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Bringing {
+    /// The index of the first function.
+    first: u32,
+    functions: Vec<Brought>,
+    indices: HashMap<Brought, u32>,
+    constants: Vec<u8>,
+    known: HashMap<Vec<u8>, u32>,
+    /// Functions of closures, by their place in the table; the first place is empty.
+    closures: Vec<u32>,
+    places: HashMap<FuncRef, u32>,
+    /// The index of the heap's memory.
+    memory: u32,
+    /// The index of the global that says where the heap ends.
+    top: u32,
+    /// The index of the table of closures.
+    pub(super) table: u32,
+    /// Whether those outside may make values.
+    offered: bool,
+    /// Whether functions of the runtime are being written.
+    pub(super) inside: bool,
+}
+
+impl Bringing {
+    /// What comes after what a program has itself.
+    pub(super) fn new(program: &Program, indices: &Indices, guard: bool) -> Bringing {
+        Bringing {
+            first: indices.functions.len() as u32,
+            memory: program.all_storage().any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. })).into(),
+            top: indices.globals.len() as u32 + u32::from(guard),
+            table: indices.tables.len() as u32,
+            ..Bringing::default()
+        }
+    }
+
+    /// The end of the constants.
+    fn end(&self) -> u32 {
+        (CONSTANTS + self.constants.len() as u32).next_multiple_of(HEADER)
+    }
+
+    fn function(&mut self, of: Brought) -> u32 {
+        let (functions, next) = (&mut self.functions, self.first + self.indices.len() as u32);
+        *self.indices.entry(of).or_insert_with_key(|of| {
+            functions.push(of.clone());
+            next
+        })
+    }
+
+    /// The address of a constant: its word, and what it holds, references first.
+    pub(super) fn constant(&mut self, word: u32, refs: u32, held: &[u8]) -> u32 {
+        let mut bytes = Vec::with_capacity(HEADER as usize + held.len());
+        for part in [FOREVER.cast_unsigned(), refs, 0, word] {
+            bytes.extend_from_slice(&part.to_le_bytes());
+        }
+        bytes.extend_from_slice(held);
+        let constants = &mut self.constants;
+        *self.known.entry(bytes).or_insert_with_key(|bytes| {
+            let at = CONSTANTS + constants.len() as u32;
+            constants.extend_from_slice(bytes);
+            constants.resize(constants.len().next_multiple_of(8), 0);
+            at
+        })
+    }
+
+    /// The address of a text or bytes.
+    pub(super) fn bytes(&mut self, held: &[u8]) -> u32 {
+        self.constant(held.len() as u32, 0, held)
+    }
+
+    /// The address of an array.
+    pub(super) fn array(&mut self, part: Part, elements: &[Vec<u8>]) -> u32 {
+        let refs = if part == Part::Ref { elements.len() as u32 } else { 0 };
+        self.constant(elements.len() as u32, refs, &elements.concat())
+    }
+}
+
+/// The bytes of a constant that is no text and no bytes, as a part of a value.
+fn number(value: &Const) -> Option<Vec<u8>> {
+    Some(match value {
+        Const::Bool(value) => vec![(*value).into()],
+        Const::I8(value) => value.to_le_bytes().to_vec(),
+        Const::I16(value) => value.to_le_bytes().to_vec(),
+        Const::I32(value) => value.to_le_bytes().to_vec(),
+        Const::I64(value) => value.to_le_bytes().to_vec(),
+        Const::F32(bits) => bits.to_le_bytes().to_vec(),
+        Const::F64(bits) => bits.to_le_bytes().to_vec(),
+        Const::Unit => vec![0; 4],
+        Const::String(_) | Const::Bytes(_) => return None,
+    })
+}
+
+/// Whether a value of the heap can come up: who has none needs not be asked node by node.
+pub(super) fn has_heap(program: &Program) -> bool {
+    let makes = |op: &Op| match op.spec().group {
+        Group::Aggregate | Group::Text => true,
+        Group::Value => matches!(op.attr(), Attr::Const(Const::String(_) | Const::Bytes(_))),
+        Group::Call => matches!(op.code(), Opcode::ClosureNew | Opcode::ClosureCall | Opcode::CaptureGet),
+        Group::Io => true,
+        _ => false,
+    };
+    let global = |kind: &StorageKind| matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap());
+    program.all_storage().any(|(_, storage)| global(&storage.kind)) || program.functions().any(|(_, function)| {
+        let head = function.head();
+        head.params.iter().any(|param| param.ty.on_heap())
+            || head.results.iter().any(Type::on_heap)
+            || function.body().variables().any(|(_, variable)| variable.ty.on_heap())
+            || function.body().nodes().any(|(_, node)| makes(node.op()))
+    })
+}
+
+impl<'p> Writing<'p> {
+    /// The index of the memory that the functions being written work on.
+    pub(super) fn memory(&self) -> u32 {
+        if self.bringing.inside { self.bringing.memory } else { 0 }
+    }
+
+    pub(super) fn function_index(&mut self, of: FuncRef) -> u32 {
+        match self.bringing.inside {
+            true => self.bringing.function(Brought::Runtime(of)),
+            false => self.indices.functions[&of],
+        }
+    }
+
+    pub(super) fn global_index(&self, of: VarRef) -> u32 {
+        // The runtime has one.
+        if self.bringing.inside { self.bringing.top } else { self.indices.globals[&of] }
+    }
+
+    /// The index of a function that is brought along.
+    pub(super) fn brought(&mut self, of: Brought) -> u32 {
+        self.bringing.function(of)
+    }
+
+    /// A call of a function of the runtime.
+    pub(super) fn runtime(&mut self, name: &str) -> Instruction<'static> {
+        Instruction::Call(self.brought(Brought::Runtime(RUNTIME.function(name))))
+    }
+
+    /// The place of a function in the table of closures.
+    pub(super) fn closure(&mut self, of: FuncRef) -> u32 {
+        if let Some(place) = self.bringing.places.get(&of) {
+            return *place;
+        }
+        let captures = self.program.function(of).is_some_and(|of| !of.head().captures.is_empty());
+        let index = match captures {
+            true => self.indices.functions[&of],
+            false => self.brought(Brought::Closure(of)),
+        };
+        self.bringing.closures.push(index);
+        let place = self.bringing.closures.len() as u32;
+        self.bringing.places.insert(of, place);
+        place
+    }
+
+    /// The address of a constant that is a text or bytes.
+    pub(super) fn text(&mut self, value: &Const) -> Option<u32> {
+        match value {
+            Const::String(text) => Some(self.bringing.bytes(text.as_bytes())),
+            Const::Bytes(bytes) => Some(self.bringing.bytes(bytes)),
+            _ => None,
+        }
+    }
+
+    /// A constant as a part of a value.
+    pub(super) fn constant_part(&mut self, value: &Const) -> Vec<u8> {
+        match self.text(value) {
+            Some(address) => address.to_le_bytes().to_vec(),
+            None => number(value).unwrap_or_default(),
+        }
+    }
+
+    /// What a variable of a type of the heap begins with, as a part of a value; `None` for a type that has no first value,
+    /// or one that is too long.
+    pub(super) fn zero(&mut self, ty: &Type) -> Option<Vec<u8>> {
+        self.zero_at(ty, 0)
+    }
+
+    fn zero_at(&mut self, ty: &Type, depth: usize) -> Option<Vec<u8>> {
+        if depth > ZERO_DEPTH {
+            return None;
+        }
+        let part = Part::of(ty)?;
+        let address = match ty {
+            Type::Option(_) | Type::String | Type::Bytes | Type::Array(_) | Type::Closure(_) => {
+                self.bringing.constant(0, 0, &[])
+            }
+            Type::FixedArray(of, length) => {
+                let element = self.zero_at(of, depth + 1)?;
+                if element.len().saturating_mul(*length as usize) > MOST_ZEROS {
+                    return None;
+                }
+                self.bringing.array(Part::of(of)?, &vec![element; *length as usize])
+            }
+            Type::Result(of) => self.zero_of(&[Type::clone(&of.0)], depth)?,
+            Type::Box(of) => self.zero_of(&[Type::clone(of)], depth)?,
+            Type::Named(of) => match &Arc::clone(self.program.type_def(*of)?).shape {
+                Shape::Struct(fields) => {
+                    let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
+                    self.zero_of(&types, depth)?
+                }
+                Shape::Enum(variants) => {
+                    let payload = variants.first()?.payload.clone();
+                    self.zero_of(payload.as_slice(), depth)?
+                }
+            },
+            _ => return Some(vec![0; part.bytes() as usize]),
+        };
+        Some(address.to_le_bytes().to_vec())
+    }
+
+    fn zero_of(&mut self, types: &[Type], depth: usize) -> Option<u32> {
+        let parts: Vec<Part> = types.iter().map(Part::of).collect::<Option<_>>()?;
+        let placed = places(&parts);
+        let mut held = vec![0; placed.bytes as usize];
+        for (ty, offset) in types.iter().zip(&placed.offsets) {
+            let zero = self.zero_at(ty, depth + 1)?;
+            let at = (offset - HEADER) as usize;
+            held[at..at + zero.len()].copy_from_slice(&zero);
+        }
+        Some(self.bringing.constant(0, placed.refs, &held))
+    }
+
+    /// Writes the functions that were asked for, and those that they ask for.
+    pub(super) fn bring(
+        &mut self,
+        functions: &mut FunctionSection,
+        code: &mut CodeSection,
+        names: &mut super::Naming,
+    ) -> Result<(), ExportError> {
+        let mut next = 0;
+        while let Some(of) = self.bringing.functions.get(next).cloned() {
+            let index = self.bringing.first + next as u32;
+            next += 1;
+            let (ty, written) = match &of {
+                Brought::Runtime(of) => {
+                    let program: &'p Program = std::mem::replace(&mut self.program, &RUNTIME.program);
+                    self.bringing.inside = true;
+                    let function = RUNTIME.program.function(*of).expect("the runtime has it");
+                    let written = body::write(self, *of, function);
+                    let ty = self.signature(function);
+                    self.program = program;
+                    self.bringing.inside = false;
+                    names.brought(index, &function.head().name);
+                    (ty, written?.code)
+                }
+                Brought::New(parts) => {
+                    names.brought(index, "new");
+                    self.new_value(parts)
+                }
+                Brought::Closure(of) => self.passing(*of),
+                Brought::Load => self.load_bytes(),
+                Brought::Store => self.store_bytes(),
+            };
+            functions.function(ty);
+            code.function(&written);
+        }
+        Ok(())
+    }
+
+    /// Lets those outside make values, where they are asked for some or given some.
+    pub(super) fn offer_values(&mut self, exports: &mut ExportSection) {
+        let program = self.program;
+        let mut functions = program.functions().map(|(_, of)| of.head());
+        let asked = functions.any(|head| {
+            let mut types = head.params.iter().map(|param| &param.ty).chain(&head.results);
+            (!head.exports.is_empty() || head.import.is_some()) && types.any(Type::on_heap)
+        });
+        if asked {
+            self.bringing.offered = true;
+            for (name, of) in [("lm_new", "alloc"), ("lm_share", "share"), ("lm_release", "release")] {
+                let index = self.brought(Brought::Runtime(RUNTIME.function(of)));
+                exports.export(name, ExportKind::Func, index);
+            }
+        }
+    }
+
+    /// The memory of the heap, what lies there at the start, and the functions of closures.
+    pub(super) fn heap(
+        &mut self,
+        storage: &mut StorageSections,
+        elements: &mut ElementSection,
+        exports: &mut ExportSection,
+    ) {
+        let bringing = &self.bringing;
+        if bringing.functions.is_empty() && bringing.constants.is_empty() {
+            return;
+        }
+        let pages = bringing.end().div_ceil(PAGE);
+        storage.memories.memory(MemoryType {
+            minimum: pages.into(),
+            maximum: None,
+            memory64: false,
+            shared: false,
+            page_size_log2: None,
+        });
+        if bringing.offered {
+            exports.export("lm_memory", ExportKind::Memory, bringing.memory);
+        }
+        let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
+        storage.globals.global(ty, &ConstExpr::i32_const(bringing.end().cast_signed()));
+        if !bringing.constants.is_empty() {
+            let at = ConstExpr::i32_const(CONSTANTS.cast_signed());
+            storage.data.active(bringing.memory, &at, bringing.constants.iter().copied());
+        }
+        if !bringing.closures.is_empty() {
+            let length = bringing.closures.len() as u64 + 1;
+            storage.tables.table(TableType {
+                element_type: RefType::FUNCREF,
+                minimum: length,
+                maximum: Some(length),
+                table64: false,
+                shared: false,
+            });
+            let functions = Elements::Functions(bringing.closures.as_slice().into());
+            elements.active(Some(bringing.table), &ConstExpr::i32_const(1), functions);
+        }
+    }
+
+    fn arg(&self, offset: u32) -> MemArg {
+        MemArg {
+            offset: offset.into(),
+            align: 0,
+            target: MemArgTarget::Memory(self.bringing.memory),
+            ordering: None,
+        }
+    }
+
+    /// Reads a part that stands at an offset from the address on the stack.
+    pub(super) fn load_part(&self, part: Part, offset: u32) -> Instruction<'static> {
+        let at = self.arg(offset);
+        match part {
+            Part::Ref | Part::I32 => Instruction::I32Load(at),
+            Part::I8 => Instruction::I32Load8S(at),
+            Part::I16 => Instruction::I32Load16S(at),
+            Part::I64 => Instruction::I64Load(at),
+            Part::F32 => Instruction::F32Load(at),
+            Part::F64 => Instruction::F64Load(at),
+        }
+    }
+
+    /// Reads a value's own word.
+    pub(super) fn load_word(&self) -> Instruction<'static> {
+        Instruction::I32Load(self.arg(WORD))
+    }
+
+    fn store_part(&self, part: Part, offset: u32) -> Instruction<'static> {
+        let at = self.arg(offset);
+        match part {
+            Part::Ref | Part::I32 => Instruction::I32Store(at),
+            Part::I8 => Instruction::I32Store8(at),
+            Part::I16 => Instruction::I32Store16(at),
+            Part::I64 => Instruction::I64Store(at),
+            Part::F32 => Instruction::F32Store(at),
+            Part::F64 => Instruction::F64Store(at),
+        }
+    }
+
+    fn new_value(&mut self, parts: &[Part]) -> (u32, wasm_encoder::Function) {
+        let mut params: Vec<ValType> = parts.iter().map(|part| part.val_type()).collect();
+        params.push(ValType::I32);
+        let (word, made) = (parts.len() as u32, params.len() as u32);
+        let ty = self.types.index(params, vec![ValType::I32]);
+        let placed = places(parts);
+        let mut function = wasm_encoder::Function::new([(1, ValType::I32)]);
+        let alloc = self.runtime("alloc");
+        function.instruction(&Instruction::I32Const(placed.bytes.cast_signed()));
+        function.instruction(&Instruction::I32Const(placed.refs.cast_signed()));
+        function.instruction(&Instruction::LocalGet(word));
+        function.instruction(&alloc);
+        function.instruction(&Instruction::LocalSet(made));
+        for ((index, part), offset) in (0u32..).zip(parts).zip(placed.offsets) {
+            function.instruction(&Instruction::LocalGet(made));
+            function.instruction(&Instruction::LocalGet(index));
+            function.instruction(&self.store_part(*part, offset));
+        }
+        function.instruction(&Instruction::LocalGet(made));
+        function.instruction(&Instruction::End);
+        (ty, function)
+    }
+
+    fn passing(&mut self, of: FuncRef) -> (u32, wasm_encoder::Function) {
+        let program = self.program;
+        let head = program.function(of).expect("a node names it").head();
+        let mut params: Vec<ValType> = head.params.iter().map(|param| types::value(&param.ty)).collect();
+        let count = params.len() as u32;
+        params.push(ValType::I32);
+        let ty = self.types.index(params, types::values(&head.results));
+        let mut function = wasm_encoder::Function::new([]);
+        for index in 0..count {
+            function.instruction(&Instruction::LocalGet(index));
+        }
+        let index = self.function_index(of);
+        function.instruction(&Instruction::Call(index));
+        function.instruction(&Instruction::End);
+        (ty, function)
+    }
+
+    /// From an address and a length to bytes.
+    fn load_bytes(&mut self) -> (u32, wasm_encoder::Function) {
+        use Instruction::*;
+        let ty = self.types.index(vec![ValType::I32; 2], vec![ValType::I32]);
+        let (alloc, memory) = (self.runtime("alloc"), self.bringing.memory);
+        let mut function = wasm_encoder::Function::new([(1, ValType::I32)]);
+        let body = [
+            // What lies outside of the memory must not be asked room for.
+            LocalGet(0),
+            I64ExtendI32U,
+            LocalGet(1),
+            I64ExtendI32U,
+            I64Add,
+            MemorySize(0),
+            I64ExtendI32U,
+            I64Const(16),
+            I64Shl,
+            I64GtU,
+            If(BlockType::Empty),
+            Unreachable,
+            End,
+            LocalGet(1),
+            I32Const(0),
+            LocalGet(1),
+            alloc,
+            LocalTee(2),
+            I32Const(HEADER.cast_signed()),
+            I32Add,
+            LocalGet(0),
+            LocalGet(1),
+            MemoryCopy { src_mem: 0, dst_mem: memory },
+            LocalGet(2),
+            End,
+        ];
+        for instruction in &body {
+            function.instruction(instruction);
+        }
+        (ty, function)
+    }
+
+    /// From an address and bytes to nothing.
+    fn store_bytes(&mut self) -> (u32, wasm_encoder::Function) {
+        use Instruction::*;
+        let ty = self.types.index(vec![ValType::I32; 2], Vec::new());
+        let mut function = wasm_encoder::Function::new([]);
+        let body = [
+            LocalGet(0),
+            LocalGet(1),
+            I32Const(HEADER.cast_signed()),
+            I32Add,
+            LocalGet(1),
+            self.load_word(),
+            MemoryCopy { src_mem: self.bringing.memory, dst_mem: 0 },
+            End,
+        ];
+        for instruction in &body {
+            function.instruction(instruction);
+        }
+        (ty, function)
+    }
+}
+
+impl Part {
+    pub(super) fn val_type(self) -> ValType {
+        match self {
+            Part::Ref | Part::I8 | Part::I16 | Part::I32 => ValType::I32,
+            Part::I64 => ValType::I64,
+            Part::F32 => ValType::F32,
+            Part::F64 => ValType::F64,
+        }
+    }
+}
