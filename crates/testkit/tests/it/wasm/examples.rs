@@ -1,6 +1,7 @@
 //! Programs that are text: what can be written as a module does there what it does here.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use lmlang_wasm::{ExportError, ExportOptions, export};
 
 use wasmi::Module;
 
-use super::oracle::{Ending, agree, here_values, there_values, translated};
+use super::oracle::{Ending, agree, here_values, lost, there_values, translated};
 
 /// The files of a folder of the repository, in order.
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -56,6 +57,12 @@ fn module(mut program: Program, left: &mut BTreeMap<String, u32>) -> (Checked, V
     }
 }
 
+/// Fuel of a run that is tried in the ordinary form of the test.
+const MOST: u64 = 300_000;
+
+/// Fuel of a run that is made some more times, to see what it leaves behind.
+const SHORT: u64 = 20_000;
+
 /// Whether a case was run in both; it is not if it is about something that modules do not have.
 fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool {
     let Some(function) = checked.program().function(of) else { return false };
@@ -67,8 +74,8 @@ fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool 
         parse_value(checked.program(), &param.ty, text).ok()
     });
     let Some(values) = arguments.collect::<Option<Vec<_>>>() else { return false };
-    let here = here_values(checked, of, &values);
-    if here == Err(Ending::Exceeds) {
+    let (here, fuel) = here_values(checked, of, &values);
+    if here == Err(Ending::Exceeds) || (fuel > MOST && env::var_os("LMLANG_LONG").is_none()) {
         return false;
     }
     let Some(there) = there_values(checked.program(), module, of, &values) else { return false };
@@ -81,6 +88,11 @@ fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool 
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
     assert!(same, "{}{:?}: {here:?}, {there:?}", case.function, case.arguments);
+    if fuel < SHORT
+        && let Some(lost) = lost(checked.program(), module, of, &values)
+    {
+        assert_eq!(lost, 0, "{}{:?} leaves bytes behind", case.function, case.arguments);
+    }
     true
 }
 

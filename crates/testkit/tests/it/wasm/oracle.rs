@@ -20,27 +20,29 @@ pub(super) enum Ending {
 
 /// Runs a function here, for the bits of what it returns.
 pub(super) fn here(checked: &Checked, function: FuncRef, arguments: &[Value]) -> Ending {
-    match here_values(checked, function, arguments) {
+    match here_values(checked, function, arguments).0 {
         Ok(values) => Ending::Returns(values.iter().map(bits).collect()),
         Err(ending) => ending,
     }
 }
 
-/// Runs a function here.
+/// Runs a function here; also says how much fuel that took.
 pub(super) fn here_values(
     checked: &Checked,
     function: FuncRef,
     arguments: &[Value],
-) -> Result<Vec<Value>, Ending> {
+) -> (Result<Vec<Value>, Ending>, u64) {
     let (options, cache) = (Options::default(), Cache::default());
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
-    Err(match result.expect("the arguments fit").outcome {
-        Outcome::Returned { values } => return Ok(values),
+    let result = result.expect("the arguments fit");
+    let ending = match result.outcome {
+        Outcome::Returned { values } => return (Ok(values), result.fuel_used),
         Outcome::Trapped { fault: Fault::Trap(trap) | Fault::InContract(_, trap), .. } => Ending::Traps(trap),
         Outcome::ContractViolated { .. } => Ending::Traps(Trap::Unreachable),
         Outcome::LimitReached { .. } => Ending::Exceeds,
         other => panic!("{other:?}"),
-    })
+    };
+    (Err(ending), result.fuel_used)
 }
 
 fn bits(value: &Value) -> u64 {
@@ -168,8 +170,18 @@ pub(super) fn there_values(
     function: FuncRef,
     arguments: &[Value],
 ) -> Option<Result<Vec<Value>, Ending>> {
-    let head = program.function(function)?.head();
     let (mut store, instance) = started(module).unwrap();
+    call(program, &mut store, &instance, function, arguments)
+}
+
+fn call(
+    program: &Program,
+    mut store: &mut Store<()>,
+    instance: &Instance,
+    function: FuncRef,
+    arguments: &[Value],
+) -> Option<Result<Vec<Value>, Ending>> {
+    let head = program.function(function)?.head();
     let callee = instance.get_func(&store, &function.to_string()).expect("the function is exported");
     let memory = instance.get_memory(&store, "lm_memory");
     let room = instance.get_typed_func(&store, "lm_new");
@@ -202,8 +214,32 @@ pub(super) fn there_values(
             None => values::get(program, &Nowhere, of, raw(result)).unwrap()?,
         });
     }
+    let release = instance.get_typed_func::<u32, ()>(&store, "lm_release");
+    for (result, of) in results.iter().zip(&head.results).filter(|(_, of)| of.on_heap()) {
+        let release = release.as_ref().unwrap_or_else(|_| panic!("a {of} was returned"));
+        release.call(&mut store, result.i32().unwrap().cast_unsigned()).unwrap();
+    }
     Some(Ok(found))
 }
+
+/// How many bytes of the heap are not given back when a function is called once more; nothing if it has no heap, or does
+/// not return.
+pub(super) fn lost(program: &Program, module: &Module, function: FuncRef, arguments: &[Value]) -> Option<u32> {
+    let (mut store, instance) = started(module).unwrap();
+    let room = instance.get_typed_func::<(u32, u32, u32), u32>(&store, "lm_new").ok()?;
+    // Room of a size that nobody else asks for is new: it begins where the heap ends.
+    let (first, second) = (1 << 22, 1 << 23);
+    for _ in 0..2 {
+        call(program, &mut store, &instance, function, arguments)?.ok()?;
+    }
+    let before = room.call(&mut store, (first - HEADER, 0, 0)).unwrap();
+    call(program, &mut store, &instance, function, arguments)?.ok()?;
+    let after = room.call(&mut store, (second - HEADER, 0, 0)).unwrap();
+    Some(after - before - first)
+}
+
+/// What a value takes beyond what it holds.
+const HEADER: u32 = 16;
 
 /// The bits of a value as it is.
 fn raw(of: &Val) -> u64 {
