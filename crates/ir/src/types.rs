@@ -127,7 +127,9 @@ impl Type {
     /// Whether its values lie on the value heap; the others fit a machine word.
     pub fn on_heap(&self) -> bool {
         match self {
-            Type::Scalar(_) | Type::Unit | Type::Never | Type::Ptr(_) | Type::FuncRef | Type::ExternRef => false,
+            Type::Scalar(_) | Type::Unit | Type::Never | Type::Ptr(_) | Type::FuncRef | Type::ExternRef => {
+                false
+            }
             Type::String
             | Type::Bytes
             | Type::Named(_)

@@ -53,7 +53,9 @@ pub fn put<H: Heap>(program: &Program, heap: &mut H, value: &Value) -> Result<Op
         Value::Struct(_, fields) => put_parts(program, heap, fields, 0),
         Value::Box(_, held) => put_parts(program, heap, std::slice::from_ref(&**held), 0),
         Value::Enum(variant, payload) => match position(program, variant) {
-            Some(word) => put_parts(program, heap, payload.as_deref().map_or(&[], std::slice::from_ref), word),
+            Some(word) => {
+                put_parts(program, heap, payload.as_deref().map_or(&[], std::slice::from_ref), word)
+            }
             None => Ok(None),
         },
         Value::Array(_, elements) | Value::FixedArray(_, elements) => {

@@ -82,9 +82,9 @@ pub fn last_uses(program: &Program, of: FuncRef, function: &Function) -> LastUse
     let mut types: HashMap<Source, bool> = HashMap::new();
     for (node, content) in body.nodes() {
         for source in content.inputs().iter().flatten() {
-            let reference = *types.entry(source).or_insert_with(|| {
-                source_type(program, function, source).is_some_and(|ty| ty.on_heap())
-            });
+            let reference = *types
+                .entry(source)
+                .or_insert_with(|| source_type(program, function, source).is_some_and(|ty| ty.on_heap()));
             if reference {
                 walk.found.on_heap.insert(key(source));
                 walk.keep(node, source);

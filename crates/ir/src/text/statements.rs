@@ -12,6 +12,7 @@ use crate::text::syntax::{
     AttrSyntax, BodySyntax, ContractSyntax, Expr, ExprId, Head, Label, MatchSyntax, ParamSyntax, RegionId,
     RegionSyntax, RoleSyntax, Segment, Stmt, StmtId, Tag, VarSyntax,
 };
+use crate::text::words::is_word;
 
 /// Adds a comment to another one.
 pub(super) fn join_docs(first: Option<Arc<str>>, second: Option<Arc<str>>) -> Option<Arc<str>> {
@@ -533,6 +534,9 @@ impl Parser<'_> {
             }
             if several && (segment.quoted || segment.name.contains(", ")) {
                 self.note(Mistake::new(code::SYNTAX, segment.at, "names in a list are identifiers"));
+            } else if several && &*segment.name != "_" && is_word(&segment.name) {
+                let what = format!("the word `{}` cannot stand among several names", segment.name);
+                self.note(Mistake::new(code::SYNTAX, segment.at, what));
             }
             self.refuse_ref_name(&segment.name, segment.at);
             names.push(segment.name);

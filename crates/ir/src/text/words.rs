@@ -10,11 +10,14 @@ pub(super) fn is_bare(name: &str) -> bool {
     let mut bytes = name.bytes();
     let identifier = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    identifier
-        && !looks_like_ref(name)
-        && !is_reserved(name)
-        && !matches!(name, "default" | "null" | "never" | "string" | "bytes" | "funcref" | "externref")
-        && name.parse::<Scalar>().is_err()
+    identifier && !looks_like_ref(name) && !is_word(name)
+}
+
+/// Whether a name means something in the language.
+pub(super) fn is_word(name: &str) -> bool {
+    is_reserved(name)
+        || matches!(name, "default" | "null" | "never" | "string" | "bytes" | "funcref" | "externref")
+        || name.parse::<Scalar>().is_ok()
 }
 
 /// Writes a name, in quotes where it is needed.

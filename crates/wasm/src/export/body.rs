@@ -405,7 +405,9 @@ impl<'p> Emitter<'_, 'p> {
             (Opcode::Wrap | Opcode::ExtendS | Opcode::ExtendU, Attr::Convert(from, to)) => {
                 self.widen(of, op, (*from, *to), &inputs)
             }
-            (Opcode::Ne, Attr::Scalar(Scalar::I32)) if self.is_zero(inputs[1].1) && self.decides(of, node) => {
+            (Opcode::Ne, Attr::Scalar(Scalar::I32))
+                if self.is_zero(inputs[1].1) && self.decides(of, node) =>
+            {
                 self.emit(of, [inputs[0]], [])
             }
             (Opcode::CallIndirect, Attr::Indirect(table, signature)) => {

@@ -1,14 +1,15 @@
 //! What a module has beyond the program's own: constants of the heap, functions of the runtime, and functions that make
 //! values and pass closures on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lmlang_ir::ops::Group;
-use lmlang_ir::{Attr, Const, FuncRef, Op, Opcode, Program, Shape, StorageKind, Type, VarRef};
+use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, Shape, StorageKind, Type, VarRef};
 use wasm_encoder::{
-    BlockType, CodeSection, ConstExpr, ElementSection, Elements, ExportKind, ExportSection, FunctionSection,
-    GlobalType, Instruction, MemArg, MemArgTarget, MemoryType, RefType, TableType, ValType,
+    BlockType, CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection,
+    FunctionSection, GlobalType, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
+    TableType, ValType,
 };
 
 use super::{ExportError, Indices, StorageSections, Writing, body, types};
@@ -32,6 +33,9 @@ pub(super) enum Brought {
 
 /// Where the constants of the heap begin: before are the lists of free room.
 const CONSTANTS: u32 = 192;
+
+/// What WASI calls the memory that it looks into.
+const MEMORY: &str = "memory";
 
 /// Bytes of a page of memory.
 const PAGE: u32 = 1 << 16;
@@ -60,6 +64,8 @@ pub(super) struct Bringing {
     top: u32,
     /// The index of the table of closures.
     pub(super) table: u32,
+    /// Functions of the world outside that the runtime calls.
+    world: BTreeMap<FuncRef, u32>,
     /// Whether those outside may make values.
     offered: bool,
     /// Whether functions of the runtime are being written.
@@ -68,9 +74,10 @@ pub(super) struct Bringing {
 
 impl Bringing {
     /// What comes after what a program has itself.
-    pub(super) fn new(program: &Program, indices: &Indices, guard: bool) -> Bringing {
+    pub(super) fn new(program: &Program, indices: &Indices, world: Vec<FuncRef>, guard: bool) -> Bringing {
         Bringing {
-            first: indices.functions.len() as u32,
+            first: (indices.functions.len() + world.len()) as u32,
+            world: world.into_iter().zip(indices.world..).collect(),
             memory: program.all_storage().any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. })).into(),
             top: indices.globals.len() as u32 + u32::from(guard),
             table: indices.tables.len() as u32,
@@ -134,6 +141,23 @@ fn number(value: &Const) -> Option<Vec<u8>> {
     })
 }
 
+/// Functions of the world outside that a program needs.
+pub(super) fn world(program: &Program) -> Vec<FuncRef> {
+    let needs = |code: Opcode| {
+        let mut nodes = program.functions().flat_map(|(_, function)| function.body().nodes());
+        nodes.any(|(_, node)| node.op().code() == code)
+    };
+    let all = [(Opcode::Print, "fd_write"), (Opcode::ReadLine, "fd_read")];
+    all.into_iter().filter(|(code, _)| needs(*code)).map(|(_, name)| RUNTIME.function(name)).collect()
+}
+
+/// What a program exports by a name.
+fn exported(program: &Program, name: &str) -> Option<Ref> {
+    let named = |exports: &[Name]| exports.iter().any(|export| **export == *name);
+    let function = program.functions().find(|(_, of)| named(&of.head().exports)).map(|(of, _)| of.into());
+    function.or_else(|| program.all_storage().find(|(_, of)| named(&of.exports)).map(|(of, _)| of.into()))
+}
+
 /// Whether a value of the heap can come up: who has none needs not be asked node by node.
 pub(super) fn has_heap(program: &Program) -> bool {
     let makes = |op: &Op| match op.spec().group {
@@ -144,13 +168,14 @@ pub(super) fn has_heap(program: &Program) -> bool {
         _ => false,
     };
     let global = |kind: &StorageKind| matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap());
-    program.all_storage().any(|(_, storage)| global(&storage.kind)) || program.functions().any(|(_, function)| {
-        let head = function.head();
-        head.params.iter().any(|param| param.ty.on_heap())
-            || head.results.iter().any(Type::on_heap)
-            || function.body().variables().any(|(_, variable)| variable.ty.on_heap())
-            || function.body().nodes().any(|(_, node)| makes(node.op()))
-    })
+    program.all_storage().any(|(_, storage)| global(&storage.kind))
+        || program.functions().any(|(_, function)| {
+            let head = function.head();
+            head.params.iter().any(|param| param.ty.on_heap())
+                || head.results.iter().any(Type::on_heap)
+                || function.body().variables().any(|(_, variable)| variable.ty.on_heap())
+                || function.body().nodes().any(|(_, node)| makes(node.op()))
+        })
 }
 
 impl<'p> Writing<'p> {
@@ -161,7 +186,10 @@ impl<'p> Writing<'p> {
 
     pub(super) fn function_index(&mut self, of: FuncRef) -> u32 {
         match self.bringing.inside {
-            true => self.bringing.function(Brought::Runtime(of)),
+            true => match self.bringing.world.get(&of) {
+                Some(index) => *index,
+                None => self.bringing.function(Brought::Runtime(of)),
+            },
             false => self.indices.functions[&of],
         }
     }
@@ -302,6 +330,32 @@ impl<'p> Writing<'p> {
         Ok(())
     }
 
+    /// Asks for the world outside, which looks into the heap by the name that WASI gives it.
+    pub(super) fn meet_world(
+        &mut self,
+        imports: &mut ImportSection,
+        exports: &mut ExportSection,
+    ) -> Result<(), ExportError> {
+        let mut world: Vec<(u32, FuncRef)> =
+            self.bringing.world.iter().map(|(of, index)| (*index, *of)).collect();
+        world.sort_unstable();
+        for (_, of) in &world {
+            let function = RUNTIME.program.function(*of).expect("the runtime has it");
+            let ty = self.signature(function);
+            if let Some(import) = &function.head().import {
+                imports.import(&import.module, &import.name, EntityType::Function(ty));
+            }
+        }
+        match exported(self.program, MEMORY) {
+            _ if world.is_empty() => Ok(()),
+            Some(of) => Err(self.unsupported(of, "input and output beside an export `memory`")),
+            None => {
+                exports.export(MEMORY, ExportKind::Memory, self.bringing.memory);
+                Ok(())
+            }
+        }
+    }
+
     /// Lets those outside make values, where they are asked for some or given some.
     pub(super) fn offer_values(&mut self, exports: &mut ExportSection) {
         let program = self.program;
@@ -327,7 +381,7 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        if bringing.functions.is_empty() && bringing.constants.is_empty() {
+        if bringing.functions.is_empty() && bringing.constants.is_empty() && bringing.world.is_empty() {
             return;
         }
         let pages = bringing.end().div_ceil(PAGE);

@@ -7,9 +7,7 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use lmlang_ir::{
-    Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef,
-};
+use lmlang_ir::{Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
 use lmlang_verify::{Checked, Severity};
 use thiserror::Error;
 use wasm_encoder::{
@@ -70,10 +68,11 @@ pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, Expo
     if let Some(found) = outside {
         return Err(ExportError::Incomplete { of: found.at.entity, path: program.path(found.at.entity) });
     }
-    let indices = Indices::of(program);
+    let world = brought::world(program);
+    let indices = Indices::of(program, world.len() as u32);
     let guard = guard(program, options).then_some(indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
-    let bringing = Bringing::new(program, &indices, guard.is_some());
+    let bringing = Bringing::new(program, &indices, world, guard.is_some());
     let heap = brought::has_heap(program);
     let mut writing = Writing { program, options, indices, types, declared, guard, bringing, heap };
     writing.module(checked)
@@ -100,17 +99,21 @@ struct Indices {
     globals: HashMap<VarRef, u32>,
     tables: HashMap<VarRef, u32>,
     data: HashMap<VarRef, u32>,
+    /// The first function of the world outside that is brought along.
+    world: u32,
 }
 
 impl Indices {
-    /// What is imported comes first, all in the order of the refs.
-    fn of(program: &Program) -> Indices {
+    /// What is imported comes first, then what of the world outside is brought along, all in the order of the refs.
+    fn of(program: &Program, world: u32) -> Indices {
         let mut indices = Indices::default();
         let functions = |imported: bool| {
             let functions = program.functions();
             functions.filter(move |(_, of)| of.head().import.is_some() == imported).map(|(of, _)| of)
         };
-        indices.functions = functions(true).chain(functions(false)).zip(0u32..).collect();
+        indices.functions = functions(true).zip(0u32..).collect();
+        indices.world = indices.functions.len() as u32;
+        indices.functions.extend(functions(false).zip(indices.world + world..));
         for imported in [true, false] {
             for (of, storage) in program.all_storage().filter(|(_, of)| of.import.is_some() == imported) {
                 let map = match storage.kind {
@@ -192,6 +195,7 @@ impl<'p> Writing<'p> {
             let given = head.exports.first().or_else(|| head.import.as_ref().map(|import| &import.name));
             names.function(index, &head.name, given);
         }
+        self.meet_world(&mut imports, &mut exports)?;
         self.offer_values(&mut exports);
         self.bring(&mut functions, &mut code, &mut names)?;
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;

@@ -190,6 +190,7 @@ fn each_mistake_has_its_code() {
         ("a = struct.get i32.x x", "2:18: TYPE_EXPECTED: `i32` is no struct"),
         ("a = global.get f", "2:18: UNKNOWN_NAME: there is no global, memory, data segment or table `f`"),
         ("a, b#n5, \"c d\" = memory.size", "2:12: SYNTAX: names in a list are identifiers"),
+        ("a, bytes = memory.size", "2:6: SYNTAX: the word `bytes` cannot stand among several names"),
         ("block { var y: i32 }", "2:11: SYNTAX: variables stand at the top of a function"),
         ("a = if x { yield }\n b }", "3:2: UNKNOWN_OP: there is no operator `b`"),
     ] {

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use lmlang_ir::text::{parse_program, parse_value, print_value};
-use lmlang_ir::{Const, FuncRef, FunctionHead, Program, RefAllocator, Value};
+use lmlang_ir::{Const, FuncRef, FunctionHead, Program, RefAllocator, Type, Value};
 use lmlang_testkit::filetest::case::{self, Case};
 use lmlang_verify::Checked;
 use lmlang_wasm::{ExportError, ExportOptions, export};
@@ -67,18 +67,27 @@ const SHORT: u64 = 20_000;
 fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool {
     let Some(function) = checked.program().function(of) else { return false };
     let params = &function.head().params;
-    if !case.settings.is_empty() || case.prints.is_some() || case.arguments.len() != params.len() {
-        return false;
-    }
-    let arguments = params.iter().zip(&case.arguments).map(|(param, text)| {
-        parse_value(checked.program(), &param.ty, text).ok()
-    });
+    let input = match &case.settings[..] {
+        [] => Some(String::new()),
+        [(name, text)] if name == "stdin" => match parse_value(checked.program(), &Type::String, text) {
+            Ok(Value::Const(Const::String(text))) => Some(text.to_string()),
+            Ok(_) | Err(_) => None,
+        },
+        _ => None,
+    };
+    let Some(input) = input.filter(|_| case.arguments.len() == params.len()) else { return false };
+    let arguments = params
+        .iter()
+        .zip(&case.arguments)
+        .map(|(param, text)| parse_value(checked.program(), &param.ty, text).ok());
     let Some(values) = arguments.collect::<Option<Vec<_>>>() else { return false };
-    let (here, fuel) = here_values(checked, of, &values);
+    let (here, printed, fuel) = here_values(checked, of, &values, &input);
     if here == Err(Ending::Exceeds) || (fuel > MOST && env::var_os("LMLANG_LONG").is_none()) {
         return false;
     }
-    let Some(there) = there_values(checked.program(), module, of, &values) else { return false };
+    let Some((there, written)) = there_values(checked.program(), module, of, &values, &input) else {
+        return false;
+    };
     let same = match (&here, &there) {
         (Ok(here), Ok(there)) => {
             let there: Vec<Value> = there.iter().zip(here).map(|(there, here)| like(there, here)).collect();
@@ -88,6 +97,9 @@ fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool 
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
     assert!(same, "{}{:?}: {here:?}, {there:?}", case.function, case.arguments);
+    if there != Err(Ending::Exceeds) {
+        assert_eq!(printed, written, "{}{:?}", case.function, case.arguments);
+    }
     if fuel < SHORT
         && let Some(lost) = lost(checked.program(), module, of, &values)
     {

@@ -5,7 +5,8 @@ use lmlang_ir::{Const, FuncRef, Program, Trap, Type, Value};
 use lmlang_verify::Checked;
 use lmlang_wasm::values::{self, Heap};
 use wasmi::{
-    Config, Engine, F32, F64, Instance, Linker, Memory, Module, Store, TrapCode, TypedFunc, Val, ValType,
+    Caller, Config, Engine, Extern, F32, F64, Instance, Linker, Memory, Module, Store, TrapCode, TypedFunc,
+    Val, ValType,
 };
 
 /// How a call ends, where both have to agree.
@@ -20,29 +21,30 @@ pub(super) enum Ending {
 
 /// Runs a function here, for the bits of what it returns.
 pub(super) fn here(checked: &Checked, function: FuncRef, arguments: &[Value]) -> Ending {
-    match here_values(checked, function, arguments).0 {
+    match here_values(checked, function, arguments, "").0 {
         Ok(values) => Ending::Returns(values.iter().map(bits).collect()),
         Err(ending) => ending,
     }
 }
 
-/// Runs a function here; also says how much fuel that took.
+/// Runs a function here; also says what it printed, and how much fuel it took.
 pub(super) fn here_values(
     checked: &Checked,
     function: FuncRef,
     arguments: &[Value],
-) -> (Result<Vec<Value>, Ending>, u64) {
-    let (options, cache) = (Options::default(), Cache::default());
+    input: &str,
+) -> (Result<Vec<Value>, Ending>, String, u64) {
+    let (options, cache) = (Options { stdin: input.into(), ..Options::default() }, Cache::default());
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
     let result = result.expect("the arguments fit");
     let ending = match result.outcome {
-        Outcome::Returned { values } => return (Ok(values), result.fuel_used),
+        Outcome::Returned { values } => return (Ok(values), result.stdout, result.fuel_used),
         Outcome::Trapped { fault: Fault::Trap(trap) | Fault::InContract(_, trap), .. } => Ending::Traps(trap),
         Outcome::ContractViolated { .. } => Ending::Traps(Trap::Unreachable),
         Outcome::LimitReached { .. } => Ending::Exceeds,
         other => panic!("{other:?}"),
     };
-    (Err(ending), result.fuel_used)
+    (Err(ending), result.stdout, result.fuel_used)
 }
 
 fn bits(value: &Value) -> u64 {
@@ -92,7 +94,7 @@ pub(super) fn argument(value: &Value) -> Option<Val> {
 }
 
 /// A module that runs in wasmi.
-pub(super) fn instance(module: &[u8]) -> Result<(Store<()>, Module, Instance), wasmi::Error> {
+pub(super) fn instance(module: &[u8]) -> Result<(Store<World>, Module, Instance), wasmi::Error> {
     let module = translated(module)?;
     let (store, instance) = started(&module)?;
     Ok((store, module, instance))
@@ -105,10 +107,56 @@ pub(super) fn translated(module: &[u8]) -> Result<Module, wasmi::Error> {
     Module::new(&Engine::new(&config), module)
 }
 
-fn started(module: &Module) -> Result<(Store<()>, Instance), wasmi::Error> {
-    let mut store = Store::new(module.engine(), ());
-    let instance = Linker::new(module.engine()).instantiate_and_start(&mut store, module)?;
+fn started(module: &Module) -> Result<(Store<World>, Instance), wasmi::Error> {
+    let mut store = Store::new(module.engine(), World::default());
+    let mut linker = Linker::new(module.engine());
+    linker.func_wrap("wasi_snapshot_preview1", "fd_write", World::write)?;
+    linker.func_wrap("wasi_snapshot_preview1", "fd_read", World::read)?;
+    let instance = linker.instantiate_and_start(&mut store, module)?;
     Ok((store, instance))
+}
+
+/// The world outside of a module, as WASI shows it: standard input and output, a few bytes at a time.
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) input: Vec<u8>,
+    pub(super) output: Vec<u8>,
+}
+
+/// How many bytes go in or out at once.
+const AT_ONCE: usize = 7;
+
+impl World {
+    /// Where a buffer is and how long, from a list of one.
+    fn buffer(caller: &Caller<'_, World>, memory: Memory, buffers: u32) -> (usize, usize) {
+        let mut bytes = [0; 8];
+        memory.read(caller, buffers as usize, &mut bytes).unwrap();
+        let [at, length] = [0, 4].map(|from| u32::from_le_bytes(bytes[from..from + 4].try_into().unwrap()));
+        (at as usize, length as usize)
+    }
+
+    fn write(mut caller: Caller<'_, World>, file: u32, buffers: u32, count: u32, written: u32) -> u32 {
+        assert_eq!((file, count), (1, 1));
+        let memory = caller.get_export("memory").and_then(Extern::into_memory).unwrap();
+        let (at, length) = World::buffer(&caller, memory, buffers);
+        let mut bytes = vec![0; length.min(AT_ONCE)];
+        memory.read(&caller, at, &mut bytes).unwrap();
+        memory.write(&mut caller, written as usize, &(bytes.len() as u32).to_le_bytes()).unwrap();
+        caller.data_mut().output.extend(bytes);
+        0
+    }
+
+    fn read(mut caller: Caller<'_, World>, file: u32, buffers: u32, count: u32, read: u32) -> u32 {
+        assert_eq!((file, count), (0, 1));
+        let memory = caller.get_export("memory").and_then(Extern::into_memory).unwrap();
+        let (at, length) = World::buffer(&caller, memory, buffers);
+        let input = &mut caller.data_mut().input;
+        let some = length.min(AT_ONCE).min(input.len());
+        let bytes: Vec<u8> = input.drain(..some).collect();
+        memory.write(&mut caller, at, &bytes).unwrap();
+        memory.write(&mut caller, read as usize, &(bytes.len() as u32).to_le_bytes()).unwrap();
+        0
+    }
 }
 
 /// Calls what a fresh instance of a module exports, in wasmi.
@@ -141,7 +189,7 @@ fn trapped(error: &wasmi::Error) -> Ending {
 
 /// The heap of an instance.
 struct InWasmi<'s> {
-    store: &'s mut Store<()>,
+    store: &'s mut Store<World>,
     memory: Memory,
     room: TypedFunc<(u32, u32, u32), u32>,
 }
@@ -163,20 +211,23 @@ impl Heap for InWasmi<'_> {
 }
 
 /// Calls what a fresh instance of a program's module exports, with values of any type; nothing if one has no meaning
-/// outside.
+/// outside. Also says what it printed.
 pub(super) fn there_values(
     program: &Program,
     module: &Module,
     function: FuncRef,
     arguments: &[Value],
-) -> Option<Result<Vec<Value>, Ending>> {
+    input: &str,
+) -> Option<(Result<Vec<Value>, Ending>, String)> {
     let (mut store, instance) = started(module).unwrap();
-    call(program, &mut store, &instance, function, arguments)
+    store.data_mut().input = input.into();
+    let ending = call(program, &mut store, &instance, function, arguments)?;
+    Some((ending, String::from_utf8(std::mem::take(&mut store.data_mut().output)).unwrap()))
 }
 
 fn call(
     program: &Program,
-    mut store: &mut Store<()>,
+    mut store: &mut Store<World>,
     instance: &Instance,
     function: FuncRef,
     arguments: &[Value],
@@ -224,7 +275,12 @@ fn call(
 
 /// How many bytes of the heap are not given back when a function is called once more; nothing if it has no heap, or does
 /// not return.
-pub(super) fn lost(program: &Program, module: &Module, function: FuncRef, arguments: &[Value]) -> Option<u32> {
+pub(super) fn lost(
+    program: &Program,
+    module: &Module,
+    function: FuncRef,
+    arguments: &[Value],
+) -> Option<u32> {
     let (mut store, instance) = started(module).unwrap();
     let room = instance.get_typed_func::<(u32, u32, u32), u32>(&store, "lm_new").ok()?;
     // Room of a size that nobody else asks for is new: it begins where the heap ends.

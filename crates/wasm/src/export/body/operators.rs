@@ -19,14 +19,20 @@ impl Emitter<'_, '_> {
         let indices = &self.writing.indices;
         let one = |instruction| Ok(vec![instruction]);
         match (op.code(), op.attr()) {
-            (Opcode::Call, Attr::Function(callee)) => one(Instruction::Call(self.writing.function_index(*callee))),
+            (Opcode::Call, Attr::Function(callee)) => {
+                one(Instruction::Call(self.writing.function_index(*callee)))
+            }
             (Opcode::FuncRef, Attr::Function(function)) => {
                 let index = indices.functions[function];
                 self.writing.declared.insert(index);
                 one(Instruction::RefFunc(index))
             }
-            (Opcode::GlobalGet, Attr::Variable(of)) => one(Instruction::GlobalGet(self.writing.global_index(*of))),
-            (Opcode::GlobalSet, Attr::Variable(of)) => one(Instruction::GlobalSet(self.writing.global_index(*of))),
+            (Opcode::GlobalGet, Attr::Variable(of)) => {
+                one(Instruction::GlobalGet(self.writing.global_index(*of)))
+            }
+            (Opcode::GlobalSet, Attr::Variable(of)) => {
+                one(Instruction::GlobalSet(self.writing.global_index(*of)))
+            }
             (Opcode::MemorySize, _) => one(Instruction::MemorySize(memory)),
             (Opcode::MemoryGrow, _) => one(Instruction::MemoryGrow(memory)),
             (Opcode::MemoryCopy, _) => one(Instruction::MemoryCopy { src_mem: memory, dst_mem: memory }),

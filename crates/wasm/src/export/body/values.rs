@@ -1,7 +1,9 @@
 //! Operators on values of the heap.
 
 use lmlang_ir::ops::Group;
-use lmlang_ir::{Attr, Case, Const, MemberRef, NodeRef, Op, Opcode, RegionRef, Scalar, Source, Type, TypeRef};
+use lmlang_ir::{
+    Attr, Case, Const, MemberRef, NodeRef, Op, Opcode, RegionRef, Scalar, Source, Type, TypeRef,
+};
 use wasm_encoder::{Instruction, ValType};
 
 use super::super::brought::Brought;
@@ -275,6 +277,8 @@ impl<'p> Emitter<'_, 'p> {
             Opcode::StringFormat if !float(attr) => "format_int",
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::I32) => "parse_i32",
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::I64) => "parse_i64",
+            Opcode::Print => "print",
+            Opcode::ReadLine => "read_line",
             Opcode::BytesNew => "new_bytes",
             Opcode::BytesSet => "set8",
             Opcode::BytesPush => "push8",
