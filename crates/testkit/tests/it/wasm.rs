@@ -1,6 +1,7 @@
 //! WebAssembly modules in and out.
 
 mod examples;
+mod floats;
 mod oracle;
 mod smith;
 mod suite;

@@ -242,10 +242,13 @@ impl<'p> Writing<'p> {
         }
     }
 
-    /// What a variable of a type of the heap begins with, as a part of a value; `None` for a type that has no first value,
-    /// or one that is too long.
-    pub(super) fn zero(&mut self, ty: &Type) -> Option<Vec<u8>> {
-        self.zero_at(ty, 0)
+    /// The address of what a variable or global of a type of the heap begins with, which says more only of texts and bytes.
+    /// `None` for a type that has no first value, or one that is too long.
+    pub(super) fn first_value(&mut self, ty: &Type, initial: &Const) -> Option<i32> {
+        if let Some(address) = self.text(initial) {
+            return Some(address.cast_signed());
+        }
+        self.zero_at(ty, 0).and_then(|zero| zero.try_into().ok()).map(i32::from_le_bytes)
     }
 
     fn zero_at(&mut self, ty: &Type, depth: usize) -> Option<Vec<u8>> {

@@ -271,16 +271,18 @@ impl<'p> Writing<'p> {
                 StorageKind::Global { ty, mutable, initial } => {
                     let index = self.indices.globals[&of];
                     let val_type = types::value(ty);
+                    let first = match ty.on_heap() {
+                        true => self.first_value(ty, initial).map(ConstExpr::i32_const),
+                        false => constant(initial, val_type),
+                    };
                     let ty = GlobalType { val_type, mutable: *mutable, shared: false };
                     match import {
                         Some(import) => {
                             imports.import(&import.module, &import.name, ty);
                         }
                         None => {
-                            let address = self.text(initial).map(u32::cast_signed).map(ConstExpr::i32_const);
-                            let what = || self.unsupported(of, "this first value");
-                            let initial = address.or_else(|| constant(initial, val_type)).ok_or_else(what)?;
-                            made.globals.global(ty, &initial);
+                            let first = first.ok_or_else(|| self.unsupported(of, "this first value"))?;
+                            made.globals.global(ty, &first);
                         }
                     }
                     names.globals.push((index, storage.name.clone()));
@@ -404,6 +406,7 @@ fn constant(initial: &Const, ty: ValType) -> Option<ConstExpr> {
         (Const::F64(bits), _) => ConstExpr::f64_const(Ieee64::new(*bits)),
         (Const::Unit, ValType::Ref(RefType::FUNCREF)) => ConstExpr::ref_null(HeapType::FUNC),
         (Const::Unit, ValType::Ref(RefType::EXTERNREF)) => ConstExpr::ref_null(HeapType::EXTERN),
+        (Const::Unit, ValType::I32) => ConstExpr::i32_const(0),
         (Const::Unit | Const::String(_) | Const::Bytes(_), _) => return None,
     })
 }

@@ -17,6 +17,7 @@ const TEXT: &str = concat!(
     include_str!("values.lm"),
     include_str!("text.lm"),
     include_str!("decimal.lm"),
+    include_str!("float.lm"),
     include_str!("world.lm"),
 );
 

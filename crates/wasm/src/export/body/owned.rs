@@ -1,7 +1,7 @@
 //! Who holds values of the heap: a local holds what it has until somebody takes it for the last time, and lets go of it at
 //! the end. Operators that only look at a value leave it where it is; others are handed it over, or one more holds it.
 
-use lmlang_ir::{NodeRef, Opcode, Type, VarRef};
+use lmlang_ir::{Const, NodeRef, Opcode, Type, VarRef};
 use wasm_encoder::Instruction;
 
 use super::super::stack::Operand;
@@ -74,9 +74,9 @@ impl Emitter<'_, '_> {
 
     /// Gives a variable the first value of its type.
     pub(super) fn begin(&mut self, of: VarRef, local: u32, ty: &Type) -> Done {
-        let zero = self.writing.zero(ty).and_then(|zero| zero.try_into().ok());
+        let zero = self.writing.first_value(ty, &Const::Unit);
         let zero = zero.ok_or_else(|| self.unsupported(of, format!("the first value of a `{ty}`")))?;
-        self.code.push(Instruction::I32Const(i32::from_le_bytes(zero)));
+        self.code.push(Instruction::I32Const(zero));
         self.code.push(Instruction::LocalSet(local));
         self.owned.push(local);
         Ok(())

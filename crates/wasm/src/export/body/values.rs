@@ -247,7 +247,6 @@ impl<'p> Emitter<'_, 'p> {
 
     fn text(&mut self, of: NodeRef, code: Opcode, attr: &Attr) -> Result<Instructions, ExportError> {
         use Instruction::*;
-        let float = |attr: &Attr| matches!(attr, Attr::Scalar(Scalar::F32 | Scalar::F64));
         let byte = self.writing.load_part(Part::I8, HEADER);
         let byte = match byte {
             I32Load8S(at) => I32Load8U(at),
@@ -274,9 +273,13 @@ impl<'p> Emitter<'_, 'p> {
             Opcode::StringFromChars => "from_chars",
             Opcode::StringToBytes => "copy",
             Opcode::StringFromBytes => "from_bytes",
-            Opcode::StringFormat if !float(attr) => "format_int",
+            Opcode::StringFormat if *attr == Attr::Scalar(Scalar::F32) => "format_f32",
+            Opcode::StringFormat if *attr == Attr::Scalar(Scalar::F64) => "format_f64",
+            Opcode::StringFormat => "format_int",
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::I32) => "parse_i32",
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::I64) => "parse_i64",
+            Opcode::StringParse if *attr == Attr::Scalar(Scalar::F32) => "parse_f32",
+            Opcode::StringParse => "parse_f64",
             Opcode::Print => "print",
             Opcode::ReadLine => "read_line",
             Opcode::BytesNew => "new_bytes",
