@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    backup, branch, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history, import,
-    merge, program, revert, run, schema, serve, token, travel,
+    backup, branch, build, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history,
+    import, merge, program, revert, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Fmt(fmt::Args),
     /// Run a function of a file, or of a program.
     Run(run::Args),
+    /// Write a file as an executable WebAssembly module.
+    Build(build::Args),
     /// Make a program from a file.
     Import(import::Args),
     /// Write a program to a file, or to standard output.

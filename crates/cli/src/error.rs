@@ -182,6 +182,15 @@ pub(crate) enum Error {
     /// A module of ours that cannot be printed.
     #[error("the module cannot be printed: {0}")]
     Printed(String),
+    /// A module that is to be written as something else.
+    #[error("a module is written to a file that ends in `.wasm` or `.wat`")]
+    NoModule,
+    /// A file that would be written over what it is made from.
+    #[error("`{}` would be written over itself", .0.display())]
+    SameFile(PathBuf),
+    /// A program that offers nothing to those who run it.
+    #[error("`{}` has no `main` that takes and returns nothing, and exports no function: name one with `--main`", .0.display())]
+    NothingToRun(PathBuf),
     /// Nothing can be told from a file's name.
     #[error("`{}` does not say what it holds: expected a name that ends in `.lm`, `.wasm` or `.wat`", .0.display())]
     UnknownSuffix(PathBuf),
@@ -302,6 +311,7 @@ impl Error {
             Error::Export(error) => match error.as_ref() {
                 ExportError::Incomplete { .. } => "INCOMPLETE",
                 ExportError::Unsupported { .. } => "UNSUPPORTED",
+                ExportError::NoMain { .. } => "BAD_ARGUMENT",
             },
             Error::UnknownSuffix(_) => "UNKNOWN_SUFFIX",
             Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
@@ -311,6 +321,9 @@ impl Error {
             | Error::CannotRun { .. }
             | Error::Target { .. }
             | Error::BothSides
+            | Error::NoModule
+            | Error::SameFile(_)
+            | Error::NothingToRun(_)
             | Error::NoName => "BAD_ARGUMENT",
             Error::NotConfirmed { .. } => "NOT_CONFIRMED",
             Error::Backup { source, .. } => match source {
@@ -376,6 +389,9 @@ impl Error {
             | Error::NoName
             | Error::NotConfirmed { .. }
             | Error::NotByServer(_)
+            | Error::NoModule
+            | Error::SameFile(_)
+            | Error::NothingToRun(_)
             | Error::NoHelp { .. } => Exit::Usage,
             Error::Storage(_)
             | Error::Server(_)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lmlang_verify::Checked;
 use lmlang_wasm::ExportOptions;
 use serde::Deserialize;
 use serde_json::json;
@@ -62,10 +63,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     let written = match kind {
         Kind::Text => source.text.clone().into_bytes(),
         Kind::Wasm | Kind::Wat => {
-            match module(&source, kind, ExportOptions { contracts: !args.no_contracts })? {
-                Ok(module) => module,
+            let read = match sound(&source) {
+                Ok(read) => read,
                 Err(exit) => return Ok(exit),
-            }
+            };
+            let options = ExportOptions { contracts: !args.no_contracts, ..ExportOptions::default() };
+            module(&read.checked, kind, options)?
         }
     };
     match (file, kind) {
@@ -82,18 +85,14 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     Ok(Exit::Success)
 }
 
-/// The module that a program is; what is wrong with a program is told on standard error.
-fn module(source: &Source, kind: Kind, options: ExportOptions) -> Result<Result<Vec<u8>, Exit>, Error> {
-    let read = match sound(source) {
-        Ok(read) => read,
-        Err(exit) => return Ok(Err(exit)),
-    };
-    let module =
-        lmlang_wasm::export(&read.checked, options).map_err(|error| Error::Export(Box::new(error)))?;
-    Ok(Ok(match kind {
-        Kind::Wat => lmlang_wasm::print(&module).map_err(Error::Printed)?.into_bytes(),
-        Kind::Wasm | Kind::Text => module,
-    }))
+/// The module that a program is.
+pub(crate) fn module(checked: &Checked, kind: Kind, options: ExportOptions) -> Result<Vec<u8>, Error> {
+    let module = lmlang_wasm::export(checked, options).map_err(|error| Error::Export(Box::new(error)))?;
+    match kind {
+        Kind::Wasm => Ok(module),
+        Kind::Wat => Ok(lmlang_wasm::print(&module).map_err(Error::Printed)?.into_bytes()),
+        Kind::Text => Err(Error::NoModule),
+    }
 }
 
 fn content(program: &str, view: &View, settings: &Settings) -> Result<Content, Error> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod branch;
+pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Check(args) => check::run(&args, output),
         Command::Fmt(args) => fmt::run(&args, output),
         Command::Run(args) => run::run(&args, &layers, output),
+        Command::Build(args) => build::run(&args),
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),
         Command::Program(args) => program::run(&args, &layers.settings()?, output),

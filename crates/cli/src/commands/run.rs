@@ -316,7 +316,7 @@ fn reads_lines(program: &Program, function: FuncRef) -> bool {
 }
 
 /// The function that a caller names.
-fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRef, Error> {
+pub(crate) fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRef, Error> {
     let named = |(of, function): (FuncRef, &Arc<lmlang_ir::Function>)| {
         (*function.head().name == *given || program.path(of.into()) == given || of.to_string() == given)
             .then_some(of)

@@ -2,18 +2,18 @@
 //! values and pass closures on.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use lmlang_ir::ops::Group;
-use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, Shape, StorageKind, Type, VarRef};
+use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, StorageKind, Type, VarRef};
 use wasm_encoder::{
     BlockType, CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection,
     FunctionSection, GlobalType, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
     TableType, ValType,
 };
 
+use super::constants::Constants;
 use super::{ExportError, Indices, StorageSections, Writing, body, types};
-use crate::heap::{FOREVER, HEADER, Part, WORD, places};
+use crate::heap::{HEADER, Part, WORD, places};
 use crate::runtime::RUNTIME;
 
 /// A function that a module brings along.
@@ -31,20 +31,11 @@ pub(super) enum Brought {
     Store,
 }
 
-/// Where the constants of the heap begin: before are the lists of free room.
-const CONSTANTS: u32 = 192;
-
 /// What WASI calls the memory that it looks into.
 const MEMORY: &str = "memory";
 
 /// Bytes of a page of memory.
 const PAGE: u32 = 1 << 16;
-
-/// How much a first value may hold that a variable begins with.
-const MOST_ZEROS: usize = 1 << 16;
-
-/// How deep first values go.
-const ZERO_DEPTH: usize = 64;
 
 /// Functions and constants that are brought along, as they are asked for.
 #[derive(Debug, Default)]
@@ -53,8 +44,7 @@ pub(super) struct Bringing {
     first: u32,
     functions: Vec<Brought>,
     indices: HashMap<Brought, u32>,
-    constants: Vec<u8>,
-    known: HashMap<Vec<u8>, u32>,
+    pub(super) constants: Constants,
     /// Functions of closures, by their place in the table; the first place is empty.
     closures: Vec<u32>,
     places: HashMap<FuncRef, u32>,
@@ -66,6 +56,8 @@ pub(super) struct Bringing {
     pub(super) table: u32,
     /// Functions of the world outside that the runtime calls.
     world: BTreeMap<FuncRef, u32>,
+    /// Whether the world outside looks into the heap.
+    shown: bool,
     /// Whether those outside may make values.
     offered: bool,
     /// Whether functions of the runtime are being written.
@@ -85,11 +77,6 @@ impl Bringing {
         }
     }
 
-    /// The end of the constants.
-    fn end(&self) -> u32 {
-        (CONSTANTS + self.constants.len() as u32).next_multiple_of(HEADER)
-    }
-
     fn function(&mut self, of: Brought) -> u32 {
         let (functions, next) = (&mut self.functions, self.first + self.indices.len() as u32);
         *self.indices.entry(of).or_insert_with_key(|of| {
@@ -97,50 +84,7 @@ impl Bringing {
             next
         })
     }
-
-    /// The address of a constant: its word, and what it holds, references first.
-    pub(super) fn constant(&mut self, word: u32, refs: u32, held: &[u8]) -> u32 {
-        let mut bytes = Vec::with_capacity(HEADER as usize + held.len());
-        for part in [FOREVER.cast_unsigned(), refs, 0, word] {
-            bytes.extend_from_slice(&part.to_le_bytes());
-        }
-        bytes.extend_from_slice(held);
-        let constants = &mut self.constants;
-        *self.known.entry(bytes).or_insert_with_key(|bytes| {
-            let at = CONSTANTS + constants.len() as u32;
-            constants.extend_from_slice(bytes);
-            constants.resize(constants.len().next_multiple_of(8), 0);
-            at
-        })
-    }
-
-    /// The address of a text or bytes.
-    pub(super) fn bytes(&mut self, held: &[u8]) -> u32 {
-        self.constant(held.len() as u32, 0, held)
-    }
-
-    /// The address of an array.
-    pub(super) fn array(&mut self, part: Part, elements: &[Vec<u8>]) -> u32 {
-        let refs = if part == Part::Ref { elements.len() as u32 } else { 0 };
-        self.constant(elements.len() as u32, refs, &elements.concat())
-    }
 }
-
-/// The bytes of a constant that is no text and no bytes, as a part of a value.
-fn number(value: &Const) -> Option<Vec<u8>> {
-    Some(match value {
-        Const::Bool(value) => vec![(*value).into()],
-        Const::I8(value) => value.to_le_bytes().to_vec(),
-        Const::I16(value) => value.to_le_bytes().to_vec(),
-        Const::I32(value) => value.to_le_bytes().to_vec(),
-        Const::I64(value) => value.to_le_bytes().to_vec(),
-        Const::F32(bits) => bits.to_le_bytes().to_vec(),
-        Const::F64(bits) => bits.to_le_bytes().to_vec(),
-        Const::Unit => vec![0; 4],
-        Const::String(_) | Const::Bytes(_) => return None,
-    })
-}
-
 /// Functions of the world outside that a program needs.
 pub(super) fn world(program: &Program) -> Vec<FuncRef> {
     let needs = |code: Opcode| {
@@ -225,77 +169,6 @@ impl<'p> Writing<'p> {
         place
     }
 
-    /// The address of a constant that is a text or bytes.
-    pub(super) fn text(&mut self, value: &Const) -> Option<u32> {
-        match value {
-            Const::String(text) => Some(self.bringing.bytes(text.as_bytes())),
-            Const::Bytes(bytes) => Some(self.bringing.bytes(bytes)),
-            _ => None,
-        }
-    }
-
-    /// A constant as a part of a value.
-    pub(super) fn constant_part(&mut self, value: &Const) -> Vec<u8> {
-        match self.text(value) {
-            Some(address) => address.to_le_bytes().to_vec(),
-            None => number(value).unwrap_or_default(),
-        }
-    }
-
-    /// The address of what a variable or global of a type of the heap begins with, which says more only of texts and bytes.
-    /// `None` for a type that has no first value, or one that is too long.
-    pub(super) fn first_value(&mut self, ty: &Type, initial: &Const) -> Option<i32> {
-        if let Some(address) = self.text(initial) {
-            return Some(address.cast_signed());
-        }
-        self.zero_at(ty, 0).and_then(|zero| zero.try_into().ok()).map(i32::from_le_bytes)
-    }
-
-    fn zero_at(&mut self, ty: &Type, depth: usize) -> Option<Vec<u8>> {
-        if depth > ZERO_DEPTH {
-            return None;
-        }
-        let part = Part::of(ty)?;
-        let address = match ty {
-            Type::Option(_) | Type::String | Type::Bytes | Type::Array(_) | Type::Closure(_) => {
-                self.bringing.constant(0, 0, &[])
-            }
-            Type::FixedArray(of, length) => {
-                let element = self.zero_at(of, depth + 1)?;
-                if element.len().saturating_mul(*length as usize) > MOST_ZEROS {
-                    return None;
-                }
-                self.bringing.array(Part::of(of)?, &vec![element; *length as usize])
-            }
-            Type::Result(of) => self.zero_of(&[Type::clone(&of.0)], depth)?,
-            Type::Box(of) => self.zero_of(&[Type::clone(of)], depth)?,
-            Type::Named(of) => match &Arc::clone(self.program.type_def(*of)?).shape {
-                Shape::Struct(fields) => {
-                    let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
-                    self.zero_of(&types, depth)?
-                }
-                Shape::Enum(variants) => {
-                    let payload = variants.first()?.payload.clone();
-                    self.zero_of(payload.as_slice(), depth)?
-                }
-            },
-            _ => return Some(vec![0; part.bytes() as usize]),
-        };
-        Some(address.to_le_bytes().to_vec())
-    }
-
-    fn zero_of(&mut self, types: &[Type], depth: usize) -> Option<u32> {
-        let parts: Vec<Part> = types.iter().map(Part::of).collect::<Option<_>>()?;
-        let placed = places(&parts);
-        let mut held = vec![0; placed.bytes as usize];
-        for (ty, offset) in types.iter().zip(&placed.offsets) {
-            let zero = self.zero_at(ty, depth + 1)?;
-            let at = (offset - HEADER) as usize;
-            held[at..at + zero.len()].copy_from_slice(&zero);
-        }
-        Some(self.bringing.constant(0, placed.refs, &held))
-    }
-
     /// Writes the functions that were asked for, and those that they ask for.
     pub(super) fn bring(
         &mut self,
@@ -349,13 +222,18 @@ impl<'p> Writing<'p> {
                 imports.import(&import.module, &import.name, EntityType::Function(ty));
             }
         }
+        let runs = self.options.main.is_some();
         match exported(self.program, MEMORY) {
-            _ if world.is_empty() => Ok(()),
-            Some(of) => Err(self.unsupported(of, "input and output beside an export `memory`")),
-            None => {
+            Some(of) if !world.is_empty() => {
+                Err(self.unsupported(of, "input and output beside an export `memory`"))
+            }
+            // Hosts look for it, even where nothing is in it.
+            None if runs || !world.is_empty() => {
+                self.bringing.shown = true;
                 exports.export(MEMORY, ExportKind::Memory, self.bringing.memory);
                 Ok(())
             }
+            _ => Ok(()),
         }
     }
 
@@ -384,10 +262,10 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        if bringing.functions.is_empty() && bringing.constants.is_empty() && bringing.world.is_empty() {
+        if bringing.functions.is_empty() && bringing.constants.is_empty() && !bringing.shown {
             return;
         }
-        let pages = bringing.end().div_ceil(PAGE);
+        let pages = bringing.constants.end().div_ceil(PAGE);
         storage.memories.memory(MemoryType {
             minimum: pages.into(),
             maximum: None,
@@ -399,10 +277,11 @@ impl<'p> Writing<'p> {
             exports.export("lm_memory", ExportKind::Memory, bringing.memory);
         }
         let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
-        storage.globals.global(ty, &ConstExpr::i32_const(bringing.end().cast_signed()));
+        storage.globals.global(ty, &ConstExpr::i32_const(bringing.constants.end().cast_signed()));
         if !bringing.constants.is_empty() {
-            let at = ConstExpr::i32_const(CONSTANTS.cast_signed());
-            storage.data.active(bringing.memory, &at, bringing.constants.iter().copied());
+            let (at, bytes) = bringing.constants.laid_out();
+            let at = ConstExpr::i32_const(at.cast_signed());
+            storage.data.active(bringing.memory, &at, bytes.iter().copied());
         }
         if !bringing.closures.is_empty() {
             let length = bringing.closures.len() as u64 + 1;

@@ -2,6 +2,7 @@
 
 mod body;
 mod brought;
+mod constants;
 mod stack;
 mod types;
 
@@ -41,6 +42,14 @@ pub enum ExportError {
         /// What.
         what: String,
     },
+    /// The function that is to run takes or returns values.
+    #[error("`{path}` cannot be what runs: it takes or returns values")]
+    NoMain {
+        /// The function.
+        of: FuncRef,
+        /// Its path.
+        path: String,
+    },
 }
 
 /// What a module is to be like.
@@ -48,11 +57,13 @@ pub enum ExportError {
 pub struct ExportOptions {
     /// Whether contracts are evaluated: one that does not hold ends in `unreachable`.
     pub contracts: bool,
+    /// The function that a WASI host runs: it is exported as `_start`.
+    pub main: Option<FuncRef>,
 }
 
 impl Default for ExportOptions {
     fn default() -> ExportOptions {
-        ExportOptions { contracts: true }
+        ExportOptions { contracts: true, main: None }
     }
 }
 
@@ -188,6 +199,12 @@ impl<'p> Writing<'p> {
             }
             for name in &head.exports {
                 exports.export(name, ExportKind::Func, index);
+            }
+            if self.options.main == Some(of) {
+                if !(head.params.is_empty() && head.results.is_empty()) {
+                    return Err(ExportError::NoMain { of, path: program.path(of.into()) });
+                }
+                exports.export("_start", ExportKind::Func, index);
             }
             if head.start {
                 start = Some(StartSection { function_index: index });

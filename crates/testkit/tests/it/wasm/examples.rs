@@ -42,6 +42,7 @@ fn module(mut program: Program, left: &mut BTreeMap<String, u32>) -> (Checked, V
         let (of, why) = match export(&checked, ExportOptions::default()) {
             Ok(module) => return (checked, module),
             Err(ExportError::Unsupported { of, what, .. }) => (of, what),
+            Err(ExportError::NoMain { .. }) => unreachable!("nothing is to run"),
             Err(ExportError::Incomplete { of, .. }) => (of, "what calls such a function".to_owned()),
         };
         *left.entry(why).or_default() += 1;

@@ -93,7 +93,7 @@ impl<'p> Emitter<'_, 'p> {
     /// Calls what makes a value of the parts on the stack.
     fn new_value(&mut self, parts: Vec<Part>, word: u32) -> Instructions {
         if parts.is_empty() {
-            let address = self.writing.bringing.constant(word, 0, &[]);
+            let address = self.writing.bringing.constants.add(word, 0, &[]);
             return vec![Instruction::I32Const(address.cast_signed())];
         }
         let new = self.writing.brought(Brought::New(parts));
@@ -326,7 +326,7 @@ impl<'p> Emitter<'_, 'p> {
         if let Some(constants) = constants {
             let elements: Vec<Vec<u8>> =
                 constants.into_iter().map(|value| self.writing.constant_part(value)).collect();
-            let address = self.writing.bringing.array(part, &elements);
+            let address = self.writing.bringing.constants.array(part, &elements);
             return self.emit(of, [], [Instruction::I32Const(address.cast_signed())]);
         }
         let (first, rest) = inputs.split_at(inputs.len().min(MOST_AT_ONCE));

@@ -1,0 +1,74 @@
+//! `lmlang build`: a file as an executable module.
+
+use std::path::PathBuf;
+
+use lmlang_ir::{FuncRef, Program};
+use lmlang_wasm::ExportOptions;
+
+use crate::commands::export::module;
+use crate::commands::run::find;
+use crate::diagnostics::sound;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::say;
+use crate::source::{Kind, Source, write};
+
+/// Which file, and where to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file: the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`).
+    file: PathBuf,
+    /// The file to write, `.wasm` or `.wat` [default: the name of the first, with `.wasm`].
+    out: Option<PathBuf>,
+    /// The function that runs, by name, path or ref; it takes and returns nothing [default: `main`, where there is one].
+    #[arg(long, value_name = "FUNCTION")]
+    main: Option<String>,
+    /// Leave contracts out [default: one that does not hold ends in `unreachable`].
+    #[arg(long)]
+    no_contracts: bool,
+}
+
+/// What WASI calls the function that runs.
+const START: &str = "_start";
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let source = Source::read(&args.file)?;
+    let out = args.out.clone().unwrap_or_else(|| args.file.with_extension("wasm"));
+    if out == args.file {
+        return Err(Error::SameFile(out));
+    }
+    let kind = Kind::of(&out)?;
+    let read = match sound(&source) {
+        Ok(read) => read,
+        Err(exit) => return Ok(exit),
+    };
+    let program = read.checked.program();
+    let main = match &args.main {
+        Some(given) => Some(find(program, given, &args.file)?),
+        None => main(program),
+    };
+    let offers = |exports: &[lmlang_ir::Name]| !exports.is_empty();
+    if main.is_none() && !program.functions().any(|(_, of)| offers(&of.head().exports)) {
+        return Err(Error::NothingToRun(args.file.clone()));
+    }
+    let options = ExportOptions { contracts: !args.no_contracts, main };
+    let written = module(&read.checked, kind, options)?;
+    write(&out, &written)?;
+    say(format_args!("wrote `{}`, {} bytes", out.display(), written.len()));
+    Ok(Exit::Success)
+}
+
+/// The function that runs where nobody says which: `main`, unless the program names one itself.
+fn main(program: &Program) -> Option<FuncRef> {
+    let heads = || program.functions().map(|(of, function)| (of, function.head()));
+    if heads().any(|(_, head)| head.exports.iter().any(|export| **export == *START)) {
+        return None;
+    }
+    let mut found = heads().filter(|(_, head)| {
+        &*head.name == "main" && head.params.is_empty() && head.results.is_empty() && head.import.is_none()
+    });
+    match (found.next(), found.next()) {
+        (Some((of, _)), None) => Some(of),
+        (_, _) => None,
+    }
+}
