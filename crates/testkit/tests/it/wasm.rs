@@ -2,6 +2,8 @@
 
 mod examples;
 mod floats;
+mod generated;
 mod oracle;
 mod smith;
 mod suite;
+mod written;

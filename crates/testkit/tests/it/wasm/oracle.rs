@@ -244,7 +244,7 @@ fn call(
         ValType::F64 => Val::F64(F64::from_bits(bits)),
         _ => Val::I32(bits as i32),
     };
-    let mut heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut store, memory, room });
+    let mut heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut *store, memory, room });
     for (value, of) in arguments.iter().zip(types.params()) {
         let bits = match &mut heap {
             Some(heap) => values::put(program, heap, value).unwrap()?,
@@ -257,7 +257,7 @@ fn call(
         return Some(Err(trapped(&error)));
     }
     let room = instance.get_typed_func(&store, "lm_new");
-    let heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut store, memory, room });
+    let heap = memory.zip(room.ok()).map(|(memory, room)| InWasmi { store: &mut *store, memory, room });
     let mut found = Vec::new();
     for (result, of) in results.iter().zip(&head.results) {
         found.push(match &heap {
@@ -302,6 +302,8 @@ fn raw(of: &Val) -> u64 {
     match of {
         Val::F32(value) => value.to_bits().into(),
         Val::F64(value) => value.to_bits(),
+        // These have no meaning outside, whatever they are.
+        Val::FuncRef(_) | Val::ExternRef(_) => 0,
         other => other.bits(),
     }
 }
