@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Leave contracts out [default: one that does not hold ends in `unreachable`].
     #[arg(long)]
     no_contracts: bool,
+    /// Make every NaN that is computed the canonical one, as in a run [default: the engine's].
+    #[arg(long)]
+    canonical_nan: bool,
 }
 
 /// What WASI calls the function that runs.
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if main.is_none() && !program.functions().any(|(_, of)| offers(&of.head().exports)) {
         return Err(Error::NothingToRun(args.file.clone()));
     }
-    let options = ExportOptions { contracts: !args.no_contracts, main };
+    let options = ExportOptions { contracts: !args.no_contracts, canonical_nans: args.canonical_nan, main };
     let written = module(&read.checked, kind, options)?;
     write(&out, &written)?;
     say(format_args!("wrote `{}`, {} bytes", out.display(), written.len()));

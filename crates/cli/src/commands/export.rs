@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// Leave contracts out of a module [default: one that does not hold ends in `unreachable`].
     #[arg(long)]
     no_contracts: bool,
+    /// Make every NaN that is computed the canonical one, as in a run [default: the engine's].
+    #[arg(long)]
+    canonical_nan: bool,
     #[command(flatten)]
     view: View,
 }
@@ -67,7 +70,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 Ok(read) => read,
                 Err(exit) => return Ok(exit),
             };
-            let options = ExportOptions { contracts: !args.no_contracts, ..ExportOptions::default() };
+            let options = ExportOptions {
+                contracts: !args.no_contracts,
+                canonical_nans: args.canonical_nan,
+                ..ExportOptions::default()
+            };
             module(&read.checked, kind, options)?
         }
     };

@@ -145,16 +145,26 @@ impl<'p> Emitter<'_, 'p> {
             if self.variables.contains_key(&of) {
                 continue;
             }
+            if !self.is_set(of) {
+                continue;
+            }
             let local = self.local(types::value(&variable.ty));
             self.variables.insert(of, local);
             if self.counts(&variable.ty) {
-                self.begin(of, local, &variable.ty)?;
+                self.begin(of, local)?;
             }
             if let Some(name) = &variable.name {
                 names.push((local, name.clone()));
             }
         }
         Ok(names)
+    }
+
+    /// Whether anybody sets a variable; what nobody sets needs no local.
+    fn is_set(&self, of: VarRef) -> bool {
+        self.body
+            .users_of(of.number())
+            .any(|one| self.body.node(one.node).is_some_and(|node| node.op().code() == Opcode::VarSet))
     }
 
     /// Variables that are set to a parameter at the very start, where the parameter is used by nothing else.
@@ -395,7 +405,10 @@ impl<'p> Emitter<'_, 'p> {
                 self.emit(of, inputs, [Instruction::LocalSet(local)])
             }
             (Opcode::VarGet, Attr::Variable(variable)) => {
-                let local = self.variables[variable];
+                let Some(local) = self.variables.get(variable).copied() else {
+                    let first = self.first(*variable)?;
+                    return self.emit(of, inputs, [first]);
+                };
                 let got = match self.owned.contains(&local) {
                     true => self.got(of, 0, local),
                     false => vec![Instruction::LocalGet(local)],
@@ -421,7 +434,10 @@ impl<'p> Emitter<'_, 'p> {
             }
             (_, _) if self.writing.heap && values::concerns(op) => self.value(of, op, &inputs),
             (_, _) => {
-                let instructions = self.instructions(of, op)?;
+                let mut instructions = self.instructions(of, op)?;
+                if self.writing.options.canonical_nans {
+                    instructions.extend(self.canonical(op));
+                }
                 self.emit(of, inputs, instructions)
             }
         }

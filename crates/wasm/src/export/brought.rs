@@ -53,7 +53,9 @@ pub(super) struct Bringing {
     /// The index of the global that says where the heap ends.
     top: u32,
     /// The index of the table of closures.
-    pub(super) table: u32,
+    table: u32,
+    /// Whether closures are called.
+    calls: bool,
     /// Functions of the world outside that the runtime calls.
     world: BTreeMap<FuncRef, u32>,
     /// Whether the world outside looks into the heap.
@@ -151,6 +153,12 @@ impl<'p> Writing<'p> {
     /// A call of a function of the runtime.
     pub(super) fn runtime(&mut self, name: &str) -> Instruction<'static> {
         Instruction::Call(self.brought(Brought::Runtime(RUNTIME.function(name))))
+    }
+
+    /// The table of closures, to call one.
+    pub(super) fn closures(&mut self) -> u32 {
+        self.bringing.calls = true;
+        self.bringing.table
     }
 
     /// The place of a function in the table of closures.
@@ -262,7 +270,8 @@ impl<'p> Writing<'p> {
         exports: &mut ExportSection,
     ) {
         let bringing = &self.bringing;
-        if bringing.functions.is_empty() && bringing.constants.is_empty() && !bringing.shown {
+        let nothing = bringing.functions.is_empty() && bringing.constants.is_empty();
+        if nothing && !bringing.shown && !bringing.calls {
             return;
         }
         let pages = bringing.constants.end().div_ceil(PAGE);
@@ -283,7 +292,7 @@ impl<'p> Writing<'p> {
             let at = ConstExpr::i32_const(at.cast_signed());
             storage.data.active(bringing.memory, &at, bytes.iter().copied());
         }
-        if !bringing.closures.is_empty() {
+        if bringing.calls {
             let length = bringing.closures.len() as u64 + 1;
             storage.tables.table(TableType {
                 element_type: RefType::FUNCREF,
@@ -292,8 +301,10 @@ impl<'p> Writing<'p> {
                 table64: false,
                 shared: false,
             });
-            let functions = Elements::Functions(bringing.closures.as_slice().into());
-            elements.active(Some(bringing.table), &ConstExpr::i32_const(1), functions);
+            if !bringing.closures.is_empty() {
+                let functions = Elements::Functions(bringing.closures.as_slice().into());
+                elements.active(Some(bringing.table), &ConstExpr::i32_const(1), functions);
+            }
         }
     }
 
@@ -317,6 +328,11 @@ impl<'p> Writing<'p> {
             Part::F32 => Instruction::F32Load(at),
             Part::F64 => Instruction::F64Load(at),
         }
+    }
+
+    /// Reads the byte of a text or of bytes at the place on the stack.
+    pub(super) fn load_byte(&self) -> Instruction<'static> {
+        Instruction::I32Load8U(self.arg(HEADER))
     }
 
     /// Reads a value's own word.

@@ -57,13 +57,15 @@ pub enum ExportError {
 pub struct ExportOptions {
     /// Whether contracts are evaluated: one that does not hold ends in `unreachable`.
     pub contracts: bool,
+    /// Whether every NaN that is computed is the canonical one, as in a run here; WebAssembly leaves open which it is.
+    pub canonical_nans: bool,
     /// The function that a WASI host runs: it is exported as `_start`.
     pub main: Option<FuncRef>,
 }
 
 impl Default for ExportOptions {
     fn default() -> ExportOptions {
-        ExportOptions { contracts: true, main: None }
+        ExportOptions { contracts: true, canonical_nans: false, main: None }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::num::NonZeroUsize;
 
-use lmlang_ir::text::print_value;
+use lmlang_ir::text::{Detail, print_program, print_value};
 use lmlang_ir::{Const, FuncRef, FunctionHead, Program, StorageKind, Value};
 use lmlang_verify::Checked;
 use lmlang_wasm::{ExportError, ExportOptions, export};
@@ -24,9 +24,10 @@ pub(super) fn offer(program: &mut Program) {
 
 /// The module of what can be written as one; the rest is taken out, and counted by what it has.
 pub(super) fn module(mut program: Program, left: &mut BTreeMap<String, u32>) -> (Checked, Module) {
+    let options = ExportOptions { canonical_nans: true, ..ExportOptions::default() };
     loop {
         let checked = Checked::full(program.clone(), NonZeroUsize::MIN);
-        let (of, why) = match export(&checked, ExportOptions::default()) {
+        let (of, why) = match export(&checked, options) {
             Ok(module) => return (checked, translated(&module).unwrap()),
             Err(ExportError::Unsupported { of, what, .. }) => (of, what),
             Err(ExportError::NoMain { .. }) => unreachable!("nothing is to run"),
@@ -70,7 +71,7 @@ pub(super) fn alike(checked: &Checked, module: &Module, of: FuncRef, values: &[V
         (Ok(_), Err(there)) => *there == Ending::Exceeds,
         (Err(_), Ok(_)) => false,
     };
-    assert!(same, "{}: {here:?}, {there:?}", called());
+    assert!(same, "{}: {here:?}, {there:?}\n{}", called(), print_program(program, Detail::Summary));
     if there != Err(Ending::Exceeds) {
         assert_eq!(printed, written, "{}", called());
     }

@@ -2,7 +2,7 @@
 
 use lmlang_ir::layout::{self, Layout};
 use lmlang_ir::{Attr, Const, NodeRef, Op, Opcode, Scalar, Source};
-use wasm_encoder::{HeapType, Ieee32, Ieee64, Instruction};
+use wasm_encoder::{HeapType, Ieee32, Ieee64, Instruction, ValType};
 
 use super::super::ExportError;
 use super::{Done, Emitter, Input, Uses};
@@ -88,6 +88,36 @@ impl Emitter<'_, '_> {
                 None => Err(self.unsupported(of, format!("the operator `{}`", code.mnemonic()))),
             },
         }
+    }
+
+    /// Puts the canonical NaN in the place of any other that an operator computes.
+    pub(super) fn canonical(&mut self, op: &Op) -> Vec<Instruction<'static>> {
+        use Instruction::*;
+        let of = match (op.code(), op.attr()) {
+            (
+                Opcode::Add
+                | Opcode::Sub
+                | Opcode::Mul
+                | Opcode::Div
+                | Opcode::Min
+                | Opcode::Max
+                | Opcode::Sqrt
+                | Opcode::Ceil
+                | Opcode::Floor
+                | Opcode::TruncFloat
+                | Opcode::Nearest,
+                Attr::Scalar(of),
+            )
+            | (Opcode::Promote | Opcode::Demote, Attr::Convert(_, of)) => *of,
+            _ => return Vec::new(),
+        };
+        let (ty, nan, equal) = match of {
+            Scalar::F32 => (ValType::F32, F32Const(Ieee32::new(0x7fc0_0000)), F32Eq),
+            Scalar::F64 => (ValType::F64, F64Const(Ieee64::new(0x7ff8 << 48)), F64Eq),
+            _ => return Vec::new(),
+        };
+        let value = self.local(ty);
+        vec![LocalTee(value), nan, LocalGet(value), LocalGet(value), equal, Select]
     }
 
     /// Widths: narrow integers and truth values are 32 bits wide, with the sign or zeros above.

@@ -2,9 +2,10 @@
 //! the end. Operators that only look at a value leave it where it is; others are handed it over, or one more holds it.
 
 use lmlang_ir::{Const, NodeRef, Opcode, Type, VarRef};
-use wasm_encoder::Instruction;
+use wasm_encoder::{Ieee32, Ieee64, Instruction, ValType};
 
 use super::super::stack::Operand;
+use super::super::{ExportError, types};
 use super::{Done, Emitter, Input};
 use crate::heap::Part;
 
@@ -72,11 +73,30 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// The first value of a variable.
+    pub(super) fn first(&mut self, of: VarRef) -> Result<Instruction<'static>, ExportError> {
+        let Some(variable) = self.body.variable(of) else {
+            return Err(self.unsupported(of, "a variable that is not there"));
+        };
+        let ty = &variable.ty;
+        Ok(match types::value(ty) {
+            ValType::I32 if self.counts(ty) => {
+                let first = self.writing.first_value(ty, &Const::Unit);
+                let what = || self.unsupported(of, format!("the first value of a `{ty}`"));
+                Instruction::I32Const(first.ok_or_else(what)?)
+            }
+            ValType::I64 => Instruction::I64Const(0),
+            ValType::F32 => Instruction::F32Const(Ieee32::new(0)),
+            ValType::F64 => Instruction::F64Const(Ieee64::new(0)),
+            ValType::Ref(of) => Instruction::RefNull(of.heap_type),
+            ValType::I32 | ValType::V128 => Instruction::I32Const(0),
+        })
+    }
+
     /// Gives a variable the first value of its type.
-    pub(super) fn begin(&mut self, of: VarRef, local: u32, ty: &Type) -> Done {
-        let zero = self.writing.first_value(ty, &Const::Unit);
-        let zero = zero.ok_or_else(|| self.unsupported(of, format!("the first value of a `{ty}`")))?;
-        self.code.push(Instruction::I32Const(zero));
+    pub(super) fn begin(&mut self, of: VarRef, local: u32) -> Done {
+        let first = self.first(of)?;
+        self.code.push(first);
         self.code.push(Instruction::LocalSet(local));
         self.owned.push(local);
         Ok(())
@@ -144,7 +164,9 @@ impl Emitter<'_, '_> {
             Opcode::ArrayNew if user.inputs().len() > super::values::MOST_AT_ONCE => return false,
             _ => {}
         }
-        if !counts {
+        // wasmi 2.0.0 loses what a local had when it waits beneath a loop.
+        let gets = self.body.node(of).is_some_and(|node| node.op().code() == Opcode::VarGet);
+        if !counts && !gets {
             return true;
         }
         // Whoever leaves in between would leave it behind.

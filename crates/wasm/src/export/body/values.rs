@@ -213,7 +213,7 @@ impl<'p> Emitter<'_, 'p> {
                 let mut params = types::values(&signature.params);
                 params.push(ValType::I32);
                 let type_index = self.writing.types.index(params, types::values(&signature.results));
-                let table_index = self.writing.bringing.table;
+                let table_index = self.writing.closures();
                 let local = inputs.first().and_then(|(_, source)| self.local_of(*source));
                 let local = local.ok_or_else(|| self.unsupported(of, "a closure that is a constant"))?;
                 let start = self.take(of, rotated(inputs));
@@ -247,17 +247,12 @@ impl<'p> Emitter<'_, 'p> {
 
     fn text(&mut self, of: NodeRef, code: Opcode, attr: &Attr) -> Result<Instructions, ExportError> {
         use Instruction::*;
-        let byte = self.writing.load_part(Part::I8, HEADER);
-        let byte = match byte {
-            I32Load8S(at) => I32Load8U(at),
-            other => other,
-        };
         let name = match code {
             Opcode::StringLen | Opcode::BytesLen | Opcode::ArrayLen | Opcode::EnumTag => {
                 return Ok(vec![self.writing.load_word()]);
             }
             Opcode::StringByte | Opcode::BytesGet => {
-                return Ok(vec![I32Const(0), self.writing.runtime("at"), byte]);
+                return Ok(vec![I32Const(0), self.writing.runtime("at"), self.writing.load_byte()]);
             }
             Opcode::BytesSlice => return Ok(vec![I32Const(0), self.writing.runtime("slice")]),
             Opcode::StringFormat if *attr == Attr::Scalar(Scalar::I32) => {
