@@ -397,7 +397,7 @@ impl<'p> Emitter<'_, 'p> {
                 if inputs == [(0, Source::Param(self.of, local as u16))] && local < self.params {
                     return Ok(());
                 }
-                if self.owned.contains(&local) {
+                if self.counts_variable(*variable) {
                     self.take(of, inputs);
                     self.replace(local);
                     return Ok(());
@@ -409,7 +409,7 @@ impl<'p> Emitter<'_, 'p> {
                     let first = self.first(*variable)?;
                     return self.emit(of, inputs, [first]);
                 };
-                let got = match self.owned.contains(&local) {
+                let got = match self.counts_variable(*variable) {
                     true => self.got(of, 0, local),
                     false => vec![Instruction::LocalGet(local)],
                 };

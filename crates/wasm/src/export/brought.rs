@@ -34,6 +34,9 @@ pub(super) enum Brought {
 /// What WASI calls the memory that it looks into.
 const MEMORY: &str = "memory";
 
+/// What we call the memory of the heap.
+const HEAP: &str = "lm_memory";
+
 /// Bytes of a page of memory.
 const PAGE: u32 = 1 << 16;
 
@@ -87,6 +90,7 @@ impl Bringing {
         })
     }
 }
+
 /// Functions of the world outside that a program needs.
 pub(super) fn world(program: &Program) -> Vec<FuncRef> {
     let needs = |code: Opcode| {
@@ -246,7 +250,7 @@ impl<'p> Writing<'p> {
     }
 
     /// Lets those outside make values, where they are asked for some or given some.
-    pub(super) fn offer_values(&mut self, exports: &mut ExportSection) {
+    pub(super) fn offer_values(&mut self, exports: &mut ExportSection) -> Result<(), ExportError> {
         let program = self.program;
         let mut functions = program.functions().map(|(_, of)| of.head());
         let asked = functions.any(|head| {
@@ -255,10 +259,21 @@ impl<'p> Writing<'p> {
         });
         if asked {
             self.bringing.offered = true;
+            self.free(HEAP)?;
             for (name, of) in [("lm_new", "alloc"), ("lm_share", "share"), ("lm_release", "release")] {
+                self.free(name)?;
                 let index = self.brought(Brought::Runtime(RUNTIME.function(of)));
                 exports.export(name, ExportKind::Func, index);
             }
+        }
+        Ok(())
+    }
+
+    /// What the module exports beyond the program's own must have a name of its own.
+    pub(super) fn free(&self, name: &str) -> Result<(), ExportError> {
+        match exported(self.program, name) {
+            Some(of) => Err(self.unsupported(of, format!("an export `{name}` beside the one of that name"))),
+            None => Ok(()),
         }
     }
 
@@ -283,7 +298,7 @@ impl<'p> Writing<'p> {
             page_size_log2: None,
         });
         if bringing.offered {
-            exports.export("lm_memory", ExportKind::Memory, bringing.memory);
+            exports.export(HEAP, ExportKind::Memory, bringing.memory);
         }
         let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
         storage.globals.global(ty, &ConstExpr::i32_const(bringing.constants.end().cast_signed()));

@@ -22,6 +22,8 @@ const ZERO_DEPTH: usize = 64;
 pub(super) struct Constants {
     bytes: Vec<u8>,
     known: HashMap<Vec<u8>, u32>,
+    /// First values that were made, as parts of a value: a type may contain another one in many places.
+    zeros: HashMap<Type, Vec<u8>>,
 }
 
 impl Constants {
@@ -113,6 +115,9 @@ impl Writing<'_> {
         if depth > ZERO_DEPTH {
             return None;
         }
+        if let Some(made) = self.bringing.constants.zeros.get(ty) {
+            return Some(made.clone());
+        }
         let part = Part::of(ty)?;
         let address = match ty {
             Type::Option(_) | Type::String | Type::Bytes | Type::Array(_) | Type::Closure(_) => {
@@ -139,7 +144,9 @@ impl Writing<'_> {
             },
             _ => return Some(vec![0; part.bytes() as usize]),
         };
-        Some(address.to_le_bytes().to_vec())
+        let made = address.to_le_bytes().to_vec();
+        self.bringing.constants.zeros.insert(ty.clone(), made.clone());
+        Some(made)
     }
 
     fn zero_of(&mut self, types: &[Type], depth: usize) -> Option<u32> {

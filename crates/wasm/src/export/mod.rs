@@ -206,6 +206,7 @@ impl<'p> Writing<'p> {
                 if !(head.params.is_empty() && head.results.is_empty()) {
                     return Err(ExportError::NoMain { of, path: program.path(of.into()) });
                 }
+                self.free("_start")?;
                 exports.export("_start", ExportKind::Func, index);
             }
             if head.start {
@@ -215,7 +216,7 @@ impl<'p> Writing<'p> {
             names.function(index, &head.name, given);
         }
         self.meet_world(&mut imports, &mut exports)?;
-        self.offer_values(&mut exports);
+        self.offer_values(&mut exports)?;
         self.bring(&mut functions, &mut code, &mut names)?;
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
         let mut elements = self.elements();

@@ -1,3 +1,4 @@
-//! Tests of what is no module.
+//! Tests of modules that come in and go out.
 
 mod modules;
+mod programs;

@@ -18,6 +18,11 @@ impl Emitter<'_, '_> {
         self.writing.heap && !self.writing.bringing.inside && ty.on_heap()
     }
 
+    /// Whether it is counted who holds what a variable has.
+    pub(super) fn counts_variable(&self, of: VarRef) -> bool {
+        self.body.variable(of).is_some_and(|variable| self.counts(&variable.ty))
+    }
+
     /// Whether a node is handed over a value of the heap; else it only looks at it.
     pub(super) fn consumes(&self, of: NodeRef, input: u16) -> bool {
         let Some(node) = self.body.node(of) else { return false };
