@@ -18,7 +18,7 @@ mod plain;
 mod runtime;
 pub mod values;
 
-pub use export::{ExportError, ExportOptions, export};
+pub use export::{Counted, ExportError, ExportOptions, Metered, export, metered};
 pub use import::{ImportError, binary, import};
 
 /// The text form of WebAssembly for a binary module.

@@ -1,6 +1,7 @@
 //! The body of a function: regions become blocks, nodes instructions, in the order in which they stand.
 
 mod control;
+mod fuel;
 mod operators;
 mod owned;
 mod values;
@@ -17,6 +18,7 @@ use wasm_encoder::{Instruction, ValType};
 
 use self::operators::constant;
 use self::values::Opened;
+use super::meter::Meter;
 use super::stack::{Code, Operand};
 use super::{ExportError, Writing, types};
 
@@ -46,6 +48,7 @@ pub(super) fn write<'p>(
     };
     let head = function.head();
     let params = head.params.len() as u32 + u32::from(!head.captures.is_empty());
+    let meter = writing.meter;
     let mut emitter = Emitter {
         writing,
         of,
@@ -63,10 +66,15 @@ pub(super) fn write<'p>(
         depths: HashMap::new(),
         work: Vec::new(),
         returns_to: None,
+        fuel: None,
     };
+    if let Some(meter) = meter {
+        emitter.begin_counting(meter);
+    }
     let names = emitter.variables()?;
     emitter.check(&requires)?;
     emitter.root(&ensures)?;
+    emitter.end_counting();
     emitter.code.push(Instruction::End);
     let mut code = wasm_encoder::Function::new_with_locals_types(emitter.locals.iter().copied());
     for instruction in emitter.code.finish() {
@@ -114,6 +122,8 @@ struct Emitter<'w, 'p> {
     work: Vec<Step>,
     /// The position in `labels` of the block that a return leaves, where something is left to do afterwards.
     returns_to: Option<usize>,
+    /// What counts the fuel, and the local that has it.
+    fuel: Option<(Meter, u32)>,
 }
 
 type Done = Result<(), ExportError>;
@@ -349,6 +359,7 @@ impl<'p> Emitter<'_, 'p> {
         let Some(node) = self.body.node(of) else { return Ok(()) };
         let inputs: Vec<Input> = (0..).zip(node.inputs().iter().flatten()).collect();
         let op = node.op();
+        self.code.count();
         match (op.code(), op.attr()) {
             (Opcode::Const, _) => Ok(()),
             (Opcode::Block | Opcode::Loop | Opcode::If, Attr::Control(_)) => self.control(of, node, &inputs),
@@ -438,6 +449,7 @@ impl<'p> Emitter<'_, 'p> {
                 if self.writing.options.canonical_nans {
                     instructions.extend(self.canonical(op));
                 }
+                self.spend(op, &mut instructions);
                 self.emit(of, inputs, instructions)
             }
         }

@@ -12,6 +12,7 @@ use wasm_encoder::{
 };
 
 use super::constants::Constants;
+use super::scope::Scope;
 use super::{ExportError, Indices, StorageSections, Writing, body, types};
 use crate::heap::{HEADER, Part, WORD, places};
 use crate::runtime::RUNTIME;
@@ -109,7 +110,7 @@ fn exported(program: &Program, name: &str) -> Option<Ref> {
 }
 
 /// Whether a value of the heap can come up: who has none needs not be asked node by node.
-pub(super) fn has_heap(program: &Program) -> bool {
+pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
     let makes = |op: &Op| match op.spec().group {
         Group::Aggregate | Group::Text => true,
         Group::Value => matches!(op.attr(), Attr::Const(Const::String(_) | Const::Bytes(_))),
@@ -118,8 +119,8 @@ pub(super) fn has_heap(program: &Program) -> bool {
         _ => false,
     };
     let global = |kind: &StorageKind| matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap());
-    program.all_storage().any(|(_, storage)| global(&storage.kind))
-        || program.functions().any(|(_, function)| {
+    scope.storage(program).any(|(_, storage)| global(&storage.kind))
+        || scope.functions(program).any(|(_, function)| {
             let head = function.head();
             head.params.iter().any(|param| param.ty.on_heap())
                 || head.results.iter().any(Type::on_heap)

@@ -3,10 +3,14 @@
 mod body;
 mod brought;
 mod constants;
+mod meter;
+mod metered;
+mod scope;
 mod stack;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use lmlang_ir::{Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
 use lmlang_verify::{Checked, Severity};
@@ -19,7 +23,11 @@ use wasm_encoder::{
 };
 
 use brought::Bringing;
+use meter::Meter;
+use scope::Scope;
 use types::Types;
+
+pub use metered::{Counted, Metered, metered};
 
 /// Why a program is not written as a module.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -81,18 +89,20 @@ pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, Expo
     if let Some(found) = outside {
         return Err(ExportError::Incomplete { of: found.at.entity, path: program.path(found.at.entity) });
     }
+    let scope = Rc::new(Scope::Whole);
     let world = brought::world(program);
-    let indices = Indices::of(program, world.len() as u32);
-    let guard = guard(program, options).then_some(indices.globals.len() as u32);
+    let indices = Indices::of(program, &scope, world.len() as u32);
+    let guard = guard(program, &scope, options).then_some(indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
     let bringing = Bringing::new(program, &indices, world, guard.is_some());
-    let heap = brought::has_heap(program);
-    let mut writing = Writing { program, options, indices, types, declared, guard, bringing, heap };
+    let heap = brought::has_heap(program, &scope);
+    let mut writing =
+        Writing { program, scope, options, indices, types, declared, guard, bringing, heap, meter: None };
     writing.module(checked)
 }
 
 /// Whether contracts are off inside of contracts, which matters where one calls a function.
-fn guard(program: &Program, options: ExportOptions) -> bool {
+fn guard(program: &Program, scope: &Scope, options: ExportOptions) -> bool {
     let calls = |function: &Function| {
         let body = function.body();
         let mut calls = body.nodes().filter(|(_, node)| node.op().spec().effect == Effect::Calls);
@@ -102,7 +112,7 @@ fn guard(program: &Program, options: ExportOptions) -> bool {
         };
         body.contracts().next().is_some() && calls.any(|(_, node)| in_contract(node.region()))
     };
-    options.contracts && program.functions().any(|(_, function)| calls(function))
+    options.contracts && scope.functions(program).any(|(_, function)| calls(function))
 }
 
 /// What the entities of a program are called in the module.
@@ -118,17 +128,18 @@ struct Indices {
 
 impl Indices {
     /// What is imported comes first, then what of the world outside is brought along, all in the order of the refs.
-    fn of(program: &Program, world: u32) -> Indices {
+    fn of(program: &Program, scope: &Scope, world: u32) -> Indices {
         let mut indices = Indices::default();
         let functions = |imported: bool| {
-            let functions = program.functions();
+            let functions = scope.functions(program);
             functions.filter(move |(_, of)| of.head().import.is_some() == imported).map(|(of, _)| of)
         };
         indices.functions = functions(true).zip(0u32..).collect();
         indices.world = indices.functions.len() as u32;
         indices.functions.extend(functions(false).zip(indices.world + world..));
         for imported in [true, false] {
-            for (of, storage) in program.all_storage().filter(|(_, of)| of.import.is_some() == imported) {
+            let storage = scope.storage(program);
+            for (of, storage) in storage.filter(|(_, of)| scope.asks_host(of) == imported) {
                 let map = match storage.kind {
                     StorageKind::Global { .. } => &mut indices.globals,
                     StorageKind::Table { .. } => &mut indices.tables,
@@ -145,6 +156,7 @@ impl Indices {
 /// A module that is being written.
 struct Writing<'p> {
     program: &'p Program,
+    scope: Rc<Scope>,
     options: ExportOptions,
     indices: Indices,
     types: Types,
@@ -156,6 +168,8 @@ struct Writing<'p> {
     bringing: Bringing,
     /// Whether anything in the program may make a value of the heap.
     heap: bool,
+    /// What counts the fuel, if something does.
+    meter: Option<Meter>,
 }
 
 impl<'p> Writing<'p> {
@@ -170,8 +184,9 @@ impl<'p> Writing<'p> {
         let (mut code, mut names) = (CodeSection::new(), Naming::default());
         let mut exports = ExportSection::new();
         let mut start = None;
-        let mut ordered: Vec<(u32, FuncRef, &Function)> = program
-            .functions()
+        let scope = Rc::clone(&self.scope);
+        let mut ordered: Vec<(u32, FuncRef, &Function)> = scope
+            .functions(program)
             .filter_map(|(of, function)| Some((*self.indices.functions.get(&of)?, of, &**function)))
             .collect();
         ordered.sort_unstable_by_key(|(index, ..)| *index);
@@ -199,8 +214,10 @@ impl<'p> Writing<'p> {
                     code.function(&body.code);
                 }
             }
-            for name in &head.exports {
-                exports.export(name, ExportKind::Func, index);
+            if self.meter.is_none() {
+                head.exports.iter().for_each(|name| {
+                    exports.export(name, ExportKind::Func, index);
+                });
             }
             if self.options.main == Some(of) {
                 if !(head.params.is_empty() && head.results.is_empty()) {
@@ -209,14 +226,18 @@ impl<'p> Writing<'p> {
                 self.free("_start")?;
                 exports.export("_start", ExportKind::Func, index);
             }
-            if head.start {
+            if head.start && self.meter.is_none() {
                 start = Some(StartSection { function_index: index });
             }
             let given = head.exports.first().or_else(|| head.import.as_ref().map(|import| &import.name));
             names.function(index, &head.name, given);
         }
-        self.meet_world(&mut imports, &mut exports)?;
-        self.offer_values(&mut exports)?;
+        if let Some(meter) = self.meter {
+            self.meet_host(meter, &mut imports, &mut exports);
+        } else {
+            self.meet_world(&mut imports, &mut exports)?;
+            self.offer_values(&mut exports)?;
+        }
         self.bring(&mut functions, &mut code, &mut names)?;
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
         let mut elements = self.elements();
@@ -245,7 +266,9 @@ impl<'p> Writing<'p> {
         if !storage.data.is_empty() {
             module.section(&storage.data);
         }
-        names.write(&mut module);
+        if self.meter.is_none() {
+            names.write(&mut module);
+        }
         Ok(module.finish())
     }
 
@@ -266,8 +289,9 @@ impl<'p> Writing<'p> {
         names: &mut Naming,
     ) -> Result<StorageSections, ExportError> {
         let mut made = StorageSections::default();
-        for (of, storage) in self.program.all_storage() {
-            let import = storage.import.as_ref();
+        let scope = Rc::clone(&self.scope);
+        for (of, storage) in scope.storage(self.program) {
+            let import = storage.import.as_ref().filter(|_| scope.asks_host(storage));
             let (kind, index) = match &storage.kind {
                 StorageKind::Memory { pages, max_pages } => {
                     let ty = MemoryType {
@@ -342,13 +366,21 @@ impl<'p> Writing<'p> {
                     continue;
                 }
             };
-            for name in &storage.exports {
-                exports.export(name, kind, index);
+            if self.meter.is_none() {
+                storage.exports.iter().for_each(|name| {
+                    exports.export(name, kind, index);
+                });
             }
         }
         if self.guard.is_some() {
             let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
             made.globals.global(ty, &ConstExpr::i32_const(0));
+        }
+        if self.meter.is_some() {
+            let ty = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
+            (0..2).for_each(|_| {
+                made.globals.global(ty, &ConstExpr::i64_const(0));
+            });
         }
         Ok(made)
     }
@@ -356,13 +388,17 @@ impl<'p> Writing<'p> {
     /// What is put into tables at the start, and the functions that references are taken of otherwise.
     fn elements(&mut self) -> ElementSection {
         let mut section = ElementSection::new();
-        for (of, storage) in self.program.all_storage() {
+        let scope = Rc::clone(&self.scope);
+        for (of, storage) in scope.storage(self.program) {
             let StorageKind::Table { entries, .. } = &storage.kind else { continue };
             let table = Some(self.indices.tables[&of]).filter(|table| *table != 0);
+            let entries: Vec<Option<u32>> = entries
+                .iter()
+                .map(|entry| entry.and_then(|of| self.indices.functions.get(&of).copied()))
+                .collect();
             let mut at = 0;
             for run in entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
-                let functions: Vec<u32> =
-                    run.iter().flatten().map(|function| self.indices.functions[function]).collect();
+                let functions: Vec<u32> = run.iter().flatten().copied().collect();
                 if !functions.is_empty() {
                     functions.iter().for_each(|function| {
                         self.declared.remove(function);

@@ -7,6 +7,8 @@
 use lmlang_ir::Source;
 use wasm_encoder::{Instruction, ValType};
 
+use super::meter::Counting;
+
 /// Instructions, and what is put between them.
 #[derive(Debug, Default)]
 pub(super) struct Code {
@@ -14,6 +16,8 @@ pub(super) struct Code {
     between: Vec<Between>,
     batches: u32,
     held: Vec<Held>,
+    /// What counts the nodes that are executed, if something does.
+    counting: Option<Counting>,
 }
 
 /// An instruction to be put before the one at a position.
@@ -53,6 +57,19 @@ pub(super) enum Operand {
 }
 
 impl Code {
+    /// Code that counts.
+    pub(super) fn counting(counting: Option<Counting>) -> Code {
+        Code { counting, ..Code::default() }
+    }
+
+    /// A node is executed where the next instruction stands.
+    pub(super) fn count(&mut self) {
+        let at = self.code.len();
+        if let Some(counting) = &mut self.counting {
+            counting.count(at);
+        }
+    }
+
     /// The position of the next instruction.
     pub(super) fn position(&self) -> usize {
         self.code.len()
@@ -148,7 +165,10 @@ impl Code {
             while let Some(found) = between.next_if(|between| between.at <= at) {
                 put(found.instruction);
             }
-            put(instruction);
+            match &mut self.counting {
+                Some(counting) => counting.write(at, instruction, &mut put),
+                None => put(instruction),
+            }
         }
         between.for_each(|found| put(found.instruction));
         finished

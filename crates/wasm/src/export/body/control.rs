@@ -40,7 +40,7 @@ impl<'p> Emitter<'_, 'p> {
     /// The body, and what has to hold of its results.
     pub(super) fn root(&mut self, ensures: &[RegionRef]) -> Done {
         let Some(root) = self.body.root() else { return Ok(()) };
-        let counts = !self.last_uses.is_empty() || !self.owned.is_empty();
+        let counts = !self.last_uses.is_empty() || !self.owned.is_empty() || self.fuel.is_some();
         if ensures.is_empty() && !counts {
             self.walk(root);
             return self.run();
@@ -122,7 +122,7 @@ impl<'p> Emitter<'_, 'p> {
                 self.work.push(Step::Give(of, start));
                 self.work.push(Step::Leave);
                 self.work.push(Step::Put(Instruction::End));
-                if !self.does_nothing(*otherwise) {
+                if self.fuel.is_some() || !self.does_nothing(*otherwise) {
                     self.walk(*otherwise);
                     self.work.push(Step::Put(Instruction::Else));
                 }
@@ -187,6 +187,7 @@ impl<'p> Emitter<'_, 'p> {
             }
             self.places.insert(Source::RegionParam(round, port as u16), (local, self.code.position()));
         }
+        self.ask_for_more();
         self.work.push(Step::Give(of, start));
         for _ in 0..1 + usize::from(left) {
             self.work.push(Step::Leave);

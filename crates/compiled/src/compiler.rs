@@ -1,0 +1,164 @@
+//! Compiled functions, kept by what they were compiled from.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use lmlang_ir::graph::closure_hashes;
+use lmlang_ir::hash::{Content, Hash, Hasher};
+use lmlang_ir::{FuncRef, Program, StorageKind, Type};
+use lmlang_verify::Checked;
+use lmlang_wasm::ExportError;
+use thiserror::Error;
+use wasmtime::{Config, Engine, OptLevel};
+
+use crate::run::STACK;
+use crate::unit::Unit;
+
+/// Why a function is not compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// It, or what it reaches, is not complete, or has what compiled code cannot have.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// There is no such function, or it is called with something that only closures have.
+    #[error("`{0}` cannot be called from outside")]
+    NotCallable(FuncRef),
+    /// A parameter or result is a reference, which has no meaning outside.
+    #[error("`{path}` takes or returns a `{ty}`, which is not supported in compiled code")]
+    Reference {
+        /// The function's path.
+        path: String,
+        /// The type.
+        ty: Type,
+    },
+    /// The compiler does not take it: it is too large, or this machine is not one that there is a compiler for.
+    #[error("compiled code is not supported here: {0}")]
+    Compiler(String),
+}
+
+/// Compiles functions, and keeps what it compiled as long as there is room. A clone shares it.
+#[derive(Clone, Debug, Default)]
+pub struct Compiler(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    engine: OnceLock<Result<Engine, Refusal>>,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    units: HashMap<Hash, Kept>,
+    /// Counts up with each use.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    unit: Arc<OnceLock<Result<Arc<Unit>, Refusal>>>,
+    used: u64,
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        let unit = self.unit.get().and_then(|unit| unit.as_ref().ok());
+        ENTRY + unit.map_or(0, |unit| unit.bytes())
+    }
+}
+
+/// Bytes of machine code that are kept.
+const CAPACITY: usize = 128 << 20;
+
+/// Bytes that each entry counts for beyond its code.
+const ENTRY: usize = 4 << 10;
+
+impl Compiler {
+    /// One that has compiled nothing.
+    pub fn new() -> Compiler {
+        Compiler::default()
+    }
+
+    /// The compiled function. Costs time in the size of what it reaches, unless it was compiled before and nothing of that
+    /// has changed.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be compiled.
+    pub fn compile(&self, checked: &Checked, function: FuncRef) -> Result<Arc<Unit>, Refusal> {
+        let program = checked.program();
+        let found = program.function(function).ok_or(Refusal::NotCallable(function))?;
+        let head = found.head();
+        if !head.captures.is_empty() {
+            return Err(Refusal::NotCallable(function));
+        }
+        let mut types = head.params.iter().map(|param| &param.ty).chain(&head.results);
+        if let Some(ty) = types.find(|ty| matches!(ty, Type::FuncRef | Type::ExternRef)) {
+            return Err(Refusal::Reference { path: program.path(function.into()), ty: ty.clone() });
+        }
+        let kept = self.kept(key(program, function));
+        let unit = kept.get_or_init(|| Ok(Arc::new(Unit::new(self.engine()?, checked, function)?))).clone();
+        self.make_room();
+        unit
+    }
+
+    fn engine(&self) -> Result<&Engine, Refusal> {
+        let engine = self.0.engine.get_or_init(|| {
+            let mut config = Config::new();
+            config.cranelift_opt_level(OptLevel::Speed);
+            // The library wants the one below the other, though nothing here is asynchronous.
+            config.async_stack_size(STACK).max_wasm_stack(STACK - (1 << 20));
+            Engine::new(&config).map_err(|error| Refusal::Compiler(format!("{error:#}")))
+        });
+        engine.as_ref().map_err(Clone::clone)
+    }
+
+    fn kept(&self, key: Hash) -> Arc<OnceLock<Result<Arc<Unit>, Refusal>>> {
+        let mut shelf = self.shelf();
+        shelf.clock += 1;
+        let used = shelf.clock;
+        let kept = shelf.units.entry(key).or_insert_with(|| Kept { unit: Arc::default(), used });
+        kept.used = used;
+        Arc::clone(&kept.unit)
+    }
+
+    /// Lets go of what was not used for longest.
+    fn make_room(&self) {
+        let mut shelf = self.shelf();
+        let mut bytes: usize = shelf.units.values().map(Kept::bytes).sum();
+        if bytes <= CAPACITY {
+            return;
+        }
+        let mut oldest: Vec<(u64, Hash)> = shelf.units.iter().map(|(key, kept)| (kept.used, *key)).collect();
+        oldest.sort_unstable();
+        // The newest stays, however large.
+        oldest.pop();
+        for (_, key) in oldest {
+            if bytes <= CAPACITY / 2 {
+                break;
+            }
+            bytes -= shelf.units.remove(&key).map_or(0, |kept| kept.bytes());
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        // What is in there is never left half-written.
+        self.0.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What compiled code depends on: the function with all that it reaches, the start function with the same, and the memory
+/// with what is put into it, which nobody names.
+fn key(program: &Program, function: FuncRef) -> Hash {
+    let start = program.functions().find(|(_, of)| of.head().start).map(|(of, _)| of);
+    let hashes = closure_hashes(program, [function].into_iter().chain(start));
+    let mut hasher = Hasher::new(b"compiled");
+    for of in [Some(function), start] {
+        hasher.bytes(&of.and_then(|of| hashes.get(&of)).unwrap_or(&Hash::ZERO).0);
+    }
+    for (_, storage) in program.all_storage() {
+        if matches!(storage.kind, StorageKind::Memory { .. } | StorageKind::Data { .. }) {
+            storage.kind.hash_into(&mut hasher);
+        }
+    }
+    hasher.finish()
+}

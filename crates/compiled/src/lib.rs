@@ -1,0 +1,19 @@
+//! The fast tier: a function runs as compiled code.
+//!
+//! A function is written with all that it reaches as a WebAssembly module that counts its fuel ([`lmlang_wasm::metered`]),
+//! and wasmtime compiles that. What comes out is what a run in the interpreter gives: values, steps, fuel, memory. A run
+//! that does not return says only that it stopped: why, where and with which values is for the interpreter to find out,
+//! which does the same again. So there is one place that says how runs fail.
+//!
+//! A run has a thread of its own, for the stack that deep recursion takes. Whoever runs it is asked for more from time to
+//! time, on the thread that waits.
+
+#![forbid(unsafe_code)]
+
+mod compiler;
+mod run;
+mod unit;
+
+pub use compiler::{Compiler, Refusal};
+pub use run::{Bounds, Ending, Returned};
+pub use unit::Unit;

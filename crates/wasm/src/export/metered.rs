@@ -1,0 +1,127 @@
+//! A function as a module that counts its fuel, to be run by somebody who bounds it.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use lmlang_ir::FuncRef;
+use lmlang_verify::Checked;
+use wasm_encoder::{EntityType, ExportKind, ExportSection, ImportSection, ValType};
+
+use super::brought::{self, Bringing};
+use super::meter::{DEPTH_BITS, Meter};
+use super::scope::Scope;
+use super::types::Types;
+use super::{ExportError, ExportOptions, Indices, Writing, guard};
+
+/// A function with all that it reaches, as a module that counts: a unit of fuel for each node that is executed, and
+/// beyond that what bulk operators cost, exactly as a run here counts them. Values of the heap are refused.
+///
+/// The module exports what is called here after the constants, and asks the host for one function, [`Metered::MORE`].
+/// Other imports are those of the program.
+#[derive(Clone, Debug)]
+pub struct Metered {
+    /// The binary module.
+    pub module: Vec<u8>,
+    /// Whether the program has a start function, which is to be called first.
+    pub starts: bool,
+}
+
+impl Metered {
+    /// The function; what it takes and returns are machine words.
+    pub const RUN: &str = "lm_run";
+    /// The start function of the program, if it is another one.
+    pub const START: &str = "lm_start";
+    /// A global of 64 bits: what is left, as [`Counted`] packs it.
+    pub const LEFT: &str = "lm_left";
+    /// A global of 64 bits: what bulk operators have cost.
+    pub const EXTRA: &str = "lm_extra";
+    /// Module and name of the function that is called with what is left when either half is below zero; the run goes on
+    /// with what it returns.
+    pub const MORE: (&str, &str) = ("lm", "more");
+}
+
+/// What a run may still do: fuel, and calls inside of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Nodes, and what bulk operators cost; below zero where a run went on until it could ask.
+    pub fuel: i64,
+    /// Calls; below zero for one too many.
+    pub depth: i32,
+}
+
+impl Counted {
+    /// The most fuel that is handed out at once.
+    pub const MOST_FUEL: i64 = 1 << 40;
+    /// The most calls that are counted.
+    pub const MOST_DEPTH: i32 = 1 << (DEPTH_BITS - 1);
+
+    /// Both in one number.
+    pub fn pack(self) -> i64 {
+        (self.fuel << DEPTH_BITS) + i64::from(self.depth)
+    }
+
+    /// Takes the number apart.
+    pub fn of(packed: i64) -> Counted {
+        let unused = i64::BITS - DEPTH_BITS;
+        let depth = packed << unused >> unused;
+        Counted { fuel: (packed - depth) >> DEPTH_BITS, depth: depth as i32 }
+    }
+}
+
+/// Writes a function as a module that counts.
+///
+/// # Errors
+///
+/// The first function that is not complete, or has what such modules cannot have.
+pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportError> {
+    let program = checked.program();
+    let start = program.functions().find(|(of, f)| f.head().start && *of != function).map(|(of, _)| of);
+    let scope = Rc::new(Scope::of(program, [function].into_iter().chain(start)));
+    if brought::has_heap(program, &scope) {
+        let (path, what) = (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
+        return Err(ExportError::Unsupported { of: function.into(), path, what: what.into() });
+    }
+    let options = ExportOptions { contracts: true, canonical_nans: true, main: None };
+    let indices = Indices::of(program, &scope, 1);
+    let own = indices.globals.len() as u32;
+    let guard = guard(program, &scope, options).then_some(own);
+    let left = own + u32::from(guard.is_some());
+    let (run, start) = (indices.functions[&function], start.map(|of| indices.functions[&of]));
+    let meter = Meter { more: indices.world, left, extra: left + 1, run, start };
+    let bringing = Bringing::new(program, &indices, Vec::new(), guard.is_some());
+    let (types, declared) = (Types::default(), BTreeSet::new());
+    let mut writing = Writing {
+        program,
+        scope,
+        options,
+        indices,
+        types,
+        declared,
+        guard,
+        bringing,
+        heap: false,
+        meter: Some(meter),
+    };
+    let module = writing.module(checked)?;
+    Ok(Metered { module, starts: start.is_some() })
+}
+
+impl Writing<'_> {
+    /// Asks for what the host gives, and offers what it looks at.
+    pub(super) fn meet_host(
+        &mut self,
+        meter: Meter,
+        imports: &mut ImportSection,
+        exports: &mut ExportSection,
+    ) {
+        let (module, name) = Metered::MORE;
+        let ty = self.types.index(vec![ValType::I64], vec![ValType::I64]);
+        imports.import(module, name, EntityType::Function(ty));
+        exports.export(Metered::LEFT, ExportKind::Global, meter.left);
+        exports.export(Metered::EXTRA, ExportKind::Global, meter.extra);
+        exports.export(Metered::RUN, ExportKind::Func, meter.run);
+        if let Some(start) = meter.start {
+            exports.export(Metered::START, ExportKind::Func, start);
+        }
+    }
+}
