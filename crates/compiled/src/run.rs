@@ -5,7 +5,7 @@ use std::thread;
 
 use lmlang_ir::{Const, Scalar, Type, Value};
 use lmlang_wasm::{Counted, Metered};
-use wasmtime::{Caller, ResourceLimiter, Store, Val};
+use wasmtime::{Caller, Extern, ResourceLimiter, Store, Val};
 
 use crate::unit::Unit;
 
@@ -36,8 +36,15 @@ pub enum Ending {
     Returned(Returned),
     /// It trapped, a contract did not hold, or it met a bound: the interpreter says which and where.
     Stopped,
-    /// Whoever runs it gave no more; so much fuel had been used.
-    Interrupted(u64),
+    /// Whoever runs it gave no more.
+    Interrupted {
+        /// Fuel that it had used.
+        fuel: u64,
+        /// How much of it was for bulk operators.
+        extra: u64,
+        /// Bytes that memory and tables had grown by.
+        grown: u64,
+    },
 }
 
 /// What a run did that returned.
@@ -58,10 +65,10 @@ impl Unit {
     /// and says how much the next slice has; nothing ends the run.
     pub fn run(&self, args: &[Value], bounds: Bounds, more: &mut dyn FnMut(u64) -> Option<u64>) -> Ending {
         let Some(args) = args.iter().map(argument).collect::<Option<Vec<Val>>>() else { return Ending::Stopped };
-        let Some(slice) = more(0) else { return Ending::Interrupted(0) };
+        let Some(slice) = more(0) else { return Ending::Interrupted { fuel: 0, extra: 0, grown: 0 } };
         let (asks, asked) = channel();
         let (answers, answered) = channel();
-        let mut host = Host { bounds, used: 0, granted: 0, grown: 0, interrupted: false, running: false, asks, answered };
+        let mut host = Host { bounds, used: 0, granted: 0, extra: 0, grown: 0, interrupted: false, running: false, asks, answered };
         host.grant(slice);
         thread::scope(|scope| {
             let run = thread::Builder::new().name("compiled".to_owned()).stack_size(STACK);
@@ -89,7 +96,10 @@ impl Unit {
                     false => Ending::Stopped,
                 }
             }
-            Err(_) if store.data().interrupted => Ending::Interrupted(store.data().used),
+            Err(_) if store.data().interrupted => {
+                let Host { used: fuel, extra, grown, .. } = *store.data();
+                Ending::Interrupted { fuel, extra, grown }
+            }
             Err(_) => Ending::Stopped,
         }
     }
@@ -125,6 +135,8 @@ pub(crate) struct Host {
     /// Fuel that was used before what was granted last.
     used: u64,
     granted: i64,
+    /// What bulk operators had cost when the run was interrupted.
+    extra: u64,
     grown: u64,
     interrupted: bool,
     /// Whether it has what it begins with.
@@ -170,7 +182,10 @@ pub(crate) fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<
     }
     let answer = host.asks.send(host.used).ok().and_then(|()| host.answered.recv().ok()).flatten();
     let Some(slice) = answer else {
-        host.interrupted = true;
+        let extra = caller.get_export(Metered::EXTRA).and_then(Extern::into_global);
+        let extra = extra.map_or(0, |extra| extra.get(&mut caller).unwrap_i64().cast_unsigned());
+        let host = caller.data_mut();
+        (host.interrupted, host.extra) = (true, extra);
         return Err(wasmtime::format_err!("interrupted"));
     };
     host.grant(slice);

@@ -16,6 +16,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::kept::request_bytes;
 use crate::simulate::{Bounds, Report, RunRequest, Simulation};
+use crate::tiers::{self, Tier};
 
 /// The version of the form that is written.
 const VERSION: u32 = 1;
@@ -41,6 +42,8 @@ struct Record {
     trace: TraceLevel,
     #[serde(with = "BoundsRecord")]
     bounds: Bounds,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tier: Option<TierRecord>,
     /// How far its readers had come.
     #[serde(default)]
     position: u64,
@@ -75,12 +78,45 @@ struct Ended {
     elapsed: Duration,
     /// Whether the clock ended it: the run itself would go on.
     by_time: bool,
+    /// What it had used, if it was compiled code: the interpreter could take very long to come that far again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compiled: Option<Used>,
+}
+
+/// What a run has used.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Used {
+    fuel: u64,
+    memory: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum TierRecord {
+    Interpreter,
+    Compiled,
+}
+
+impl TierRecord {
+    fn of(tier: Tier) -> TierRecord {
+        match tier {
+            Tier::Interpreter => TierRecord::Interpreter,
+            Tier::Compiled => TierRecord::Compiled,
+        }
+    }
+
+    fn tier(self) -> Tier {
+        match self {
+            TierRecord::Interpreter => Tier::Interpreter,
+            TierRecord::Compiled => Tier::Compiled,
+        }
+    }
 }
 
 impl Record {
     fn of(simulation: &Simulation) -> Record {
         let program = simulation.revision.checked.program();
-        let RunRequest { function, args, bounds, stdin, trace } = &simulation.request;
+        let RunRequest { function, args, bounds, stdin, trace, tier } = &simulation.request;
         Record {
             version: VERSION,
             program: simulation.open.timeline.id(),
@@ -90,20 +126,27 @@ impl Record {
             stdin: Arc::clone(stdin),
             trace: *trace,
             bounds: *bounds,
+            tier: tier.map(TierRecord::of),
             position: simulation.position(),
             ended: simulation.report().map(|report| Ended {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
                 by_time: report.is_by_time(),
+                compiled: (report.tier == Tier::Compiled).then_some(Used {
+                    fuel: report.result.fuel_used,
+                    memory: report.result.memory_peak,
+                }),
             }),
         }
     }
 
     /// A digest of what is run: the same for the same request.
     fn digest(&self) -> [u8; 32] {
-        let Record { version, program, revision, function, args, stdin, trace, bounds, .. } = self;
-        let what =
-            format!("{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}");
+        let Record { version, program, revision, function, args, stdin, trace, bounds, tier, .. } = self;
+        let tier = tier.map(|tier| format!(" {tier:?}")).unwrap_or_default();
+        let what = format!(
+            "{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}{tier}"
+        );
         *blake3::hash(what.as_bytes()).as_bytes()
     }
 
@@ -119,6 +162,7 @@ impl Record {
             bounds: self.bounds,
             stdin: Arc::clone(&self.stdin),
             trace: self.trace,
+            tier: self.tier.map(TierRecord::tier),
         })
     }
 }
@@ -260,6 +304,18 @@ impl Engine {
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let work = tokio::task::spawn_blocking(move || {
             let refused = |error: StartError| Error::bad_request(error.to_string());
+            if let Some(Used { fuel, memory }) = ended.compiled {
+                if ended.by_time {
+                    let result = tiers::result(tiers::timed_out(), ended.steps, fuel, memory);
+                    return Ok(Report { result, elapsed: ended.elapsed, tier: Tier::Compiled });
+                }
+                let long = Duration::MAX;
+                let report = engine.run_to_end(&simulation, &mut place, long, &mut |_| false).map_err(refused)?;
+                if engine.closing().is_cancelled() {
+                    return Err(Error::Closed);
+                }
+                return Ok(Report { elapsed: ended.elapsed, ..report });
+            }
             let mut run = engine.start(&simulation).map_err(refused)?;
             let to = if ended.by_time { ended.steps } else { u64::MAX };
             run.go_to(to, &mut || {
@@ -272,7 +328,7 @@ impl Engine {
             if ended.by_time {
                 run.time_out();
             }
-            Ok(Report { result: run.into_result(), elapsed: ended.elapsed })
+            Ok(Report { result: run.into_result(), elapsed: ended.elapsed, tier: Tier::Interpreter })
         });
         joined(work.await)?
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lmlang_compiled::Compiler;
 use lmlang_interp::{
     Cache, Control, LimitKind, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress, Run, RunResult,
     StartError, Step, Trace, TraceLevel,
@@ -23,6 +24,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::places::{Place, Places, Slices};
+use crate::tiers::{Change, Tier};
 use crate::timeline::Revision;
 
 /// What is run, and within what bounds.
@@ -38,6 +40,8 @@ pub struct RunRequest {
     pub stdin: Arc<str>,
     /// How much of the run is shown.
     pub trace: TraceLevel,
+    /// How it is executed; `None` is as the engine sees fit.
+    pub tier: Option<Tier>,
 }
 
 /// Bounds of a run; what is `None` is the server's default, what is above the server's bound is the bound.
@@ -220,6 +224,8 @@ pub struct Report {
     pub result: RunResult,
     /// How long it ran.
     pub elapsed: Duration,
+    /// What executed it to where it ended.
+    pub tier: Tier,
 }
 
 impl Report {
@@ -247,6 +253,7 @@ type Recalls = HashMap<Uuid, Arc<OnceCell<Option<Arc<Simulation>>>>>;
 #[derive(Debug)]
 pub(crate) struct Simulations {
     cache: Cache,
+    pub(crate) compiler: Compiler,
     pub(crate) places: Places,
     kept: Mutex<Kept>,
     recalls: Mutex<Recalls>,
@@ -261,6 +268,7 @@ impl Simulations {
     pub(crate) fn new(limits: &Limits) -> Simulations {
         Simulations {
             cache: Cache::new(),
+            compiler: Compiler::new(),
             places: Places::new(limits),
             kept: Mutex::default(),
             recalls: Mutex::default(),
@@ -313,9 +321,13 @@ impl Engine {
         let abandoned = Abandoned::default();
         let (engine, running, stop) = (self.clone(), Arc::clone(&simulation), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
-            engine.run_to_end(&running, &mut place, &mut |_| stop.load(Ordering::Relaxed))
+            engine.can_run(&running, &mut place)?;
+            let timeout = running.request.bounds.timeout(engine.limits());
+            let mut stop = |_| stop.load(Ordering::Relaxed);
+            let ended = engine.run_to_end(&running, &mut place, timeout, &mut stop);
+            ended.map_err(|error| Error::bad_request(error.to_string()))
         });
-        let report = joined(run.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        let report = joined(run.await)??;
         drop(abandoned);
         simulation.ended(Arc::new(report));
         Ok(simulation)
@@ -353,7 +365,8 @@ impl Engine {
             );
             found.map(|found| {
                 let covered = found.next.unwrap_or(u64::MAX).min(found.result.steps);
-                let report = Report { result: found.result, elapsed: place.busy() };
+                let report =
+                    Report { result: found.result, elapsed: place.busy(), tier: Tier::Interpreter };
                 NodesRun { report, steps: found.steps, covered }
             })
         });
@@ -418,7 +431,7 @@ impl Engine {
     }
 
     pub(crate) fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
-        let RunRequest { function, args, bounds, stdin, trace: _ } = &simulation.request;
+        let RunRequest { function, args, bounds, stdin, trace: _, tier: _ } = &simulation.request;
         let options = bounds.options(self.limits(), stdin);
         Run::new(&simulation.revision.checked, *function, args, &options, &self.0.simulations.cache)
     }
@@ -427,14 +440,24 @@ impl Engine {
         &self,
         simulation: &Simulation,
         place: &mut Place,
+        timeout: Duration,
         stop: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Report, StartError> {
         let before = place.busy();
-        let timeout = simulation.request.bounds.timeout(self.limits());
         let mut run = self.start(simulation)?;
+        let mut change = Change::of(&simulation.request, &run);
         let mut slices = Slices::new();
         loop {
             place.take_turn();
+            if change.is_due(&run) {
+                let result = self.run_compiled(&run, &mut change, &mut |steps| {
+                    place.take_turn();
+                    self.control(stop(steps), place.busy() - before, timeout)
+                });
+                if let Some(result) = result {
+                    return Ok(Report { result, elapsed: place.busy() - before, tier: change.tier() });
+                }
+            }
             let start = Instant::now();
             if run.resume(slices.next()) == Progress::Done {
                 break;
@@ -446,7 +469,7 @@ impl Engine {
                 Control::TimeOut => run.time_out(),
             }
         }
-        Ok(Report { result: run.into_result(), elapsed: place.busy() - before })
+        Ok(Report { result: run.into_result(), elapsed: place.busy() - before, tier: change.tier() })
     }
 }
 

@@ -56,13 +56,18 @@ impl Engine {
         request: RunRequest,
         batching: Batching,
     ) -> Result<(Arc<Simulation>, mpsc::Receiver<Batch>), Error> {
-        let place = self.place().await?;
+        let mut place = self.place().await?;
         let simulation = self.begin(open, revision, request);
         // Wrong arguments are an error of the request, not the end of a stream.
-        let checked = Arc::clone(&simulation);
+        let asked = Arc::clone(&simulation);
         let engine = self.clone();
-        let start = tokio::task::spawn_blocking(move || engine.start(&checked).map(drop));
-        joined(start.await)?.map_err(|error| Error::bad_request(error.to_string()))?;
+        let start = tokio::task::spawn_blocking(move || {
+            engine.start(&asked).map_err(|error| Error::bad_request(error.to_string()))?;
+            engine.can_run(&asked, &mut place)?;
+            place.rest();
+            Ok::<_, Error>(place)
+        });
+        let place = joined(start.await)??;
         // Its id is given out: it is stored before anyone sees it.
         let simulation = self.record_once(simulation).await?;
         let batches = self.pump(&simulation, 0, batching, place);
@@ -131,7 +136,8 @@ impl Engine {
                     pulse.beat(sender, || shown.silent(steps));
                     sender.is_closed()
                 };
-                let report = self.run_to_end(simulation, place, &mut left)?;
+                let timeout = simulation.request.bounds.timeout(self.limits());
+                let report = self.run_to_end(simulation, place, timeout, &mut left)?;
                 if matches!(report.result.outcome, Outcome::Cancelled { .. }) {
                     self.pause(simulation);
                     return Ok(());

@@ -36,6 +36,7 @@ fn request(open: &OpenProgram, from: i64, bounds: Bounds) -> RunRequest {
         bounds,
         stdin: "".into(),
         trace: TraceLevel::Nodes,
+        tier: None,
     }
 }
 

@@ -149,7 +149,7 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
         Code::Unsupported => (
             "This server cannot carry it out.",
             "The field or value is part of the interface and not of this version.",
-            r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2], tier: COMPILED }) { steps } } } }"#,
+            r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2], files: [{ path: "a", content: "" }] }) { steps } } } }"#,
             "Do without what the message names.",
             Some(
                 r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2] }) { steps } } } }"#,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_graphql::{Enum, InputObject};
-use lmlang_engine::{Bounds, RunRequest};
+use lmlang_engine::{Bounds, RunRequest, Tier};
 use lmlang_interp as interp;
 use lmlang_ir::{FuncRef, Type, Value, text};
 
@@ -71,12 +71,33 @@ pub struct LimitsInput {
 /// How a run is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 pub enum ExecutionTier {
-    /// As the server sees fit.
+    /// As the server sees fit: by the interpreter first, as compiled code when it takes long.
     Auto,
     /// By the interpreter, which can show every step.
     Interpreter,
-    /// As compiled code: not supported yet.
+    /// As compiled code: much faster for long runs, without values of the heap and input or output. What it stops at is
+    /// looked at by the interpreter.
     Compiled,
+}
+
+impl ExecutionTier {
+    /// The tier that was asked for, if it matters.
+    fn wanted(self) -> Option<Tier> {
+        match self {
+            ExecutionTier::Auto => None,
+            ExecutionTier::Interpreter => Some(Tier::Interpreter),
+            ExecutionTier::Compiled => Some(Tier::Compiled),
+        }
+    }
+}
+
+impl From<Tier> for ExecutionTier {
+    fn from(tier: Tier) -> ExecutionTier {
+        match tier {
+            Tier::Interpreter => ExecutionTier::Interpreter,
+            Tier::Compiled => ExecutionTier::Compiled,
+        }
+    }
 }
 
 /// How much of a run is shown.
@@ -136,9 +157,6 @@ impl SimulateInput {
     /// The bounds that are asked for; refuses what runs do not have yet.
     pub(crate) fn bounds(&self) -> Result<Bounds, ApiError> {
         let unsupported = |what: &str| ApiError::new(Code::Unsupported, format!("{what} is not supported"));
-        if self.tier == Some(ExecutionTier::Compiled) {
-            return Err(unsupported("the compiled tier"));
-        }
         if self.files.as_ref().is_some_and(|files| !files.is_empty()) {
             return Err(unsupported("a virtual file system"));
         }
@@ -195,6 +213,7 @@ impl SimulateInput {
             value(view, &param.ty, given, &format!("args[{index}]"))
         };
         let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
-        Ok(RunRequest { function: of, args, bounds, stdin: self.stdin(), trace: self.trace() })
+        let tier = self.tier.and_then(ExecutionTier::wanted);
+        Ok(RunRequest { function: of, args, bounds, stdin: self.stdin(), trace: self.trace(), tier })
     }
 }

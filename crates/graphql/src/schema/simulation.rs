@@ -263,9 +263,9 @@ impl SimulationResult {
         self.report.elapsed.as_secs_f64() * 1_000.0
     }
 
-    /// How it was executed.
+    /// What executed it to where it ended.
     async fn tier(&self) -> ExecutionTier {
-        ExecutionTier::Interpreter
+        self.report.tier.into()
     }
 
     /// Steps from a number on.
