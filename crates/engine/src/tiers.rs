@@ -27,10 +27,10 @@ pub enum Tier {
 }
 
 /// Steps that a run takes in the interpreter in any case.
-const FIRST: u64 = 1 << 20;
+const FIRST: u64 = 1 << 22;
 
 /// Steps in the interpreter that take as long as compiling one node.
-const STEPS_A_NODE: u64 = 2_000;
+const STEPS_A_NODE: u64 = 10_000;
 
 /// When a run that has begun in the interpreter begins anew as compiled code.
 #[derive(Debug)]
