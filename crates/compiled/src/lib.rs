@@ -7,6 +7,8 @@
 //!
 //! A run has a thread of its own, for the stack that deep recursion takes. Whoever runs it is asked for more from time to
 //! time, on the thread that waits.
+//!
+//! Its tests stand beside those of WebAssembly in and out, in `testkit/tests/it/tiers`: both tiers run the same.
 
 #![forbid(unsafe_code)]
 

@@ -64,11 +64,23 @@ impl Unit {
     /// Runs the function with arguments of the types that it takes. After each slice `more` is told how much fuel was used
     /// and says how much the next slice has; nothing ends the run.
     pub fn run(&self, args: &[Value], bounds: Bounds, more: &mut dyn FnMut(u64) -> Option<u64>) -> Ending {
-        let Some(args) = args.iter().map(argument).collect::<Option<Vec<Val>>>() else { return Ending::Stopped };
+        let Some(args) = args.iter().map(argument).collect::<Option<Vec<Val>>>() else {
+            return Ending::Stopped;
+        };
         let Some(slice) = more(0) else { return Ending::Interrupted { fuel: 0, extra: 0, grown: 0 } };
         let (asks, asked) = channel();
         let (answers, answered) = channel();
-        let mut host = Host { bounds, used: 0, granted: 0, extra: 0, grown: 0, interrupted: false, running: false, asks, answered };
+        let mut host = Host {
+            bounds,
+            used: 0,
+            granted: 0,
+            extra: 0,
+            grown: 0,
+            interrupted: false,
+            running: false,
+            asks,
+            answered,
+        };
         host.grant(slice);
         thread::scope(|scope| {
             let run = thread::Builder::new().name("compiled".to_owned()).stack_size(STACK);
@@ -193,7 +205,12 @@ pub(crate) fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<
 }
 
 impl ResourceLimiter for Host {
-    fn memory_growing(&mut self, current: usize, desired: usize, most: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        most: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         if desired > most.unwrap_or(MOST_MEMORY).min(MOST_MEMORY) {
             return Ok(false);
         }
@@ -204,7 +221,12 @@ impl ResourceLimiter for Host {
         Err(error)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, most: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        most: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         if most.is_some_and(|most| desired > most) {
             return Ok(false);
         }
@@ -251,4 +273,3 @@ fn result(ty: &Type, word: &Val) -> Option<Value> {
         (_, _) => return None,
     }))
 }
-

@@ -132,10 +132,8 @@ impl Record {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
                 by_time: report.is_by_time(),
-                compiled: (report.tier == Tier::Compiled).then_some(Used {
-                    fuel: report.result.fuel_used,
-                    memory: report.result.memory_peak,
-                }),
+                compiled: (report.tier == Tier::Compiled)
+                    .then_some(Used { fuel: report.result.fuel_used, memory: report.result.memory_peak }),
             }),
         }
     }
@@ -310,7 +308,8 @@ impl Engine {
                     return Ok(Report { result, elapsed: ended.elapsed, tier: Tier::Compiled });
                 }
                 let long = Duration::MAX;
-                let report = engine.run_to_end(&simulation, &mut place, long, &mut |_| false).map_err(refused)?;
+                let report =
+                    engine.run_to_end(&simulation, &mut place, long, &mut |_| false).map_err(refused)?;
                 if engine.closing().is_cancelled() {
                     return Err(Error::Closed);
                 }

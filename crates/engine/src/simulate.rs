@@ -365,8 +365,7 @@ impl Engine {
             );
             found.map(|found| {
                 let covered = found.next.unwrap_or(u64::MAX).min(found.result.steps);
-                let report =
-                    Report { result: found.result, elapsed: place.busy(), tier: Tier::Interpreter };
+                let report = Report { result: found.result, elapsed: place.busy(), tier: Tier::Interpreter };
                 NodesRun { report, steps: found.steps, covered }
             })
         });

@@ -5,4 +5,5 @@ mod filetests;
 mod merging;
 mod program;
 mod structure;
+mod tiers;
 mod wasm;

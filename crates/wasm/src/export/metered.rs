@@ -78,7 +78,8 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     let start = program.functions().find(|(of, f)| f.head().start && *of != function).map(|(of, _)| of);
     let scope = Rc::new(Scope::of(program, [function].into_iter().chain(start)));
     if brought::has_heap(program, &scope) {
-        let (path, what) = (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
+        let (path, what) =
+            (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
         return Err(ExportError::Unsupported { of: function.into(), path, what: what.into() });
     }
     let options = ExportOptions { contracts: true, canonical_nans: true, main: None };

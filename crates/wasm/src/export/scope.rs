@@ -34,9 +34,9 @@ impl Scope {
             nodes.into_iter().any(|(_, node)| node.op().spec().group == Group::Memory)
         };
         if functions.iter().any(on_memory) {
-            let memory = program.all_storage().filter(|(_, of)| {
-                matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. })
-            });
+            let memory = program
+                .all_storage()
+                .filter(|(_, of)| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. }));
             storage.extend(memory.map(|(of, _)| of));
         }
         Scope::Reached { functions, storage }

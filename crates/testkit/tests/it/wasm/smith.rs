@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use arbitrary::Unstructured;
+use lmlang_compiled::Compiler;
 use lmlang_ir::{Opcode, RefAllocator, Type, Value};
 use lmlang_verify::{Checked, Severity};
 use lmlang_wasm::{ExportOptions, ImportError, export, import};
@@ -11,6 +12,7 @@ use wasm_smith::{Config, Module};
 use wasmi::Val;
 
 use super::oracle::{Bits, agree, argument, here, instance, some, there};
+use crate::tiers::tools::alike;
 
 /// What programs can have now, without imports, so that every module runs.
 fn config() -> Config {
@@ -39,6 +41,13 @@ fn config() -> Config {
         custom_page_sizes_enabled: false,
         ..Config::default()
     }
+}
+
+/// The compiler is no fast one in a build for tests: of so many modules, one is compiled.
+const COMPILED: usize = 5;
+
+fn is_long() -> bool {
+    std::env::var_os("LMLANG_LONG").is_some()
 }
 
 /// Everything that a module shows: what its functions answer, one call after the other, and its memory at the end.
@@ -82,10 +91,11 @@ fn word(ty: wasmi::ValType, at: usize) -> Val {
     some(&ty, at).as_ref().and_then(argument).expect("there is one of each type")
 }
 
-/// Each function alone does here what it does in wasmi.
+/// Each function alone does here, in both tiers, what it does in wasmi.
 ///
 /// But for NaNs, which are canonical here: the generator makes them so after all operators but these two.
-fn runs_alike(checked: &Checked, module: &[u8]) -> Result<(), TestCaseError> {
+fn runs_alike(checked: &Checked, module: &[u8], compiles: bool) -> Result<(), TestCaseError> {
+    let compiler = Compiler::new();
     let nodes = || checked.program().functions().flat_map(|(_, function)| function.body().nodes());
     if nodes().any(|(_, node)| matches!(node.op().code(), Opcode::Demote | Opcode::Promote)) {
         return Ok(());
@@ -100,6 +110,9 @@ fn runs_alike(checked: &Checked, module: &[u8]) -> Result<(), TestCaseError> {
         let words: Vec<Val> = arguments.iter().filter_map(argument).collect();
         let (here, there) = (here(checked, of, &arguments), there(module, export, &words));
         prop_assert!(agree(&here, &there), "`{export}`: {here:?}, {there:?}");
+        if compiles {
+            alike(&compiler, checked, of, &arguments);
+        }
     }
     Ok(())
 }
@@ -127,7 +140,7 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
         || [&original, &written].map(|module| lmlang_wasm::print(module).unwrap_or_else(|error| error));
     let (before, after) = (behaviour(&original), behaviour(&written));
     prop_assert!(before == after, "{before:#?}\n{after:#?}\n{}", texts().concat());
-    if let Err(error) = runs_alike(&checked, &original) {
+    if let Err(error) = runs_alike(&checked, &original, is_long() || bytes.len() % COMPILED == 0) {
         prop_assert!(false, "{error}\n{}", texts().concat());
     }
     Ok(true)
@@ -135,7 +148,7 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
 
 #[test]
 fn modules_do_what_they_did() {
-    let cases = if std::env::var_os("LMLANG_LONG").is_some() { 20_000 } else { 500 };
+    let cases = if is_long() { 20_000 } else { 500 };
     let taken = std::cell::Cell::new(0u32);
     let config = ProptestConfig {
         cases,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::rc::Rc;
 
+use lmlang_compiled::Compiler;
 use lmlang_interp::{Cache, Control, Options, Outcome, run};
 use lmlang_ir::{Const, FunctionHead, Program, RefAllocator, StorageKind, Value};
 use lmlang_verify::Checked;
@@ -18,12 +19,15 @@ use wast::parser::{self, ParseBuffer};
 use wast::token::Id;
 use wast::{QuoteWat, WastArg, WastDirective, WastExecute, WastInvoke, WastRet};
 
+use crate::tiers::tools::alike;
+
 /// What became of the assertions of a script.
 #[derive(Debug, Default)]
 struct Tally {
     held: u32,
-    /// Of these, those that were also asked here.
+    /// Of these, those that were also asked here, and those that both tiers answered alike.
     here: u32,
+    compiled: u32,
     /// What could not be asked, by the reason.
     left: BTreeMap<String, u32>,
     failed: Vec<String>,
@@ -36,6 +40,7 @@ struct Script {
     /// The newest instance, and those with names; nothing for one that programs cannot be.
     current: Option<Made>,
     named: BTreeMap<String, Option<Made>>,
+    compiler: Compiler,
     tally: Tally,
 }
 
@@ -119,7 +124,14 @@ impl Script {
         config.set_max_recursion_depth(1_000);
         let mut store = Store::new(&Engine::new(&config), ());
         let linker = host(&mut store);
-        Script { store, linker, current: None, named: BTreeMap::new(), tally: Tally::default() }
+        Script {
+            store,
+            linker,
+            current: None,
+            named: BTreeMap::new(),
+            compiler: Compiler::new(),
+            tally: Tally::default(),
+        }
     }
 
     fn instantiate(&mut self, module: &[u8]) -> Result<Made, Stop> {
@@ -148,6 +160,7 @@ impl Script {
         let (options, cache) = (Options::default(), Cache::default());
         let result = run(&checked, of, &arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
         self.tally.here += 1;
+        self.tally.compiled += u32::from(alike(&self.compiler, &checked, of, &arguments));
         Ok(Some(result.map_err(|error| Stop::Failed(format!("here: {error}")))?.outcome))
     }
 
@@ -352,14 +365,19 @@ fn the_core_tests_hold_after_import_and_export() {
                 }
             }
         }
-        let Tally { held, here, left, failed } = script.tally;
+        let Tally { held, here, compiled, left, failed } = script.tally;
         all.held += held;
         all.here += here;
+        all.compiled += compiled;
         left.into_iter().for_each(|(why, times)| *all.left.entry(why).or_default() += times);
         all.failed.extend(failed);
     }
-    println!("{} assertions hold, {} of them here too; left: {:#?}", all.held, all.here, all.left);
+    println!(
+        "{} assertions hold, {} of them here too, {} as compiled code; left: {:#?}",
+        all.held, all.here, all.compiled, all.left
+    );
     assert!(all.failed.is_empty(), "{:#?}", all.failed);
     let left: u32 = all.left.values().sum();
     assert!(all.held > 18_000 && all.here > 10_000 && left < 20, "{all:#?}");
+    assert_eq!(all.compiled, all.here);
 }

@@ -66,7 +66,14 @@ impl Emitter<'_, '_> {
             // One that does not grow costs nothing.
             let before = self.local(ValType::I32);
             instructions.push(LocalTee(before));
-            instructions.extend([LocalGet(count), I32Const(0), LocalGet(before), I32Const(-1), I32Ne, Select]);
+            instructions.extend([
+                LocalGet(count),
+                I32Const(0),
+                LocalGet(before),
+                I32Const(-1),
+                I32Ne,
+                Select,
+            ]);
         } else {
             instructions.push(LocalGet(count));
         }

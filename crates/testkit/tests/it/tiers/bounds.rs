@@ -4,7 +4,7 @@ use lmlang_compiled::{Bounds, Compiler, Ending, Refusal};
 use lmlang_interp::{Limits, Outcome};
 use lmlang_ir::{Const, Value};
 
-use crate::tools::{checked, compiled, function, interpreted};
+use super::tools::{checked, compiled, function, interpreted};
 
 fn int(value: i32) -> Value {
     Value::Const(Const::I32(value))

@@ -19,7 +19,12 @@ pub(crate) fn function(checked: &Checked, name: &str) -> FuncRef {
 }
 
 /// What a run in the interpreter gives, and the bytes of memory that it begins with.
-pub(crate) fn interpreted(checked: &Checked, of: FuncRef, args: &[Value], limits: Limits) -> (RunResult, u64) {
+pub(crate) fn interpreted(
+    checked: &Checked,
+    of: FuncRef,
+    args: &[Value],
+    limits: Limits,
+) -> (RunResult, u64) {
     let options = Options { limits, ..Options::default() };
     let mut run = Run::new(checked, of, args, &options, &Cache::new()).unwrap();
     let memory = run.memory_peak();

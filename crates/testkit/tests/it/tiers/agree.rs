@@ -13,7 +13,7 @@ use lmlang_testkit::{Options, generate};
 use lmlang_verify::Checked;
 use proptest::prelude::*;
 
-use crate::tools::alike;
+use super::tools::alike;
 
 /// The programs in a folder of the repository, in order.
 fn files(folder: &str) -> Vec<PathBuf> {

@@ -1,0 +1,5 @@
+//! The two tiers beside each other.
+
+mod agree;
+mod bounds;
+pub(crate) mod tools;
