@@ -169,7 +169,7 @@ pub(crate) enum Error {
     #[error("`{}` is a WebAssembly module: a file in the text form (`.lm`) is wanted", .0.display())]
     NoText(PathBuf),
     /// A file that is no module, or has something that programs do not have.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}`", path.display())]
     Import {
         /// The file.
         path: PathBuf,
@@ -373,6 +373,7 @@ impl Error {
             {
                 Exit::NotFound
             }
+            Error::Export(error) if matches!(**error, ExportError::NoMain { .. }) => Exit::Usage,
             Error::NoDatabase(_) | Error::NoFunction { .. } => Exit::NotFound,
             Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
             Error::Log(_)

@@ -141,15 +141,12 @@ pub(crate) fn result(outcome: Outcome, steps: u64, fuel_used: u64, memory_peak: 
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Error {
-        let what = match refusal {
+        match refusal {
             Refusal::Export(ExportError::Unsupported { of, path, what }) => {
-                format!("{what} (`{of}` in `{path}`) in compiled code")
+                Error::Unsupported { what: format!("{what} (`{of}` in `{path}`) in compiled code") }
             }
-            Refusal::Export(ExportError::Incomplete { path, .. }) => {
-                format!("compiled code of what is not complete (`{path}`)")
-            }
-            other => format!("compiled code ({other})"),
-        };
-        Error::Unsupported { what }
+            Refusal::Export(error) => error.into(),
+            other => Error::Unsupported { what: format!("compiled code ({other})") },
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::future::{self, BoxFuture, FutureExt};
 use futures_util::stream::BoxStream;
 use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::schema::wasm::ModuleRequest;
 use lmlang_graphql::transport::{Denied, Grant};
 use serde::Deserialize;
 
@@ -101,6 +102,10 @@ pub type Pieces = BoxStream<'static, Result<Vec<u8>, ApiError>>;
 /// Begins a backup.
 pub type Backup = Arc<dyn Fn(BackupRequest) -> BoxFuture<'static, Result<Pieces, ApiError>> + Send + Sync>;
 
+/// Makes the binary module of a program for a caller, as far as that may see it.
+pub type Module =
+    Arc<dyn Fn(Grant, ModuleRequest) -> BoxFuture<'static, Result<Vec<u8>, ApiError>> + Send + Sync>;
+
 /// The questions that the server asks its host.
 #[derive(Clone)]
 pub struct Hooks {
@@ -110,19 +115,22 @@ pub struct Hooks {
     pub admit: Admit,
     /// Asked by `/backup`.
     pub backup: Backup,
+    /// Asked by `/programs/{id}/wasm`.
+    pub module: Module,
 }
 
 impl Default for Hooks {
-    /// Always ready, and everyone comes in and may do everything; there are no backups.
+    /// Always ready, and everyone comes in and may do everything; there are no backups and no modules.
     fn default() -> Self {
-        let none = |_| {
-            let error = ApiError::new(Code::Unsupported, "this server makes no backups");
+        fn none<T: Send + 'static>(what: &str) -> BoxFuture<'static, Result<T, ApiError>> {
+            let error = ApiError::new(Code::Unsupported, format!("this server makes no {what}"));
             future::ready(Err(error)).boxed()
-        };
+        }
         Hooks {
             ready: Arc::new(|| Ok(())),
             admit: Arc::new(|_| future::ready(Ok(Grant::owner())).boxed()),
-            backup: Arc::new(none),
+            backup: Arc::new(|_| none("backups")),
+            module: Arc::new(|_, _| none("modules")),
         }
     }
 }

@@ -13,6 +13,7 @@ mod config;
 mod gate;
 mod http;
 mod listen;
+mod modules;
 mod negotiate;
 mod patience;
 mod probes;
@@ -22,7 +23,7 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Pieces, Ready};
+pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Module, Pieces, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
 pub use lmlang_graphql as graphql;

@@ -17,7 +17,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
-use crate::{assets, backup, gate, http, probes, telemetry, ws};
+use crate::{assets, backup, gate, http, modules, probes, telemetry, ws};
 
 /// What every handler can reach.
 pub(crate) struct State {
@@ -70,6 +70,7 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/graphql", any(http::graphql))
         .route("/graphql/ws", any(ws::upgrade))
         .route("/backup", any(backup::backup))
+        .route("/programs/{id}/wasm", any(modules::module))
         .route("/graphiql", get(assets::page))
         .route("/web/{*path}", get(assets::file))
         .route("/", get(Redirect::temporary("/graphiql")))

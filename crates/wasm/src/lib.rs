@@ -18,7 +18,7 @@ mod plain;
 mod runtime;
 pub mod values;
 
-pub use export::{Counted, ExportError, ExportOptions, Metered, export, metered};
+pub use export::{Counted, ExportError, ExportOptions, Metered, export, export_alone, metered};
 pub use import::{ImportError, binary, import};
 
 /// The text form of WebAssembly for a binary module.

@@ -31,7 +31,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
     ("testdb", &[]),
     ("testkit", &["ir", "verify", "interp", "wasm", "history"]),
-    ("bench", &["engine", "store", "history", "interp", "verify", "ir", "testkit", "migrations"]),
+    (
+        "bench",
+        &[
+            "engine",
+            "compiled",
+            "store",
+            "history",
+            "interp",
+            "wasm",
+            "verify",
+            "ir",
+            "testkit",
+            "migrations",
+        ],
+    ),
     ("xtask", &[]),
 ];
 

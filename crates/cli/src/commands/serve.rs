@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use lmlang_engine::{Engine, Unnamed};
 use lmlang_graphql::error::ApiError;
-use lmlang_graphql::schema::{self, failure::fail};
+use lmlang_graphql::schema::{self, failure::fail, wasm};
 use lmlang_graphql::transport::{self, Executor};
-use lmlang_server::{Admit, Backup, BackupRequest, Bound, Config, Hooks, Pieces, Ready, telemetry};
+use lmlang_server::{Admit, Backup, BackupRequest, Bound, Config, Hooks, Module, Pieces, Ready, telemetry};
 use lmlang_store::Location;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -86,13 +86,17 @@ fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
         true => Ok(()),
         false => Err("the database cannot be reached".to_owned()),
     });
-    let (admitting, copied) = (engine.clone(), engine.clone());
+    let (admitting, copied, written) = (engine.clone(), engine.clone(), engine.clone());
     let admit: Admit = Arc::new(move |token| {
         let engine = admitting.clone();
         Box::pin(async move { engine.admit(token.as_deref(), unnamed).await })
     });
     let backup: Backup = Arc::new(move |request| Box::pin(back_up(copied.clone(), request)));
-    Hooks { ready, admit, backup }
+    let module: Module = Arc::new(move |grant, request| {
+        let engine = written.clone();
+        Box::pin(async move { wasm::module(&engine, &grant, &request).await })
+    });
+    Hooks { ready, admit, backup, module }
 }
 
 async fn back_up(engine: Engine, request: BackupRequest) -> Result<Pieces, ApiError> {

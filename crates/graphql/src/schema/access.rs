@@ -110,6 +110,15 @@ pub fn may_back_up(grant: &Grant) -> Result<(), ApiError> {
     if grant.token().is_none() { Ok(()) } else { meets(grant, OfAll(Scope::Admin), "backup") }
 }
 
+/// Refuses what shows programs, named as in `what`, to those who may not read them.
+///
+/// # Errors
+///
+/// What is missing.
+pub(crate) fn may_read(grant: &Grant, what: &str) -> Result<(), ApiError> {
+    if grant.token().is_none() { Ok(()) } else { meets(grant, READ, what) }
+}
+
 fn meets(grant: &Grant, need: Need, field: &str) -> Result<(), ApiError> {
     let scope = match need {
         Nothing => return Ok(()),

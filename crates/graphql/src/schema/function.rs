@@ -12,6 +12,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::edit_input::{ContractKind, EffectBound, Visibility};
+use crate::schema::failure::fail;
 use crate::schema::module::Module;
 use crate::schema::node::ComputeNode;
 use crate::schema::positions::Positions;
@@ -258,6 +259,12 @@ impl Function {
         nullable(budget::text(context, print).await)
     }
 
+    /// The function as a WebAssembly module of its own, in the text form: what it calls is imported by its path. Values that
+    /// fit no machine word are addresses, with what handles them beside it. Null, with an error, if it is not complete.
+    async fn wat(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(self.printed_as_wat(context).await)
+    }
+
     /// What the verifier finds in it.
     async fn diagnostics(
         &self,
@@ -290,6 +297,13 @@ impl Function {
 }
 
 impl Function {
+    async fn printed_as_wat(&self, context: &Context<'_>) -> std::result::Result<String, ApiError> {
+        budget::open(context)?;
+        let printed = self.view.engine().function_wat(self.view.revision(), self.of).await.map_err(fail)?;
+        budget::count(context, printed.len() as u64)?;
+        Ok(printed)
+    }
+
     fn is_verified(&self) -> bool {
         self.view.revision().checked.function(self.of).is_some()
     }

@@ -43,6 +43,7 @@ pub mod trace_batch;
 pub mod types;
 pub mod verification;
 pub mod view;
+pub mod wasm;
 
 use async_graphql::{SDLExportOptions, Schema, SchemaBuilder, ValidationMode};
 use lmlang_engine::Engine;

@@ -6,6 +6,7 @@ mod backup;
 mod endless;
 mod http;
 mod lifecycle;
+mod modules;
 mod real;
 mod scenarios;
 mod schema;

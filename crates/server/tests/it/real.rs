@@ -34,7 +34,13 @@ pub(crate) async fn start_guarded() -> Real {
 
 /// The same with other hooks.
 pub(crate) async fn start_guarded_with(hooks: Hooks) -> Real {
+    start_guarded_over(|_| hooks).await
+}
+
+/// The same with hooks over the engine.
+pub(crate) async fn start_guarded_over(hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
     let hooks = |engine: &Engine| {
+        let hooks = hooks(engine);
         let engine = engine.clone();
         let admit: Admit = Arc::new(move |token| {
             let engine = engine.clone();

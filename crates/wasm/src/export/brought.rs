@@ -2,6 +2,7 @@
 //! values and pass closures on.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use lmlang_ir::ops::Group;
 use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, StorageKind, Type, VarRef};
@@ -72,11 +73,20 @@ pub(super) struct Bringing {
 
 impl Bringing {
     /// What comes after what a program has itself.
-    pub(super) fn new(program: &Program, indices: &Indices, world: Vec<FuncRef>, guard: bool) -> Bringing {
+    pub(super) fn new(
+        program: &Program,
+        scope: &Scope,
+        indices: &Indices,
+        world: Vec<FuncRef>,
+        guard: bool,
+    ) -> Bringing {
         Bringing {
             first: (indices.functions.len() + world.len()) as u32,
             world: world.into_iter().zip(indices.world..).collect(),
-            memory: program.all_storage().any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. })).into(),
+            memory: scope
+                .storage(program)
+                .any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. }))
+                .into(),
             top: indices.globals.len() as u32 + u32::from(guard),
             table: indices.tables.len() as u32,
             ..Bringing::default()
@@ -93,9 +103,9 @@ impl Bringing {
 }
 
 /// Functions of the world outside that a program needs.
-pub(super) fn world(program: &Program) -> Vec<FuncRef> {
+pub(super) fn world(program: &Program, scope: &Scope) -> Vec<FuncRef> {
     let needs = |code: Opcode| {
-        let mut nodes = program.functions().flat_map(|(_, function)| function.body().nodes());
+        let mut nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
         nodes.any(|(_, node)| node.op().code() == code)
     };
     let all = [(Opcode::Print, "fd_write"), (Opcode::ReadLine, "fd_read")];
@@ -252,8 +262,8 @@ impl<'p> Writing<'p> {
 
     /// Lets those outside make values, where they are asked for some or given some.
     pub(super) fn offer_values(&mut self, exports: &mut ExportSection) -> Result<(), ExportError> {
-        let program = self.program;
-        let mut functions = program.functions().map(|(_, of)| of.head());
+        let (program, scope) = (self.program, Rc::clone(&self.scope));
+        let mut functions = scope.functions(program).map(|(_, of)| of.head());
         let asked = functions.any(|head| {
             let mut types = head.params.iter().map(|param| &param.ty).chain(&head.results);
             (!head.exports.is_empty() || head.import.is_some()) && types.any(Type::on_heap)
@@ -287,7 +297,7 @@ impl<'p> Writing<'p> {
     ) {
         let bringing = &self.bringing;
         let nothing = bringing.functions.is_empty() && bringing.constants.is_empty();
-        if nothing && !bringing.shown && !bringing.calls {
+        if nothing && !bringing.shown && !bringing.calls && !self.heap {
             return;
         }
         let pages = bringing.constants.end().div_ceil(PAGE);

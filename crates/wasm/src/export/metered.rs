@@ -76,7 +76,7 @@ impl Counted {
 pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportError> {
     let program = checked.program();
     let start = program.functions().find(|(of, f)| f.head().start && *of != function).map(|(of, _)| of);
-    let scope = Rc::new(Scope::of(program, [function].into_iter().chain(start)));
+    let scope = Rc::new(Scope::reached(program, [function].into_iter().chain(start)));
     if brought::has_heap(program, &scope) {
         let (path, what) =
             (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
@@ -89,7 +89,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     let left = own + u32::from(guard.is_some());
     let (run, start) = (indices.functions[&function], start.map(|of| indices.functions[&of]));
     let meter = Meter { more: indices.world, left, extra: left + 1, run, start };
-    let bringing = Bringing::new(program, &indices, Vec::new(), guard.is_some());
+    let bringing = Bringing::new(program, &scope, &indices, Vec::new(), guard.is_some());
     let (types, declared) = (Types::default(), BTreeSet::new());
     let mut writing = Writing {
         program,

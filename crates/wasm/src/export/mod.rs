@@ -83,18 +83,31 @@ impl Default for ExportOptions {
 ///
 /// The first function that is not complete, or has what modules cannot have yet.
 pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, ExportError> {
-    let program = checked.program();
     let outside =
         checked.findings().outside().find(|found| found.code.class().severity() != Severity::Warning);
     if let Some(found) = outside {
-        return Err(ExportError::Incomplete { of: found.at.entity, path: program.path(found.at.entity) });
+        let path = checked.program().path(found.at.entity);
+        return Err(ExportError::Incomplete { of: found.at.entity, path });
     }
-    let scope = Rc::new(Scope::Whole);
-    let world = brought::world(program);
+    write(checked, Scope::Whole, options)
+}
+
+/// A function as a module of its own, for those who read it: what it calls is imported, by its path.
+///
+/// # Errors
+///
+/// It is not complete, or has what modules cannot have yet.
+pub fn export_alone(checked: &Checked, function: FuncRef) -> Result<Vec<u8>, ExportError> {
+    write(checked, Scope::alone(checked.program(), function), ExportOptions::default())
+}
+
+fn write(checked: &Checked, scope: Scope, options: ExportOptions) -> Result<Vec<u8>, ExportError> {
+    let (program, scope) = (checked.program(), Rc::new(scope));
+    let world = brought::world(program, &scope);
     let indices = Indices::of(program, &scope, world.len() as u32);
     let guard = guard(program, &scope, options).then_some(indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
-    let bringing = Bringing::new(program, &indices, world, guard.is_some());
+    let bringing = Bringing::new(program, &scope, &indices, world, guard.is_some());
     let heap = brought::has_heap(program, &scope);
     let mut writing =
         Writing { program, scope, options, indices, types, declared, guard, bringing, heap, meter: None };
@@ -132,7 +145,9 @@ impl Indices {
         let mut indices = Indices::default();
         let functions = |imported: bool| {
             let functions = scope.functions(program);
-            functions.filter(move |(_, of)| of.head().import.is_some() == imported).map(|(of, _)| of)
+            functions
+                .filter(move |(of, f)| scope.asked(program, *of, f.head()).is_some() == imported)
+                .map(|(of, _)| of)
         };
         indices.functions = functions(true).zip(0u32..).collect();
         indices.world = indices.functions.len() as u32;
@@ -193,10 +208,11 @@ impl<'p> Writing<'p> {
         for (index, of, function) in ordered {
             let head = function.head();
             let ty = self.signature(function);
-            match &head.import {
+            let asked = scope.asked(program, of, head);
+            match &asked {
                 Some(import) => {
                     if let (true, Some((contract, _))) =
-                        (self.options.contracts, function.body().contracts().next())
+                        (self.options.contracts && scope.is_whole(), function.body().contracts().next())
                     {
                         return Err(self.unsupported(contract, "a contract of what the host provides"));
                     }
@@ -214,7 +230,7 @@ impl<'p> Writing<'p> {
                     code.function(&body.code);
                 }
             }
-            if self.meter.is_none() {
+            if scope.is_whole() {
                 head.exports.iter().for_each(|name| {
                     exports.export(name, ExportKind::Func, index);
                 });
@@ -226,11 +242,12 @@ impl<'p> Writing<'p> {
                 self.free("_start")?;
                 exports.export("_start", ExportKind::Func, index);
             }
-            if head.start && self.meter.is_none() {
+            if head.start && scope.is_whole() {
                 start = Some(StartSection { function_index: index });
             }
-            let given = head.exports.first().or_else(|| head.import.as_ref().map(|import| &import.name));
-            names.function(index, &head.name, given);
+            let given = head.exports.first().or_else(|| asked.as_ref().map(|import| &import.name));
+            // Who reads a function alone wants to see what it calls.
+            names.function(index, &head.name, given.filter(|_| scope.is_whole()));
         }
         if let Some(meter) = self.meter {
             self.meet_host(meter, &mut imports, &mut exports);
@@ -366,7 +383,7 @@ impl<'p> Writing<'p> {
                     continue;
                 }
             };
-            if self.meter.is_none() {
+            if scope.is_whole() {
                 storage.exports.iter().for_each(|name| {
                     exports.export(name, kind, index);
                 });

@@ -5,41 +5,33 @@ use std::sync::Arc;
 
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::ops::Group;
-use lmlang_ir::{FuncRef, Function, Program, Ref, Storage, StorageKind, VarRef};
+use lmlang_ir::{FuncRef, Function, FunctionHead, Import, Program, Ref, Storage, StorageKind, VarRef};
 
 /// What of a program is written.
 #[derive(Debug)]
 pub(super) enum Scope {
     /// All of it.
     Whole,
-    /// What some functions reach: other functions, and storage.
-    Reached { functions: BTreeSet<FuncRef>, storage: BTreeSet<VarRef> },
+    /// Some functions, of which some are asked of the host, and some storage.
+    Some { functions: BTreeSet<FuncRef>, outside: BTreeSet<FuncRef>, storage: BTreeSet<VarRef> },
 }
 
 impl Scope {
-    /// What functions reach. The memory and what is put into it belong to it where something works on the memory, which
-    /// names neither.
-    pub(super) fn of(program: &Program, roots: impl IntoIterator<Item = FuncRef>) -> Scope {
-        let (mut functions, mut storage) = (BTreeSet::new(), BTreeSet::new());
+    /// What functions reach.
+    pub(super) fn reached(program: &Program, roots: impl IntoIterator<Item = FuncRef>) -> Scope {
         let found = components_from(Mentions::all(program), roots.into_iter().map(Ref::from));
-        for of in found.into_iter().flatten() {
-            if let Ok(function) = FuncRef::try_from(of) {
-                functions.insert(function);
-            } else if let Ok(variable) = VarRef::try_from(of) {
-                storage.insert(variable);
-            }
-        }
-        let on_memory = |of: &FuncRef| {
-            let nodes = program.function(*of).into_iter().flat_map(|function| function.body().nodes());
-            nodes.into_iter().any(|(_, node)| node.op().spec().group == Group::Memory)
-        };
-        if functions.iter().any(on_memory) {
-            let memory = program
-                .all_storage()
-                .filter(|(_, of)| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. }));
-            storage.extend(memory.map(|(of, _)| of));
-        }
-        Scope::Reached { functions, storage }
+        let (functions, storage) = sorted(found.into_iter().flatten());
+        let storage = with_memory(program, &functions, storage);
+        Scope::Some { functions, outside: BTreeSet::new(), storage }
+    }
+
+    /// A function alone: the functions that it names are asked of the host.
+    pub(super) fn alone(program: &Program, of: FuncRef) -> Scope {
+        let (mut named, storage) = sorted(program.uses_of(of.into()));
+        let storage = with_memory(program, &BTreeSet::from([of]), storage);
+        named.remove(&of);
+        let functions = named.iter().copied().chain([of]).collect();
+        Scope::Some { functions, outside: named, storage }
     }
 
     /// The functions, by ref.
@@ -49,7 +41,7 @@ impl Scope {
     ) -> Box<dyn Iterator<Item = (FuncRef, &'p Arc<Function>)> + 'p> {
         match self {
             Scope::Whole => Box::new(program.functions()),
-            Scope::Reached { functions, .. } => {
+            Scope::Some { functions, .. } => {
                 Box::new(functions.iter().filter_map(|of| Some((*of, program.function(*of)?))))
             }
         }
@@ -62,14 +54,58 @@ impl Scope {
     ) -> Box<dyn Iterator<Item = (VarRef, &'p Storage)> + 'p> {
         match self {
             Scope::Whole => Box::new(program.all_storage()),
-            Scope::Reached { storage, .. } => {
+            Scope::Some { storage, .. } => {
                 Box::new(storage.iter().filter_map(|of| Some((*of, program.storage(*of)?))))
             }
         }
     }
 
-    /// Whether storage comes from the host. What runs here has storage of its own instead.
-    pub(super) fn asks_host(&self, storage: &Storage) -> bool {
-        matches!(self, Scope::Whole) && storage.import.is_some()
+    /// What the host is asked for in place of a function, if it is.
+    pub(super) fn asked(&self, program: &Program, of: FuncRef, head: &FunctionHead) -> Option<Import> {
+        match self {
+            Scope::Some { outside, .. } if outside.contains(&of) => {
+                let path = program.path(of.into());
+                let (module, name) = path.rsplit_once("::").unwrap_or(("", &path));
+                Some(Import { module: module.into(), name: name.into() })
+            }
+            Scope::Whole | Scope::Some { .. } => head.import.clone(),
+        }
     }
+
+    /// Whether storage comes from the host. What is written in part has storage of its own instead.
+    pub(super) fn asks_host(&self, storage: &Storage) -> bool {
+        self.is_whole() && storage.import.is_some()
+    }
+
+    /// Whether all of a program is written, with what it exports.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Scope::Whole)
+    }
+}
+
+fn sorted(refs: impl Iterator<Item = Ref>) -> (BTreeSet<FuncRef>, BTreeSet<VarRef>) {
+    let (mut functions, mut storage) = (BTreeSet::new(), BTreeSet::new());
+    for of in refs {
+        if let Ok(function) = FuncRef::try_from(of) {
+            functions.insert(function);
+        } else if let Ok(variable) = VarRef::try_from(of) {
+            storage.insert(variable);
+        }
+    }
+    (functions, storage)
+}
+
+/// Adds the memory and what is put into it, which nobody names, where functions work on it.
+fn with_memory(
+    program: &Program,
+    functions: &BTreeSet<FuncRef>,
+    mut storage: BTreeSet<VarRef>,
+) -> BTreeSet<VarRef> {
+    let nodes = functions.iter().filter_map(|of| program.function(*of)).flat_map(|of| of.body().nodes());
+    if nodes.into_iter().any(|(_, node)| node.op().spec().group == Group::Memory) {
+        let on_memory =
+            |of: &Storage| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. });
+        storage.extend(program.all_storage().filter(|(_, of)| on_memory(of)).map(|(of, _)| of));
+    }
+    storage
 }

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use lmlang_ir::text::{parse_program, parse_value};
 use lmlang_ir::{Const, FuncRef, RefAllocator, Type, Value};
 use lmlang_testkit::filetest::case::{self, Case};
 use lmlang_verify::Checked;
+use lmlang_wasm::{export_alone, print};
 use wasmi::Module;
 
+use super::oracle::translated;
 use super::written::{alike, module, offer};
 
 /// The files of a folder of the repository, in order.
@@ -60,4 +63,23 @@ fn what_is_written_does_what_it_does_here() {
     }
     println!("{cases} cases of {functions} functions; left out: {left:#?}");
     assert!(cases > 300 && functions > 150, "{cases} cases of {functions} functions; left out: {left:#?}");
+}
+
+#[test]
+fn a_function_alone_is_a_module_too() {
+    let mut functions = 0;
+    for file in files("examples") {
+        let text = fs::read_to_string(&file).unwrap();
+        let program = parse_program(&text, &mut RefAllocator::starting_at(1)).unwrap();
+        let checked = Checked::full(program, NonZeroUsize::MIN);
+        for (of, function) in checked.program().functions() {
+            let module = export_alone(&checked, of).unwrap();
+            let path = checked.program().path(of.into());
+            translated(&module).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let printed = print(&module).unwrap();
+            assert!(printed.contains(&format!("(func ${} ", function.head().name)), "{path}: {printed}");
+            functions += 1;
+        }
+    }
+    assert!(functions > 100, "{functions} functions");
 }

@@ -1,0 +1,71 @@
+//! Programs as WebAssembly modules.
+
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use lmlang_graphql::error::{ApiError, Code};
+use lmlang_graphql::schema::wasm::ModuleRequest;
+use lmlang_graphql::transport::RequestId;
+use serde::Deserialize;
+
+use crate::admission;
+use crate::http::{REQUEST_ID, outside, refused, request_id, status};
+use crate::negotiate::Form;
+use crate::router::Shared;
+
+/// What a request may say beside the program.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct Asked {
+    at: Option<String>,
+    contracts: Option<bool>,
+    canonical_nan: bool,
+}
+
+/// Answers a request to `/programs/{id}/wasm`.
+pub(crate) async fn module(
+    State(state): State<Shared>,
+    Path(program): Path<String>,
+    request: Request,
+) -> Response {
+    let id = request_id(request.headers());
+    let mut response = match request.method() == Method::GET {
+        true => answer(&state, program, request, &id).await,
+        false => {
+            let allow = [(header::ALLOW, "GET")];
+            (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET\n").into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, id);
+    }
+    response
+}
+
+async fn answer(state: &Shared, program: String, request: Request, id: &RequestId) -> Response {
+    let grant = match admission::of_headers(state, request.headers(), id).await {
+        Ok(grant) => grant,
+        Err(error) => return outside(Form::Json, error, id),
+    };
+    let made = match asked(request.uri(), program) {
+        Ok(asked) => (state.hooks.module)(grant, asked).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(module) => ([(header::CONTENT_TYPE, "application/wasm")], module).into_response(),
+        Err(error) => {
+            let status =
+                if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
+            refused(Form::Json, status, error, id)
+        }
+    }
+}
+
+fn asked(uri: &Uri, program: String) -> Result<ModuleRequest, ApiError> {
+    let Query(Asked { at, contracts, canonical_nan }) =
+        Query::try_from_uri(uri).map_err(|error| ApiError::new(Code::BadRequest, error.body_text()))?;
+    let contracts = contracts.unwrap_or(true);
+    Ok(ModuleRequest { program, at, contracts, canonical_nans: canonical_nan })
+}
