@@ -127,8 +127,11 @@ impl Mutator {
             5 => vec![Edit::RemoveType { ty: pick(self.program.types().map(|(ty, _)| ty).collect(), a)? }],
             6 => {
                 let old = pick(self.program.all_storage().map(|(storage, _)| storage).collect(), a);
-                let kind =
-                    StorageKind::Global { ty: Type::I32, mutable: true, initial: Const::I32(b as i32) };
+                let kind = StorageKind::Global {
+                    ty: Type::I32,
+                    mutable: true,
+                    initial: Const::I32(b as i32).into(),
+                };
                 let content = Arc::new(Storage {
                     name,
                     module: self.module(a)?,

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::{Const, ContractRef, FuncRef, NodeRef, Program, RegionRef, StorageKind, Trap, Type, VarRef};
+use lmlang_ir::{
+    Const, ContractRef, FuncRef, Initial, NodeRef, Offset, Program, RegionRef, StorageKind, Trap, Type,
+    VarRef,
+};
 
 use crate::heap::Obj;
 pub(crate) use crate::outcome::LimitKind as Limit;
@@ -124,10 +127,12 @@ impl Machine {
         for (of, storage) in program.all_storage() {
             let (mut global, mut reference, mut table, mut bytes) = (0, Obj::default(), None, Arc::from([]));
             match &storage.kind {
-                StorageKind::Global { ty, initial, .. } => match self.initial(program, ty, initial)? {
-                    value::Word::Num(value) => global = value,
-                    value::Word::Ref(obj) => reference = obj,
-                },
+                StorageKind::Global { ty, initial, .. } => {
+                    match self.initial(program, ty, initial, &mut intern)? {
+                        value::Word::Num(value) => global = value,
+                        value::Word::Ref(obj) => reference = obj,
+                    }
+                }
                 StorageKind::Memory { pages, max_pages } => {
                     let size = u64::from(*pages) << 16;
                     if *pages > 1 << 16 {
@@ -141,7 +146,7 @@ impl Machine {
                 StorageKind::Data { offset, bytes: given } => {
                     match offset {
                         // An active segment is dropped once it has been copied.
-                        Some(offset) => active.push((*offset as usize, Arc::clone(given))),
+                        Some(offset) => active.push((address(program, *offset) as usize, Arc::clone(given))),
                         None => bytes = Arc::clone(given),
                     }
                 }
@@ -167,12 +172,45 @@ impl Machine {
         Ok(names)
     }
 
-    /// What a global starts with: its constant, or the zero of a type that has none.
-    fn initial(&self, program: &Program, ty: &Type, initial: &Const) -> Result<value::Word, Stop> {
-        if *initial != Const::Unit {
-            return Ok(value::constant(initial));
+    /// What a global starts with.
+    fn initial(
+        &self,
+        program: &Program,
+        ty: &Type,
+        initial: &Initial,
+        mut intern: impl FnMut(FuncRef) -> u32,
+    ) -> Result<value::Word, Stop> {
+        let value = match initial {
+            Initial::Function(function) => return Ok(value::Word::Num(u64::from(intern(*function)) + 1)),
+            Initial::Const(value) => value,
+            Initial::Global(global) => given(program, *global).unwrap_or(&Const::Unit),
+        };
+        if *value != Const::Unit {
+            return Ok(value::constant(value));
         }
+        // The zero of a type that has no constants.
         self.room(value::zero_bytes(program, ty, self.memory_limit))?;
         Ok(value::zero(program, ty))
+    }
+}
+
+/// The constant that a global stands for when others begin with it.
+fn given(program: &Program, global: VarRef) -> Option<&Const> {
+    match &program.storage(global)?.kind {
+        StorageKind::Global { initial: Initial::Const(value), .. } => Some(value),
+        StorageKind::Global { .. }
+        | StorageKind::Memory { .. }
+        | StorageKind::Data { .. }
+        | StorageKind::Table { .. } => None,
+    }
+}
+
+fn address(program: &Program, offset: Offset) -> u32 {
+    match offset {
+        Offset::At(address) => address,
+        Offset::Global(global) => match given(program, global) {
+            Some(Const::I32(value)) => value.cast_unsigned(),
+            Some(_) | None => 0,
+        },
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::hash::{Content, Hasher};
 use crate::node::{hash_const, hash_type, hash_types};
-use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RegionRef};
+use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::types::{Const, Type};
 
 /// A label: any text; names that are no identifier print in quotes.
@@ -365,6 +365,32 @@ pub struct Storage {
     pub doc: Option<Arc<str>>,
 }
 
+/// What a global begins with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Initial {
+    /// A constant.
+    Const(Const),
+    /// The value of an imported global that nothing is written to.
+    Global(VarRef),
+    /// A reference to a function.
+    Function(FuncRef),
+}
+
+impl From<Const> for Initial {
+    fn from(value: Const) -> Initial {
+        Initial::Const(value)
+    }
+}
+
+/// An address in linear memory that is known at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offset {
+    /// A constant.
+    At(u32),
+    /// The value of an imported global that nothing is written to.
+    Global(VarRef),
+}
+
 /// What a piece of storage is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StorageKind {
@@ -375,7 +401,7 @@ pub enum StorageKind {
         /// Tells whether it may be written.
         mutable: bool,
         /// The value at the start.
-        initial: Const,
+        initial: Initial,
     },
     /// The linear memory; at most one in a program.
     Memory {
@@ -387,7 +413,7 @@ pub enum StorageKind {
     /// Bytes that go into memory.
     Data {
         /// Where they are put at the start; `None`: only by `memory.init`.
-        offset: Option<u32>,
+        offset: Option<Offset>,
         /// The bytes.
         bytes: Arc<[u8]>,
     },
@@ -401,12 +427,45 @@ pub enum StorageKind {
 }
 
 impl StorageKind {
-    /// Calls `visit` with each function and type that the record names, once for each time.
+    /// Calls `visit` with each function, type and global that the record names, once for each time.
     pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {
         match self {
-            StorageKind::Global { ty, .. } => ty.each_named(&mut |named| visit(named.into())),
+            StorageKind::Global { ty, initial, .. } => {
+                ty.each_named(&mut |named| visit(named.into()));
+                match initial {
+                    Initial::Const(_) => {}
+                    Initial::Global(global) => visit((*global).into()),
+                    Initial::Function(function) => visit((*function).into()),
+                }
+            }
+            StorageKind::Data { offset: Some(Offset::Global(global)), .. } => visit((*global).into()),
             StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit((*of).into())),
             StorageKind::Memory { .. } | StorageKind::Data { .. } => {}
+        }
+    }
+
+    /// Leaves out a function or global that the record names: a reference to it is null, a value begins with zero, an
+    /// entry is empty, and bytes are put nowhere at the start.
+    pub fn leave_out(&mut self, gone: Ref) {
+        match self {
+            StorageKind::Global { ty, initial, .. } => {
+                let names = match initial {
+                    Initial::Const(_) => false,
+                    Initial::Global(global) => gone == (*global).into(),
+                    Initial::Function(function) => gone == (*function).into(),
+                };
+                if names {
+                    *initial = Const::zero(ty).into();
+                }
+            }
+            StorageKind::Data { offset, .. } => {
+                offset.take_if(|offset| matches!(offset, Offset::Global(of) if gone == (*of).into()));
+            }
+            StorageKind::Table { entries, .. } => {
+                let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| gone == of.into()));
+                named.for_each(|entry| *entry = None);
+            }
+            StorageKind::Memory { .. } => {}
         }
     }
 }
@@ -549,9 +608,18 @@ impl Content for StorageKind {
     fn hash_into(&self, hasher: &mut Hasher) {
         match self {
             StorageKind::Global { ty, mutable, initial } => {
-                hasher.number(0).number(u64::from(*mutable));
+                let (kind, of) = match initial {
+                    Initial::Const(value) => {
+                        hasher.number(0).number(u64::from(*mutable));
+                        hash_type(ty, hasher);
+                        return hash_const(value, hasher);
+                    }
+                    Initial::Global(global) => (4, global.number()),
+                    Initial::Function(function) => (5, function.number()),
+                };
+                hasher.number(kind).number(u64::from(*mutable));
                 hash_type(ty, hasher);
-                hash_const(initial, hasher);
+                hasher.number(of);
             }
             StorageKind::Memory { pages, max_pages } => {
                 hasher
@@ -560,7 +628,11 @@ impl Content for StorageKind {
                     .number(max_pages.map_or(0, |max| u64::from(max) + 1));
             }
             StorageKind::Data { offset, bytes } => {
-                hasher.number(2).number(offset.map_or(0, |offset| u64::from(offset) + 1));
+                match offset {
+                    None => hasher.number(2).number(0),
+                    Some(Offset::At(address)) => hasher.number(2).number(u64::from(*address) + 1),
+                    Some(Offset::Global(global)) => hasher.number(6).number(global.number()),
+                };
                 hasher.number(bytes.len() as u64).bytes(bytes);
             }
             StorageKind::Table { entries, max } => {

@@ -30,8 +30,8 @@ pub mod value;
 
 pub use change::{FunctionMut, StructureError};
 pub use entities::{
-    Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Module, Name, Param, Region,
-    RegionOwner, RegionParam, RegionRole, Shape, Storage, StorageKind, TypeDef, Variable, VariantDef,
+    Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Initial, Module, Name, Offset, Param,
+    Region, RegionOwner, RegionParam, RegionRole, Shape, Storage, StorageKind, TypeDef, Variable, VariantDef,
     Visibility,
 };
 pub use function::{Body, Counts, Function};

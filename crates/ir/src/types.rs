@@ -301,6 +301,32 @@ impl Const {
             Const::Bytes(_) => Type::Bytes,
         }
     }
+
+    /// What a global of a type begins with when nothing is said; `unit` for a type without constants.
+    pub fn zero(of: &Type) -> Const {
+        match of {
+            Type::Scalar(Scalar::Bool) => Const::Bool(false),
+            Type::Scalar(Scalar::I8) => Const::I8(0),
+            Type::Scalar(Scalar::I16) => Const::I16(0),
+            Type::Scalar(Scalar::I32) | Type::Ptr(_) => Const::I32(0),
+            Type::Scalar(Scalar::I64) => Const::I64(0),
+            Type::Scalar(Scalar::F32) => Const::F32(0),
+            Type::Scalar(Scalar::F64) => Const::F64(0),
+            Type::String => Const::String("".into()),
+            Type::Bytes => Const::Bytes(Arc::from(&[][..])),
+            Type::Unit
+            | Type::Never
+            | Type::Named(_)
+            | Type::Option(_)
+            | Type::Result(_)
+            | Type::Array(_)
+            | Type::FixedArray(..)
+            | Type::Box(_)
+            | Type::Closure(_)
+            | Type::FuncRef
+            | Type::ExternRef => Const::Unit,
+        }
+    }
 }
 
 /// Names a variant of an enum, nominal or built in.

@@ -247,10 +247,10 @@ codes! {
         "global limit: i32 = 5\nfunc f () -> () {\n  global.set limit, 1\n  return\n}"
         "Declare the global mutable, or do not write it."
         Some("global mut limit: i32 = 5\nfunc f () -> () {\n  global.set limit, 1\n  return\n}");
-    GlobalInitial "GLOBAL_INITIAL" Error "V6" "the first value of a global has another type"
-        "The constant that a global starts with must be of the global's type."
+    GlobalInitial "GLOBAL_INITIAL" Error "V6" "a first value does not fit"
+        "What a global starts with must be of the global's type: a constant, `func.ref` of a function, or `global.get` of another global, which must be imported and immutable. So must a global that says where data is put; it is an `i32`."
         "global g: i64 = f32:1.0"
-        "Give a constant of the type."
+        "Give a value of the type."
         None;
     UnknownFunction "UNKNOWN_FUNCTION" Error "V7" "a function that does not exist"
         "A function is named that is not part of the program."

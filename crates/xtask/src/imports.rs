@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
     ("testdb", &[]),
-    ("testkit", &["ir", "verify", "interp", "wasm", "history"]),
+    ("testkit", &["ir", "verify", "interp", "wasm", "compiled", "history"]),
     (
         "bench",
         &[

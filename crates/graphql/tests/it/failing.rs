@@ -88,6 +88,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Function.regions", "(first: 1001)", LimitExceeded),
     ("Function.simulate", "(input: {args: []})", BadRequest),
     ("Function.text", "TIGHT", LimitExceeded),
+    ("Function.wat", "TIGHT", LimitExceeded),
     ("Contract.text", "TIGHT", LimitExceeded),
     ("Param.uses", r#"(after: "x")"#, CursorInvalid),
     ("Region.nodes", r#"(after: "x")"#, CursorInvalid),

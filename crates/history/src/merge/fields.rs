@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lmlang_ir::{
-    Attr, Case, Contract, Field, FunctionHead, MemberRef, Module, Name, NodeContent, NodeRef, Op, Param,
-    Program, Region, RegionParam, RegionRef, Shape, Storage, StorageKind, Type, TypeDef, Variable,
+    Attr, Case, Contract, Field, FunctionHead, Initial, MemberRef, Module, Name, NodeContent, NodeRef, Op,
+    Param, Program, Region, RegionParam, RegionRef, Shape, Storage, StorageKind, Type, TypeDef, Variable,
     VariantDef,
 };
 
@@ -108,7 +108,7 @@ impl Fields for StorageKind {
             return if self == base { Vec::new() } else { vec![self.clone()] };
         };
         let mut parts = Vec::new();
-        let mut part = |ty: &Type, mutable: bool, initial: &lmlang_ir::Const| {
+        let mut part = |ty: &Type, mutable: bool, initial: &Initial| {
             parts.push(StorageKind::Global { ty: ty.clone(), mutable, initial: initial.clone() });
         };
         if ty != old_ty {

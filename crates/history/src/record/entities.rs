@@ -8,9 +8,9 @@ use std::sync::Arc;
 use lmlang_ir::types::Const;
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
-    MemberRef, Module, ModuleRef, Name, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner,
-    RegionParam, RegionRef, RegionRole, Shape, Source, Storage, StorageKind, StructureError, Type, TypeDef,
-    VarRef, Variable, VariantDef, Visibility,
+    Initial, MemberRef, Module, ModuleRef, Name, NodeContent, NodeRef, Offset, Op, Param, Program, Region,
+    RegionOwner, RegionParam, RegionRef, RegionRole, Shape, Source, Storage, StorageKind, StructureError,
+    Type, TypeDef, VarRef, Variable, VariantDef, Visibility,
 };
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +182,7 @@ enum StorageKindForm {
         ty: Shown<Type>,
         #[serde(default, skip_serializing_if = "is_false")]
         mutable: bool,
-        initial: Shown<Const>,
+        initial: InitialForm,
     },
     Memory {
         pages: u32,
@@ -191,7 +191,7 @@ enum StorageKindForm {
     },
     Data {
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        offset: Option<u32>,
+        offset: Option<OffsetForm>,
         bytes: Shown<Const>,
     },
     Table {
@@ -199,6 +199,67 @@ enum StorageKindForm {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<u32>,
     },
+}
+
+/// A constant as its text, anything else by what it is.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum InitialForm {
+    Const(Shown<Const>),
+    Named(NamedForm),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NamedForm {
+    Global(Shown<VarRef>),
+    Function(Shown<FuncRef>),
+}
+
+impl From<&Initial> for InitialForm {
+    fn from(of: &Initial) -> InitialForm {
+        match of {
+            Initial::Const(value) => InitialForm::Const(Shown(value.clone())),
+            Initial::Global(global) => InitialForm::Named(NamedForm::Global(Shown(*global))),
+            Initial::Function(function) => InitialForm::Named(NamedForm::Function(Shown(*function))),
+        }
+    }
+}
+
+impl From<InitialForm> for Initial {
+    fn from(of: InitialForm) -> Initial {
+        match of {
+            InitialForm::Const(value) => Initial::Const(value.0),
+            InitialForm::Named(NamedForm::Global(global)) => Initial::Global(global.0),
+            InitialForm::Named(NamedForm::Function(function)) => Initial::Function(function.0),
+        }
+    }
+}
+
+/// An address as a number, that of a global by its ref.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum OffsetForm {
+    At(u32),
+    Global(Shown<VarRef>),
+}
+
+impl From<Offset> for OffsetForm {
+    fn from(of: Offset) -> OffsetForm {
+        match of {
+            Offset::At(address) => OffsetForm::At(address),
+            Offset::Global(global) => OffsetForm::Global(Shown(global)),
+        }
+    }
+}
+
+impl From<OffsetForm> for Offset {
+    fn from(of: OffsetForm) -> Offset {
+        match of {
+            OffsetForm::At(address) => Offset::At(address),
+            OffsetForm::Global(global) => Offset::Global(global.0),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -220,17 +281,16 @@ pub(super) struct StorageForm {
 impl From<&Storage> for StorageForm {
     fn from(of: &Storage) -> StorageForm {
         let kind = match &of.kind {
-            StorageKind::Global { ty, mutable, initial } => StorageKindForm::Global {
-                ty: Shown(ty.clone()),
-                mutable: *mutable,
-                initial: Shown(initial.clone()),
-            },
+            StorageKind::Global { ty, mutable, initial } => {
+                StorageKindForm::Global { ty: Shown(ty.clone()), mutable: *mutable, initial: initial.into() }
+            }
             StorageKind::Memory { pages, max_pages } => {
                 StorageKindForm::Memory { pages: *pages, max: *max_pages }
             }
-            StorageKind::Data { offset, bytes } => {
-                StorageKindForm::Data { offset: *offset, bytes: Shown(Const::Bytes(bytes.clone())) }
-            }
+            StorageKind::Data { offset, bytes } => StorageKindForm::Data {
+                offset: offset.map(OffsetForm::from),
+                bytes: Shown(Const::Bytes(bytes.clone())),
+            },
             StorageKind::Table { entries, max } => StorageKindForm::Table {
                 entries: entries.iter().map(|entry| entry.map(Shown)).collect(),
                 max: *max,
@@ -253,11 +313,11 @@ impl From<StorageForm> for Storage {
         let StorageForm { name, m, public, export, import, kind, doc } = of;
         let kind = match kind {
             StorageKindForm::Global { ty, mutable, initial } => {
-                StorageKind::Global { ty: ty.0, mutable, initial: initial.0 }
+                StorageKind::Global { ty: ty.0, mutable, initial: initial.into() }
             }
             StorageKindForm::Memory { pages, max } => StorageKind::Memory { pages, max_pages: max },
             StorageKindForm::Data { offset, bytes } => StorageKind::Data {
-                offset,
+                offset: offset.map(Offset::from),
                 bytes: match bytes.0 {
                     Const::Bytes(bytes) => bytes,
                     _ => Arc::from([]),

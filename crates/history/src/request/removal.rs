@@ -9,7 +9,7 @@ use lmlang_ir::text::LiteralPlace;
 use lmlang_ir::types::Type;
 use lmlang_ir::{
     Body, ContractRef, FuncRef, ModuleRef, NodeRef, Place, Program, Ref, RegionOwner, RegionRef, Source,
-    StorageKind, TypeRef, Use, VarRef,
+    TypeRef, Use, VarRef,
 };
 
 use super::error::{Done, EditError, Fail, code};
@@ -157,12 +157,6 @@ impl Session<'_> {
 
     fn drop_function(&mut self, function: FuncRef) -> Done<()> {
         self.cut_users(function.into())?;
-        for (storage, mut table) in tables_with(&self.program, function) {
-            if let StorageKind::Table { entries, .. } = &mut table.kind {
-                entries.iter_mut().filter(|entry| **entry == Some(function)).for_each(|entry| *entry = None);
-            }
-            self.program.set_storage(storage, table)?;
-        }
         self.program.remove_function(function)?;
         Ok(())
     }
@@ -303,11 +297,6 @@ impl Session<'_> {
                         uses.push(user.to_string());
                     }
                 }
-                if let Ok(function) = FuncRef::try_from(of) {
-                    uses.extend(
-                        tables_with(&self.program, function).into_iter().map(|(table, _)| table.to_string()),
-                    );
-                }
             }
             Some(
                 Place::Module(_)
@@ -323,8 +312,14 @@ impl Session<'_> {
         if uses.is_empty() { Ok(()) } else { Err(has_uses(of, uses).into()) }
     }
 
-    /// Removes the nodes whose operators name an entity, outside of the entity itself.
+    /// Removes the nodes whose operators name an entity, outside of the entity itself, and leaves it out of storage.
     fn cut_users(&mut self, of: Ref) -> Done<()> {
+        let users = self.program.users_of(of).filter_map(|(user, _)| VarRef::try_from(user).ok());
+        for user in users.filter(|user| Ref::from(*user) != of).collect::<Vec<_>>() {
+            let Some(mut storage) = self.program.storage(user).cloned() else { continue };
+            storage.kind.leave_out(of);
+            self.program.set_storage(user, storage)?;
+        }
         let functions: Vec<FuncRef> = match self.program.place(of) {
             Some(Place::Variable(function, _)) => vec![function],
             _ => {
@@ -367,16 +362,4 @@ fn mentions_outside_of_body(program: &Program, user: Ref, ty: TypeRef) -> bool {
         Some(_) => true,
         None => false,
     }
-}
-
-fn tables_with(program: &Program, function: FuncRef) -> Vec<(VarRef, lmlang_ir::Storage)> {
-    let holds = |storage: &lmlang_ir::Storage| match &storage.kind {
-        StorageKind::Table { entries, .. } => entries.contains(&Some(function)),
-        StorageKind::Global { .. } | StorageKind::Memory { .. } | StorageKind::Data { .. } => false,
-    };
-    program
-        .all_storage()
-        .filter(|(_, storage)| holds(storage))
-        .map(|(of, storage)| (of, storage.clone()))
-        .collect()
 }

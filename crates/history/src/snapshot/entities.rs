@@ -1,11 +1,13 @@
 //! Entities as bytes: numbers, positions in a table of texts, and refs as distances from the one before.
 
+use std::sync::Arc;
+
 use lmlang_ir::types::Const;
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
-    MemberRef, Module, ModuleRef, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner, RegionParam,
-    RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, VarRef, Variable, VariantDef,
-    Visibility,
+    Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Program, Region,
+    RegionOwner, RegionParam, RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, VarRef,
+    Variable, VariantDef, Visibility,
 };
 
 use super::SnapshotError;
@@ -103,6 +105,13 @@ fn read_const(r: &mut Reader<'_>) -> Result<Const, SnapshotError> {
     }
 }
 
+fn read_bytes(r: &mut Reader<'_>) -> Result<Arc<[u8]>, SnapshotError> {
+    match read_const(r)? {
+        Const::Bytes(bytes) => Ok(bytes),
+        _ => Err(r.damaged("bytes")),
+    }
+}
+
 pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
     w.text(&storage.name);
     w.reference(storage.module.number());
@@ -112,10 +121,18 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
     w.optional(storage.doc.as_ref());
     match &storage.kind {
         StorageKind::Global { ty, mutable, initial } => {
-            w.number(0);
+            w.number(match initial {
+                Initial::Const(_) => 0,
+                Initial::Global(_) => 4,
+                Initial::Function(_) => 5,
+            });
             w.ty(ty);
             w.number(u64::from(*mutable));
-            write_const(w, initial);
+            match initial {
+                Initial::Const(value) => write_const(w, value),
+                Initial::Global(global) => w.reference(global.number()),
+                Initial::Function(function) => w.reference(function.number()),
+            }
         }
         StorageKind::Memory { pages, max_pages } => {
             w.number(1);
@@ -123,8 +140,20 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
             w.optional_number(max_pages.map(u64::from));
         }
         StorageKind::Data { offset, bytes } => {
-            w.number(2);
-            w.optional_number(offset.map(u64::from));
+            match offset {
+                None => {
+                    w.number(2);
+                    w.optional_number(None);
+                }
+                Some(Offset::At(address)) => {
+                    w.number(2);
+                    w.optional_number(Some((*address).into()));
+                }
+                Some(Offset::Global(global)) => {
+                    w.number(6);
+                    w.reference(global.number());
+                }
+            }
             write_const(w, &Const::Bytes(bytes.clone()));
         }
         StorageKind::Table { entries, max } => {
@@ -145,14 +174,11 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
     let (visibility, exports) = (read_visibility(r)?, r.list(Reader::text)?);
     let (import, doc) = (read_import(r)?, r.optional()?);
     let kind = match r.number()? {
-        0 => StorageKind::Global { ty: r.ty()?, mutable: r.flag()?, initial: read_const(r)? },
+        0 => StorageKind::Global { ty: r.ty()?, mutable: r.flag()?, initial: read_const(r)?.into() },
         1 => StorageKind::Memory { pages: r.small()?, max_pages: optional_small(r)? },
         2 => {
-            let offset = optional_small(r)?;
-            match read_const(r)? {
-                Const::Bytes(bytes) => StorageKind::Data { offset, bytes },
-                _ => return Err(r.damaged("bytes")),
-            }
+            let offset = optional_small(r)?.map(Offset::At);
+            StorageKind::Data { offset, bytes: read_bytes(r)? }
         }
         3 => {
             let entries = r.list(|r| {
@@ -160,6 +186,18 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
                 number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()
             })?;
             StorageKind::Table { entries, max: optional_small(r)? }
+        }
+        4 => {
+            let (ty, mutable) = (r.ty()?, r.flag()?);
+            StorageKind::Global { ty, mutable, initial: Initial::Global(r.reference(VarRef::new)?) }
+        }
+        5 => {
+            let (ty, mutable) = (r.ty()?, r.flag()?);
+            StorageKind::Global { ty, mutable, initial: Initial::Function(r.reference(FuncRef::new)?) }
+        }
+        6 => {
+            let offset = Some(Offset::Global(r.reference(VarRef::new)?));
+            StorageKind::Data { offset, bytes: read_bytes(r)? }
         }
         _ => return Err(r.damaged("a kind of storage")),
     };

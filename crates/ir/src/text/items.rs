@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::entities::{EffectBound, Visibility};
+use crate::ops::Opcode;
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
 use crate::text::literal::Literal;
 use crate::text::statements::join_docs;
 use crate::text::syntax::{
-    FunctionItem, Item, MemberSyntax, Modifiers, ModuleSyntax, ParamSyntax, Segment, StorageItem,
-    StorageSyntax, TypeItem,
+    FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax, ParamSyntax,
+    Segment, StorageItem, StorageSyntax, TypeItem,
 };
 use crate::types::Type;
 
@@ -282,7 +283,7 @@ impl Parser<'_> {
                 StorageSyntax::Memory { pages, max_pages }
             }
             "data" => {
-                let offset = if self.eat_word("at") { Some(self.small_number("an address")?) } else { None };
+                let offset = if self.eat_word("at") { Some(self.offset()?) } else { None };
                 self.eat(b'=');
                 StorageSyntax::Data { offset, bytes: self.data_bytes()? }
             }
@@ -300,11 +301,32 @@ impl Parser<'_> {
         let ty = self.type_syntax()?;
         let initial = if self.eat(b'=') {
             let at = self.peek().start;
-            Some((self.literal()?, at))
+            Some(match self.operator_ahead() {
+                Some((Opcode::GlobalGet, tokens)) => {
+                    self.at += tokens;
+                    InitialSyntax::Global(self.path("a global")?)
+                }
+                Some((Opcode::FuncRef, tokens)) => {
+                    self.at += tokens;
+                    InitialSyntax::Function(self.path("a function")?)
+                }
+                Some(_) | None => InitialSyntax::Const(self.literal()?, at),
+            })
         } else {
             None
         };
         Ok(StorageSyntax::Global { ty, mutable, initial })
+    }
+
+    /// An address, or `global.get base`.
+    fn offset(&mut self) -> Parsed<OffsetSyntax> {
+        match self.operator_ahead() {
+            Some((Opcode::GlobalGet, tokens)) => {
+                self.at += tokens;
+                Ok(OffsetSyntax::Global(self.path("a global")?))
+            }
+            Some(_) | None => Ok(OffsetSyntax::At(self.small_number("an address")?)),
+        }
     }
 
     /// `b"..."`, or a text for its bytes.

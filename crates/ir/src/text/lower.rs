@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::entities::{
-    Field, FunctionHead, Import, Module, Name, Param, Shape, Storage, StorageKind, TypeDef, VariantDef,
-    Visibility,
+    Field, FunctionHead, Import, Initial, Module, Name, Offset, Param, Shape, Storage, StorageKind, TypeDef,
+    VariantDef, Visibility,
 };
+use crate::ops::AttrKind;
 use crate::program::Program;
 use crate::refs::{FuncRef, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
 use crate::text::cursor::Parser;
@@ -18,12 +19,12 @@ use crate::text::literal::{Literal, Unfit};
 use crate::text::lower_body::Reuse;
 use crate::text::names::{ProgramNames, Wanted, unknown_ref};
 use crate::text::print::print_type_name;
-use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
+use crate::text::resolve::{Names, Resolved, given_ref_of, resolve_type, resolve_types};
 use crate::text::syntax::{
-    FunctionItem, Item, ModuleSyntax, ParamSyntax, Path, Segment, StorageItem, StorageSyntax, Tag, Tree,
-    TypeItem,
+    FunctionItem, InitialSyntax, Item, ModuleSyntax, OffsetSyntax, ParamSyntax, Path, Segment, StorageItem,
+    StorageSyntax, Tag, Tree, TypeItem,
 };
-use crate::types::{Const, Scalar, Type};
+use crate::types::{Const, Type};
 
 /// The module of items that stand before any `module` line, when nothing else is said.
 const DEFAULT_MODULE: &str = "main";
@@ -280,10 +281,14 @@ impl<'t> Lowering<'t> {
                 functions.push((of, item));
             }
         }
+        let mut behind = Vec::new();
         for (module, item) in placed {
             if let Item::Storage(item) = item {
-                self.storage(*module, item);
+                self.storage(*module, item, &mut behind);
             }
+        }
+        for (of, module, path) in behind {
+            self.begin_with(of, module, path);
         }
         for (of, item) in functions {
             self.function_body(of, item);
@@ -402,26 +407,41 @@ impl<'t> Lowering<'t> {
         resolved
     }
 
-    fn storage(&mut self, module: ModuleRef, item: &StorageItem) {
+    fn storage(
+        &mut self,
+        module: ModuleRef,
+        item: &'t StorageItem,
+        behind: &mut Vec<(VarRef, ModuleRef, &'t Path)>,
+    ) {
         let of = VarRef::of_key(self.number(item.label.tag, item.label.at));
         let kind = match &item.kind {
             StorageSyntax::Global { ty, mutable, initial } => {
                 let resolved = resolve_type(ty, &self.names(module));
                 let Some(ty) = self.noted(resolved) else { return };
-                let value = match initial {
-                    Some((literal, at)) => initial_value(literal, &ty).map_err(|unfit| {
-                        unfit.mistake(literal, &print_type_name(&self.program, Some(module), &ty), *at)
-                    }),
-                    None => Ok(zero(&ty)),
+                let initial = match initial {
+                    Some(InitialSyntax::Const(literal, at)) => {
+                        initial_value(literal, &ty).map(Initial::Const).map_err(|unfit| {
+                            unfit.mistake(literal, &print_type_name(&self.program, Some(module), &ty), *at)
+                        })
+                    }
+                    Some(InitialSyntax::Function(path)) => {
+                        self.function_named(module, path).map(Initial::Function)
+                    }
+                    // The global may be one that comes later.
+                    Some(InitialSyntax::Global(_)) | None => Ok(Const::zero(&ty).into()),
                 };
-                let Some(initial) = self.noted(value) else { return };
+                let Some(initial) = self.noted(initial) else { return };
                 StorageKind::Global { ty, mutable: *mutable, initial }
             }
             StorageSyntax::Memory { pages, max_pages } => {
                 StorageKind::Memory { pages: *pages, max_pages: *max_pages }
             }
             StorageSyntax::Data { offset, bytes } => {
-                StorageKind::Data { offset: *offset, bytes: Arc::clone(bytes) }
+                let offset = match offset {
+                    Some(OffsetSyntax::At(address)) => Some(Offset::At(*address)),
+                    Some(OffsetSyntax::Global(_)) | None => None,
+                };
+                StorageKind::Data { offset, bytes: Arc::clone(bytes) }
             }
             StorageSyntax::Table { entries, max } => {
                 let resolved: Resolved<Vec<Option<FuncRef>>> = entries
@@ -446,6 +466,24 @@ impl<'t> Lowering<'t> {
             self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
         }
         self.made.push((Arc::clone(&item.label.name), of.into()));
+        if let StorageSyntax::Global { initial: Some(InitialSyntax::Global(path)), .. }
+        | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(path)), .. } = &item.kind
+        {
+            behind.push((of, module, path));
+        }
+    }
+
+    /// Lets storage begin with another global, now that all of them are there.
+    fn begin_with(&mut self, of: VarRef, module: ModuleRef, path: &Path) {
+        let resolved = self.names(module).storage(path, AttrKind::Global);
+        let Some(global) = self.noted(resolved) else { return };
+        let Some(mut storage) = self.program.storage(of).cloned() else { return };
+        match &mut storage.kind {
+            StorageKind::Global { initial, .. } => *initial = Initial::Global(global),
+            StorageKind::Data { offset, .. } => *offset = Some(Offset::Global(global)),
+            StorageKind::Memory { .. } | StorageKind::Table { .. } => {}
+        }
+        self.program.set_storage(of, storage).expect("the storage was added a moment ago");
     }
 
     fn function_named(&self, module: ModuleRef, path: &Path) -> Resolved<FuncRef> {
@@ -459,33 +497,7 @@ impl<'t> Lowering<'t> {
 fn initial_value(literal: &Literal, ty: &Type) -> Result<Const, Unfit> {
     match (literal, ty) {
         (_, Type::Ptr(_)) => literal.typed(&Type::I32),
-        (Literal::Unit, _) if zero(ty) == Const::Unit => Ok(Const::Unit),
+        (Literal::Unit, _) if Const::zero(ty) == Const::Unit => Ok(Const::Unit),
         (_, _) => literal.typed(ty),
-    }
-}
-
-/// What a global of a type starts with when nothing is said.
-fn zero(ty: &Type) -> Const {
-    match ty {
-        Type::Scalar(Scalar::Bool) => Const::Bool(false),
-        Type::Scalar(Scalar::I8) => Const::I8(0),
-        Type::Scalar(Scalar::I16) => Const::I16(0),
-        Type::Scalar(Scalar::I32) | Type::Ptr(_) => Const::I32(0),
-        Type::Scalar(Scalar::I64) => Const::I64(0),
-        Type::Scalar(Scalar::F32) => Const::F32(0),
-        Type::Scalar(Scalar::F64) => Const::F64(0),
-        Type::String => Const::String("".into()),
-        Type::Bytes => Const::Bytes(Arc::from(&[][..])),
-        Type::Unit
-        | Type::Never
-        | Type::Named(_)
-        | Type::Option(_)
-        | Type::Result(_)
-        | Type::Array(_)
-        | Type::FixedArray(..)
-        | Type::Box(_)
-        | Type::Closure(_)
-        | Type::FuncRef
-        | Type::ExternRef => Const::Unit,
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::entities::{
-    Contract, EffectBound, Import, Name, Param, Shape, Storage, StorageKind, TypeDef, Visibility,
+    Contract, EffectBound, Import, Initial, Name, Offset, Param, Shape, Storage, StorageKind, TypeDef,
+    Visibility,
 };
 use crate::function::Function;
 use crate::program::Program;
@@ -345,7 +346,14 @@ impl<'p, 'o> Printer<'p, 'o> {
                 self.out.push_str(": ");
                 write_named_type(self.out, ty, &self.names);
                 self.out.push_str(" = ");
-                write_const(self.out, initial, FloatStyle::WithPoint);
+                match initial {
+                    Initial::Const(value) => write_const(self.out, value, FloatStyle::WithPoint),
+                    Initial::Global(global) => self.global_get(*global),
+                    Initial::Function(function) => {
+                        self.out.push_str("func.ref ");
+                        self.path((*function).into(), Wanted::Function);
+                    }
+                }
             }
             StorageKind::Memory { pages, max_pages } => {
                 self.out.push_str("memory ");
@@ -358,8 +366,13 @@ impl<'p, 'o> Printer<'p, 'o> {
             StorageKind::Data { offset, bytes } => {
                 self.out.push_str("data ");
                 self.member_of(Some(storage.module), &storage.name, of);
-                if let Some(offset) = offset {
-                    put(self.out, format_args!(" at {offset}"));
+                match offset {
+                    Some(Offset::At(address)) => put(self.out, format_args!(" at {address}")),
+                    Some(Offset::Global(global)) => {
+                        self.out.push_str(" at ");
+                        self.global_get(*global);
+                    }
+                    None => {}
                 }
                 self.out.push(' ');
                 write_bytes(self.out, bytes);
@@ -371,8 +384,7 @@ impl<'p, 'o> Printer<'p, 'o> {
                 for (index, entry) in entries.iter().enumerate() {
                     self.out.push_str(if index == 0 { "" } else { ", " });
                     match entry {
-                        Some(function) => ProgramNames { program: self.program, module: Some(self.module) }
-                            .write_path(self.out, (*function).into(), Wanted::Function),
+                        Some(function) => self.path((*function).into(), Wanted::Function),
                         None => self.out.push_str("null"),
                     }
                 }
@@ -383,6 +395,15 @@ impl<'p, 'o> Printer<'p, 'o> {
             }
         }
         self.out.push('\n');
+    }
+
+    fn global_get(&mut self, global: VarRef) {
+        self.out.push_str("global.get ");
+        self.path(global.into(), Wanted::Storage);
+    }
+
+    fn path(&mut self, of: Ref, wanted: Wanted) {
+        ProgramNames { program: self.program, module: Some(self.module) }.write_path(self.out, of, wanted);
     }
 
     fn params(&mut self, params: &[Param]) {

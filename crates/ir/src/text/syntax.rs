@@ -296,10 +296,23 @@ pub(super) struct StorageItem {
 
 #[derive(Clone, Debug)]
 pub(super) enum StorageSyntax {
-    Global { ty: TypeSyntax, mutable: bool, initial: Option<(Literal, u32)> },
+    Global { ty: TypeSyntax, mutable: bool, initial: Option<InitialSyntax> },
     Memory { pages: u32, max_pages: Option<u32> },
-    Data { offset: Option<u32>, bytes: Arc<[u8]> },
+    Data { offset: Option<OffsetSyntax>, bytes: Arc<[u8]> },
     Table { entries: Vec<Option<Path>>, max: Option<u32> },
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum InitialSyntax {
+    Const(Literal, u32),
+    Global(Path),
+    Function(Path),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum OffsetSyntax {
+    At(u32),
+    Global(Path),
 }
 
 #[derive(Clone, Debug)]

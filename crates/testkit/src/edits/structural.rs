@@ -5,10 +5,10 @@ use std::sync::Arc;
 use lmlang_ir::builder::params;
 use lmlang_ir::ops::OPS;
 use lmlang_ir::{
-    Attr, Const, Contract, ContractKind, ContractRef, Control, FuncRef, FunctionHead, Module, ModuleRef,
-    NodeContent, NodeRef, Op, Opcode, Program, Ref, RefAllocator, RefKind, Region, RegionOwner, RegionParam,
-    RegionRef, RegionRole, Scalar, Shape, Source, Storage, StorageKind, StructureError, Type, TypeDef,
-    TypeRef, VarRef, Variable, Visibility,
+    Attr, Const, Contract, ContractKind, ContractRef, Control, FuncRef, FunctionHead, Initial, Module,
+    ModuleRef, NodeContent, NodeRef, Offset, Op, Opcode, Program, Ref, RefAllocator, RefKind, Region,
+    RegionOwner, RegionParam, RegionRef, RegionRole, Scalar, Shape, Source, Storage, StorageKind,
+    StructureError, Type, TypeDef, TypeRef, VarRef, Variable, Visibility,
 };
 
 use crate::choices::Choices;
@@ -362,12 +362,21 @@ fn change_storage(
 ) -> Result<(), StructureError> {
     let there: Vec<VarRef> = program.all_storage().map(|(of, _)| of).collect();
     let entries = vec![some_function(program, choices).ok(), None];
-    let kind = match choices.below(2) {
-        0 => StorageKind::Table { entries, max: None },
-        _ => StorageKind::Global {
+    let other = choices.pick(&there).copied();
+    let kind = match (choices.below(5), other, entries[0]) {
+        (0, _, _) => StorageKind::Table { entries, max: None },
+        (1, Some(other), _) => {
+            let (offset, bytes) = (Some(Offset::Global(other)), Arc::from(&b"there"[..]));
+            StorageKind::Data { offset, bytes }
+        }
+        (at, other, function) => StorageKind::Global {
             ty: some_type(program, choices),
             mutable: true,
-            initial: Const::I32(choices.below(9) as i32),
+            initial: match (at, other, function) {
+                (2, Some(other), _) => Initial::Global(other),
+                (3, _, Some(function)) => Initial::Function(function),
+                (_, _, _) => Const::I32(choices.below(9) as i32).into(),
+            },
         },
     };
     let (name, module) = (format!("stored{}", choices.below(3)).into(), some_module(program, choices)?);

@@ -263,7 +263,7 @@ fn add_variable(program: &mut Program, refs: &mut RefAllocator, choices: &mut Ch
 
 fn add_global(program: &mut Program, refs: &mut RefAllocator, choices: &mut Choices) -> Option<()> {
     let module = program.modules().next()?.0;
-    let initial = Const::I64(choices.bits() as i64);
+    let initial = Const::I64(choices.bits() as i64).into();
     let kind = StorageKind::Global { ty: Type::I64, mutable: true, initial };
     let name = format!("global_{}", refs.watermark());
     let _: VarRef = Builder::new(program, refs).storage(module, name, kind);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use lmlang_ir::builder::{Builder, params};
 use lmlang_ir::{
-    Const, EffectBound, FuncRef, FunctionHead, ModuleRef, Program, Scalar, Shape, Signature, Storage,
-    StorageKind, Type, TypeDef, TypeRef, VarRef, Visibility,
+    Const, EffectBound, FuncRef, FunctionHead, Import, Initial, ModuleRef, Offset, Program, Scalar, Shape,
+    Signature, Storage, StorageKind, Type, TypeDef, TypeRef, VarRef, Visibility,
 };
 
 use super::Options;
@@ -287,14 +287,35 @@ fn declare_storage(
         let initial = constant(choices, &ty).or_else(|| default_constant(&ty)).unwrap_or(Const::Unit);
         let module = modules[choices.below(modules.len())];
         let mutable = choices.chance(70);
+        let initial = initial.into();
         build.storage(module, format!("global{index}"), StorageKind::Global { ty, mutable, initial });
+    }
+    // What others begin with.
+    let base = choices.chance(40).then(|| {
+        let (ty, initial) = (Type::I32, Const::I32(16 * choices.below(64) as i32).into());
+        build.add_storage(Storage {
+            name: "base".into(),
+            module: modules[0],
+            visibility: Visibility::Public,
+            exports: Vec::new(),
+            import: Some(Import { module: "host".into(), name: "base".into() }),
+            kind: StorageKind::Global { ty, mutable: false, initial },
+            doc: None,
+        })
+    });
+    if let Some(base) = base {
+        let (ty, mutable, initial) = (Type::I32, choices.chance(70), Initial::Global(base));
+        build.storage(modules[0], "based", StorageKind::Global { ty, mutable, initial });
     }
     if memory {
         let module = modules[0];
         build.storage(module, "memory", StorageKind::Memory { pages: 1, max_pages: Some(4) });
         for index in 0..choices.below(3) {
             let bytes: Arc<[u8]> = (0..choices.below(12)).map(|_| choices.number() as u8).collect();
-            let offset = choices.chance(60).then(|| 16 * choices.below(64) as u32);
+            let offset = choices.chance(60).then(|| match base {
+                Some(base) if choices.chance(50) => Offset::Global(base),
+                Some(_) | None => Offset::At(16 * choices.below(64) as u32),
+            });
             build.storage(module, format!("data{index}"), StorageKind::Data { offset, bytes });
         }
     }

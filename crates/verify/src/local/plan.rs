@@ -145,6 +145,12 @@ impl Plan<'_> {
         self.dirty.storage.extend(some.map(|(of, _)| of));
     }
 
+    /// Tables and first values that name an entity.
+    fn mark_user_storage(&mut self, of: impl Into<Ref>) {
+        let users = self.users(of).into_iter().filter_map(|user| VarRef::try_from(user).ok());
+        self.dirty.storage.extend(users);
+    }
+
     /// The nodes of a function that name an entity, with the users of their outputs and their regions.
     fn mark_mentions(&mut self, user: FuncRef, number: u64) {
         let Some(function) = self.after.function(user) else { return };
@@ -170,6 +176,7 @@ impl Plan<'_> {
             let exports = |storage: Option<&'_ Storage>| storage.map_or(Vec::new(), |of| of.exports.clone());
             self.export(exports(before), exports(after));
             self.dirty.storage.insert(of);
+            self.mark_user_storage(of);
             self.user_functions(of).into_iter().for_each(|user| self.mark_mentions(user, number));
         }
         // Whatever uses memory depends on whether there is one.
@@ -209,9 +216,7 @@ impl Plan<'_> {
         let types = |params: &[Param]| params.iter().map(|param| param.ty.clone()).collect::<Vec<_>>();
         let captureless = |head: Option<&FunctionHead>| head.map(|head| head.captures.is_empty());
         if before.is_some() && captureless(before) != captureless(after) {
-            // Tables mention functions, and are no part of the index of who mentions what. None of them mentions one
-            // that is new: that would have been an error.
-            self.mark_storage(|kind| matches!(kind, StorageKind::Table { .. }));
+            self.mark_user_storage(of);
         }
         let (Some(old), Some(new)) = (before, after) else {
             self.dirty.part(of).whole = true;

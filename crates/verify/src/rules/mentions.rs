@@ -202,7 +202,7 @@ impl Named<'_> {
     }
 }
 
-fn storage_word(kind: &StorageKind) -> &'static str {
+pub(crate) fn storage_word(kind: &StorageKind) -> &'static str {
     match kind {
         StorageKind::Global { .. } => "global",
         StorageKind::Memory { .. } => "memory",

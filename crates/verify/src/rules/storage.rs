@@ -1,10 +1,11 @@
 //! V9 and V11 for storage of the program: globals, the memory, data segments, tables.
 
-use lmlang_ir::{Const, Program, Ref, Storage, StorageKind, Type, VarRef};
+use lmlang_ir::{Const, FuncRef, Initial, Offset, Program, Ref, Storage, StorageKind, Type, VarRef};
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
 use crate::findings::Index;
+use crate::rules::mentions::storage_word;
 use crate::rules::modules;
 use crate::rules::types::{check_use, outside};
 
@@ -31,9 +32,27 @@ pub(crate) fn check(
     match &storage.kind {
         StorageKind::Global { ty, mutable: _, initial } => {
             check_use(program, storage.module, ty, &|code| outside(code, of, None), out);
-            if storage.import.is_none() && !may_start_with(ty, initial) {
-                let finding = outside(Code::GlobalInitial, of, None);
-                out.push(finding.expecting(ty.clone()).finding(initial.ty()));
+            let unfit = || outside(Code::GlobalInitial, of, None);
+            match initial {
+                Initial::Const(value) => {
+                    if storage.import.is_none() && !may_start_with(ty, value) {
+                        out.push(unfit().expecting(ty.clone()).finding(value.ty()));
+                    }
+                }
+                // What a run begins with for the host.
+                Initial::Global(named) if storage.import.is_some() => {
+                    out.push(unfit().expecting("constant").finding(Ref::from(*named)));
+                }
+                Initial::Function(named) if storage.import.is_some() => {
+                    out.push(unfit().expecting("constant").finding(Ref::from(*named)));
+                }
+                Initial::Global(global) => check_start(program, (of, storage), *global, ty, out),
+                Initial::Function(function) => {
+                    if *ty != Type::FuncRef {
+                        out.push(unfit().expecting(ty.clone()).finding(Type::FuncRef));
+                    }
+                    check_function(program, *function, &|code| outside(code, of, None), out);
+                }
             }
         }
         StorageKind::Memory { pages, max_pages } => {
@@ -46,22 +65,60 @@ pub(crate) fn check(
             if offset.is_some() && index.memories.is_empty() {
                 out.push(outside(Code::MemoryMissing, of, None));
             }
+            if let Some(Offset::Global(global)) = offset {
+                check_start(program, (of, storage), *global, &Type::I32, out);
+            }
         }
         StorageKind::Table { entries, max } => {
             limit(entries.len() as u32, max.unwrap_or(u32::MAX), out);
             for (position, entry) in entries.iter().enumerate() {
                 let Some(function) = entry else { continue };
-                let found = Ref::from(*function);
-                let finding = |code| outside(code, of, Some(position)).finding(found);
-                match program.function(*function) {
-                    None => out.push(finding(Code::UnknownFunction)),
-                    Some(function) if !function.head().captures.is_empty() => {
-                        out.push(finding(Code::CallNeedsClosure));
-                    }
-                    Some(_) => {}
-                }
+                check_function(program, *function, &|code| outside(code, of, Some(position)), out);
             }
         }
+    }
+}
+
+/// A function that a reference is made of: it exists and captures nothing.
+fn check_function(
+    program: &Program,
+    function: FuncRef,
+    finding: &dyn Fn(Code) -> Diagnostic,
+    out: &mut Vec<Diagnostic>,
+) {
+    let found = Ref::from(function);
+    match program.function(function) {
+        None => out.push(finding(Code::UnknownFunction).finding(found)),
+        Some(function) if !function.head().captures.is_empty() => {
+            out.push(finding(Code::CallNeedsClosure).finding(found));
+        }
+        Some(_) => {}
+    }
+}
+
+/// A global whose value storage begins with: it is of that type, imported, and nothing is written to it. So its value is
+/// known before all others, and there are no circles.
+fn check_start(
+    program: &Program,
+    (of, storage): (VarRef, &Storage),
+    global: VarRef,
+    ty: &Type,
+    out: &mut Vec<Diagnostic>,
+) {
+    let (finding, found) = (|code| outside(code, of, None), Ref::from(global));
+    let Some(other) = program.storage(global) else {
+        return out.push(finding(Code::UnknownStorage).finding(found));
+    };
+    if !modules::sees(program, storage.module, other.module, other.visibility) {
+        out.push(finding(Code::NotVisible).finding(found));
+    }
+    let StorageKind::Global { ty: other_ty, mutable, .. } = &other.kind else {
+        return out.push(finding(Code::WrongStorage).expecting("global").finding(storage_word(&other.kind)));
+    };
+    if *mutable || other.import.is_none() {
+        out.push(finding(Code::GlobalInitial).expecting("imported, immutable global").finding(found));
+    } else if other_ty != ty {
+        out.push(finding(Code::GlobalInitial).expecting(ty.clone()).finding(other_ty.clone()));
     }
 }
 

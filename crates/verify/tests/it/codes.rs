@@ -243,14 +243,14 @@ fn operators() -> Vec<Case_> {
     all.push(case(Code::WrongStorage, b));
 
     let (mut b, f) = start();
-    let kind = StorageKind::Global { ty: Type::I32, mutable: false, initial: Const::I32(0) };
+    let kind = StorageKind::Global { ty: Type::I32, mutable: false, initial: Const::I32(0).into() };
     let limit = b.storage("limit", kind);
     b.node(f.of, f.root, op(Opcode::GlobalSet, Attr::Variable(limit)), &[f.param(0)]);
     b.ret(f, &[f.param(0)]);
     all.push(case(Code::GlobalImmutable, b));
 
     let mut b = Build::new();
-    b.storage("g", StorageKind::Global { ty: Type::I64, mutable: false, initial: Const::I32(0) });
+    b.storage("g", StorageKind::Global { ty: Type::I64, mutable: false, initial: Const::I32(0).into() });
     all.push(case(Code::GlobalInitial, b));
 
     let (mut b, f) = start();
@@ -331,7 +331,7 @@ fn memory() -> Vec<Case_> {
     all.push(case(Code::MemoryMissing, b));
 
     let mut b = Build::new();
-    b.storage("words", StorageKind::Data { offset: Some(0), bytes: Arc::new([1]) });
+    b.storage("words", StorageKind::Data { offset: Some(Offset::At(0)), bytes: Arc::new([1]) });
     all.push(case(Code::MemoryMissing, b));
 
     let (mut b, f) = start();

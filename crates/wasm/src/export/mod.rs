@@ -7,24 +7,25 @@ mod meter;
 mod metered;
 mod scope;
 mod stack;
+mod storage;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lmlang_ir::{Const, Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
+use lmlang_ir::{Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
 use lmlang_verify::{Checked, Severity};
 use thiserror::Error;
 use wasm_encoder::{
-    CodeSection, ConstExpr, DataCountSection, DataSection, ElementSection, Elements, EntityType, ExportKind,
-    ExportSection, FunctionSection, GlobalSection, GlobalType, Ieee32, Ieee64, ImportSection,
-    IndirectNameMap, MemorySection, MemoryType, Module, NameMap, NameSection, RefType, StartSection,
-    TableSection, TableType, ValType,
+    CodeSection, DataCountSection, EntityType, ExportKind, ExportSection, FunctionSection, GlobalSection,
+    ImportSection, IndirectNameMap, MemorySection, Module, NameMap, NameSection, StartSection, TableSection,
+    ValType,
 };
 
 use brought::Bringing;
 use meter::Meter;
 use scope::Scope;
+use storage::StorageSections;
 use types::Types;
 
 pub use metered::{Counted, Metered, metered};
@@ -196,7 +197,7 @@ impl<'p> Writing<'p> {
     fn module(&mut self, checked: &'p Checked) -> Result<Vec<u8>, ExportError> {
         let program = self.program;
         let (mut imports, mut functions) = (ImportSection::new(), FunctionSection::new());
-        let (mut code, mut names) = (CodeSection::new(), Naming::default());
+        let (mut code, mut names) = (CodeSection::new(), Naming::of(program, &self.scope));
         let mut exports = ExportSection::new();
         let mut start = None;
         let scope = Rc::clone(&self.scope);
@@ -298,147 +299,6 @@ impl<'p> Writing<'p> {
         }
         self.types.index(params, types::values(&head.results))
     }
-
-    fn storage(
-        &mut self,
-        imports: &mut ImportSection,
-        exports: &mut ExportSection,
-        names: &mut Naming,
-    ) -> Result<StorageSections, ExportError> {
-        let mut made = StorageSections::default();
-        let scope = Rc::clone(&self.scope);
-        for (of, storage) in scope.storage(self.program) {
-            let import = storage.import.as_ref().filter(|_| scope.asks_host(storage));
-            let (kind, index) = match &storage.kind {
-                StorageKind::Memory { pages, max_pages } => {
-                    let ty = MemoryType {
-                        minimum: (*pages).into(),
-                        maximum: max_pages.map(u64::from),
-                        memory64: false,
-                        shared: false,
-                        page_size_log2: None,
-                    };
-                    match import {
-                        Some(import) => {
-                            imports.import(&import.module, &import.name, ty);
-                        }
-                        None => {
-                            made.memories.memory(ty);
-                        }
-                    }
-                    names.memories.push((0, storage.name.clone()));
-                    (ExportKind::Memory, 0)
-                }
-                StorageKind::Global { ty, mutable, initial } => {
-                    let index = self.indices.globals[&of];
-                    let val_type = types::value(ty);
-                    let first = match ty.on_heap() {
-                        true => self.first_value(ty, initial).map(ConstExpr::i32_const),
-                        false => constant(initial, val_type),
-                    };
-                    let ty = GlobalType { val_type, mutable: *mutable, shared: false };
-                    match import {
-                        Some(import) => {
-                            imports.import(&import.module, &import.name, ty);
-                        }
-                        None => {
-                            let first = first.ok_or_else(|| self.unsupported(of, "this first value"))?;
-                            made.globals.global(ty, &first);
-                        }
-                    }
-                    names.globals.push((index, storage.name.clone()));
-                    (ExportKind::Global, index)
-                }
-                StorageKind::Table { entries, max } => {
-                    let index = self.indices.tables[&of];
-                    let ty = TableType {
-                        element_type: RefType::FUNCREF,
-                        minimum: entries.len() as u64,
-                        maximum: max.map(u64::from),
-                        table64: false,
-                        shared: false,
-                    };
-                    match import {
-                        Some(import) => {
-                            imports.import(&import.module, &import.name, ty);
-                        }
-                        None => {
-                            made.tables.table(ty);
-                        }
-                    }
-                    names.tables.push((index, storage.name.clone()));
-                    (ExportKind::Table, index)
-                }
-                StorageKind::Data { offset, bytes } => {
-                    match offset {
-                        Some(offset) => {
-                            let offset = ConstExpr::i32_const(offset.cast_signed());
-                            made.data.active(0, &offset, bytes.iter().copied());
-                        }
-                        None => {
-                            made.data.passive(bytes.iter().copied());
-                        }
-                    }
-                    names.data.push((self.indices.data[&of], storage.name.clone()));
-                    continue;
-                }
-            };
-            if scope.is_whole() {
-                storage.exports.iter().for_each(|name| {
-                    exports.export(name, kind, index);
-                });
-            }
-        }
-        if self.guard.is_some() {
-            let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
-            made.globals.global(ty, &ConstExpr::i32_const(0));
-        }
-        if self.meter.is_some() {
-            let ty = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
-            (0..2).for_each(|_| {
-                made.globals.global(ty, &ConstExpr::i64_const(0));
-            });
-        }
-        Ok(made)
-    }
-
-    /// What is put into tables at the start, and the functions that references are taken of otherwise.
-    fn elements(&mut self) -> ElementSection {
-        let mut section = ElementSection::new();
-        let scope = Rc::clone(&self.scope);
-        for (of, storage) in scope.storage(self.program) {
-            let StorageKind::Table { entries, .. } = &storage.kind else { continue };
-            let table = Some(self.indices.tables[&of]).filter(|table| *table != 0);
-            let entries: Vec<Option<u32>> = entries
-                .iter()
-                .map(|entry| entry.and_then(|of| self.indices.functions.get(&of).copied()))
-                .collect();
-            let mut at = 0;
-            for run in entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
-                let functions: Vec<u32> = run.iter().flatten().copied().collect();
-                if !functions.is_empty() {
-                    functions.iter().for_each(|function| {
-                        self.declared.remove(function);
-                    });
-                    let offset = ConstExpr::i32_const(at);
-                    section.active(table, &offset, Elements::Functions(functions.into()));
-                }
-                at += run.len() as i32;
-            }
-        }
-        if !self.declared.is_empty() {
-            section.declared(Elements::Functions(self.declared.iter().copied().collect()));
-        }
-        section
-    }
-}
-
-#[derive(Default)]
-struct StorageSections {
-    tables: TableSection,
-    memories: MemorySection,
-    globals: GlobalSection,
-    data: DataSection,
 }
 
 /// A section that is left out when nothing is in it.
@@ -467,26 +327,10 @@ impl Section for wasm_encoder::TypeSection {
     }
 }
 
-fn constant(initial: &Const, ty: ValType) -> Option<ConstExpr> {
-    use wasm_encoder::HeapType;
-    Some(match (initial, ty) {
-        (Const::Bool(value), _) => ConstExpr::i32_const((*value).into()),
-        (Const::I8(value), _) => ConstExpr::i32_const((*value).into()),
-        (Const::I16(value), _) => ConstExpr::i32_const((*value).into()),
-        (Const::I32(value), _) => ConstExpr::i32_const(*value),
-        (Const::I64(value), _) => ConstExpr::i64_const(*value),
-        (Const::F32(bits), _) => ConstExpr::f32_const(Ieee32::new(*bits)),
-        (Const::F64(bits), _) => ConstExpr::f64_const(Ieee64::new(*bits)),
-        (Const::Unit, ValType::Ref(RefType::FUNCREF)) => ConstExpr::ref_null(HeapType::FUNC),
-        (Const::Unit, ValType::Ref(RefType::EXTERNREF)) => ConstExpr::ref_null(HeapType::EXTERN),
-        (Const::Unit, ValType::I32) => ConstExpr::i32_const(0),
-        (Const::Unit | Const::String(_) | Const::Bytes(_), _) => return None,
-    })
-}
-
 /// The labels of a module. What an import would call a thing anyway is left out.
 #[derive(Debug, Default)]
 struct Naming {
+    module: Option<Name>,
     functions: Vec<(u32, Name)>,
     locals: BTreeMap<u32, Vec<(u32, Name)>>,
     globals: Vec<(u32, Name)>,
@@ -496,6 +340,16 @@ struct Naming {
 }
 
 impl Naming {
+    /// What is all in one module is called like that.
+    fn of(program: &Program, scope: &Scope) -> Naming {
+        let mut modules = program.modules();
+        let module = match (modules.next(), modules.next()) {
+            (Some((_, only)), None) if scope.is_whole() && *only.name != *"main" => Some(only.name.clone()),
+            (_, _) => None,
+        };
+        Naming { module, ..Naming::default() }
+    }
+
     fn function(&mut self, index: u32, name: &Name, given: Option<&Name>) {
         if given != Some(name) && **name != *format!("func{index}") {
             self.functions.push((index, name.clone()));
@@ -528,8 +382,12 @@ impl Naming {
             map(&mut self.globals, "global"),
             map(&mut self.data, "data"),
         ];
-        if functions.is_none() && self.locals.is_empty() && others.iter().all(Option::is_none) {
+        let nothing = self.module.is_none() && functions.is_none() && self.locals.is_empty();
+        if nothing && others.iter().all(Option::is_none) {
             return;
+        }
+        if let Some(module) = &self.module {
+            section.module(module);
         }
         if let Some(functions) = functions {
             section.functions(&functions);

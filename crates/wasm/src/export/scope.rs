@@ -29,6 +29,11 @@ impl Scope {
     pub(super) fn alone(program: &Program, of: FuncRef) -> Scope {
         let (mut named, storage) = sorted(program.uses_of(of.into()));
         let storage = with_memory(program, &BTreeSet::from([of]), storage);
+        let globals = storage.iter().filter(|of| {
+            matches!(program.storage(**of).map(|of| &of.kind), Some(StorageKind::Global { .. }))
+        });
+        let (first, _) = sorted(globals.flat_map(|global| program.uses_of((*global).into())));
+        named.extend(first);
         named.remove(&of);
         let functions = named.iter().copied().chain([of]).collect();
         Scope::Some { functions, outside: named, storage }

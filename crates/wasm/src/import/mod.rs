@@ -6,8 +6,8 @@ mod read;
 
 use lmlang_ir::builder::Builder;
 use lmlang_ir::{
-    Const, FuncRef, FunctionHead, Import, ModuleRef, Name, Param, Program, RefAllocator, Signature, Storage,
-    StorageKind, Type, VarRef, Visibility,
+    Const, FuncRef, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program, RefAllocator,
+    Signature, Storage, StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -212,8 +212,8 @@ fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<
         let (of, initial) = &global.of;
         let ty = typed(of.content_type, global.offset)?;
         let initial = match initial {
-            Some(initial) => constant(initial, global.offset)?,
-            None => zero(&ty),
+            Some(initial) => first(initial, &indices, global.offset)?,
+            None => Const::zero(&ty).into(),
         };
         let kind = StorageKind::Global { ty: ty.clone(), mutable: of.mutable, initial };
         let made = Made { kind, import: global.import.clone(), exports: global.exports.clone() };
@@ -240,7 +240,7 @@ fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<
         let at = data.range.start;
         let offset = match &data.kind {
             DataKind::Passive => None,
-            DataKind::Active { offset_expr, .. } => Some(address(offset_expr, at)?),
+            DataKind::Active { offset_expr, .. } => Some(offset_of(offset_expr, &indices, at)?),
         };
         let made = Made {
             kind: StorageKind::Data { offset, bytes: data.data.into() },
@@ -324,31 +324,31 @@ fn item(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Option<FuncRef
     }
 }
 
-fn constant(of: &ConstExpr<'_>, at: u64) -> Result<Const, ImportError> {
+fn first(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Initial, ImportError> {
     Ok(match single(of, at)? {
-        Operator::I32Const { value } => Const::I32(value),
-        Operator::I64Const { value } => Const::I64(value),
-        Operator::F32Const { value } => Const::F32(value.bits()),
-        Operator::F64Const { value } => Const::F64(value.bits()),
-        Operator::RefNull { .. } => Const::Unit,
+        Operator::I32Const { value } => Const::I32(value).into(),
+        Operator::I64Const { value } => Const::I64(value).into(),
+        Operator::F32Const { value } => Const::F32(value.bits()).into(),
+        Operator::F64Const { value } => Const::F64(value.bits()).into(),
+        Operator::RefNull { .. } => Const::Unit.into(),
+        Operator::GlobalGet { global_index } => Initial::Global(indices.global(global_index).0),
+        Operator::RefFunc { function_index } => Initial::Function(indices.function(function_index).0),
         other => return Err(ImportError::unsupported(format!("the first value {other:?}"), at)),
     })
+}
+
+fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, ImportError> {
+    match single(of, at)? {
+        Operator::I32Const { value } => Ok(Offset::At(value.cast_unsigned())),
+        Operator::GlobalGet { global_index } => Ok(Offset::Global(indices.global(global_index).0)),
+        other => Err(ImportError::unsupported(format!("the offset {other:?}"), at)),
+    }
 }
 
 fn address(of: &ConstExpr<'_>, at: u64) -> Result<u32, ImportError> {
     match single(of, at)? {
         Operator::I32Const { value } => Ok(value.cast_unsigned()),
         other => Err(ImportError::unsupported(format!("the offset {other:?}"), at)),
-    }
-}
-
-fn zero(of: &Type) -> Const {
-    match *of {
-        Type::I32 => Const::I32(0),
-        Type::I64 => Const::I64(0),
-        Type::F32 => Const::F32(0),
-        Type::F64 => Const::F64(0),
-        _ => Const::Unit,
     }
 }
 

@@ -1,8 +1,11 @@
 //! What is no module, and what programs do not have.
 
+use std::num::NonZeroUsize;
+
 use lmlang_ir::text::{Detail, print_program};
 use lmlang_ir::{Program, RefAllocator};
-use lmlang_wasm::{ImportError, binary, import};
+use lmlang_verify::Checked;
+use lmlang_wasm::{ExportOptions, ImportError, binary, export, import};
 
 fn read(text: &str) -> Result<Program, ImportError> {
     import(&binary(text)?, &mut RefAllocator::starting_at(1))
@@ -36,6 +39,36 @@ fn what_is_no_module_is_refused_with_the_place() {
 }
 
 #[test]
+fn globals_and_data_begin_with_what_the_host_gives() {
+    let text = "(module $m
+        (import \"host\" \"base\" (global $base i32))
+        (memory $words 1)
+        (global $top (mut i32) (global.get $base))
+        (global $next funcref (ref.func $f))
+        (global $none externref (ref.null extern))
+        (data $here (global.get $base) \"ab\")
+        (func $f))";
+    let expected = "pub module m
+
+pub memory words 1
+pub import \"host\" \"base\" global base: i32 = 0
+pub global mut top: i32 = global.get base
+pub global next: funcref = func.ref f
+pub global none: externref = unit
+pub data here at global.get base b\"ab\"
+
+func f () -> () {
+  return#n17
+}
+";
+    assert_eq!(shown(text), expected);
+    let program = read(text).unwrap();
+    let module = export(&Checked::full(program.clone(), NonZeroUsize::MIN), ExportOptions::default());
+    let again = import(&module.unwrap(), &mut RefAllocator::starting_at(1)).unwrap();
+    assert_eq!(print_program(&again, Detail::Full), print_program(&program, Detail::Full));
+}
+
+#[test]
 fn what_programs_do_not_have_is_unsupported() {
     let unsupported = |text: &str, what: &str| match read(text).unwrap_err() {
         ImportError::Unsupported { what: found, offset } => {
@@ -45,10 +78,6 @@ fn what_programs_do_not_have_is_unsupported() {
     };
     unsupported("(module (table 1 externref))", "a table of other references than functions");
     unsupported("(module (func) (elem func 0))", "a passive element segment");
-    unsupported(
-        "(module (import \"m\" \"g\" (global i32)) (memory 1) (data (global.get 0) \"\"))",
-        "the offset",
-    );
     unsupported(
         "(module (table 1 funcref) (func) (elem (i32.const 1) 0))",
         "an element segment that does not fit",

@@ -1,12 +1,12 @@
 //! How a call ends: of a function here, and of what is exported by a module in wasmi.
 
 use lmlang_interp::{Cache, Control, Fault, Options, Outcome, run};
-use lmlang_ir::{Const, FuncRef, Program, Trap, Type, Value};
+use lmlang_ir::{Const, FuncRef, Initial, Program, StorageKind, Trap, Type, Value};
 use lmlang_verify::Checked;
 use lmlang_wasm::values::{self, Heap};
 use wasmi::{
-    Caller, Config, Engine, Extern, F32, F64, Instance, Linker, Memory, Module, Store, TrapCode, TypedFunc,
-    Val, ValType,
+    Caller, Config, Engine, Extern, F32, F64, Global, Instance, Linker, Memory, Module, Mutability, Store,
+    TrapCode, TypedFunc, Val, ValType,
 };
 
 /// How a call ends, where both have to agree.
@@ -96,7 +96,7 @@ pub(super) fn argument(value: &Value) -> Option<Val> {
 /// A module that runs in wasmi.
 pub(super) fn instance(module: &[u8]) -> Result<(Store<World>, Module, Instance), wasmi::Error> {
     let module = translated(module)?;
-    let (store, instance) = started(&module)?;
+    let (store, instance) = started(&module, None)?;
     Ok((store, module, instance))
 }
 
@@ -107,11 +107,22 @@ pub(super) fn translated(module: &[u8]) -> Result<Module, wasmi::Error> {
     Module::new(&Engine::new(&config), module)
 }
 
-fn started(module: &Module) -> Result<(Store<World>, Instance), wasmi::Error> {
+/// An instance. Of a program, imported globals have the values that they have here.
+fn started(module: &Module, program: Option<&Program>) -> Result<(Store<World>, Instance), wasmi::Error> {
     let mut store = Store::new(module.engine(), World::default());
     let mut linker = Linker::new(module.engine());
     linker.func_wrap("wasi_snapshot_preview1", "fd_write", World::write)?;
     linker.func_wrap("wasi_snapshot_preview1", "fd_read", World::read)?;
+    for (_, storage) in program.into_iter().flat_map(Program::all_storage) {
+        if let (Some(import), StorageKind::Global { ty, initial: Initial::Const(value), .. }) =
+            (&storage.import, &storage.kind)
+            && let Some(value) = argument(&Value::Const(value.clone()))
+        {
+            assert!(!ty.on_heap(), "no host has such values");
+            let global = Global::new(&mut store, value, Mutability::Const);
+            linker.define(&import.module, &import.name, global)?;
+        }
+    }
     let instance = linker.instantiate_and_start(&mut store, module)?;
     Ok((store, instance))
 }
@@ -219,7 +230,7 @@ pub(super) fn there_values(
     arguments: &[Value],
     input: &str,
 ) -> Option<(Result<Vec<Value>, Ending>, String)> {
-    let (mut store, instance) = started(module).unwrap();
+    let (mut store, instance) = started(module, Some(program)).unwrap();
     store.data_mut().input = input.into();
     let ending = call(program, &mut store, &instance, function, arguments)?;
     Some((ending, String::from_utf8(std::mem::take(&mut store.data_mut().output)).unwrap()))
@@ -281,7 +292,7 @@ pub(super) fn lost(
     function: FuncRef,
     arguments: &[Value],
 ) -> Option<u32> {
-    let (mut store, instance) = started(module).unwrap();
+    let (mut store, instance) = started(module, Some(program)).unwrap();
     let room = instance.get_typed_func::<(u32, u32, u32), u32>(&store, "lm_new").ok()?;
     // Room of a size that nobody else asks for is new: it begins where the heap ends.
     let (first, second) = (1 << 22, 1 << 23);

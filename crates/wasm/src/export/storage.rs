@@ -1,0 +1,196 @@
+//! Globals, memories, tables and segments.
+
+use std::rc::Rc;
+
+use lmlang_ir::{Const, Initial, Offset, StorageKind};
+use wasm_encoder::{
+    ConstExpr, DataSection, ElementSection, Elements, ExportKind, ExportSection, GlobalSection, GlobalType,
+    Ieee32, Ieee64, ImportSection, MemorySection, MemoryType, RefType, TableSection, TableType, ValType,
+};
+
+use super::{ExportError, Naming, Writing, types};
+
+#[derive(Default)]
+pub(super) struct StorageSections {
+    pub(super) tables: TableSection,
+    pub(super) memories: MemorySection,
+    pub(super) globals: GlobalSection,
+    pub(super) data: DataSection,
+}
+
+impl Writing<'_> {
+    /// What the program stores things in.
+    pub(super) fn storage(
+        &mut self,
+        imports: &mut ImportSection,
+        exports: &mut ExportSection,
+        names: &mut Naming,
+    ) -> Result<StorageSections, ExportError> {
+        let mut made = StorageSections::default();
+        let scope = Rc::clone(&self.scope);
+        for (of, storage) in scope.storage(self.program) {
+            let import = storage.import.as_ref().filter(|_| scope.asks_host(storage));
+            let (kind, index) = match &storage.kind {
+                StorageKind::Memory { pages, max_pages } => {
+                    let ty = MemoryType {
+                        minimum: (*pages).into(),
+                        maximum: max_pages.map(u64::from),
+                        memory64: false,
+                        shared: false,
+                        page_size_log2: None,
+                    };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            made.memories.memory(ty);
+                        }
+                    }
+                    names.memories.push((0, storage.name.clone()));
+                    (ExportKind::Memory, 0)
+                }
+                StorageKind::Global { ty, mutable, initial } => {
+                    let index = self.indices.globals[&of];
+                    let val_type = types::value(ty);
+                    let first = match initial {
+                        Initial::Const(value) if ty.on_heap() => {
+                            self.first_value(ty, value).map(ConstExpr::i32_const)
+                        }
+                        _ => self.first(initial, val_type),
+                    };
+                    let ty = GlobalType { val_type, mutable: *mutable, shared: false };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            let first = first.ok_or_else(|| self.unsupported(of, "this first value"))?;
+                            made.globals.global(ty, &first);
+                        }
+                    }
+                    names.globals.push((index, storage.name.clone()));
+                    (ExportKind::Global, index)
+                }
+                StorageKind::Table { entries, max } => {
+                    let index = self.indices.tables[&of];
+                    let ty = TableType {
+                        element_type: RefType::FUNCREF,
+                        minimum: entries.len() as u64,
+                        maximum: max.map(u64::from),
+                        table64: false,
+                        shared: false,
+                    };
+                    match import {
+                        Some(import) => {
+                            imports.import(&import.module, &import.name, ty);
+                        }
+                        None => {
+                            made.tables.table(ty);
+                        }
+                    }
+                    names.tables.push((index, storage.name.clone()));
+                    (ExportKind::Table, index)
+                }
+                StorageKind::Data { offset, bytes } => {
+                    match offset {
+                        Some(offset) => {
+                            let offset = match offset {
+                                Offset::At(address) => ConstExpr::i32_const(address.cast_signed()),
+                                Offset::Global(global) => {
+                                    let value = self.first(&Initial::Global(*global), ValType::I32);
+                                    value.ok_or_else(|| self.unsupported(of, "this offset"))?
+                                }
+                            };
+                            made.data.active(0, &offset, bytes.iter().copied());
+                        }
+                        None => {
+                            made.data.passive(bytes.iter().copied());
+                        }
+                    }
+                    names.data.push((self.indices.data[&of], storage.name.clone()));
+                    continue;
+                }
+            };
+            if scope.is_whole() {
+                storage.exports.iter().for_each(|name| {
+                    exports.export(name, kind, index);
+                });
+            }
+        }
+        if self.guard.is_some() {
+            let ty = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
+            made.globals.global(ty, &ConstExpr::i32_const(0));
+        }
+        if self.meter.is_some() {
+            let ty = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
+            (0..2).for_each(|_| {
+                made.globals.global(ty, &ConstExpr::i64_const(0));
+            });
+        }
+        Ok(made)
+    }
+
+    /// What a global begins with; nothing for a value that modules do not have.
+    fn first(&self, initial: &Initial, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
+        match initial {
+            Initial::Const(value) => constant(value, ty),
+            Initial::Global(global) if self.scope.is_whole() => {
+                Some(ConstExpr::global_get(self.indices.globals[global]))
+            }
+            // What is written in part has globals of its own, whose values are known.
+            Initial::Global(global) => match &self.program.storage(*global)?.kind {
+                StorageKind::Global { initial, .. } => self.first(initial, ty),
+                _ => None,
+            },
+            Initial::Function(function) => Some(ConstExpr::ref_func(*self.indices.functions.get(function)?)),
+        }
+    }
+
+    /// What is put into tables at the start, and the functions that references are taken of otherwise.
+    pub(super) fn elements(&mut self) -> ElementSection {
+        let mut section = ElementSection::new();
+        let scope = Rc::clone(&self.scope);
+        for (of, storage) in scope.storage(self.program) {
+            let StorageKind::Table { entries, .. } = &storage.kind else { continue };
+            let table = Some(self.indices.tables[&of]).filter(|table| *table != 0);
+            let entries: Vec<Option<u32>> = entries
+                .iter()
+                .map(|entry| entry.and_then(|of| self.indices.functions.get(&of).copied()))
+                .collect();
+            let mut at = 0;
+            for run in entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
+                let functions: Vec<u32> = run.iter().flatten().copied().collect();
+                if !functions.is_empty() {
+                    functions.iter().for_each(|function| {
+                        self.declared.remove(function);
+                    });
+                    let offset = ConstExpr::i32_const(at);
+                    section.active(table, &offset, Elements::Functions(functions.into()));
+                }
+                at += run.len() as i32;
+            }
+        }
+        if !self.declared.is_empty() {
+            section.declared(Elements::Functions(self.declared.iter().copied().collect()));
+        }
+        section
+    }
+}
+
+fn constant(initial: &Const, ty: ValType) -> Option<ConstExpr> {
+    use wasm_encoder::HeapType;
+    Some(match (initial, ty) {
+        (Const::Bool(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I8(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I16(value), _) => ConstExpr::i32_const((*value).into()),
+        (Const::I32(value), _) => ConstExpr::i32_const(*value),
+        (Const::I64(value), _) => ConstExpr::i64_const(*value),
+        (Const::F32(bits), _) => ConstExpr::f32_const(Ieee32::new(*bits)),
+        (Const::F64(bits), _) => ConstExpr::f64_const(Ieee64::new(*bits)),
+        (Const::Unit, ValType::Ref(RefType::FUNCREF)) => ConstExpr::ref_null(HeapType::FUNC),
+        (Const::Unit, ValType::Ref(RefType::EXTERNREF)) => ConstExpr::ref_null(HeapType::EXTERN),
+        (Const::Unit, ValType::I32) => ConstExpr::i32_const(0),
+        (Const::Unit | Const::String(_) | Const::Bytes(_), _) => return None,
+    })
+}
