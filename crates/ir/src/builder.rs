@@ -24,7 +24,7 @@ use std::sync::Arc;
 use crate::change::{FunctionMut, StructureError};
 use crate::entities::{
     Contract, ContractKind, Field, FunctionHead, Module, Name, Param, Region, RegionOwner, RegionParam,
-    RegionRole, Shape, Storage, StorageKind, TypeDef, Variable, VariantDef, Visibility,
+    RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
 };
 use crate::function::Body;
 use crate::node::{NodeContent, Source};
@@ -33,6 +33,7 @@ use crate::program::Program;
 use crate::refs::{
     ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, RefAllocator, RegionRef, TypeRef, VarRef,
 };
+use crate::storage::{Storage, StorageKind};
 use crate::types::{Const, Scalar, Type};
 
 const FRESH: &str = "a ref from the allocator of the program is fresh, and 48 bits of them do not run out";

@@ -10,11 +10,12 @@ use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
-use crate::entities::{FunctionHead, Module, Name, Storage, TypeDef};
+use crate::entities::{FunctionHead, Module, Name, TypeDef};
 use crate::function::{Body, Function};
 use crate::ops::{AttrKind, Op};
 use crate::program::{Home, Index, Program};
 use crate::refs::{FuncRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
+use crate::storage::Storage;
 use crate::types::Type;
 
 /// A change that would break the structure.

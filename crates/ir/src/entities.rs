@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::hash::{Content, Hasher};
-use crate::node::{hash_const, hash_type, hash_types};
-use crate::refs::{ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RegionRef, VarRef};
-use crate::types::{Const, Type};
+use crate::node::{hash_type, hash_types};
+use crate::refs::{ContractRef, MemberRef, ModuleRef, NodeRef, RegionRef};
+use crate::types::Type;
 
 /// A label: any text; names that are no identifier print in quotes.
 pub type Name = Arc<str>;
@@ -346,130 +346,6 @@ pub struct Contract {
     pub doc: Option<Arc<str>>,
 }
 
-/// Storage of the whole program: its refs have the letter `v`, as the variables of functions do.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Storage {
-    /// Its name within the module.
-    pub name: Name,
-    /// The module that it stands in.
-    pub module: ModuleRef,
-    /// Who may use it.
-    pub visibility: Visibility,
-    /// The names under which an exported module offers it.
-    pub exports: Vec<Name>,
-    /// Where it comes from, if the host provides it.
-    pub import: Option<Import>,
-    /// What it is.
-    pub kind: StorageKind,
-    /// What someone wrote about it.
-    pub doc: Option<Arc<str>>,
-}
-
-/// What a global begins with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Initial {
-    /// A constant.
-    Const(Const),
-    /// The value of an imported global that nothing is written to.
-    Global(VarRef),
-    /// A reference to a function.
-    Function(FuncRef),
-}
-
-impl From<Const> for Initial {
-    fn from(value: Const) -> Initial {
-        Initial::Const(value)
-    }
-}
-
-/// An address in linear memory that is known at the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offset {
-    /// A constant.
-    At(u32),
-    /// The value of an imported global that nothing is written to.
-    Global(VarRef),
-}
-
-/// What a piece of storage is.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StorageKind {
-    /// A cell.
-    Global {
-        /// The type of its value.
-        ty: Type,
-        /// Tells whether it may be written.
-        mutable: bool,
-        /// The value at the start.
-        initial: Initial,
-    },
-    /// The linear memory; at most one in a program.
-    Memory {
-        /// Pages of 64 KiB at the start.
-        pages: u32,
-        /// Pages that it may grow to.
-        max_pages: Option<u32>,
-    },
-    /// Bytes that go into memory.
-    Data {
-        /// Where they are put at the start; `None`: only by `memory.init`.
-        offset: Option<Offset>,
-        /// The bytes.
-        bytes: Arc<[u8]>,
-    },
-    /// A table of functions.
-    Table {
-        /// Entries at the start; those without a function are empty.
-        entries: Vec<Option<FuncRef>>,
-        /// Entries that it may grow to.
-        max: Option<u32>,
-    },
-}
-
-impl StorageKind {
-    /// Calls `visit` with each function, type and global that the record names, once for each time.
-    pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {
-        match self {
-            StorageKind::Global { ty, initial, .. } => {
-                ty.each_named(&mut |named| visit(named.into()));
-                match initial {
-                    Initial::Const(_) => {}
-                    Initial::Global(global) => visit((*global).into()),
-                    Initial::Function(function) => visit((*function).into()),
-                }
-            }
-            StorageKind::Data { offset: Some(Offset::Global(global)), .. } => visit((*global).into()),
-            StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit((*of).into())),
-            StorageKind::Memory { .. } | StorageKind::Data { .. } => {}
-        }
-    }
-
-    /// Leaves out a function or global that the record names: a reference to it is null, a value begins with zero, an
-    /// entry is empty, and bytes are put nowhere at the start.
-    pub fn leave_out(&mut self, gone: Ref) {
-        match self {
-            StorageKind::Global { ty, initial, .. } => {
-                let names = match initial {
-                    Initial::Const(_) => false,
-                    Initial::Global(global) => gone == (*global).into(),
-                    Initial::Function(function) => gone == (*function).into(),
-                };
-                if names {
-                    *initial = Const::zero(ty).into();
-                }
-            }
-            StorageKind::Data { offset, .. } => {
-                offset.take_if(|offset| matches!(offset, Offset::Global(of) if gone == (*of).into()));
-            }
-            StorageKind::Table { entries, .. } => {
-                let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| gone == of.into()));
-                named.for_each(|entry| *entry = None);
-            }
-            StorageKind::Memory { .. } => {}
-        }
-    }
-}
-
 impl Content for Module {
     fn hash_into(&self, hasher: &mut Hasher) {
         hasher
@@ -518,14 +394,14 @@ fn hash_params(params: &[Param], hasher: &mut Hasher) {
     }
 }
 
-fn hash_names(names: &[Name], hasher: &mut Hasher) {
+pub(crate) fn hash_names(names: &[Name], hasher: &mut Hasher) {
     hasher.number(names.len() as u64);
     names.iter().for_each(|name| {
         hasher.text(name);
     });
 }
 
-fn hash_import(import: Option<&Import>, hasher: &mut Hasher) {
+pub(crate) fn hash_import(import: Option<&Import>, hasher: &mut Hasher) {
     hasher.optional(import.map(|i| &*i.module)).optional(import.map(|i| &*i.name));
 }
 
@@ -588,59 +464,5 @@ impl Content for Contract {
             .text(&self.message)
             .number(self.region.number())
             .optional(self.doc.as_deref());
-    }
-}
-
-impl Content for Storage {
-    fn hash_into(&self, hasher: &mut Hasher) {
-        hasher
-            .text(&self.name)
-            .number(self.module.number())
-            .number(u64::from(self.visibility == Visibility::Public));
-        hash_names(&self.exports, hasher);
-        hasher.optional(self.doc.as_deref());
-        hash_import(self.import.as_ref(), hasher);
-        self.kind.hash_into(hasher);
-    }
-}
-
-impl Content for StorageKind {
-    fn hash_into(&self, hasher: &mut Hasher) {
-        match self {
-            StorageKind::Global { ty, mutable, initial } => {
-                let (kind, of) = match initial {
-                    Initial::Const(value) => {
-                        hasher.number(0).number(u64::from(*mutable));
-                        hash_type(ty, hasher);
-                        return hash_const(value, hasher);
-                    }
-                    Initial::Global(global) => (4, global.number()),
-                    Initial::Function(function) => (5, function.number()),
-                };
-                hasher.number(kind).number(u64::from(*mutable));
-                hash_type(ty, hasher);
-                hasher.number(of);
-            }
-            StorageKind::Memory { pages, max_pages } => {
-                hasher
-                    .number(1)
-                    .number(u64::from(*pages))
-                    .number(max_pages.map_or(0, |max| u64::from(max) + 1));
-            }
-            StorageKind::Data { offset, bytes } => {
-                match offset {
-                    None => hasher.number(2).number(0),
-                    Some(Offset::At(address)) => hasher.number(2).number(u64::from(*address) + 1),
-                    Some(Offset::Global(global)) => hasher.number(6).number(global.number()),
-                };
-                hasher.number(bytes.len() as u64).bytes(bytes);
-            }
-            StorageKind::Table { entries, max } => {
-                hasher.number(3).number(max.map_or(0, |max| u64::from(max) + 1)).number(entries.len() as u64);
-                for entry in entries {
-                    hasher.number(entry.map_or(0, |function| function.number()));
-                }
-            }
-        }
     }
 }

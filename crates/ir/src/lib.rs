@@ -20,6 +20,7 @@ pub mod order;
 mod page;
 pub mod program;
 pub mod refs;
+mod storage;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -30,9 +31,8 @@ pub mod value;
 
 pub use change::{FunctionMut, StructureError};
 pub use entities::{
-    Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Initial, Module, Name, Offset, Param,
-    Region, RegionOwner, RegionParam, RegionRole, Shape, Storage, StorageKind, TypeDef, Variable, VariantDef,
-    Visibility,
+    Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Module, Name, Param, Region,
+    RegionOwner, RegionParam, RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
 };
 pub use function::{Body, Counts, Function};
 pub use hash::Hash;
@@ -44,5 +44,6 @@ pub use refs::{
     ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef,
     VarRef,
 };
+pub use storage::{Initial, Offset, Storage, StorageKind};
 pub use types::{Const, Scalar, Signature, Type, Variant};
 pub use value::Value;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
-use crate::entities::{Module, Name, Storage, TypeDef};
+use crate::entities::{Module, Name, TypeDef};
 use crate::function::{Counts, Function};
 use crate::hash::{Hash, Hasher};
 use crate::refs::{
     ContractRef, FuncRef, MAX_NUMBER, MemberRef, ModuleRef, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef,
 };
+use crate::storage::Storage;
 use crate::trie::{Change, Trie};
 
 /// A program at one revision. A clone copies a few pointers, so holding an old revision is cheap and readers never

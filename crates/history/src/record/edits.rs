@@ -9,10 +9,10 @@ use lmlang_ir::{
 use serde::{Deserialize, Serialize};
 
 use super::entities::{
-    ContentForm, ContractForm, FunctionForm, HeadForm, ModuleForm, RegionForm, StorageForm, TypeForm,
-    VariableForm,
+    ContentForm, ContractForm, FunctionForm, HeadForm, ModuleForm, RegionForm, TypeForm, VariableForm,
 };
 use super::shown::Shown;
+use super::storage::StorageForm;
 use super::{EDITS_VERSION, RecordError};
 use crate::edit::{Edit, FunctionEdit};
 

@@ -5,23 +5,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lmlang_ir::types::Const;
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
-    Initial, MemberRef, Module, ModuleRef, Name, NodeContent, NodeRef, Offset, Op, Param, Program, Region,
-    RegionOwner, RegionParam, RegionRef, RegionRole, Shape, Source, Storage, StorageKind, StructureError,
-    Type, TypeDef, VarRef, Variable, VariantDef, Visibility,
+    MemberRef, Module, ModuleRef, Name, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner,
+    RegionParam, RegionRef, RegionRole, Shape, Source, StructureError, Type, TypeDef, VarRef, Variable,
+    VariantDef, Visibility,
 };
 use serde::{Deserialize, Serialize};
 
 use super::shown::Shown;
 
-type Text = Option<Arc<str>>;
+pub(super) type Text = Option<Arc<str>>;
 
 /// Names under which something is exported: one stands without a list.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Exports {
+pub(super) enum Exports {
     #[default]
     None,
     One(Name),
@@ -29,7 +28,7 @@ enum Exports {
 }
 
 impl Exports {
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         matches!(self, Exports::None)
     }
 }
@@ -54,11 +53,11 @@ impl From<Exports> for Vec<Name> {
     }
 }
 
-fn is_false(value: &bool) -> bool {
+pub(super) fn is_false(value: &bool) -> bool {
     !value
 }
 
-fn visibility(public: bool) -> Visibility {
+pub(super) fn visibility(public: bool) -> Visibility {
     if public { Visibility::Public } else { Visibility::Private }
 }
 
@@ -171,172 +170,6 @@ impl MemberForm {
     fn variant(of: &VariantDef) -> MemberForm {
         let VariantDef { member, name, payload, doc } = of.clone();
         MemberForm { d: Shown(member), name, ty: payload.map(Shown), doc }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum StorageKindForm {
-    Global {
-        #[serde(rename = "type")]
-        ty: Shown<Type>,
-        #[serde(default, skip_serializing_if = "is_false")]
-        mutable: bool,
-        initial: InitialForm,
-    },
-    Memory {
-        pages: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max: Option<u32>,
-    },
-    Data {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        offset: Option<OffsetForm>,
-        bytes: Shown<Const>,
-    },
-    Table {
-        entries: Vec<Option<Shown<FuncRef>>>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max: Option<u32>,
-    },
-}
-
-/// A constant as its text, anything else by what it is.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum InitialForm {
-    Const(Shown<Const>),
-    Named(NamedForm),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum NamedForm {
-    Global(Shown<VarRef>),
-    Function(Shown<FuncRef>),
-}
-
-impl From<&Initial> for InitialForm {
-    fn from(of: &Initial) -> InitialForm {
-        match of {
-            Initial::Const(value) => InitialForm::Const(Shown(value.clone())),
-            Initial::Global(global) => InitialForm::Named(NamedForm::Global(Shown(*global))),
-            Initial::Function(function) => InitialForm::Named(NamedForm::Function(Shown(*function))),
-        }
-    }
-}
-
-impl From<InitialForm> for Initial {
-    fn from(of: InitialForm) -> Initial {
-        match of {
-            InitialForm::Const(value) => Initial::Const(value.0),
-            InitialForm::Named(NamedForm::Global(global)) => Initial::Global(global.0),
-            InitialForm::Named(NamedForm::Function(function)) => Initial::Function(function.0),
-        }
-    }
-}
-
-/// An address as a number, that of a global by its ref.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum OffsetForm {
-    At(u32),
-    Global(Shown<VarRef>),
-}
-
-impl From<Offset> for OffsetForm {
-    fn from(of: Offset) -> OffsetForm {
-        match of {
-            Offset::At(address) => OffsetForm::At(address),
-            Offset::Global(global) => OffsetForm::Global(Shown(global)),
-        }
-    }
-}
-
-impl From<OffsetForm> for Offset {
-    fn from(of: OffsetForm) -> Offset {
-        match of {
-            OffsetForm::At(address) => Offset::At(address),
-            OffsetForm::Global(global) => Offset::Global(global.0),
-        }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StorageForm {
-    name: Name,
-    m: Shown<ModuleRef>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    public: bool,
-    #[serde(default, skip_serializing_if = "Exports::is_empty")]
-    export: Exports,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    import: Option<(Name, Name)>,
-    kind: StorageKindForm,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    doc: Text,
-}
-
-impl From<&Storage> for StorageForm {
-    fn from(of: &Storage) -> StorageForm {
-        let kind = match &of.kind {
-            StorageKind::Global { ty, mutable, initial } => {
-                StorageKindForm::Global { ty: Shown(ty.clone()), mutable: *mutable, initial: initial.into() }
-            }
-            StorageKind::Memory { pages, max_pages } => {
-                StorageKindForm::Memory { pages: *pages, max: *max_pages }
-            }
-            StorageKind::Data { offset, bytes } => StorageKindForm::Data {
-                offset: offset.map(OffsetForm::from),
-                bytes: Shown(Const::Bytes(bytes.clone())),
-            },
-            StorageKind::Table { entries, max } => StorageKindForm::Table {
-                entries: entries.iter().map(|entry| entry.map(Shown)).collect(),
-                max: *max,
-            },
-        };
-        StorageForm {
-            name: of.name.clone(),
-            m: Shown(of.module),
-            public: of.visibility == Visibility::Public,
-            export: of.exports.as_slice().into(),
-            import: of.import.clone().map(|import| (import.module, import.name)),
-            kind,
-            doc: of.doc.clone(),
-        }
-    }
-}
-
-impl From<StorageForm> for Storage {
-    fn from(of: StorageForm) -> Storage {
-        let StorageForm { name, m, public, export, import, kind, doc } = of;
-        let kind = match kind {
-            StorageKindForm::Global { ty, mutable, initial } => {
-                StorageKind::Global { ty: ty.0, mutable, initial: initial.into() }
-            }
-            StorageKindForm::Memory { pages, max } => StorageKind::Memory { pages, max_pages: max },
-            StorageKindForm::Data { offset, bytes } => StorageKind::Data {
-                offset: offset.map(Offset::from),
-                bytes: match bytes.0 {
-                    Const::Bytes(bytes) => bytes,
-                    _ => Arc::from([]),
-                },
-            },
-            StorageKindForm::Table { entries, max } => StorageKind::Table {
-                entries: entries.into_iter().map(|entry| entry.map(|entry| entry.0)).collect(),
-                max,
-            },
-        };
-        Storage {
-            name,
-            module: m.0,
-            visibility: visibility(public),
-            exports: export.into(),
-            import: import.map(|(module, name)| Import { module, name }),
-            kind,
-            doc,
-        }
     }
 }
 

@@ -8,6 +8,7 @@ mod edits;
 mod entities;
 mod glance;
 mod shown;
+mod storage;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::entities::{ContractKind, EffectBound, RegionOwner, Shape, StorageKind};
+use crate::entities::{ContractKind, EffectBound, RegionOwner, Shape};
 use crate::function::{Body, Function};
 use crate::graph::calls::{Mentions, components_from};
 use crate::hash::{Content, Hash, Hasher};
@@ -10,6 +10,7 @@ use crate::node::{Node, hash_code, hash_types};
 use crate::ops::Op;
 use crate::program::{Place, Program};
 use crate::refs::{FuncRef, Ref, RegionRef};
+use crate::storage::StorageKind;
 use crate::types::Type;
 
 /// The hash of a function with everything that it reaches: other functions, types, storage, tables with their entries.

@@ -2,13 +2,14 @@ use petgraph::Direction as Way;
 use petgraph::visit::{Bfs, Walker};
 
 use crate::builder::{Builder, params, region_param};
-use crate::entities::{ContractKind, FunctionHead, StorageKind};
+use crate::entities::{ContractKind, FunctionHead};
 use crate::graph::edges::{control_in, control_out, data_in, data_out, edge, edges_from};
 use crate::graph::*;
 use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Exit, Opcode};
 use crate::program::Program;
 use crate::refs::{FuncRef, NodeRef, Ref, RefAllocator};
+use crate::storage::StorageKind;
 use crate::text::parse_program;
 use crate::types::{Scalar, Type};
 

@@ -306,10 +306,10 @@ impl Scope<'_> {
             return Some(self.function.body().variable(*variable)?.ty.clone());
         }
         match &self.program.storage(*variable)?.kind {
-            crate::entities::StorageKind::Global { ty, .. } => Some(ty.clone()),
-            crate::entities::StorageKind::Memory { .. }
-            | crate::entities::StorageKind::Data { .. }
-            | crate::entities::StorageKind::Table { .. } => None,
+            crate::storage::StorageKind::Global { ty, .. } => Some(ty.clone()),
+            crate::storage::StorageKind::Memory { .. }
+            | crate::storage::StorageKind::Data { .. }
+            | crate::storage::StorageKind::Table { .. } => None,
         }
     }
 

@@ -7,12 +7,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::entities::{
-    Field, FunctionHead, Import, Initial, Module, Name, Offset, Param, Shape, Storage, StorageKind, TypeDef,
-    VariantDef, Visibility,
+    Field, FunctionHead, Import, Module, Name, Param, Shape, TypeDef, VariantDef, Visibility,
 };
 use crate::ops::AttrKind;
 use crate::program::Program;
 use crate::refs::{FuncRef, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
+use crate::storage::{Initial, Offset, Storage, StorageKind};
 use crate::text::cursor::Parser;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
 use crate::text::literal::{Literal, Unfit};

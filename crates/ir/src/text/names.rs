@@ -1,9 +1,9 @@
 //! Names of entities of a program, seen from a module.
 
-use crate::entities::StorageKind;
 use crate::ops::AttrKind;
 use crate::program::{Place, Program};
 use crate::refs::{FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
+use crate::storage::StorageKind;
 use crate::text::error::{Mistake, code, in_scope};
 use crate::text::likely;
 use crate::text::literal::put;

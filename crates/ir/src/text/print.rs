@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::entities::{
-    Contract, EffectBound, Import, Initial, Name, Offset, Param, Shape, Storage, StorageKind, TypeDef,
-    Visibility,
-};
+use crate::entities::{Contract, EffectBound, Import, Name, Param, Shape, TypeDef, Visibility};
 use crate::function::Function;
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, TypeRef, VarRef};
+use crate::storage::{Initial, Offset, Storage, StorageKind};
 use crate::text::literal::{FloatStyle, put, write_bytes, write_const, write_text};
 use crate::text::lower_regions::default_contract_params;
 use crate::text::names::{ProgramNames, Wanted};

@@ -140,7 +140,7 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
         || [&original, &written].map(|module| lmlang_wasm::print(module).unwrap_or_else(|error| error));
     let (before, after) = (behaviour(&original), behaviour(&written));
     prop_assert!(before == after, "{before:#?}\n{after:#?}\n{}", texts().concat());
-    if let Err(error) = runs_alike(&checked, &original, is_long() || bytes.len() % COMPILED == 0) {
+    if let Err(error) = runs_alike(&checked, &original, is_long() || bytes.len().is_multiple_of(COMPILED)) {
         prop_assert!(false, "{error}\n{}", texts().concat());
     }
     Ok(true)
