@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::graph::closure_hashes;
 use lmlang_ir::hash::{Content, Hash, Hasher};
 use lmlang_ir::{FuncRef, Program, StorageKind, Type};
@@ -31,8 +32,16 @@ pub enum Refusal {
         /// The type.
         ty: Type,
     },
-    /// The compiler does not take it: it is too large, or this machine is not one that there is a compiler for.
-    #[error("compiled code is not supported here: {0}")]
+    /// It is larger, with all that it reaches, than what is compiled while somebody waits.
+    #[error("`{path}` reaches {nodes} nodes, and no more than {MOST_NODES} are compiled")]
+    TooLarge {
+        /// The function's path.
+        path: String,
+        /// Nodes of what it reaches.
+        nodes: u64,
+    },
+    /// The compiler does not take it, or there is none for this machine.
+    #[error("the compiler refuses: {0}")]
     Compiler(String),
 }
 
@@ -66,6 +75,9 @@ impl Kept {
     }
 }
 
+/// Nodes that are compiled at once. Nothing can end it on the way.
+const MOST_NODES: u64 = 1 << 19;
+
 /// Bytes of machine code that are kept.
 const CAPACITY: usize = 128 << 20;
 
@@ -95,10 +107,22 @@ impl Compiler {
         if let Some(ty) = types.find(|ty| matches!(ty, Type::FuncRef | Type::ExternRef)) {
             return Err(Refusal::Reference { path: program.path(function.into()), ty: ty.clone() });
         }
-        let kept = self.kept(key(program, function));
-        let unit = kept.get_or_init(|| Ok(Arc::new(Unit::new(self.engine()?, checked, function)?))).clone();
-        self.make_room();
+        let key = key(program, function);
+        let unit = self.kept(key).get_or_init(|| self.made(checked, function)).clone();
+        match &unit {
+            Ok(_) => self.make_room(),
+            // It may be called something else when it is asked for again.
+            Err(_) => drop(self.shelf().units.remove(&key)),
+        }
         unit
+    }
+
+    fn made(&self, checked: &Checked, function: FuncRef) -> Result<Arc<Unit>, Refusal> {
+        let nodes = nodes(checked.program(), function);
+        if nodes > MOST_NODES {
+            return Err(Refusal::TooLarge { path: checked.program().path(function.into()), nodes });
+        }
+        Ok(Arc::new(Unit::new(self.engine()?, checked, function)?))
     }
 
     fn engine(&self) -> Result<&Engine, Refusal> {
@@ -144,6 +168,13 @@ impl Compiler {
         // What is in there is never left half-written.
         self.0.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The nodes of a function and of all that it reaches: what compiling costs.
+pub fn nodes(program: &Program, function: FuncRef) -> u64 {
+    let reached = components_from(Mentions::all(program), [function.into()]).into_iter().flatten();
+    let functions = reached.filter_map(|of| program.function(FuncRef::try_from(of).ok()?));
+    functions.map(|function| function.body().counts().nodes).sum()
 }
 
 /// What compiled code depends on: the function with all that it reaches, the start function with the same, and the memory

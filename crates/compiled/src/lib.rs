@@ -16,6 +16,6 @@ mod compiler;
 mod run;
 mod unit;
 
-pub use compiler::{Compiler, Refusal};
+pub use compiler::{Compiler, Refusal, nodes};
 pub use run::{Bounds, Ending, Returned};
 pub use unit::Unit;

@@ -6,10 +6,8 @@
 
 use std::time::Instant;
 
-use lmlang_compiled::{Bounds, Ending, Refusal, Returned};
+use lmlang_compiled::{Bounds, Ending, Refusal, Returned, nodes};
 use lmlang_interp::{Control, LimitKind, Outcome, Place, Run, RunResult};
-use lmlang_ir::graph::calls::{Mentions, components_from};
-use lmlang_ir::{FuncRef, Program};
 use lmlang_wasm::ExportError;
 
 use crate::engine::Engine;
@@ -70,13 +68,6 @@ impl Change {
         }
         due(self.after)
     }
-}
-
-/// The nodes of a function and of all that it reaches.
-fn nodes(program: &Program, function: FuncRef) -> u64 {
-    let reached = components_from(Mentions::all(program), [function.into()]).into_iter().flatten();
-    let functions = reached.filter_map(|of| program.function(FuncRef::try_from(of).ok()?));
-    functions.map(|function| function.body().counts().nodes).sum()
 }
 
 impl Engine {

@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Findings> {
     }
     node::install(workspace, "tests/clients")?;
     let python = python(workspace)?;
-    let binary = workspace.build_binary()?;
+    let binary = workspace.tested_binary()?;
     let mut findings = Findings::default();
     for script in scripts(workspace)? {
         let name = script.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -31,7 +31,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<ExitCode> {
 
 /// Compares what `lmlang` writes with what would be written now.
 pub(crate) fn check(workspace: &Workspace) -> Result<Findings> {
-    let binary = workspace.build_binary()?;
+    let binary = workspace.tested_binary()?;
     let mut findings = Findings::default();
     for (file, args) in GENERATED {
         let current = fs::read_to_string(workspace.path(file)).unwrap_or_default();

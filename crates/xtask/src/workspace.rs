@@ -61,14 +61,19 @@ impl Workspace {
     }
 
     /// Builds the binary `lmlang` and returns its path.
-    ///
-    /// With the features of the whole workspace, as the tests are built, so that both share every unit.
     pub(crate) fn build_binary(&self) -> Result<PathBuf> {
         process::run(&mut self.cargo(&["build", "--workspace", "--bin", "lmlang"]))?;
         Ok(self.built()?.join("lmlang"))
     }
 
-    /// Builds an example and returns its path; with the same features.
+    /// The binary `lmlang` as the tests run it, which is built with them: alone it would be built anew, with all that it
+    /// needs, because tests ask some libraries for more features.
+    pub(crate) fn tested_binary(&self) -> Result<PathBuf> {
+        process::run(&mut self.cargo(&["test", "--workspace", "--no-run", "--locked", "--quiet"]))?;
+        Ok(self.built()?.join("lmlang"))
+    }
+
+    /// Builds an example and returns its path.
     pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
         process::run(&mut self.cargo(&["build", "--workspace", "--example", name]))?;
         Ok(self.built()?.join("examples").join(name))
