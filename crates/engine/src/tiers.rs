@@ -58,9 +58,10 @@ impl Change {
         self.tier
     }
 
-    /// Whether it is time.
+    /// Whether it is time. A run may have ended before its first step, where its memory does not fit its bound.
     pub(crate) fn is_due(&mut self, run: &Run) -> bool {
-        let due = |after: Option<u64>| after.is_some_and(|after| run.steps() >= after);
+        let runs = run.outcome().is_none();
+        let due = |after: Option<u64>| runs && after.is_some_and(|after| run.steps() >= after);
         if !self.weighed && due(self.after) {
             self.weighed = true;
             let nodes = nodes(run.checked().program(), run.function());
