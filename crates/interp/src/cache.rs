@@ -129,6 +129,7 @@ fn around(program: &Program, depends: &[Ref], stale: &Stale) -> Hash {
                 StorageKind::Memory { .. } => hasher.number(2),
                 StorageKind::Data { .. } => hasher.number(3),
                 StorageKind::Table { .. } => hasher.number(4),
+                StorageKind::Elements { .. } => hasher.number(5),
             };
         } else {
             hasher.number(0);

@@ -220,6 +220,9 @@ pub(crate) enum HeapOp {
     TableSize,
     TableGrow,
     TableFill,
+    TableInit,
+    TableCopy,
+    ElemDrop,
     Print,
     ReadLine,
 }
@@ -280,6 +283,9 @@ impl HeapOp {
         HeapOp::TableSize,
         HeapOp::TableGrow,
         HeapOp::TableFill,
+        HeapOp::TableInit,
+        HeapOp::TableCopy,
+        HeapOp::ElemDrop,
         HeapOp::Print,
         HeapOp::ReadLine,
     ];

@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Broken,
 }
 
-/// A table of functions; entries are positions in the run's list plus one.
+/// A table of references; functions are positions in the run's list plus one, nothing is zero.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<u64>,
@@ -64,6 +64,8 @@ pub(crate) struct Machine {
     /// Bytes of the entries of all tables.
     pub(crate) table_bytes: u64,
     pub(crate) data: Vec<Arc<[u8]>>,
+    /// Element segments, entries as in tables.
+    pub(crate) elements: Vec<Arc<[u64]>>,
     pub(crate) stdin: Arc<str>,
     pub(crate) stdin_at: usize,
     pub(crate) stdout: String,
@@ -99,6 +101,12 @@ impl Machine {
         self.tables.get_mut(usize::from(index))?.as_mut()
     }
 
+    /// Two tables that are not the same, the first to be written to.
+    pub(crate) fn two_tables(&mut self, first: u16, second: u16) -> Option<[&mut Table; 2]> {
+        let [first, second] = self.tables.get_disjoint_mut([usize::from(first), usize::from(second)]).ok()?;
+        Some([first.as_mut()?, second.as_mut()?])
+    }
+
     /// Keeps the peak in step with linear memory, tables and the value heap.
     pub(crate) fn note_memory(&mut self) {
         let now = crate::heap::peak() + self.memory.len() as u64 + self.table_bytes;
@@ -116,16 +124,17 @@ impl Machine {
 
     /// Sets up globals, memory, tables and data; `intern` gives a function's position in the run's list.
     ///
-    /// Fails as instantiation would: when a data segment does not fit the memory, or all of it the limit.
+    /// Fails as instantiation would: when a segment does not fit its table or the memory, or all of it the limit.
     pub(crate) fn instantiate(
         &mut self,
         program: &Program,
         mut intern: impl FnMut(FuncRef) -> u32,
     ) -> Result<Vec<VarRef>, Stop> {
         let mut names = Vec::new();
-        let mut active = Vec::new();
+        let (mut active, mut put) = (Vec::new(), Vec::new());
         for (of, storage) in program.all_storage() {
-            let (mut global, mut reference, mut table, mut bytes) = (0, Obj::default(), None, Arc::from([]));
+            let (mut global, mut reference, mut table) = (0, Obj::default(), None);
+            let (mut bytes, mut elements) = (Arc::from([]), Arc::from([]));
             match &storage.kind {
                 StorageKind::Global { ty, initial, .. } => {
                     match self.initial(program, ty, initial, &mut intern)? {
@@ -150,12 +159,18 @@ impl Machine {
                         None => bytes = Arc::clone(given),
                     }
                 }
-                StorageKind::Table { entries, max } => {
+                StorageKind::Table { ty: _, entries, max } => {
                     self.room(8 * entries.len() as u64)?;
                     self.table_bytes += 8 * entries.len() as u64;
-                    let entries =
-                        entries.iter().map(|entry| entry.map_or(0, |f| u64::from(intern(f)) + 1)).collect();
+                    let entries = entries.iter().map(|entry| held(*entry, &mut intern)).collect();
                     table = Some(Table { entries, max: *max });
+                }
+                StorageKind::Elements { ty: _, target, entries } => {
+                    let entries = entries.iter().map(|entry| held(*entry, &mut intern)).collect();
+                    match target {
+                        Some((table, offset)) => put.push((*table, address(program, *offset), entries)),
+                        None => elements = entries,
+                    }
                 }
             }
             names.push(of);
@@ -163,6 +178,13 @@ impl Machine {
             self.global_refs.push(reference);
             self.tables.push(table);
             self.data.push(bytes);
+            self.elements.push(elements);
+        }
+        for (table, offset, entries) in put {
+            let at = names.iter().position(|of| *of == table);
+            let table = at.and_then(|at| self.tables[at].as_mut()).map(|table| &mut table.entries[..]);
+            let place = table.and_then(|table| table.get_mut(offset as usize..)?.get_mut(..entries.len()));
+            place.ok_or(Stop::Trap(Trap::TableOutOfBounds))?.copy_from_slice(&entries);
         }
         for (offset, bytes) in active {
             let to = self.memory.get_mut(offset..).and_then(|rest| rest.get_mut(..bytes.len()));
@@ -194,6 +216,11 @@ impl Machine {
     }
 }
 
+/// An entry of a table.
+fn held(function: Option<FuncRef>, intern: &mut impl FnMut(FuncRef) -> u32) -> u64 {
+    function.map_or(0, |function| u64::from(intern(function)) + 1)
+}
+
 /// The constant that a global stands for when others begin with it.
 fn given(program: &Program, global: VarRef) -> Option<&Const> {
     match &program.storage(global)?.kind {
@@ -201,7 +228,8 @@ fn given(program: &Program, global: VarRef) -> Option<&Const> {
         StorageKind::Global { .. }
         | StorageKind::Memory { .. }
         | StorageKind::Data { .. }
-        | StorageKind::Table { .. } => None,
+        | StorageKind::Table { .. }
+        | StorageKind::Elements { .. } => None,
     }
 }
 

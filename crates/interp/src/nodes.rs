@@ -366,7 +366,7 @@ impl Plan<'_> {
         let function = self.program.function(self.original)?;
         match ports(self.program, function, node)?.inputs.get(usize::from(port))? {
             Expected::Is(ty) => Some(ty.clone()),
-            Expected::Address | Expected::Integer => Some(value.ty()),
+            Expected::Address | Expected::Integer | Expected::Reference => Some(value.ty()),
         }
     }
 

@@ -206,6 +206,7 @@ fn take_at(
         (Type::Ptr(of), Value::Ptr(given, address)) => {
             return (of == given).then(|| Word::Num(u64::from(*address)));
         }
+        (Type::ExternRef, Value::ExternRef) => return Some(Word::Num(0)),
         (Type::FuncRef, Value::FuncRef(of)) => {
             return Some(Word::Num(match of {
                 None => 0,
@@ -371,6 +372,7 @@ impl Shower<'_> {
                 let index = raw.checked_sub(1).map(|index| index as u32);
                 return Some(Value::FuncRef(index.and_then(self.name)));
             }
+            (Type::ExternRef, Word::Num(_)) => return Some(Value::ExternRef),
             (_, Word::Num(_)) => return Some(Value::Const(Const::Unit)),
             (_, Word::Ref(obj)) => obj,
         };

@@ -338,6 +338,9 @@ fn hash_labelled(op: &Op, label: Option<&str>, hasher: &mut Hasher) {
             hash_types(&signature.params, hasher);
             hash_types(&signature.results, hasher);
         }
+        Attr::Entries(table, from) => {
+            hasher.number(table.number()).number(from.number());
+        }
         Attr::Memory(arg) => {
             hasher.text(arg.ty.name()).number(u64::from(arg.offset)).number(u64::from(arg.align_log2));
         }

@@ -44,7 +44,7 @@ impl From<Const> for Initial {
     }
 }
 
-/// An address in linear memory that is known at the start.
+/// An address in linear memory, or an index of a table, that is known at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
     /// A constant.
@@ -79,16 +79,35 @@ pub enum StorageKind {
         /// The bytes.
         bytes: Arc<[u8]>,
     },
-    /// A table of functions.
+    /// A table of references.
     Table {
+        /// The type of its entries: `funcref` or `externref`.
+        ty: Type,
         /// Entries at the start; those without a function are empty.
         entries: Vec<Option<FuncRef>>,
         /// Entries that it may grow to.
         max: Option<u32>,
     },
+    /// References that go into a table.
+    Elements {
+        /// Their type: `funcref` or `externref`.
+        ty: Type,
+        /// Where they are put at the start; `None`: only by `table.init`.
+        target: Option<(VarRef, Offset)>,
+        /// The references; those without a function are empty.
+        entries: Vec<Option<FuncRef>>,
+    },
 }
 
 impl StorageKind {
+    /// The type of the references that a table or a segment holds.
+    pub fn holds(&self) -> Option<&Type> {
+        match self {
+            StorageKind::Table { ty, .. } | StorageKind::Elements { ty, .. } => Some(ty),
+            StorageKind::Global { .. } | StorageKind::Memory { .. } | StorageKind::Data { .. } => None,
+        }
+    }
+
     /// Calls `visit` with each function, type and global that the record names, once for each time.
     pub fn each_mention(&self, visit: &mut impl FnMut(Ref)) {
         match self {
@@ -102,12 +121,21 @@ impl StorageKind {
             }
             StorageKind::Data { offset: Some(Offset::Global(global)), .. } => visit((*global).into()),
             StorageKind::Table { entries, .. } => entries.iter().flatten().for_each(|of| visit((*of).into())),
+            StorageKind::Elements { target, entries, .. } => {
+                if let Some((table, offset)) = target {
+                    visit((*table).into());
+                    if let Offset::Global(global) = offset {
+                        visit((*global).into());
+                    }
+                }
+                entries.iter().flatten().for_each(|of| visit((*of).into()));
+            }
             StorageKind::Memory { .. } | StorageKind::Data { .. } => {}
         }
     }
 
-    /// Leaves out a function or global that the record names: a reference to it is null, a value begins with zero, an
-    /// entry is empty, and bytes are put nowhere at the start.
+    /// Leaves out a function, global or table that the record names: a reference to it is null, a value begins with zero,
+    /// an entry is empty, and bytes or elements are put nowhere at the start.
     pub fn leave_out(&mut self, gone: Ref) {
         match self {
             StorageKind::Global { ty, initial, .. } => {
@@ -123,13 +151,21 @@ impl StorageKind {
             StorageKind::Data { offset, .. } => {
                 offset.take_if(|offset| matches!(offset, Offset::Global(of) if gone == (*of).into()));
             }
-            StorageKind::Table { entries, .. } => {
-                let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| gone == of.into()));
-                named.for_each(|entry| *entry = None);
+            StorageKind::Table { entries, .. } => empty(entries, gone),
+            StorageKind::Elements { target, entries, .. } => {
+                target.take_if(|(table, offset)| {
+                    gone == (*table).into() || matches!(offset, Offset::Global(of) if gone == (*of).into())
+                });
+                empty(entries, gone);
             }
             StorageKind::Memory { .. } => {}
         }
     }
+}
+
+fn empty(entries: &mut [Option<FuncRef>], gone: Ref) {
+    let named = entries.iter_mut().filter(|entry| entry.is_some_and(|of| gone == of.into()));
+    named.for_each(|entry| *entry = None);
 }
 
 impl Content for Storage {
@@ -176,12 +212,36 @@ impl Content for StorageKind {
                 };
                 hasher.number(bytes.len() as u64).bytes(bytes);
             }
-            StorageKind::Table { entries, max } => {
-                hasher.number(3).number(max.map_or(0, |max| u64::from(max) + 1)).number(entries.len() as u64);
-                for entry in entries {
-                    hasher.number(entry.map_or(0, |function| function.number()));
+            StorageKind::Table { ty, entries, max } => {
+                // Tables of functions were there first.
+                if *ty != Type::FuncRef {
+                    hasher.number(7);
+                    hash_type(ty, hasher);
                 }
+                hasher.number(3).number(max.map_or(0, |max| u64::from(max) + 1));
+                hash_entries(entries, hasher);
+            }
+            StorageKind::Elements { ty, target, entries } => {
+                hasher.number(8);
+                hash_type(ty, hasher);
+                match target {
+                    None => hasher.number(0),
+                    Some((table, Offset::At(index))) => {
+                        hasher.number(1).number(table.number()).number((*index).into())
+                    }
+                    Some((table, Offset::Global(global))) => {
+                        hasher.number(2).number(table.number()).number(global.number())
+                    }
+                };
+                hash_entries(entries, hasher);
             }
         }
+    }
+}
+
+fn hash_entries(entries: &[Option<FuncRef>], hasher: &mut Hasher) {
+    hasher.number(entries.len() as u64);
+    for entry in entries {
+        hasher.number(entry.map_or(0, |function| function.number()));
     }
 }

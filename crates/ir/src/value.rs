@@ -24,6 +24,8 @@ pub enum Value {
     Ptr(Arc<Type>, u32),
     /// A function reference, or the empty one.
     FuncRef(Option<FuncRef>),
+    /// The empty reference to something of the host: there is no other.
+    ExternRef,
     /// A closure with what it captured, and its type.
     Closure(Type, FuncRef, Vec<Value>),
 }
@@ -40,6 +42,7 @@ impl Value {
             Value::Box(of, _) => Type::Box(Arc::clone(of)),
             Value::Ptr(of, _) => Type::Ptr(Arc::clone(of)),
             Value::FuncRef(_) => Type::FuncRef,
+            Value::ExternRef => Type::ExternRef,
             Value::Closure(ty, _, _) => ty.clone(),
         }
     }
@@ -60,7 +63,11 @@ impl Value {
         match self {
             Value::Const(Const::String(text)) => text.len(),
             Value::Const(Const::Bytes(bytes)) => bytes.len(),
-            Value::Const(_) | Value::Enum(_, None) | Value::Ptr(..) | Value::FuncRef(_) => 0,
+            Value::Const(_)
+            | Value::Enum(_, None)
+            | Value::Ptr(..)
+            | Value::FuncRef(_)
+            | Value::ExternRef => 0,
             Value::Enum(_, Some(part)) | Value::Box(_, part) => size_of::<Value>() + part.heap_bytes(),
             Value::Struct(_, parts)
             | Value::Array(_, parts)

@@ -242,6 +242,11 @@ codes! {
         "global.get words   ; words is a data segment"
         "Name storage of the right kind."
         None;
+    NoReference "NO_REFERENCE" Stale "V6" "references of another kind"
+        "A table or an element segment holds `funcref` or `externref`. Segments are copied into tables of the same, tables into such tables; a table that functions are called through holds `funcref`, and functions are entries of no other."
+        "table hosts: externref [f]"
+        "Use a table of the other kind."
+        None;
     GlobalImmutable "GLOBAL_IMMUTABLE" Stale "V6" "an immutable global is written"
         "`global.set` needs a global that is declared mutable."
         "global limit: i32 = 5\nfunc f () -> () {\n  global.set limit, 1\n  return\n}"

@@ -61,6 +61,8 @@ pub enum Fact {
     Address,
     /// `i32` or `i64`.
     Integer,
+    /// `funcref` or `externref`.
+    Reference,
     /// How many, how large.
     Count(u64),
     /// The most that may be.
@@ -83,6 +85,7 @@ impl From<&Expected> for Fact {
             Expected::Is(ty) => Fact::Type(ty.clone()),
             Expected::Address => Fact::Address,
             Expected::Integer => Fact::Integer,
+            Expected::Reference => Fact::Reference,
         }
     }
 }

@@ -49,6 +49,7 @@ impl Diagnostic {
             Code::WrongStorage => {
                 format!("{op}: expected {}, found {}", words.a(&expected), words.a(&found))
             }
+            Code::NoReference => format!("{this} has {found}: expected {expected}"),
             Code::GlobalImmutable => format!("{found} is immutable"),
             Code::GlobalInitial => format!("the first value of {this}: expected {expected}, found {found}"),
             Code::UnknownFunction => format!("there is no function {found}"),
@@ -208,6 +209,7 @@ impl Words<'_> {
                 format!("`({})`", all.iter().map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", "))
             }
             Fact::Address => "`i32` or a `ptr`".to_owned(),
+            Fact::Reference => "`funcref` or `externref`".to_owned(),
             Fact::Integer => "`i32` or `i64`".to_owned(),
             Fact::Count(count) => count.to_string(),
             Fact::AtMost(most) => format!("at most {most}"),

@@ -61,7 +61,7 @@ pub fn put<H: Heap>(program: &Program, heap: &mut H, value: &Value) -> Result<Op
         Value::Array(_, elements) | Value::FixedArray(_, elements) => {
             put_parts(program, heap, elements, elements.len() as u32)
         }
-        Value::FuncRef(_) | Value::Closure(..) => Ok(None),
+        Value::FuncRef(_) | Value::ExternRef | Value::Closure(..) => Ok(None),
     }
 }
 

@@ -272,6 +272,7 @@ impl InputPort {
         match &self.expected {
             Some(Expected::Is(ty)) => text::print_type_name(self.node.function.view.program(), None, ty),
             Some(Expected::Address) => "i32 or ptr".to_owned(),
+            Some(Expected::Reference) => "funcref or externref".to_owned(),
             Some(Expected::Integer) => "i32 or i64".to_owned(),
             None => "unknown".to_owned(),
         }

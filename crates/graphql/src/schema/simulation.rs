@@ -178,6 +178,7 @@ fn open_port(
         let ty = match ports.inputs.get(usize::from(input)).ok_or_else(|| absent("input"))? {
             Expected::Is(ty) => ty.clone(),
             Expected::Address => lmlang_ir::Type::I32,
+            Expected::Reference => lmlang_ir::Type::FuncRef,
             Expected::Integer => lmlang_ir::Type::I64,
         };
         return Ok((interp::OpenPort::Hole(node, input), ty));

@@ -130,6 +130,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ),
         ("UNKNOWN_CAPTURE", lines("z = capture.get 3")),
         ("WRONG_STORAGE", json!([node("global.get v9", &[])])),
+        ("NO_REFERENCE", add("table hosts: i32 [null]")),
         ("GLOBAL_IMMUTABLE", lines("global.set limit, 1")),
         ("NOT_VISIBLE", lines("call secret#f26()")),
         ("CALL_NEEDS_CLOSURE", lines("z = call adder(1)")),

@@ -173,7 +173,8 @@ impl Footprint {
             self.differ(of, Part::Initial, c, z);
             self.reads(Touch::Part(of, Part::Kind));
         } else if self.differ(of, Part::Kind, &old.kind, &new.kind)
-            && std::mem::discriminant(&old.kind) != std::mem::discriminant(&new.kind)
+            && (std::mem::discriminant(&old.kind) != std::mem::discriminant(&new.kind)
+                || old.kind.holds() != new.kind.holds())
         {
             self.writes(Touch::Signature(of));
         }
@@ -294,6 +295,10 @@ impl Footprint {
             Attr::Variable(of) | Attr::Indirect(of, _) => {
                 self.relies((*of).into());
                 op.each_mention(&mut |mentioned| self.exists(mentioned));
+            }
+            Attr::Entries(table, from) => {
+                self.relies((*table).into());
+                self.relies((*from).into());
             }
             Attr::Exit(target) => self.relies((*target).into()),
             Attr::Switch(targets) => {

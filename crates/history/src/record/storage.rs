@@ -32,10 +32,38 @@ enum StorageKindForm {
         bytes: Shown<Const>,
     },
     Table {
-        entries: Vec<Option<Shown<FuncRef>>>,
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        ty: Option<Shown<Type>>,
+        entries: Entries,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<u32>,
     },
+    Elements {
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        ty: Option<Shown<Type>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<(Shown<VarRef>, OffsetForm)>,
+        entries: Entries,
+    },
+}
+
+type Entries = Vec<Option<Shown<FuncRef>>>;
+
+/// What tables and segments hold, unless it is functions.
+fn held(ty: &Type) -> Option<Shown<Type>> {
+    (*ty != Type::FuncRef).then(|| Shown(ty.clone()))
+}
+
+fn holds(ty: Option<Shown<Type>>) -> Type {
+    ty.map_or(Type::FuncRef, |ty| ty.0)
+}
+
+fn shown(entries: &[Option<FuncRef>]) -> Entries {
+    entries.iter().map(|entry| entry.map(Shown)).collect()
+}
+
+fn read(entries: Entries) -> Vec<Option<FuncRef>> {
+    entries.into_iter().map(|entry| entry.map(|entry| entry.0)).collect()
 }
 
 /// A constant as its text, anything else by what it is.
@@ -128,9 +156,13 @@ impl From<&Storage> for StorageForm {
                 offset: offset.map(OffsetForm::from),
                 bytes: Shown(Const::Bytes(bytes.clone())),
             },
-            StorageKind::Table { entries, max } => StorageKindForm::Table {
-                entries: entries.iter().map(|entry| entry.map(Shown)).collect(),
-                max: *max,
+            StorageKind::Table { ty, entries, max } => {
+                StorageKindForm::Table { ty: held(ty), entries: shown(entries), max: *max }
+            }
+            StorageKind::Elements { ty, target, entries } => StorageKindForm::Elements {
+                ty: held(ty),
+                target: target.map(|(table, offset)| (Shown(table), offset.into())),
+                entries: shown(entries),
             },
         };
         StorageForm {
@@ -160,9 +192,13 @@ impl From<StorageForm> for Storage {
                     _ => Arc::from([]),
                 },
             },
-            StorageKindForm::Table { entries, max } => StorageKind::Table {
-                entries: entries.into_iter().map(|entry| entry.map(|entry| entry.0)).collect(),
-                max,
+            StorageKindForm::Table { ty, entries, max } => {
+                StorageKind::Table { ty: holds(ty), entries: read(entries), max }
+            }
+            StorageKindForm::Elements { ty, target, entries } => StorageKind::Elements {
+                ty: holds(ty),
+                target: target.map(|(table, offset)| (table.0, offset.into())),
+                entries: read(entries),
             },
         };
         Storage {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::types::Const;
+use lmlang_ir::types::{Const, Type};
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
     Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Program, Region,
@@ -156,12 +156,45 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
             }
             write_const(w, &Const::Bytes(bytes.clone()));
         }
-        StorageKind::Table { entries, max } => {
-            w.number(3);
-            w.list(entries, |w, entry| w.optional_number(entry.map(FuncRef::number)));
+        StorageKind::Table { ty, entries, max } => {
+            match ty {
+                Type::FuncRef => w.number(3),
+                _ => {
+                    w.number(7);
+                    w.ty(ty);
+                }
+            }
+            write_entries(w, entries);
             w.optional_number(max.map(u64::from));
         }
+        StorageKind::Elements { ty, target, entries } => {
+            w.number(match target {
+                None => 8,
+                Some((_, Offset::At(_))) => 9,
+                Some((_, Offset::Global(_))) => 10,
+            });
+            w.ty(ty);
+            if let Some((table, offset)) = target {
+                w.reference(table.number());
+                match offset {
+                    Offset::At(index) => w.number((*index).into()),
+                    Offset::Global(global) => w.reference(global.number()),
+                }
+            }
+            write_entries(w, entries);
+        }
     }
+}
+
+fn write_entries(w: &mut Writer, entries: &[Option<FuncRef>]) {
+    w.list(entries, |w, entry| w.optional_number(entry.map(FuncRef::number)));
+}
+
+fn read_entries(r: &mut Reader<'_>) -> Result<Vec<Option<FuncRef>>, SnapshotError> {
+    r.list(|r| {
+        let number = r.optional_number()?;
+        number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()
+    })
 }
 
 fn optional_small(r: &mut Reader<'_>) -> Result<Option<u32>, SnapshotError> {
@@ -180,13 +213,7 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
             let offset = optional_small(r)?.map(Offset::At);
             StorageKind::Data { offset, bytes: read_bytes(r)? }
         }
-        3 => {
-            let entries = r.list(|r| {
-                let number = r.optional_number()?;
-                number.map(|number| FuncRef::new(number).ok_or_else(|| r.damaged("a ref"))).transpose()
-            })?;
-            StorageKind::Table { entries, max: optional_small(r)? }
-        }
+        3 => StorageKind::Table { ty: Type::FuncRef, entries: read_entries(r)?, max: optional_small(r)? },
         4 => {
             let (ty, mutable) = (r.ty()?, r.flag()?);
             StorageKind::Global { ty, mutable, initial: Initial::Global(r.reference(VarRef::new)?) }
@@ -198,6 +225,16 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
         6 => {
             let offset = Some(Offset::Global(r.reference(VarRef::new)?));
             StorageKind::Data { offset, bytes: read_bytes(r)? }
+        }
+        7 => StorageKind::Table { ty: r.ty()?, entries: read_entries(r)?, max: optional_small(r)? },
+        kind @ 8..=10 => {
+            let ty = r.ty()?;
+            let target = match kind {
+                9 => Some((r.reference(VarRef::new)?, Offset::At(r.small()?))),
+                10 => Some((r.reference(VarRef::new)?, Offset::Global(r.reference(VarRef::new)?))),
+                _ => None,
+            };
+            StorageKind::Elements { ty, target, entries: read_entries(r)? }
         }
         _ => return Err(r.damaged("a kind of storage")),
     };

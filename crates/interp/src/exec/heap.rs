@@ -110,9 +110,14 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         | HeapOp::MemoryFill
         | HeapOp::MemoryInit
         | HeapOp::DataDrop => memory(cx.m, *op, &mut o)?,
-        HeapOp::TableGet | HeapOp::TableSet | HeapOp::TableSize | HeapOp::TableGrow | HeapOp::TableFill => {
-            table(cx.m, *op, &mut o)?
-        }
+        HeapOp::TableGet
+        | HeapOp::TableSet
+        | HeapOp::TableSize
+        | HeapOp::TableGrow
+        | HeapOp::TableFill
+        | HeapOp::TableInit
+        | HeapOp::TableCopy
+        | HeapOp::ElemDrop => table(cx.m, *op, &mut o)?,
         HeapOp::StructNew => {
             let parts = list(cx, &o)?;
             cx.m.put(o.a, Obj::new(Heap::Struct(parts)));
@@ -532,6 +537,34 @@ fn table(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(), Stop> 
             let entries = m.table_mut(o.d).map(|table| &mut table.entries).ok_or(bounds)?;
             entries[start as usize..(start + count) as usize].fill(value);
         }
+        HeapOp::TableInit => {
+            let (to, from, count) = (o.num(o.a), o.num(o.b), o.num(o.c));
+            let elements = Arc::clone(&m.elements[usize::from(o.e)]);
+            if to + count > size as u64 || from + count > elements.len() as u64 {
+                return Err(bounds);
+            }
+            m.spend(o, 8 * count)?;
+            let entries = m.table_mut(o.d).map(|table| &mut table.entries).ok_or(bounds)?;
+            entries[to as usize..(to + count) as usize]
+                .copy_from_slice(&elements[from as usize..(from + count) as usize]);
+        }
+        HeapOp::TableCopy => {
+            let (to, from, count) = (o.num(o.a), o.num(o.b), o.num(o.c));
+            let others = m.table(o.e).map_or(0, |table| table.entries.len());
+            if to + count > size as u64 || from + count > others as u64 {
+                return Err(bounds);
+            }
+            m.spend(o, 8 * count)?;
+            let from = from as usize..(from + count) as usize;
+            if o.d == o.e {
+                let entries = m.table_mut(o.d).map(|table| &mut table.entries).ok_or(bounds)?;
+                entries.copy_within(from, to as usize);
+            } else {
+                let [into, others] = m.two_tables(o.d, o.e).ok_or(bounds)?;
+                into.entries[to as usize..(to + count) as usize].copy_from_slice(&others.entries[from]);
+            }
+        }
+        HeapOp::ElemDrop => m.elements[usize::from(o.d)] = Arc::from([]),
         _ => return Err(Stop::Broken),
     }
     Ok(())

@@ -174,6 +174,17 @@ impl Lower<'_> {
                 let operands = [self.num(of, 0), self.num(of, 1), self.num(of, 2)];
                 self.table(HeapOp::TableFill, node, operands);
             }
+            Op::TableInit | Op::TableCopy => {
+                let [a, b, c] = [self.num(of, 0), self.num(of, 1), self.num(of, 2)];
+                let op =
+                    if node.op().code() == Op::TableInit { HeapOp::TableInit } else { HeapOp::TableCopy };
+                let at = self.heap(op, [a, b, c, 0, 0, 0]);
+                if let Attr::Entries(table, from) = node.op().attr() {
+                    self.patch(at + 1, 1, Target::Storage(*table));
+                    self.patch(at + 1, 2, Target::Storage(*from));
+                }
+            }
+            Op::ElemDrop => self.table(HeapOp::ElemDrop, node, [0; 3]),
             Op::StringLen => self.text1(HeapOp::StringLen, of, to),
             Op::StringChars => self.text1(HeapOp::StringChars, of, to),
             Op::StringFromChars => self.text1(HeapOp::StringFromChars, of, to),

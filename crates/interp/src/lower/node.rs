@@ -72,7 +72,7 @@ impl Lower<'_> {
             let fits = source.is_some_and(|source| match self.locs.get(&source) {
                 Some((_, ty)) => match expected {
                     Expected::Is(wanted) => wanted == ty,
-                    Expected::Address | Expected::Integer => expected.accepts(ty),
+                    Expected::Address | Expected::Integer | Expected::Reference => expected.accepts(ty),
                 },
                 None => matches!(source, Source::Node(node, 0) if self.compares.contains_key(&node)),
             });
@@ -301,7 +301,7 @@ impl Lower<'_> {
                 let at = self.emit.op2(Opcode::ConstLong, to, 0, 0, [0; 4]);
                 self.patch(at + 1, 0, Target::FunctionValue(*function));
             }
-            (Op::RefNull, _) => self.constant(to, 0),
+            (Op::RefNull | Op::RefNullExtern, _) => self.constant(to, 0),
             (Op::RefIsNull, _) => {
                 let from = self.num(of, 0);
                 self.emit.op(Opcode::Eqz, to, from, 0);
@@ -402,10 +402,7 @@ impl Lower<'_> {
     fn global(&mut self, of: NodeRef, op: Op, global: VarRef, to: u16) {
         let ty = match self.program.storage(global).map(|storage| &storage.kind) {
             Some(StorageKind::Global { ty, .. }) => ty.clone(),
-            Some(StorageKind::Memory { .. } | StorageKind::Data { .. } | StorageKind::Table { .. })
-            | None => {
-                return self.unsupported(of);
-            }
+            Some(_) | None => return self.unsupported(of),
         };
         let at = match (op, class(&ty)) {
             (Op::GlobalGet, Class::Num) => self.emit.op(Opcode::GlobalGet, to, 0, 0),

@@ -1,7 +1,8 @@
 //! Who mentions whom, as a graph for `petgraph` that copies nothing.
 //!
 //! Its nodes are functions, types and storage. A function mentions what it calls, refers to and makes closures of: any
-//! of these may make it run. A table mentions its entries, so that what is called through one is reached too.
+//! of these may make it run. A table mentions its entries and the segments that are put into it at the start, so that what is
+//! called through one is reached too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,8 @@ use petgraph::visit::{
 };
 
 use crate::program::Program;
-use crate::refs::{FuncRef, Ref, RefKind};
+use crate::refs::{FuncRef, Ref, RefKind, VarRef};
+use crate::storage::StorageKind;
 
 /// The graph of mentions over a program, or over its functions only.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,24 @@ impl Iterator for Neighbours<'_> {
     }
 }
 
+/// The other ends of an edge that runs against what is named: a table has the segments that name it.
+fn put_into(program: &Program, of: Ref, way: Way) -> Option<Box<dyn Iterator<Item = Ref> + '_>> {
+    let kind = &program.storage(VarRef::try_from(of).ok()?)?.kind;
+    match (kind, way) {
+        (StorageKind::Table { .. }, Way::Outgoing) => {
+            let is_segment = |of: &Ref| {
+                let of = VarRef::try_from(*of).ok().and_then(|of| program.storage(of));
+                of.is_some_and(|of| matches!(of.kind, StorageKind::Elements { .. }))
+            };
+            Some(Box::new(program.users_of(of).map(|(user, _)| user).filter(is_segment)))
+        }
+        (StorageKind::Elements { target: Some((table, _)), .. }, Way::Incoming) => {
+            Some(Box::new(std::iter::once((*table).into())))
+        }
+        (_, _) => None,
+    }
+}
+
 impl GraphBase for Mentions<'_> {
     type NodeId = Ref;
     type EdgeId = (Ref, Ref);
@@ -65,9 +85,14 @@ impl<'a> IntoNeighborsDirected for Mentions<'a> {
     fn neighbors_directed(self, of: Ref, way: Way) -> Neighbours<'a> {
         let kept = move |other: &Ref| self.only.is_none_or(|kind| other.kind == kind);
         match way {
-            Way::Outgoing => Neighbours(Box::new(self.program.uses_of(of).filter(kept))),
+            Way::Outgoing => {
+                let put = put_into(self.program, of, way).into_iter().flatten();
+                Neighbours(Box::new(self.program.uses_of(of).chain(put).filter(kept)))
+            }
             Way::Incoming => {
-                Neighbours(Box::new(self.program.users_of(of).map(|(user, _)| user).filter(kept)))
+                let put = put_into(self.program, of, way).into_iter().flatten();
+                let users = self.program.users_of(of).map(|(user, _)| user);
+                Neighbours(Box::new(users.chain(put).filter(kept)))
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use petgraph::visit::IntoNeighbors;
+
 use crate::entities::{ContractKind, EffectBound, RegionOwner, Shape};
 use crate::function::{Body, Function};
 use crate::graph::calls::{Mentions, components_from};
@@ -36,14 +38,15 @@ pub fn closure_hashes(
 
 fn known_from(program: &Program, functions: impl IntoIterator<Item = FuncRef>) -> HashMap<Ref, Hash> {
     let mut known: HashMap<Ref, Hash> = HashMap::new();
-    for component in components_from(Mentions::all(program), functions.into_iter().map(Ref::from)) {
+    let graph = Mentions::all(program);
+    for component in components_from(graph, functions.into_iter().map(Ref::from)) {
         let members: BTreeSet<Ref> = component.iter().copied().collect();
         let mut hasher = Hasher::new(b"component");
         hasher.number(component.len() as u64);
         let mut needed: BTreeSet<Ref> = BTreeSet::new();
         for member in &component {
             hasher.number(member.number).bytes(&own_hash(program, *member).0);
-            needed.extend(program.uses_of(*member).filter(|other| !members.contains(other)));
+            needed.extend(graph.neighbors(*member).filter(|other| !members.contains(other)));
         }
         hasher.number(needed.len() as u64);
         for other in needed {

@@ -255,7 +255,7 @@ fn calls_are_a_graph_for_petgraph() {
     let module = s.program.function(s.sum).unwrap().head().module;
     let mut build = Builder::new(&mut s.program, &mut s.refs);
     let entries = vec![Some(s.twice)];
-    let table = build.storage(module, "table", StorageKind::Table { entries, max: None });
+    let table = build.storage(module, "table", StorageKind::Table { ty: Type::FuncRef, entries, max: None });
     let mut f = build.open(s.sum).unwrap();
     f.go(f.body().root().unwrap(), None).unwrap();
     f.op(Opcode::TableSize, Attr::Variable(table), [None::<Source>; 0]);

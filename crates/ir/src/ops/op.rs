@@ -38,7 +38,7 @@ pub enum Attr {
     Variant(Arc<Variant>),
     /// A function.
     Function(FuncRef),
-    /// A variable, a global, a data segment or a table.
+    /// A variable, a global, a segment or a table.
     Variable(VarRef),
     /// The position of a capture.
     Index(u32),
@@ -46,6 +46,8 @@ pub enum Attr {
     Signature(Arc<Signature>),
     /// A table and what its entry takes and returns.
     Indirect(VarRef, Arc<Signature>),
+    /// A table, and where its new entries come from: an element segment or a table.
+    Entries(VarRef, VarRef),
     /// How memory is accessed.
     Memory(MemArg),
     /// A node that owns regions.
@@ -145,7 +147,11 @@ impl Op {
             | (AttrKind::Enum, Attr::Type(Type::Named(_) | Type::Option(_) | Type::Result(_)))
             | (AttrKind::Variant, Attr::Variant(_))
             | (AttrKind::Function, Attr::Function(_))
-            | (AttrKind::Variable | AttrKind::Global | AttrKind::Data | AttrKind::Table, Attr::Variable(_))
+            | (
+                AttrKind::Variable | AttrKind::Global | AttrKind::Data | AttrKind::Table | AttrKind::Elements,
+                Attr::Variable(_),
+            )
+            | (AttrKind::TableInit | AttrKind::TableCopy, Attr::Entries(..))
             | (AttrKind::Index, Attr::Index(_))
             | (AttrKind::Signature, Attr::Signature(_))
             | (AttrKind::Indirect, Attr::Indirect(..))
@@ -173,6 +179,9 @@ impl Op {
                 | AttrKind::Global
                 | AttrKind::Data
                 | AttrKind::Table
+                | AttrKind::Elements
+                | AttrKind::TableInit
+                | AttrKind::TableCopy
                 | AttrKind::Index
                 | AttrKind::Signature
                 | AttrKind::Indirect
@@ -231,6 +240,7 @@ impl Op {
             | Attr::Index(_)
             | Attr::Signature(_)
             | Attr::Indirect(..)
+            | Attr::Entries(..)
             | Attr::Memory(_)
             | Attr::Exit(_)
             | Attr::Switch(_)
@@ -285,6 +295,10 @@ impl Op {
             Attr::Indirect(table, of) => {
                 visit((*table).into());
                 of.params.iter().chain(&of.results).for_each(|part| types(visit, part));
+            }
+            Attr::Entries(table, from) => {
+                visit((*table).into());
+                visit((*from).into());
             }
             Attr::Control(control) => control.results.iter().for_each(|part| types(visit, part)),
             Attr::Match(cases) => {

@@ -22,6 +22,8 @@ pub enum Expected {
     Is(Type),
     /// `i32` or any `ptr`.
     Address,
+    /// `funcref` or `externref`.
+    Reference,
     /// `i32` or `i64`: what a `match` over integers looks at.
     Integer,
 }
@@ -32,6 +34,7 @@ impl Expected {
         match self {
             Expected::Is(ty) => ty == given,
             Expected::Address => matches!(given, Type::Scalar(Scalar::I32) | Type::Ptr(_)),
+            Expected::Reference => matches!(given, Type::FuncRef | Type::ExternRef),
             Expected::Integer => matches!(given, Type::Scalar(Scalar::I32 | Scalar::I64)),
         }
     }
@@ -42,6 +45,7 @@ impl fmt::Display for Expected {
         match self {
             Expected::Is(ty) => write!(f, "`{ty}`"),
             Expected::Address => f.write_str("`i32` or a pointer"),
+            Expected::Reference => f.write_str("`funcref` or `externref`"),
             Expected::Integer => f.write_str("`i32` or `i64`"),
         }
     }
@@ -63,6 +67,7 @@ pub fn ports(program: &Program, function: &Function, node: &Node) -> Option<Port
     for port in node.op().spec().inputs {
         match port.ty {
             PortType::Address => ports.inputs.push(Expected::Address),
+            PortType::Reference => ports.inputs.push(Expected::Reference),
             PortType::Scrutinee => ports.inputs.push(scope.scrutinee()?),
             _ => ports.inputs.extend(scope.types(port.ty)?.into_iter().map(Expected::Is)),
         }
@@ -138,6 +143,7 @@ fn results(op: &Op) -> Option<Vec<Type>> {
         | Attr::Index(_)
         | Attr::Signature(_)
         | Attr::Indirect(..)
+        | Attr::Entries(..)
         | Attr::Memory(_)
         | Attr::Exit(_)
         | Attr::Switch(_)
@@ -167,6 +173,8 @@ impl Scope<'_> {
             PortType::String => one(Type::String),
             PortType::Bytes => one(Type::Bytes),
             PortType::FuncRef => one(Type::FuncRef),
+            PortType::ExternRef => one(Type::ExternRef),
+            PortType::Entry => one(self.entry()?),
             PortType::Ints => one(Type::Array(Arc::new(Type::I32))),
             PortType::OptionalString => one(Type::Option(Arc::new(Type::String))),
             PortType::OptionalT => one(Type::Option(Arc::new(self.first_scalar()?.into()))),
@@ -214,7 +222,7 @@ impl Scope<'_> {
             PortType::ExitValues => self.exit_values().map(Types::from_vec),
             PortType::YieldValues => self.yield_values(),
             PortType::ReturnValues => Some(self.function.head().results.iter().cloned().collect()),
-            PortType::Scrutinee => None,
+            PortType::Scrutinee | PortType::Reference => None,
             PortType::RawInputs => Some(self.raw()?.params.iter().cloned().collect()),
             PortType::RawOutputs => Some(self.raw()?.results.iter().cloned().collect()),
         }
@@ -309,7 +317,19 @@ impl Scope<'_> {
             crate::storage::StorageKind::Global { ty, .. } => Some(ty.clone()),
             crate::storage::StorageKind::Memory { .. }
             | crate::storage::StorageKind::Data { .. }
-            | crate::storage::StorageKind::Table { .. } => None,
+            | crate::storage::StorageKind::Table { .. }
+            | crate::storage::StorageKind::Elements { .. } => None,
+        }
+    }
+
+    fn entry(&self) -> Option<Type> {
+        let Attr::Variable(table) = self.node.op().attr() else { return None };
+        match &self.program.storage(*table)?.kind {
+            crate::storage::StorageKind::Table { ty, .. } => Some(ty.clone()),
+            crate::storage::StorageKind::Global { .. }
+            | crate::storage::StorageKind::Memory { .. }
+            | crate::storage::StorageKind::Data { .. }
+            | crate::storage::StorageKind::Elements { .. } => None,
         }
     }
 

@@ -72,6 +72,9 @@ impl Port {
             | PortType::OptionalT
             | PortType::Ints
             | PortType::FuncRef
+            | PortType::ExternRef
+            | PortType::Reference
+            | PortType::Entry
             | PortType::Address
             | PortType::Given
             | PortType::Elem
@@ -115,6 +118,12 @@ pub enum PortType {
     Ints,
     /// `funcref`.
     FuncRef,
+    /// `externref`.
+    ExternRef,
+    /// `funcref` or `externref`.
+    Reference,
+    /// What the table given as attribute holds.
+    Entry,
     /// `i32` or any `ptr`.
     Address,
     /// The type attribute.
@@ -193,6 +202,9 @@ impl PortType {
             PortType::OptionalT => "option<T>",
             PortType::Ints => "array<i32>",
             PortType::FuncRef => "funcref",
+            PortType::ExternRef => "externref",
+            PortType::Reference => "funcref or externref",
+            PortType::Entry => "entry of the table",
             PortType::Address => "i32 or ptr",
             PortType::Given => "T",
             PortType::Elem => "element of the array",
@@ -261,6 +273,12 @@ pub enum AttrKind {
     Data,
     /// A table.
     Table,
+    /// An element segment.
+    Elements,
+    /// A table and an element segment.
+    TableInit,
+    /// A table, and the table that is copied from.
+    TableCopy,
     /// A number.
     Index,
     /// `<(types) -> (types)>`.
@@ -309,6 +327,9 @@ impl AttrKind {
             AttrKind::Global => one("global"),
             AttrKind::Data => one("data: a data segment"),
             AttrKind::Table => one("table"),
+            AttrKind::Elements => one("elements: an element segment"),
+            AttrKind::TableInit => vec!["table".to_owned(), "elements: an element segment".to_owned()],
+            AttrKind::TableCopy => vec!["table".to_owned(), "from: a table".to_owned()],
             AttrKind::Index => one("index: a number"),
             AttrKind::Signature => one("signature: (types) -> (types)"),
             AttrKind::Indirect => vec!["table".to_owned(), "signature: (types) -> (types)".to_owned()],

@@ -481,25 +481,37 @@ ops! {
     CaptureGet "capture.get" Call Index () (value: Capture) [] Pure [] none
         "A value that the function around captured, by position."
         "capture.get 0";
-    TableGet "table.get" Table Table (index: I32) (function: FuncRef) [] Reads [TableOutOfBounds] "table.get"
+    TableGet "table.get" Table Table (index: I32) (entry: Entry) [] Reads [TableOutOfBounds] "table.get"
         "Reads an entry of a table."
         "table.get handlers i";
-    TableSet "table.set" Table Table (index: I32, function: FuncRef) () [] Writes [TableOutOfBounds] "table.set"
+    TableSet "table.set" Table Table (index: I32, entry: Entry) () [] Writes [TableOutOfBounds] "table.set"
         "Writes an entry of a table."
         "table.set handlers i, r";
     TableSize "table.size" Table Table () (entries: I32) [] Reads [] "table.size"
         "The number of entries."
         "table.size handlers";
-    TableGrow "table.grow" Table Table (function: FuncRef, entries: I32) (before: I32) [] Writes [] "table.grow"
+    TableGrow "table.grow" Table Table (entry: Entry, entries: I32) (before: I32) [] Writes [] "table.grow"
         "Grows a table; the size before, or -1."
         "table.grow handlers r, 1";
-    TableFill "table.fill" Table Table (start: I32, function: FuncRef, entries: I32) () [] Writes [TableOutOfBounds] "table.fill"
+    TableFill "table.fill" Table Table (start: I32, entry: Entry, entries: I32) () [] Writes [TableOutOfBounds] "table.fill"
         "Fills entries of a table."
         "table.fill handlers 0, r, 4";
+    TableInit "table.init" Table TableInit (to: I32, from: I32, entries: I32) () [] Writes [TableOutOfBounds] "table.init"
+        "Copies entries of an element segment into a table."
+        "table.init handlers more 0, 0, 4";
+    TableCopy "table.copy" Table TableCopy (to: I32, from: I32, entries: I32) () [] Writes [TableOutOfBounds] "table.copy"
+        "Copies entries of the second table, or of the same one, into the first."
+        "table.copy handlers others 0, 0, 4";
+    ElemDrop "elem.drop" Table Elements () () [] Writes [] "elem.drop"
+        "Empties an element segment: nothing can be copied out of it any more."
+        "elem.drop more";
     RefNull "ref.null" Table None () (function: FuncRef) [] Pure [] "ref.null func"
-        "The empty reference."
+        "The empty reference to a function."
         "ref.null";
-    RefIsNull "ref.is_null" Table None (function: FuncRef) (value: BOOL) [] Pure [] "ref.is_null"
+    RefNullExtern "ref.null_extern" Table None () (host: ExternRef) [] Pure [] "ref.null extern"
+        "The empty reference to something of the host."
+        "ref.null_extern";
+    RefIsNull "ref.is_null" Table None (reference: Reference) (value: BOOL) [] Pure [] "ref.is_null"
         "Tells whether a reference is empty."
         "ref.is_null r";
     Block "block" Control Control () (results: Results) ["body"] Control [] "block"

@@ -416,7 +416,7 @@ fn typed_literal(
         (Some(given), LiteralPlace::Takes(expected)) => {
             let expected = match expected {
                 Expected::Is(ty) => format!("`{}`", print_type_name(program, None, ty)),
-                Expected::Address | Expected::Integer => expected.to_string(),
+                Expected::Address | Expected::Integer | Expected::Reference => expected.to_string(),
             };
             let message = format!("a literal of `{given}`: expected {expected}");
             return Err(Mistake::new(code::BAD_LITERAL, 0, message)
@@ -424,7 +424,7 @@ fn typed_literal(
                 .found(format!("`{given}`")));
         }
         (None, LiteralPlace::Takes(Expected::Is(ty))) => ty.clone(),
-        (None, LiteralPlace::Takes(Expected::Address | Expected::Integer)) => Type::I32,
+        (None, LiteralPlace::Takes(Expected::Address | Expected::Integer | Expected::Reference)) => Type::I32,
         (None, LiteralPlace::Surplus) => literal.natural_type(),
         (None, LiteralPlace::Unknown) => {
             let message = "no type is known for this literal";

@@ -69,6 +69,9 @@ fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
         | AttrKind::Global
         | AttrKind::Data
         | AttrKind::Table
+        | AttrKind::Elements
+        | AttrKind::TableInit
+        | AttrKind::TableCopy
         | AttrKind::Index
         | AttrKind::Indirect
         | AttrKind::Control
@@ -199,6 +202,9 @@ impl<'t> Parser<'t> {
             | AttrKind::Global
             | AttrKind::Data
             | AttrKind::Table
+            | AttrKind::Elements
+            | AttrKind::TableInit
+            | AttrKind::TableCopy
             | AttrKind::Index
             | AttrKind::Indirect
             | AttrKind::Control
@@ -211,7 +217,9 @@ impl<'t> Parser<'t> {
         let mut head = Head { code, attr, tag, at };
         self.spaced_attribute(&mut head)?;
         // `var.set x, 1`: what an operator names may stand like a first operand.
-        if matches!(head.attr, AttrSyntax::Path(_) | AttrSyntax::Member(..)) && !spec_inputs_empty(code) {
+        if matches!(head.attr, AttrSyntax::Path(_) | AttrSyntax::Member(..) | AttrSyntax::Entries(..))
+            && !spec_inputs_empty(code)
+        {
             self.eat(b',');
         }
         Ok(head)
@@ -227,6 +235,9 @@ impl<'t> Parser<'t> {
             AttrKind::Global => head.attr = AttrSyntax::Path(self.path("a global")?),
             AttrKind::Data => head.attr = AttrSyntax::Path(self.path("a data segment")?),
             AttrKind::Table => head.attr = AttrSyntax::Path(self.path("a table")?),
+            AttrKind::Elements => head.attr = AttrSyntax::Path(self.path("an element segment")?),
+            AttrKind::TableInit => head.attr = self.table_and("an element segment")?,
+            AttrKind::TableCopy => head.attr = self.table_and("the table to copy from")?,
             AttrKind::Field | AttrKind::Variant => {
                 let owner = self.type_syntax()?;
                 self.member_dot(&owner)?;
@@ -269,6 +280,13 @@ impl<'t> Parser<'t> {
             | AttrKind::Match => {}
         }
         Ok(())
+    }
+
+    /// A table and where its new entries come from.
+    fn table_and(&mut self, from: &str) -> Parsed<AttrSyntax> {
+        let table = self.path("a table")?;
+        self.eat(b',');
+        Ok(AttrSyntax::Entries(table, self.path(from)?))
     }
 
     fn scalar_suffix(

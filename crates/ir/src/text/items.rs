@@ -11,13 +11,14 @@ use crate::text::literal::Literal;
 use crate::text::statements::join_docs;
 use crate::text::syntax::{
     FunctionItem, InitialSyntax, Item, MemberSyntax, Modifiers, ModuleSyntax, OffsetSyntax, ParamSyntax,
-    Segment, StorageItem, StorageSyntax, TypeItem,
+    Path, Segment, StorageItem, StorageSyntax, TypeItem,
 };
 use crate::types::Type;
 
 /// The words that begin an item.
-const ITEM_WORDS: [&str; 11] =
-    ["module", "type", "func", "global", "memory", "data", "table", "pub", "import", "export", "start"];
+const ITEM_WORDS: [&str; 12] = [
+    "module", "type", "func", "global", "memory", "data", "table", "elem", "pub", "import", "export", "start",
+];
 
 impl Parser<'_> {
     /// A whole text of modules and items, into the tree.
@@ -117,16 +118,15 @@ impl Parser<'_> {
             }
             "type" => Item::Type(self.type_item(modifiers)?),
             "func" => Item::Function(self.function_item(modifiers)?),
-            "global" | "memory" | "data" | "table" => {
+            "global" | "memory" | "data" | "table" | "elem" => {
                 if modifiers.start {
                     self.note(Mistake::new(code::SYNTAX, token.start, "only a function may be `start`"));
                 }
                 Item::Storage(self.storage_item(modifiers, word == "global")?)
             }
             _ => {
-                return Err(
-                    self.unexpected("`module`, `type`, `func`, `global`, `memory`, `data` or `table`")
-                );
+                return Err(self
+                    .unexpected("`module`, `type`, `func`, `global`, `memory`, `data`, `table` or `elem`"));
             }
         };
         let documented = !matches!(item, Item::Function(_));
@@ -283,10 +283,11 @@ impl Parser<'_> {
                 StorageSyntax::Memory { pages, max_pages }
             }
             "data" => {
-                let offset = if self.eat_word("at") { Some(self.offset()?) } else { None };
+                let offset = if self.eat_word("at") { Some(self.offset("an address")?) } else { None };
                 self.eat(b'=');
                 StorageSyntax::Data { offset, bytes: self.data_bytes()? }
             }
+            "elem" => self.elements()?,
             _ => self.table()?,
         };
         Ok(StorageItem { modifiers, label, kind })
@@ -318,14 +319,14 @@ impl Parser<'_> {
         Ok(StorageSyntax::Global { ty, mutable, initial })
     }
 
-    /// An address, or `global.get base`.
-    fn offset(&mut self) -> Parsed<OffsetSyntax> {
+    /// An address or an index, or `global.get base`.
+    fn offset(&mut self, what: &str) -> Parsed<OffsetSyntax> {
         match self.operator_ahead() {
             Some((Opcode::GlobalGet, tokens)) => {
                 self.at += tokens;
                 Ok(OffsetSyntax::Global(self.path("a global")?))
             }
-            Some(_) | None => Ok(OffsetSyntax::At(self.small_number("an address")?)),
+            Some(_) | None => Ok(OffsetSyntax::At(self.small_number(what)?)),
         }
     }
 
@@ -350,8 +351,30 @@ impl Parser<'_> {
         }
     }
 
-    /// `[f, g, null] max 10`.
+    /// `[f, g, null] max 10`, or `: externref [null] max 10`.
     fn table(&mut self) -> Parsed<StorageSyntax> {
+        let ty = if self.eat(b':') { Some(self.type_syntax()?) } else { None };
+        let entries = self.entries()?;
+        let max = if self.eat_word("max") { Some(self.small_number("a number of entries")?) } else { None };
+        Ok(StorageSyntax::Table { ty, entries, max })
+    }
+
+    /// `[f, g, null]`, or `in handlers at 4 [f, g, null]`.
+    fn elements(&mut self) -> Parsed<StorageSyntax> {
+        let ty = if self.eat(b':') { Some(self.type_syntax()?) } else { None };
+        let target = if self.eat_word("in") {
+            let table = self.path("a table")?;
+            if !self.eat_word("at") {
+                return Err(self.unexpected("`at` and the index of the first entry"));
+            }
+            Some((table, self.offset("an index")?))
+        } else {
+            None
+        };
+        Ok(StorageSyntax::Elements { ty, target, entries: self.entries()? })
+    }
+
+    fn entries(&mut self) -> Parsed<Vec<Option<Path>>> {
         self.eat(b'=');
         self.expect(b'[')?;
         let mut entries = Vec::new();
@@ -362,8 +385,7 @@ impl Parser<'_> {
                 return Err(self.unexpected("`,` or `]`"));
             }
         }
-        let max = if self.eat_word("max") { Some(self.small_number("a number of entries")?) } else { None };
-        Ok(StorageSyntax::Table { entries, max })
+        Ok(entries)
     }
 
     /// The name of a parameter, or `_`.

@@ -174,6 +174,9 @@ fn typed(spec: &OpSpec, scalars: &[Scalar]) -> Vec<String> {
         | AttrKind::Global
         | AttrKind::Data
         | AttrKind::Table
+        | AttrKind::Elements
+        | AttrKind::TableInit
+        | AttrKind::TableCopy
         | AttrKind::Index
         | AttrKind::Indirect
         | AttrKind::Control

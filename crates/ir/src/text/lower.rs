@@ -9,22 +9,15 @@ use std::sync::Arc;
 use crate::entities::{
     Field, FunctionHead, Import, Module, Name, Param, Shape, TypeDef, VariantDef, Visibility,
 };
-use crate::ops::AttrKind;
 use crate::program::Program;
-use crate::refs::{FuncRef, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef, VarRef};
-use crate::storage::{Initial, Offset, Storage, StorageKind};
+use crate::refs::{FuncRef, MemberRef, ModuleRef, Ref, RefAllocator, RefKind, TypeRef};
 use crate::text::cursor::Parser;
 use crate::text::error::{MAX_ERRORS, Mistake, code};
-use crate::text::literal::{Literal, Unfit};
 use crate::text::lower_body::Reuse;
-use crate::text::names::{ProgramNames, Wanted, unknown_ref};
-use crate::text::print::print_type_name;
-use crate::text::resolve::{Names, Resolved, given_ref_of, resolve_type, resolve_types};
-use crate::text::syntax::{
-    FunctionItem, InitialSyntax, Item, ModuleSyntax, OffsetSyntax, ParamSyntax, Path, Segment, StorageItem,
-    StorageSyntax, Tag, Tree, TypeItem,
-};
-use crate::types::{Const, Type};
+use crate::text::names::{ProgramNames, unknown_ref};
+use crate::text::resolve::{Resolved, given_ref_of, resolve_type, resolve_types};
+use crate::text::syntax::{FunctionItem, Item, ModuleSyntax, ParamSyntax, Segment, Tag, Tree, TypeItem};
+use crate::types::Type;
 
 /// The module of items that stand before any `module` line, when nothing else is said.
 const DEFAULT_MODULE: &str = "main";
@@ -150,7 +143,7 @@ impl<'t> Lowering<'t> {
         1
     }
 
-    fn names(&self, module: ModuleRef) -> ProgramNames<'_> {
+    pub(super) fn names(&self, module: ModuleRef) -> ProgramNames<'_> {
         ProgramNames { program: &self.program, module: Some(module) }
     }
 
@@ -287,8 +280,8 @@ impl<'t> Lowering<'t> {
                 self.storage(*module, item, &mut behind);
             }
         }
-        for (of, module, path) in behind {
-            self.begin_with(of, module, path);
+        for (of, module, item) in behind {
+            self.begin_with(of, module, item);
         }
         for (of, item) in functions {
             self.function_body(of, item);
@@ -405,99 +398,5 @@ impl<'t> Lowering<'t> {
             }
         }
         resolved
-    }
-
-    fn storage(
-        &mut self,
-        module: ModuleRef,
-        item: &'t StorageItem,
-        behind: &mut Vec<(VarRef, ModuleRef, &'t Path)>,
-    ) {
-        let of = VarRef::of_key(self.number(item.label.tag, item.label.at));
-        let kind = match &item.kind {
-            StorageSyntax::Global { ty, mutable, initial } => {
-                let resolved = resolve_type(ty, &self.names(module));
-                let Some(ty) = self.noted(resolved) else { return };
-                let initial = match initial {
-                    Some(InitialSyntax::Const(literal, at)) => {
-                        initial_value(literal, &ty).map(Initial::Const).map_err(|unfit| {
-                            unfit.mistake(literal, &print_type_name(&self.program, Some(module), &ty), *at)
-                        })
-                    }
-                    Some(InitialSyntax::Function(path)) => {
-                        self.function_named(module, path).map(Initial::Function)
-                    }
-                    // The global may be one that comes later.
-                    Some(InitialSyntax::Global(_)) | None => Ok(Const::zero(&ty).into()),
-                };
-                let Some(initial) = self.noted(initial) else { return };
-                StorageKind::Global { ty, mutable: *mutable, initial }
-            }
-            StorageSyntax::Memory { pages, max_pages } => {
-                StorageKind::Memory { pages: *pages, max_pages: *max_pages }
-            }
-            StorageSyntax::Data { offset, bytes } => {
-                let offset = match offset {
-                    Some(OffsetSyntax::At(address)) => Some(Offset::At(*address)),
-                    Some(OffsetSyntax::Global(_)) | None => None,
-                };
-                StorageKind::Data { offset, bytes: Arc::clone(bytes) }
-            }
-            StorageSyntax::Table { entries, max } => {
-                let resolved: Resolved<Vec<Option<FuncRef>>> = entries
-                    .iter()
-                    .map(|entry| entry.as_ref().map(|path| self.function_named(module, path)).transpose())
-                    .collect();
-                let Some(entries) = self.noted(resolved) else { return };
-                StorageKind::Table { entries, max: *max }
-            }
-        };
-        let modifiers = &item.modifiers;
-        let record = Storage {
-            name: Arc::clone(&item.label.name),
-            module,
-            visibility: modifiers.visibility,
-            exports: modifiers.exports.clone(),
-            import: modifiers.import.clone().map(|(module, name)| Import { module, name }),
-            kind,
-            doc: modifiers.doc.clone(),
-        };
-        if let Err(error) = self.program.add_storage(of, record) {
-            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
-        }
-        self.made.push((Arc::clone(&item.label.name), of.into()));
-        if let StorageSyntax::Global { initial: Some(InitialSyntax::Global(path)), .. }
-        | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(path)), .. } = &item.kind
-        {
-            behind.push((of, module, path));
-        }
-    }
-
-    /// Lets storage begin with another global, now that all of them are there.
-    fn begin_with(&mut self, of: VarRef, module: ModuleRef, path: &Path) {
-        let resolved = self.names(module).storage(path, AttrKind::Global);
-        let Some(global) = self.noted(resolved) else { return };
-        let Some(mut storage) = self.program.storage(of).cloned() else { return };
-        match &mut storage.kind {
-            StorageKind::Global { initial, .. } => *initial = Initial::Global(global),
-            StorageKind::Data { offset, .. } => *offset = Some(Offset::Global(global)),
-            StorageKind::Memory { .. } | StorageKind::Table { .. } => {}
-        }
-        self.program.set_storage(of, storage).expect("the storage was added a moment ago");
-    }
-
-    fn function_named(&self, module: ModuleRef, path: &Path) -> Resolved<FuncRef> {
-        let of = self.names(module).resolve(path, Wanted::Function)?;
-        FuncRef::try_from(of).map_err(|error| Mistake::new(code::WRONG_KIND, path.at(), error.to_string()))
-    }
-}
-
-/// The first value of a global that a literal stands for: an address is a number, and `unit` stands for the zero of a type
-/// without constants.
-fn initial_value(literal: &Literal, ty: &Type) -> Result<Const, Unfit> {
-    match (literal, ty) {
-        (_, Type::Ptr(_)) => literal.typed(&Type::I32),
-        (Literal::Unit, _) if Const::zero(ty) == Const::Unit => Ok(Const::Unit),
-        (_, _) => literal.typed(ty),
     }
 }

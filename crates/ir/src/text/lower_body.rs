@@ -481,7 +481,7 @@ impl<'a, 't> Body<'a, 't> {
         let ty = match expected {
             Some(Expected::Is(ty)) => ty.clone(),
             // What `i32` can hold, a literal for an address is.
-            Some(Expected::Address | Expected::Integer) => Type::I32,
+            Some(Expected::Address | Expected::Integer | Expected::Reference) => Type::I32,
             None => {
                 if !self.lowering.tainted {
                     let message = "no type is known for this literal: what its operator takes is not known";

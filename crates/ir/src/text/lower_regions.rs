@@ -80,6 +80,7 @@ impl Body<'_, '_> {
             | Attr::Index(_)
             | Attr::Signature(_)
             | Attr::Indirect(..)
+            | Attr::Entries(..)
             | Attr::Memory(_)
             | Attr::Exit(_)
             | Attr::Switch(_)

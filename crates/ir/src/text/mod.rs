@@ -55,6 +55,7 @@ mod literal;
 mod lower;
 mod lower_body;
 mod lower_regions;
+mod lower_storage;
 mod names;
 mod naming;
 mod op;

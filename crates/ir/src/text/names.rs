@@ -249,6 +249,7 @@ impl Names for ProgramNames<'_> {
         let (fits, wanted) = match kind {
             AttrKind::Global => (matches!(storage.kind, StorageKind::Global { .. }), "global"),
             AttrKind::Data => (matches!(storage.kind, StorageKind::Data { .. }), "data segment"),
+            AttrKind::Elements => (matches!(storage.kind, StorageKind::Elements { .. }), "element segment"),
             _ => (matches!(storage.kind, StorageKind::Table { .. }), "table"),
         };
         if fits {

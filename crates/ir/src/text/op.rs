@@ -242,6 +242,7 @@ pub(super) fn write_op(out: &mut String, op: &Op, tag: &str, names: &impl Naming
         | Attr::Index(_)
         | Attr::Signature(_)
         | Attr::Indirect(..)
+        | Attr::Entries(..)
         | Attr::Memory(_)
         | Attr::Exit(_)
         | Attr::Switch(_)
@@ -282,6 +283,7 @@ pub(super) fn write_mnemonic(out: &mut String, op: &Op, tag: &str, names: &impl 
         | Attr::Variable(_)
         | Attr::Index(_)
         | Attr::Indirect(..)
+        | Attr::Entries(..)
         | Attr::Control(_)
         | Attr::Match(_)
         | Attr::Exit(_)
@@ -345,6 +347,12 @@ fn write_spaced(out: &mut String, op: &Op, names: &impl Naming) {
             out.push('<');
             write_signature(out, of, names);
             out.push('>');
+        }
+        Attr::Entries(table, from) => {
+            out.push(' ');
+            names.storage(out, *table);
+            out.push(' ');
+            names.storage(out, *from);
         }
         Attr::Exit(target) => {
             out.push(' ');

@@ -364,35 +364,56 @@ impl<'p, 'o> Printer<'p, 'o> {
             StorageKind::Data { offset, bytes } => {
                 self.out.push_str("data ");
                 self.member_of(Some(storage.module), &storage.name, of);
-                match offset {
-                    Some(Offset::At(address)) => put(self.out, format_args!(" at {address}")),
-                    Some(Offset::Global(global)) => {
-                        self.out.push_str(" at ");
-                        self.global_get(*global);
-                    }
-                    None => {}
+                if let Some(offset) = offset {
+                    self.offset(*offset);
                 }
                 self.out.push(' ');
                 write_bytes(self.out, bytes);
             }
-            StorageKind::Table { entries, max } => {
+            StorageKind::Table { ty, entries, max } => {
                 self.out.push_str("table ");
                 self.member_of(Some(storage.module), &storage.name, of);
-                self.out.push_str(" [");
-                for (index, entry) in entries.iter().enumerate() {
-                    self.out.push_str(if index == 0 { "" } else { ", " });
-                    match entry {
-                        Some(function) => self.path((*function).into(), Wanted::Function),
-                        None => self.out.push_str("null"),
-                    }
-                }
-                self.out.push(']');
+                self.entries(ty, None, entries);
                 if let Some(max) = max {
                     put(self.out, format_args!(" max {max}"));
                 }
             }
+            StorageKind::Elements { ty, target, entries } => {
+                self.out.push_str("elem ");
+                self.member_of(Some(storage.module), &storage.name, of);
+                self.entries(ty, *target, entries);
+            }
         }
         self.out.push('\n');
+    }
+
+    fn entries(&mut self, ty: &Type, target: Option<(VarRef, Offset)>, entries: &[Option<FuncRef>]) {
+        if *ty != Type::FuncRef {
+            self.out.push_str(": ");
+            write_named_type(self.out, ty, &self.names);
+        }
+        if let Some((table, offset)) = target {
+            self.out.push_str(" in ");
+            self.path(table.into(), Wanted::Storage);
+            self.offset(offset);
+        }
+        self.out.push_str(" [");
+        for (index, entry) in entries.iter().enumerate() {
+            self.out.push_str(if index == 0 { "" } else { ", " });
+            match entry {
+                Some(function) => self.path((*function).into(), Wanted::Function),
+                None => self.out.push_str("null"),
+            }
+        }
+        self.out.push(']');
+    }
+
+    fn offset(&mut self, offset: Offset) {
+        self.out.push_str(" at ");
+        match offset {
+            Offset::At(at) => put(self.out, format_args!("{at}")),
+            Offset::Global(global) => self.global_get(global),
+        }
     }
 
     fn global_get(&mut self, global: VarRef) {

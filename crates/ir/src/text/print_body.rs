@@ -383,6 +383,7 @@ impl<'p, 'o> BodyPrinter<'p, 'o> {
             | Attr::Index(_)
             | Attr::Signature(_)
             | Attr::Indirect(..)
+            | Attr::Entries(..)
             | Attr::Memory(_)
             | Attr::Exit(_)
             | Attr::Switch(_)
@@ -638,7 +639,9 @@ fn separator(code: Opcode, index: usize) -> &'static str {
 fn is_literal(node: &Node, expected: Option<&Expected>) -> bool {
     match (node.op().attr(), expected) {
         (Attr::Const(value), Some(Expected::Is(ty))) => value.ty() == *ty,
-        (Attr::Const(value), Some(Expected::Address | Expected::Integer)) => value.ty() == Type::I32,
+        (Attr::Const(value), Some(Expected::Address | Expected::Integer | Expected::Reference)) => {
+            value.ty() == Type::I32
+        }
         (_, _) => false,
     }
 }

@@ -218,6 +218,13 @@ pub(super) fn resolve_op(head: &Head, scrutinee: Option<&Type>, names: &impl Nam
         AttrSyntax::Indirect(path, of) => {
             Attr::Indirect(names.storage(path, AttrKind::Table)?, Arc::new(resolve_signature(of, names)?))
         }
+        AttrSyntax::Entries(table, from) => {
+            let kind = match code.spec().attr {
+                AttrKind::TableInit => AttrKind::Elements,
+                _ => AttrKind::Table,
+            };
+            Attr::Entries(names.storage(table, AttrKind::Table)?, names.storage(from, kind)?)
+        }
         AttrSyntax::Memory(ty, offset, align_log2) => {
             Attr::Memory(MemArg { ty: *ty, offset: *offset, align_log2: *align_log2 })
         }

@@ -150,6 +150,7 @@ pub(super) enum AttrSyntax {
     Capture(Segment),
     Signature(SignatureSyntax),
     Indirect(Path, SignatureSyntax),
+    Entries(Path, Path),
     Memory(Scalar, u32, u8),
     Control(Option<Arc<str>>, Vec<TypeSyntax>),
     Match(MatchSyntax),
@@ -299,7 +300,8 @@ pub(super) enum StorageSyntax {
     Global { ty: TypeSyntax, mutable: bool, initial: Option<InitialSyntax> },
     Memory { pages: u32, max_pages: Option<u32> },
     Data { offset: Option<OffsetSyntax>, bytes: Arc<[u8]> },
-    Table { entries: Vec<Option<Path>>, max: Option<u32> },
+    Table { ty: Option<TypeSyntax>, entries: Vec<Option<Path>>, max: Option<u32> },
+    Elements { ty: Option<TypeSyntax>, target: Option<(Path, OffsetSyntax)>, entries: Vec<Option<Path>> },
 }
 
 #[derive(Clone, Debug)]

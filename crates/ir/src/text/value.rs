@@ -127,6 +127,7 @@ pub fn print_value(program: &Program, value: &Value) -> String {
                     None => out.push_str("null"),
                 }
             }
+            Value::ExternRef => out.push_str(if typed == Typed::Yes { "externref:null" } else { "null" }),
             Value::Closure(_, function, captures) => {
                 out.push_str("closure:");
                 write_function_path(&mut out, program, *function);
@@ -293,6 +294,13 @@ impl Parser<'_> {
                 }
                 self.function_value(program).map(|function| Value::FuncRef(Some(function)))
             }
+            Type::ExternRef => {
+                self.type_prefix("externref");
+                match self.eat_word("null") {
+                    true => Ok(Value::ExternRef),
+                    false => Err(self.unexpected("`null`")),
+                }
+            }
             Type::Closure(_) => {
                 self.type_prefix("closure");
                 let function = self.function_value(program)?;
@@ -308,7 +316,7 @@ impl Parser<'_> {
                 self.expect(b')')?;
                 Ok(Value::Closure(ty.clone(), function, captures))
             }
-            Type::Never | Type::ExternRef => {
+            Type::Never => {
                 let message = format!("a value of `{ty}` cannot be written");
                 Err(self.refuse(Mistake::new(code::UNSUPPORTED, at, message)))
             }

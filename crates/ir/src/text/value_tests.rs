@@ -79,6 +79,7 @@ fn values_read_back() {
     check("box<i32>", "box(5)", "box<i32>(5)");
     check("ptr<i32>", "ptr<i32>:1024", "ptr<i32>:1024");
     check("funcref", "null", "funcref:null");
+    check("externref", "null", "externref:null");
 }
 
 #[test]

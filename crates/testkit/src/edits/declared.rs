@@ -77,7 +77,9 @@ fn change_storage(program: &mut Program, choices: &mut Choices) -> Option<()> {
     match &mut storage.kind {
         StorageKind::Global { mutable, .. } => *mutable = false,
         StorageKind::Memory { .. } => return program.remove_storage(of).ok().map(drop),
-        StorageKind::Data { .. } | StorageKind::Table { .. } => storage.visibility = Visibility::Private,
+        StorageKind::Data { .. } | StorageKind::Table { .. } | StorageKind::Elements { .. } => {
+            storage.visibility = Visibility::Private
+        }
     }
     program.set_storage(of, storage).ok().map(drop)
 }

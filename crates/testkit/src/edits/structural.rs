@@ -364,7 +364,7 @@ fn change_storage(
     let entries = vec![some_function(program, choices).ok(), None];
     let other = choices.pick(&there).copied();
     let kind = match (choices.below(5), other, entries[0]) {
-        (0, _, _) => StorageKind::Table { entries, max: None },
+        (0, _, _) => StorageKind::Table { ty: Type::FuncRef, entries, max: None },
         (1, Some(other), _) => {
             let (offset, bytes) = (Some(Offset::Global(other)), Arc::from(&b"there"[..]));
             StorageKind::Data { offset, bytes }

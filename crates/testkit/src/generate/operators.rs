@@ -42,6 +42,9 @@ pub fn table() -> impl Iterator<Item = &'static OpSpec> {
         | AttrKind::Global
         | AttrKind::Data
         | AttrKind::Table
+        | AttrKind::Elements
+        | AttrKind::TableInit
+        | AttrKind::TableCopy
         | AttrKind::Index
         | AttrKind::Signature
         | AttrKind::Indirect
@@ -116,6 +119,9 @@ pub fn attribute(world: &World, head: &FunctionHead, code: Opcode, choices: &mut
         }
         AttrKind::Data => Attr::Variable(choices.pick(&world.data)?.0),
         AttrKind::Table => Attr::Variable(choices.pick(&world.tables)?.0),
+        AttrKind::Elements => Attr::Variable(*choices.pick(&world.elements)?),
+        AttrKind::TableInit => Attr::Entries(choices.pick(&world.tables)?.0, *choices.pick(&world.elements)?),
+        AttrKind::TableCopy => Attr::Entries(choices.pick(&world.tables)?.0, choices.pick(&world.tables)?.0),
         AttrKind::Index if head.captures.is_empty() => return None,
         AttrKind::Index => Attr::Index(choices.below(head.captures.len()) as u32),
         AttrKind::Signature => match types(&|ty| matches!(ty, Type::Closure(_)), choices)? {
@@ -257,7 +263,9 @@ fn types(world: &World, head: &FunctionHead, op: &Op, port: PortType) -> Option<
         PortType::OptionalString => vec![Type::Option(Arc::new(Type::String))],
         PortType::OptionalT => vec![Type::Option(Arc::new(scalar()?))],
         PortType::Ints => vec![Type::Array(Arc::new(Type::I32))],
-        PortType::FuncRef => vec![Type::FuncRef],
+        // All tables hold functions.
+        PortType::FuncRef | PortType::Entry | PortType::Reference => vec![Type::FuncRef],
+        PortType::ExternRef => vec![Type::ExternRef],
         PortType::Given => vec![given()?.clone()],
         PortType::Elem => vec![element(op)?.0],
         PortType::BoxOfGiven => vec![Type::Box(boxed(given()?))],
@@ -325,6 +333,8 @@ pub fn tame(op: &Op, input: usize, choices: &mut Choices) -> Option<lmlang_ir::C
         (Opcode::MemoryInit, 1) => small(choices, 1),
         (Opcode::TableGet | Opcode::TableSet | Opcode::TableFill, 0) => small(choices, 1),
         (Opcode::TableFill, 2) => small(choices, 2),
+        (Opcode::TableInit | Opcode::TableCopy, 0 | 1) => small(choices, 1),
+        (Opcode::TableInit | Opcode::TableCopy, 2) => small(choices, 2),
         (Opcode::BytesNew, 0) | (Opcode::BytesLoad, 1) | (Opcode::FileRead, 1) => small(choices, 9),
         (Opcode::ArraySlice | Opcode::StringSlice | Opcode::BytesSlice, 1 | 2) => small(choices, 1),
         (Opcode::ArrayGet | Opcode::ArraySet | Opcode::BytesGet | Opcode::BytesSet, 1) => small(choices, 1),

@@ -97,13 +97,10 @@ pub fn value(program: &Program, choices: &mut Choices, ty: &Type, depth: u32) ->
         Type::Box(of) => Value::Box(Arc::clone(of), Box::new(value(program, choices, of, depth + 1)?)),
         Type::Ptr(of) => Value::Ptr(Arc::clone(of), 8 * choices.below(200) as u32),
         Type::FuncRef => Value::FuncRef(None),
-        Type::Scalar(_)
-        | Type::Unit
-        | Type::String
-        | Type::Bytes
-        | Type::Never
-        | Type::Closure(_)
-        | Type::ExternRef => return None,
+        Type::ExternRef => Value::ExternRef,
+        Type::Scalar(_) | Type::Unit | Type::String | Type::Bytes | Type::Never | Type::Closure(_) => {
+            return None;
+        }
     })
 }
 

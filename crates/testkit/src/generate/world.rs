@@ -31,6 +31,8 @@ pub struct World {
     pub data: Vec<(VarRef, usize)>,
     /// Tables with their entries.
     pub tables: Vec<(VarRef, Vec<Option<FuncRef>>)>,
+    /// Element segments.
+    pub elements: Vec<VarRef>,
     /// Whether there is a linear memory.
     pub memory: bool,
 }
@@ -47,6 +49,7 @@ impl World {
             globals: Vec::new(),
             data: Vec::new(),
             tables: Vec::new(),
+            elements: Vec::new(),
             memory: false,
         };
         for (of, def) in program.types() {
@@ -89,6 +92,7 @@ impl World {
             StorageKind::Memory { .. } => self.memory = true,
             StorageKind::Data { bytes, .. } => self.data.push((of, bytes.len())),
             StorageKind::Table { entries, .. } => self.tables.push((of, entries.clone())),
+            StorageKind::Elements { .. } => self.elements.push(of),
         }
     }
 
@@ -336,7 +340,18 @@ fn declare_table(
         entries.push(callee.copied());
     }
     let max = Some(entries.len() as u32 + 4);
-    build.storage(modules[0], "table", StorageKind::Table { entries, max });
+    let (module, ty) = (modules[0], Type::FuncRef);
+    let table = StorageKind::Table { ty: ty.clone(), entries: entries.clone(), max };
+    let table = build.storage(module, "table", table);
+    for index in 0..choices.below(3) {
+        // No others than the table has: so what is called through it stays known.
+        let part: Vec<Option<FuncRef>> =
+            (0..choices.below(4)).map(|_| choices.pick(&entries).copied().flatten()).collect();
+        let left = entries.len().checked_sub(part.len()).filter(|_| choices.chance(50));
+        let target = left.map(|left| (table, Offset::At(choices.below(left + 1) as u32)));
+        let kind = StorageKind::Elements { ty: ty.clone(), target, entries: part };
+        build.storage(module, format!("elem{index}"), kind);
+    }
 }
 
 pub(crate) fn head(

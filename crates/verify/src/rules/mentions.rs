@@ -38,8 +38,17 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
         }
         Attr::Signature(signature) => named.types(signature.params.iter().chain(&signature.results), out),
         Attr::Indirect(table, signature) => {
-            named.variable(*table, out);
+            named.storage(*table, "table", out);
+            named.entries(*table, &Type::FuncRef, out);
             named.types(signature.params.iter().chain(&signature.results), out);
+        }
+        Attr::Entries(table, from) => {
+            named.storage(*table, "table", out);
+            let wanted = if site.node.op().code() == Opcode::TableInit { "elem" } else { "table" };
+            named.storage(*from, wanted, out);
+            if let Some(ty) = view.program.storage(*from).and_then(|from| from.kind.holds()) {
+                named.entries(*table, ty, out);
+            }
         }
         Attr::Control(control) => named.types(&control.results, out),
         Attr::Match(cases) => {
@@ -170,14 +179,23 @@ impl Named<'_> {
     }
 
     fn variable(&self, of: VarRef, out: &mut Vec<Diagnostic>) {
-        let op = self.site.node.op();
-        let found = lmlang_ir::Ref::from(of);
-        if op.spec().attr == AttrKind::Variable {
-            if self.view.body.variable(of).is_none() {
-                out.push(self.finding(Code::UnknownVariable).finding(found));
+        let wanted = match self.site.node.op().spec().attr {
+            AttrKind::Variable => {
+                if self.view.body.variable(of).is_none() {
+                    out.push(self.finding(Code::UnknownVariable).finding(lmlang_ir::Ref::from(of)));
+                }
+                return;
             }
-            return;
-        }
+            AttrKind::Data => "data",
+            AttrKind::Table => "table",
+            AttrKind::Elements => "elem",
+            _ => "global",
+        };
+        self.storage(of, wanted, out);
+    }
+
+    fn storage(&self, of: VarRef, wanted: &'static str, out: &mut Vec<Diagnostic>) {
+        let found = lmlang_ir::Ref::from(of);
         let Some(storage) = self.view.program.storage(of) else {
             return out.push(self.finding(Code::UnknownStorage).finding(found));
         };
@@ -185,19 +203,22 @@ impl Named<'_> {
         if !modules::sees(self.view.program, self.view.module(), *module, *visibility) {
             out.push(self.finding(Code::NotVisible).finding(found));
         }
-        let attr = op.spec().attr;
-        let wanted = if attr == AttrKind::Data {
-            "data"
-        } else if matches!(attr, AttrKind::Table | AttrKind::Indirect) {
-            "table"
-        } else {
-            "global"
-        };
         if storage_word(kind) != wanted {
             out.push(self.finding(Code::WrongStorage).expecting(wanted).finding(storage_word(kind)));
         }
+        let op = self.site.node.op();
         if op.code() == Opcode::GlobalSet && matches!(kind, StorageKind::Global { mutable: false, .. }) {
             out.push(self.finding(Code::GlobalImmutable).finding(found));
+        }
+    }
+
+    /// A table that is to hold references of a type.
+    fn entries(&self, table: VarRef, ty: &Type, out: &mut Vec<Diagnostic>) {
+        if let Some(StorageKind::Table { ty: held, .. }) =
+            self.view.program.storage(table).map(|table| &table.kind)
+            && held != ty
+        {
+            out.push(self.finding(Code::NoReference).expecting(ty.clone()).finding(held.clone()));
         }
     }
 }
@@ -208,5 +229,6 @@ pub(crate) fn storage_word(kind: &StorageKind) -> &'static str {
         StorageKind::Memory { .. } => "memory",
         StorageKind::Data { .. } => "data",
         StorageKind::Table { .. } => "table",
+        StorageKind::Elements { .. } => "elem",
     }
 }

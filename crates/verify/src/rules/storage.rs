@@ -69,12 +69,67 @@ pub(crate) fn check(
                 check_start(program, (of, storage), *global, &Type::I32, out);
             }
         }
-        StorageKind::Table { entries, max } => {
+        StorageKind::Table { ty, entries, max } => {
             limit(entries.len() as u32, max.unwrap_or(u32::MAX), out);
-            for (position, entry) in entries.iter().enumerate() {
-                let Some(function) = entry else { continue };
-                check_function(program, *function, &|code| outside(code, of, Some(position)), out);
+            check_entries(program, of, ty, entries, out);
+        }
+        StorageKind::Elements { ty, target, entries } => {
+            check_entries(program, of, ty, entries, out);
+            if let Some((table, offset)) = target {
+                check_target(program, (of, storage), *table, ty, out);
+                if let Offset::Global(global) = offset {
+                    check_start(program, (of, storage), *global, &Type::I32, out);
+                }
             }
+        }
+    }
+}
+
+/// References: functions are some only to `funcref`.
+fn check_entries(
+    program: &Program,
+    of: VarRef,
+    ty: &Type,
+    entries: &[Option<FuncRef>],
+    out: &mut Vec<Diagnostic>,
+) {
+    if !matches!(ty, Type::FuncRef | Type::ExternRef) {
+        let finding = outside(Code::NoReference, of, None).expecting(Fact::Reference);
+        return out.push(finding.finding(ty.clone()));
+    }
+    for (position, entry) in entries.iter().enumerate() {
+        let Some(function) = entry else { continue };
+        let finding = |code| outside(code, of, Some(position));
+        if *ty == Type::FuncRef {
+            check_function(program, *function, &finding, out);
+        } else {
+            out.push(finding(Code::NoReference).expecting(ty.clone()).finding(Type::FuncRef));
+        }
+    }
+}
+
+/// A table that elements are put into at the start: it holds what they are.
+fn check_target(
+    program: &Program,
+    (of, storage): (VarRef, &Storage),
+    table: VarRef,
+    ty: &Type,
+    out: &mut Vec<Diagnostic>,
+) {
+    let finding = |code| outside(code, of, None);
+    let Some(other) = program.storage(table) else {
+        return out.push(finding(Code::UnknownStorage).finding(Ref::from(table)));
+    };
+    if !modules::sees(program, storage.module, other.module, other.visibility) {
+        out.push(finding(Code::NotVisible).finding(Ref::from(table)));
+    }
+    match &other.kind {
+        StorageKind::Table { ty: held, .. } if held == ty => {}
+        StorageKind::Table { ty: held, .. } => {
+            out.push(finding(Code::NoReference).expecting(held.clone()).finding(ty.clone()));
+        }
+        other => {
+            out.push(finding(Code::WrongStorage).expecting("table").finding(storage_word(other)));
         }
     }
 }

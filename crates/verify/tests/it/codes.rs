@@ -242,6 +242,10 @@ fn operators() -> Vec<Case_> {
     b.ret(f, &[value(got)]);
     all.push(case(Code::WrongStorage, b));
 
+    let mut b = Build::new();
+    b.storage("hosts", StorageKind::Table { ty: Type::I32, entries: vec![None], max: None });
+    all.push(case(Code::NoReference, b));
+
     let (mut b, f) = start();
     let kind = StorageKind::Global { ty: Type::I32, mutable: false, initial: Const::I32(0).into() };
     let limit = b.storage("limit", kind);

@@ -136,6 +136,7 @@ struct Indices {
     globals: HashMap<VarRef, u32>,
     tables: HashMap<VarRef, u32>,
     data: HashMap<VarRef, u32>,
+    elements: HashMap<VarRef, u32>,
     /// The first function of the world outside that is brought along.
     world: u32,
 }
@@ -160,11 +161,21 @@ impl Indices {
                     StorageKind::Global { .. } => &mut indices.globals,
                     StorageKind::Table { .. } => &mut indices.tables,
                     StorageKind::Data { .. } => &mut indices.data,
-                    StorageKind::Memory { .. } => continue,
+                    StorageKind::Memory { .. } | StorageKind::Elements { .. } => continue,
                 };
                 map.insert(of, map.len() as u32);
             }
         }
+        // What tables begin with stands before the segments.
+        let mut next = 0;
+        for (_, storage) in scope.storage(program) {
+            if let StorageKind::Table { entries, .. } = &storage.kind {
+                next += storage::runs(entries, &indices).count() as u32;
+            }
+        }
+        let segments =
+            scope.storage(program).filter(|(_, of)| matches!(of.kind, StorageKind::Elements { .. }));
+        indices.elements = segments.map(|(of, _)| of).zip(next..).collect();
         indices
     }
 }
@@ -258,7 +269,7 @@ impl<'p> Writing<'p> {
         }
         self.bring(&mut functions, &mut code, &mut names)?;
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
-        let mut elements = self.elements();
+        let mut elements = self.elements()?;
         self.heap(&mut storage, &mut elements, &mut exports);
         let mut module = Module::new();
         let mut section = |section: &dyn Section| section.put(&mut module);
@@ -336,6 +347,7 @@ struct Naming {
     globals: Vec<(u32, Name)>,
     tables: Vec<(u32, Name)>,
     memories: Vec<(u32, Name)>,
+    elements: Vec<(u32, Name)>,
     data: Vec<(u32, Name)>,
 }
 
@@ -380,6 +392,7 @@ impl Naming {
             map(&mut self.tables, "table"),
             map(&mut self.memories, "memory"),
             map(&mut self.globals, "global"),
+            map(&mut self.elements, "elem"),
             map(&mut self.data, "data"),
         ];
         let nothing = self.module.is_none() && functions.is_none() && self.locals.is_empty();
@@ -401,7 +414,7 @@ impl Naming {
             }
             section.locals(&locals);
         }
-        let [tables, memories, globals, data] = others;
+        let [tables, memories, globals, elements, data] = others;
         if let Some(tables) = tables {
             section.tables(&tables);
         }
@@ -410,6 +423,9 @@ impl Naming {
         }
         if let Some(globals) = globals {
             section.globals(&globals);
+        }
+        if let Some(elements) = elements {
+            section.elements(&elements);
         }
         if let Some(data) = data {
             section.data(&data);

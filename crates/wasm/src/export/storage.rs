@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use lmlang_ir::{Const, Initial, Offset, StorageKind};
+use lmlang_ir::{Const, FuncRef, Initial, Offset, StorageKind, Type, VarRef};
 use wasm_encoder::{
     ConstExpr, DataSection, ElementSection, Elements, ExportKind, ExportSection, GlobalSection, GlobalType,
     Ieee32, Ieee64, ImportSection, MemorySection, MemoryType, RefType, TableSection, TableType, ValType,
 };
 
-use super::{ExportError, Naming, Writing, types};
+use super::{ExportError, Indices, Naming, Writing, types};
 
 #[derive(Default)]
 pub(super) struct StorageSections {
@@ -72,10 +72,10 @@ impl Writing<'_> {
                     names.globals.push((index, storage.name.clone()));
                     (ExportKind::Global, index)
                 }
-                StorageKind::Table { entries, max } => {
+                StorageKind::Table { ty, entries, max } => {
                     let index = self.indices.tables[&of];
                     let ty = TableType {
-                        element_type: RefType::FUNCREF,
+                        element_type: reference(ty),
                         minimum: entries.len() as u64,
                         maximum: max.map(u64::from),
                         table64: false,
@@ -95,13 +95,7 @@ impl Writing<'_> {
                 StorageKind::Data { offset, bytes } => {
                     match offset {
                         Some(offset) => {
-                            let offset = match offset {
-                                Offset::At(address) => ConstExpr::i32_const(address.cast_signed()),
-                                Offset::Global(global) => {
-                                    let value = self.first(&Initial::Global(*global), ValType::I32);
-                                    value.ok_or_else(|| self.unsupported(of, "this offset"))?
-                                }
-                            };
+                            let offset = self.offset(of, *offset)?;
                             made.data.active(0, &offset, bytes.iter().copied());
                         }
                         None => {
@@ -109,6 +103,10 @@ impl Writing<'_> {
                         }
                     }
                     names.data.push((self.indices.data[&of], storage.name.clone()));
+                    continue;
+                }
+                StorageKind::Elements { .. } => {
+                    names.elements.push((self.indices.elements[&of], storage.name.clone()));
                     continue;
                 }
             };
@@ -131,6 +129,17 @@ impl Writing<'_> {
         Ok(made)
     }
 
+    /// Where a segment is put.
+    fn offset(&self, of: VarRef, offset: Offset) -> Result<ConstExpr, ExportError> {
+        match offset {
+            Offset::At(at) => Ok(ConstExpr::i32_const(at.cast_signed())),
+            Offset::Global(global) => {
+                let value = self.first(&Initial::Global(global), ValType::I32);
+                value.ok_or_else(|| self.unsupported(of, "this offset"))
+            }
+        }
+    }
+
     /// What a global begins with; nothing for a value that modules do not have.
     fn first(&self, initial: &Initial, ty: wasm_encoder::ValType) -> Option<ConstExpr> {
         match initial {
@@ -147,34 +156,80 @@ impl Writing<'_> {
         }
     }
 
-    /// What is put into tables at the start, and the functions that references are taken of otherwise.
-    pub(super) fn elements(&mut self) -> ElementSection {
+    /// What is put into tables, and the functions that references are taken of otherwise.
+    pub(super) fn elements(&mut self) -> Result<ElementSection, ExportError> {
         let mut section = ElementSection::new();
         let scope = Rc::clone(&self.scope);
         for (of, storage) in scope.storage(self.program) {
             let StorageKind::Table { entries, .. } = &storage.kind else { continue };
-            let table = Some(self.indices.tables[&of]).filter(|table| *table != 0);
-            let entries: Vec<Option<u32>> = entries
-                .iter()
-                .map(|entry| entry.and_then(|of| self.indices.functions.get(&of).copied()))
-                .collect();
-            let mut at = 0;
-            for run in entries.chunk_by(|a, b| a.is_some() == b.is_some()) {
-                let functions: Vec<u32> = run.iter().flatten().copied().collect();
-                if !functions.is_empty() {
-                    functions.iter().for_each(|function| {
-                        self.declared.remove(function);
-                    });
-                    let offset = ConstExpr::i32_const(at);
-                    section.active(table, &offset, Elements::Functions(functions.into()));
+            let table = self.table(of);
+            for (at, functions) in runs(entries, &self.indices) {
+                functions.iter().for_each(|function| {
+                    self.declared.remove(function);
+                });
+                section.active(table, &ConstExpr::i32_const(at), Elements::Functions(functions.into()));
+            }
+        }
+        for (of, storage) in scope.storage(self.program) {
+            let StorageKind::Elements { ty, target, entries } = &storage.kind else { continue };
+            let entries: Vec<Option<u32>> = entries.iter().map(|of| index(*of, &self.indices)).collect();
+            entries.iter().flatten().for_each(|function| {
+                self.declared.remove(function);
+            });
+            let functions: Option<Vec<u32>> = entries.iter().copied().collect();
+            let elements = match (functions, reference(ty)) {
+                (Some(functions), RefType::FUNCREF) => Elements::Functions(functions.into()),
+                (_, ty) => {
+                    let entry = |entry: Option<u32>| match entry {
+                        Some(function) => ConstExpr::ref_func(function),
+                        None => ConstExpr::ref_null(ty.heap_type),
+                    };
+                    Elements::Expressions(ty, entries.into_iter().map(entry).collect::<Vec<_>>().into())
                 }
-                at += run.len() as i32;
+            };
+            match target {
+                Some((table, offset)) if self.indices.tables.contains_key(table) => {
+                    section.active(self.table(*table), &self.offset(of, *offset)?, elements);
+                }
+                Some(_) | None => {
+                    section.passive(elements);
+                }
             }
         }
         if !self.declared.is_empty() {
             section.declared(Elements::Functions(self.declared.iter().copied().collect()));
         }
-        section
+        Ok(section)
+    }
+
+    /// The index of a table; nothing for the first one, whose form is shorter.
+    fn table(&self, of: VarRef) -> Option<u32> {
+        Some(self.indices.tables[&of]).filter(|table| *table != 0)
+    }
+}
+
+/// The index of the function that an entry holds, if that is written.
+fn index(entry: Option<FuncRef>, indices: &Indices) -> Option<u32> {
+    indices.functions.get(&entry?).copied()
+}
+
+/// The functions that a table begins with, where they stand without a gap: the first index, and theirs.
+pub(super) fn runs(entries: &[Option<FuncRef>], indices: &Indices) -> impl Iterator<Item = (i32, Vec<u32>)> {
+    let mut runs: Vec<(i32, Vec<u32>)> = Vec::new();
+    for (at, entry) in (0..).zip(entries) {
+        let Some(function) = index(*entry, indices) else { continue };
+        match runs.last_mut() {
+            Some((start, run)) if *start + run.len() as i32 == at => run.push(function),
+            Some(_) | None => runs.push((at, vec![function])),
+        }
+    }
+    runs.into_iter()
+}
+
+fn reference(ty: &Type) -> RefType {
+    match types::value(ty) {
+        ValType::Ref(of) => of,
+        _ => RefType::FUNCREF,
     }
 }
 

@@ -7,7 +7,7 @@ use lmlang_ir::ops::PortType;
 use lmlang_ir::{
     Attr, Const, Exit, MemArg, Name, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
 };
-use wasmparser::{BlockType, BrTable, Operator};
+use wasmparser::{BlockType, BrTable, HeapType, Operator};
 
 use super::{ImportError, Indices, value_type};
 use crate::plain;
@@ -172,7 +172,7 @@ impl<'m, 'b> Body<'m, 'b> {
                 let signature = self.indices.signature(type_index).clone();
                 let index = self.pop_as(&Type::I32);
                 let arguments = self.pop_typed(&signature.params);
-                let attr = Attr::Indirect(self.indices.table(table_index), signature.clone().into());
+                let attr = Attr::Indirect(self.indices.table(table_index).0, signature.clone().into());
                 let inputs = std::iter::once(index).chain(arguments);
                 let call = self.build.op(Opcode::CallIndirect, attr, inputs);
                 self.push_all(call, &signature.results);
@@ -234,9 +234,73 @@ impl<'m, 'b> Body<'m, 'b> {
                 let data = self.indices.data(data_index);
                 self.special(Opcode::DataDrop, Attr::Variable(data), &[], None);
             }
+            _ => return self.reference(operator, offset),
+        }
+        Ok(())
+    }
+
+    /// What works on references and tables.
+    fn reference(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
+        let unsupported = || ImportError::unsupported(format!("the instruction {operator:?}"), offset);
+        match *operator {
+            Operator::RefNull { hty } => {
+                let code = match hty {
+                    HeapType::FUNC => Opcode::RefNull,
+                    HeapType::EXTERN => Opcode::RefNullExtern,
+                    _ => return Err(unsupported()),
+                };
+                let ty = if code == Opcode::RefNull { Type::FuncRef } else { Type::ExternRef };
+                self.special(code, Attr::None, &[], Some(ty));
+            }
+            Operator::RefIsNull => {
+                let value = self.pop();
+                let node = self.build.op(Opcode::RefIsNull, Attr::None, [value.source]);
+                self.push(node.into(), Type::BOOL);
+            }
+            Operator::RefFunc { function_index } => {
+                let (of, _) = self.indices.function(function_index);
+                self.special(Opcode::FuncRef, Attr::Function(of), &[], Some(Type::FuncRef));
+            }
+            Operator::TableGet { table } => {
+                let (of, ty) = self.table(table);
+                self.special(Opcode::TableGet, Attr::Variable(of), &[Type::I32], Some(ty));
+            }
+            Operator::TableSet { table } => {
+                let (of, ty) = self.table(table);
+                self.special(Opcode::TableSet, Attr::Variable(of), &[Type::I32, ty], None);
+            }
+            Operator::TableSize { table } => {
+                let (of, _) = self.table(table);
+                self.special(Opcode::TableSize, Attr::Variable(of), &[], Some(Type::I32));
+            }
+            Operator::TableGrow { table } => {
+                let (of, ty) = self.table(table);
+                self.special(Opcode::TableGrow, Attr::Variable(of), &[ty, Type::I32], Some(Type::I32));
+            }
+            Operator::TableFill { table } => {
+                let (of, ty) = self.table(table);
+                self.special(Opcode::TableFill, Attr::Variable(of), &[Type::I32, ty, Type::I32], None);
+            }
+            Operator::TableInit { elem_index, table } => {
+                let attr = Attr::Entries(self.table(table).0, self.indices.elements(elem_index));
+                self.special(Opcode::TableInit, attr, THREE, None);
+            }
+            Operator::TableCopy { dst_table, src_table } => {
+                let attr = Attr::Entries(self.table(dst_table).0, self.table(src_table).0);
+                self.special(Opcode::TableCopy, attr, THREE, None);
+            }
+            Operator::ElemDrop { elem_index } => {
+                let of = self.indices.elements(elem_index);
+                self.special(Opcode::ElemDrop, Attr::Variable(of), &[], None);
+            }
             _ => return Err(unsupported()),
         }
         Ok(())
+    }
+
+    fn table(&self, index: u32) -> (VarRef, Type) {
+        let (of, ty) = self.indices.table(index);
+        (of, ty.clone())
     }
 
     fn push(&mut self, source: Source, ty: Type) {

@@ -4,6 +4,8 @@ mod body;
 mod names;
 mod read;
 
+use std::collections::BTreeSet;
+
 use lmlang_ir::builder::Builder;
 use lmlang_ir::{
     Const, FuncRef, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program, RefAllocator,
@@ -19,7 +21,7 @@ use wast::parser::{self, ParseBuffer};
 
 use self::body::{Body, Cell, Locals};
 use self::names::Unique;
-use self::read::Read;
+use self::read::{Declared, Read};
 
 /// Why a module is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -95,11 +97,44 @@ pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportE
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
-    let indices = declare(&mut build, home, &read)?;
-    for (index, body) in read.bodies.iter().enumerate() {
-        translate(&mut build, &indices, &read, read.imported_functions + index, body)?;
+    let mut used = Used::default();
+    for body in &read.bodies {
+        used.take(body)?;
+    }
+    let indices = declare(&mut build, home, &read, &used)?;
+    for ((index, body), written) in read.bodies.iter().enumerate().zip(&used.locals) {
+        translate(&mut build, &indices, &read, read.imported_functions + index, (body, written))?;
     }
     Ok(program)
+}
+
+/// What bodies do that is to be known before they are taken in.
+#[derive(Debug, Default)]
+struct Used {
+    /// The locals of each that are written to.
+    locals: Vec<BTreeSet<u32>>,
+    /// Element segments that are copied from or dropped.
+    elements: BTreeSet<u32>,
+}
+
+impl Used {
+    fn take(&mut self, body: &FunctionBody<'_>) -> Result<(), ImportError> {
+        let mut locals = BTreeSet::new();
+        let mut operators = body.get_operators_reader()?;
+        while !operators.eof() {
+            match operators.read()? {
+                Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
+                    locals.insert(local_index);
+                }
+                Operator::TableInit { elem_index, .. } | Operator::ElemDrop { elem_index } => {
+                    self.elements.insert(elem_index);
+                }
+                _ => {}
+            }
+        }
+        self.locals.push(locals);
+        Ok(())
+    }
 }
 
 /// What the indices of a module name.
@@ -108,7 +143,9 @@ struct Indices {
     types: Vec<Signature>,
     functions: Vec<(FuncRef, u32)>,
     globals: Vec<(VarRef, Type)>,
-    tables: Vec<VarRef>,
+    tables: Vec<(VarRef, Type)>,
+    /// Nothing for a segment that nobody names any more.
+    elements: Vec<Option<VarRef>>,
     data: Vec<VarRef>,
 }
 
@@ -127,8 +164,13 @@ impl Indices {
         (*of, ty)
     }
 
-    fn table(&self, index: u32) -> VarRef {
-        self.tables[index as usize]
+    fn table(&self, index: u32) -> (VarRef, &Type) {
+        let (of, ty) = &self.tables[index as usize];
+        (*of, ty)
+    }
+
+    fn elements(&self, index: u32) -> VarRef {
+        self.elements[index as usize].expect("a segment that is used was made")
     }
 
     fn data(&self, index: u32) -> VarRef {
@@ -153,7 +195,12 @@ fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
 }
 
 /// Makes everything but the bodies.
-fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<Indices, ImportError> {
+fn declare(
+    build: &mut Builder<'_>,
+    home: ModuleRef,
+    read: &Read<'_>,
+    used: &Used,
+) -> Result<Indices, ImportError> {
     let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
@@ -220,21 +267,47 @@ fn declare(build: &mut Builder<'_>, home: ModuleRef, read: &Read<'_>) -> Result<
         let made = storage(build, read.names.globals.get(&index), format!("global{index}"), made);
         indices.globals.push((made, ty));
     }
-    let tables = entries(read, &indices)?;
-    for ((index, table), entries) in (0u32..).zip(&read.tables).zip(tables) {
+    let mut tables = Filling::of(read)?;
+    let mut segments = Vec::with_capacity(read.elements.len());
+    for (index, element) in (0u32..).zip(&read.elements) {
+        let (ty, entries) = items(element, &indices)?;
+        let segment = match tables.take(element, &entries)? {
+            false => Some((ty, entries, &element.kind)),
+            // What has been put into its table is dropped.
+            true => used.elements.contains(&index).then_some((ty, Vec::new(), &ElementKind::Passive)),
+        };
+        segments.push(segment);
+    }
+    for ((index, table), entries) in (0u32..).zip(&read.tables).zip(tables.entries) {
         let offset = table.offset;
-        if table.of.element_type != wasmparser::RefType::FUNCREF {
-            return Err(ImportError::unsupported("a table of other references than functions", offset));
-        }
+        let ty = typed(ValType::Ref(table.of.element_type), offset)?;
         let max = table.of.maximum.map(u32::try_from).transpose();
         let max = max.map_err(|_| ImportError::unsupported("a table of this size", offset))?;
         let made = Made {
-            kind: StorageKind::Table { entries, max },
+            kind: StorageKind::Table { ty: ty.clone(), entries, max },
             import: table.import.clone(),
             exports: table.exports.clone(),
         };
         let made = storage(build, read.names.tables.get(&index), format!("table{index}"), made);
-        indices.tables.push(made);
+        indices.tables.push((made, ty));
+    }
+    for ((index, element), segment) in (0u32..).zip(&read.elements).zip(segments) {
+        let segment = match segment {
+            None => None,
+            Some((ty, entries, kind)) => {
+                let target = match kind {
+                    ElementKind::Active { table_index, offset_expr } => {
+                        let (table, _) = indices.table(table_index.unwrap_or(0));
+                        Some((table, offset_of(offset_expr, &indices, element.range.start)?))
+                    }
+                    ElementKind::Passive | ElementKind::Declared => None,
+                };
+                let kind = StorageKind::Elements { ty, target, entries };
+                let made = Made { kind, import: None, exports: Vec::new() };
+                Some(storage(build, read.names.elements.get(&index), format!("elem{index}"), made))
+            }
+        };
+        indices.elements.push(segment);
     }
     for (index, data) in (0u32..).zip(&read.data) {
         let at = data.range.start;
@@ -261,49 +334,77 @@ struct Made {
 /// Most entries of all tables at the start.
 const MOST_ENTRIES: u64 = 1 << 18;
 
-/// The entries of each table at the start, from the segments that are put there.
-fn entries(read: &Read<'_>, indices: &Indices) -> Result<Vec<Vec<Option<FuncRef>>>, ImportError> {
-    let mut tables = Vec::with_capacity(read.tables.len());
-    let mut most = MOST_ENTRIES;
-    for table in &read.tables {
-        let Some(left) = most.checked_sub(table.of.initial) else {
-            let what = format!("tables of more than {MOST_ENTRIES} entries");
-            return Err(ImportError::unsupported(what, table.offset));
-        };
-        most = left;
-        tables.push(vec![None; table.of.initial as usize]);
+/// What tables begin with: the segments whose place is known.
+struct Filling<'r> {
+    tables: &'r [Declared<wasmparser::TableType>],
+    entries: Vec<Vec<Option<FuncRef>>>,
+    /// Tables that a segment is put into at another time: what comes after it cannot come before.
+    closed: BTreeSet<usize>,
+}
+
+impl<'r> Filling<'r> {
+    fn of(read: &'r Read<'_>) -> Result<Filling<'r>, ImportError> {
+        let mut entries = Vec::with_capacity(read.tables.len());
+        let mut most = MOST_ENTRIES;
+        for table in &read.tables {
+            let Some(left) = most.checked_sub(table.of.initial) else {
+                let what = format!("tables of more than {MOST_ENTRIES} entries");
+                return Err(ImportError::unsupported(what, table.offset));
+            };
+            most = left;
+            entries.push(vec![None; table.of.initial as usize]);
+        }
+        Ok(Filling { tables: &read.tables, entries, closed: BTreeSet::new() })
     }
-    for element in &read.elements {
-        let at = element.range.start;
-        let ElementKind::Active { table_index, offset_expr } = &element.kind else {
-            // What is only declared says nothing that the nodes do not say.
-            if matches!(element.kind, ElementKind::Declared) {
-                continue;
-            }
-            return Err(ImportError::unsupported("a passive element segment", at));
-        };
-        let offset = address(offset_expr, at)? as usize;
-        let items = match &element.items {
-            ElementItems::Functions(functions) => {
-                let functions = functions.clone().into_iter();
-                let found = functions.map(|index| Ok(Some(indices.function(index?).0)));
-                found.collect::<Result<Vec<_>, BinaryReaderError>>()?
-            }
-            ElementItems::Expressions(_, expressions) => {
-                let mut items = Vec::new();
-                for expression in expressions.clone() {
-                    items.push(item(&expression?, indices, at)?);
-                }
-                items
+
+    /// Puts a segment into its table; tells whether all of it is there, so that nothing is left of it. A declared one
+    /// says nothing that the nodes do not say.
+    fn take(
+        &mut self,
+        element: &wasmparser::Element<'_>,
+        items: &[Option<FuncRef>],
+    ) -> Result<bool, ImportError> {
+        let (table, offset) = match &element.kind {
+            ElementKind::Declared => return Ok(true),
+            ElementKind::Passive => return Ok(false),
+            ElementKind::Active { table_index, offset_expr } => {
+                (table_index.unwrap_or(0) as usize, single(offset_expr, element.range.start)?)
             }
         };
-        let table = &mut tables[table_index.unwrap_or(0) as usize];
-        let place = table.get_mut(offset..).and_then(|rest| rest.get_mut(..items.len()));
-        let place = place
-            .ok_or_else(|| ImportError::unsupported("an element segment that does not fit its table", at))?;
-        place.copy_from_slice(&items);
+        let own = self.tables[table].import.is_none();
+        if let Operator::I32Const { value } = offset
+            // What a table of somebody else holds already is kept where nothing is put.
+            && (own || items.iter().all(Option::is_some))
+            && !self.closed.contains(&table)
+            && let Some(rest) = self.entries[table].get_mut(value.cast_unsigned() as usize..)
+            && let Some(place) = rest.get_mut(..items.len())
+        {
+            place.copy_from_slice(items);
+            return Ok(true);
+        }
+        self.closed.insert(table);
+        Ok(false)
     }
-    Ok(tables)
+}
+
+/// The references of a segment, with their type.
+fn items(
+    element: &wasmparser::Element<'_>,
+    indices: &Indices,
+) -> Result<(Type, Vec<Option<FuncRef>>), ImportError> {
+    let at = element.range.start;
+    match &element.items {
+        ElementItems::Functions(functions) => {
+            let functions = functions.clone().into_iter();
+            let found = functions.map(|index| Ok(Some(indices.function(index?).0)));
+            Ok((Type::FuncRef, found.collect::<Result<Vec<_>, BinaryReaderError>>()?))
+        }
+        ElementItems::Expressions(ty, expressions) => {
+            let ty = typed(ValType::Ref(*ty), at)?;
+            let items = expressions.clone().into_iter().map(|of| item(&of?, indices, at));
+            Ok((ty, items.collect::<Result<Vec<_>, ImportError>>()?))
+        }
+    }
 }
 
 /// The only instruction of a constant expression, but for the one that ends it.
@@ -345,29 +446,21 @@ fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, I
     }
 }
 
-fn address(of: &ConstExpr<'_>, at: u64) -> Result<u32, ImportError> {
-    match single(of, at)? {
-        Operator::I32Const { value } => Ok(value.cast_unsigned()),
-        other => Err(ImportError::unsupported(format!("the offset {other:?}"), at)),
-    }
-}
-
 /// Makes the body of a function.
 fn translate(
     build: &mut Builder<'_>,
     indices: &Indices,
     read: &Read<'_>,
     index: usize,
-    body: &FunctionBody<'_>,
+    (body, written): (&FunctionBody<'_>, &BTreeSet<u32>),
 ) -> Result<(), ImportError> {
     let (of, signature) = indices.function(index as u32);
     let (params, results) = (&signature.params, signature.results.clone());
-    let written = written(body, params.len())?;
     let names = read.names.locals.get(&(index as u32));
     let mut build = build.open(of).expect("the function was declared");
     let mut locals = Locals { names, ..Locals::default() };
     for (at, ty) in (0u16..).zip(params) {
-        let cell = match written[usize::from(at)] {
+        let cell = match written.contains(&at.into()) {
             false => Cell::Param(at),
             true => {
                 let name = names.and_then(|of| of.get(&u32::from(at)));
@@ -394,18 +487,4 @@ fn translate(
         translated.take(&operator, offset)?;
     }
     Ok(())
-}
-
-/// Which parameters are written to.
-fn written(body: &FunctionBody<'_>, params: usize) -> Result<Vec<bool>, ImportError> {
-    let mut written = vec![false; params];
-    let mut operators = body.get_operators_reader()?;
-    while !operators.eof() {
-        if let Operator::LocalSet { local_index } | Operator::LocalTee { local_index } = operators.read()?
-            && let Some(found) = written.get_mut(local_index as usize)
-        {
-            *found = true;
-        }
-    }
-    Ok(written)
 }

@@ -15,6 +15,7 @@ pub(super) struct Names {
     pub(super) globals: BTreeMap<u32, Name>,
     pub(super) tables: BTreeMap<u32, Name>,
     pub(super) memories: BTreeMap<u32, Name>,
+    pub(super) elements: BTreeMap<u32, Name>,
     pub(super) data: BTreeMap<u32, Name>,
 }
 
@@ -35,6 +36,7 @@ impl Names {
                 Ok(Name::Global(of)) => names.globals = read_map(of),
                 Ok(Name::Table(of)) => names.tables = read_map(of),
                 Ok(Name::Memory(of)) => names.memories = read_map(of),
+                Ok(Name::Element(of)) => names.elements = read_map(of),
                 Ok(Name::Data(of)) => names.data = read_map(of),
                 Ok(_) => {}
                 Err(_) => break,

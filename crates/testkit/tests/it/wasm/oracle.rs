@@ -57,6 +57,8 @@ fn bits(value: &Value) -> u64 {
         Value::Const(Const::F32(bits)) => Val::F32(f32::from_bits(*bits).into()).bits(),
         Value::Const(Const::F64(bits)) => Val::F64(f64::from_bits(*bits).into()).bits(),
         Value::Ptr(_, address) => (*address).into(),
+        Value::FuncRef(of) => u64::from(of.is_some()),
+        Value::ExternRef => 0,
         other => panic!("{other:?}"),
     }
 }
@@ -75,6 +77,8 @@ impl Bits for Val {
             Val::F32(value) => value.to_bits().into(),
             Val::F64(value) if value.to_float().is_nan() => 0x7ff8_0000_0000_0000,
             Val::F64(value) => value.to_bits(),
+            Val::FuncRef(of) => u64::from(!of.is_null()),
+            Val::ExternRef(of) => u64::from(!of.is_null()),
             other => panic!("{other:?}"),
         }
     }
@@ -89,6 +93,8 @@ pub(super) fn argument(value: &Value) -> Option<Val> {
         Value::Const(Const::Bool(_) | Const::I8(_) | Const::I16(_) | Const::I32(_)) => {
             Val::I32(bits(value) as i32)
         }
+        Value::FuncRef(None) => Val::default_for_ty(wasmi::ValType::FuncRef),
+        Value::ExternRef => Val::default_for_ty(wasmi::ValType::ExternRef),
         _ => return None,
     })
 }
@@ -354,6 +360,11 @@ pub(super) fn agree(here: &Ending, there: &Ending) -> bool {
 
 /// Some argument of a type, another one at each position.
 pub(super) fn some(ty: &Type, at: usize) -> Option<Value> {
+    match ty {
+        Type::FuncRef => return Some(Value::FuncRef(None)),
+        Type::ExternRef => return Some(Value::ExternRef),
+        _ => {}
+    }
     Some(Value::Const(match *ty {
         Type::I32 => Const::I32(7 - at as i32),
         Type::I64 => Const::I64(-(at as i64) * 1_000_003),

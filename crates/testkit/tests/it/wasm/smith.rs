@@ -6,7 +6,7 @@ use arbitrary::Unstructured;
 use lmlang_compiled::Compiler;
 use lmlang_ir::{Opcode, RefAllocator, Type, Value};
 use lmlang_verify::{Checked, Severity};
-use lmlang_wasm::{ExportOptions, ImportError, export, import};
+use lmlang_wasm::{ExportOptions, export, import};
 use proptest::prelude::*;
 use wasm_smith::{Config, Module};
 use wasmi::Val;
@@ -14,7 +14,7 @@ use wasmi::Val;
 use super::oracle::{Bits, agree, argument, here, instance, some, there};
 use crate::tiers::tools::alike;
 
-/// What programs can have now, without imports, so that every module runs.
+/// What programs have, without imports, so that every module runs.
 fn config() -> Config {
     Config {
         max_imports: 0,
@@ -31,7 +31,7 @@ fn config() -> Config {
         relaxed_simd_enabled: false,
         exceptions_enabled: false,
         gc_enabled: false,
-        reference_types_enabled: false,
+        reference_types_enabled: true,
         tail_call_enabled: false,
         threads_enabled: false,
         memory64_enabled: false,
@@ -86,6 +86,8 @@ fn word(ty: wasmi::ValType, at: usize) -> Val {
         wasmi::ValType::I64 => Type::I64,
         wasmi::ValType::F32 => Type::F32,
         wasmi::ValType::F64 => Type::F64,
+        wasmi::ValType::FuncRef => Type::FuncRef,
+        wasmi::ValType::ExternRef => Type::ExternRef,
         other => panic!("{other:?}"),
     };
     some(&ty, at).as_ref().and_then(argument).expect("there is one of each type")
@@ -117,6 +119,7 @@ fn runs_alike(checked: &Checked, module: &[u8], compiles: bool) -> Result<(), Te
     Ok(())
 }
 
+/// Whether bytes make a module, which then has to do what it did.
 fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
     let mut module = match Module::new(config(), &mut Unstructured::new(bytes)) {
         Ok(module) => module,
@@ -124,11 +127,8 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
     };
     module.ensure_termination(1_000).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let original = module.to_bytes();
-    let program = match import(&original, &mut RefAllocator::starting_at(1)) {
-        Ok(program) => program,
-        Err(ImportError::Unsupported { .. }) => return Ok(false),
-        Err(error) => return Err(TestCaseError::fail(error.to_string())),
-    };
+    let program = import(&original, &mut RefAllocator::starting_at(1));
+    let program = program.map_err(|error| TestCaseError::fail(error.to_string()))?;
     let checked = Checked::full(program, NonZeroUsize::MIN);
     for (_, found) in checked.findings().iter() {
         let text = found.message(checked.program());
@@ -159,6 +159,6 @@ fn modules_do_what_they_did() {
     proptest!(config, |(bytes in prop::collection::vec(any::<u8>(), 200..4_000))| {
         taken.set(taken.get() + u32::from(holds(&bytes)?));
     });
-    println!("{} of {cases} modules", taken.get());
-    assert!(taken.get() > cases / 4, "only {} of {cases} could be taken in", taken.get());
+    println!("{} modules", taken.get());
+    assert!(taken.get() > cases / 2, "{} modules", taken.get());
 }

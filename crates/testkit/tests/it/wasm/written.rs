@@ -105,8 +105,11 @@ fn canonical(of: &Value) -> Value {
         Value::Array(ty, elements) => Value::Array(ty.clone(), all(elements)),
         Value::FixedArray(ty, elements) => Value::FixedArray(ty.clone(), all(elements)),
         Value::Box(ty, held) => Value::Box(ty.clone(), Box::new(canonical(held))),
-        Value::Const(_) | Value::Enum(_, None) | Value::Ptr(..) | Value::FuncRef(_) | Value::Closure(..) => {
-            of.clone()
-        }
+        Value::Const(_)
+        | Value::Enum(_, None)
+        | Value::Ptr(..)
+        | Value::FuncRef(_)
+        | Value::ExternRef
+        | Value::Closure(..) => of.clone(),
     }
 }

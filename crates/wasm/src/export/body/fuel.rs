@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
         let Some((meter, fuel)) = self.fuel else { return };
         let per_unit = match op.code() {
             Opcode::MemoryCopy | Opcode::MemoryFill | Opcode::MemoryInit => 6,
-            Opcode::TableGrow | Opcode::TableFill => 3,
+            Opcode::TableGrow | Opcode::TableFill | Opcode::TableInit | Opcode::TableCopy => 3,
             _ => return,
         };
         let (count, units) = (self.local(ValType::I32), self.local(ValType::I64));

@@ -46,6 +46,16 @@ impl Emitter<'_, '_> {
             (Opcode::TableSize, Attr::Variable(of)) => one(Instruction::TableSize(indices.tables[of])),
             (Opcode::TableGrow, Attr::Variable(of)) => one(Instruction::TableGrow(indices.tables[of])),
             (Opcode::TableFill, Attr::Variable(of)) => one(Instruction::TableFill(indices.tables[of])),
+            (Opcode::TableInit, Attr::Entries(table, from)) => one(Instruction::TableInit {
+                table: indices.tables[table],
+                elem_index: indices.elements[from],
+            }),
+            (Opcode::TableCopy, Attr::Entries(table, from)) => one(Instruction::TableCopy {
+                dst_table: indices.tables[table],
+                src_table: indices.tables[from],
+            }),
+            (Opcode::ElemDrop, Attr::Variable(of)) => one(Instruction::ElemDrop(indices.elements[of])),
+            (Opcode::RefNullExtern, _) => one(Instruction::RefNull(HeapType::EXTERN)),
             (Opcode::RefNull, _) => one(Instruction::RefNull(HeapType::FUNC)),
             (Opcode::RefIsNull, _) => one(Instruction::RefIsNull),
             (Opcode::FieldAddr, Attr::Field(ty, member)) => {
