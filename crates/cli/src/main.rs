@@ -10,6 +10,7 @@ mod commands;
 mod diagnostics;
 mod error;
 mod exit;
+mod folder;
 mod outcome;
 mod output;
 mod remote;

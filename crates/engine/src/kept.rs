@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lmlang_interp::{Outcome, RunResult};
+use lmlang_interp::{Environment, Outcome, RunResult};
 use lmlang_ir::Value;
 use lmlang_store::Timestamp;
 use uuid::Uuid;
@@ -70,7 +70,9 @@ impl Kept {
 
 /// Bytes that what is run takes, about.
 pub(crate) fn request_bytes(request: &RunRequest) -> usize {
-    request.stdin.len() + values_bytes(&request.args)
+    let Environment { stdin, files, seed: _ } = &request.environment;
+    let files: usize = files.iter().map(|(path, bytes)| path.len() + bytes.len()).sum();
+    stdin.len() + files + values_bytes(&request.args)
 }
 
 /// Bytes that what a run gave takes, about.
@@ -84,7 +86,10 @@ pub(crate) fn result_bytes(result: &RunResult) -> usize {
         | Outcome::NotVerified { .. }
         | Outcome::Cancelled { .. } => 0,
     };
-    values + result.stdout.len()
+    let written = result.written.iter();
+    let files: usize =
+        written.map(|(path, bytes)| path.len() + bytes.as_ref().map_or(0, |of| of.len())).sum();
+    values + result.stdout.len() + result.stderr.len() + files
 }
 
 fn values_bytes(values: &[Value]) -> usize {

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_interp::{StartError, TraceLevel};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use lmlang_interp::{Environment, Files, StartError, TraceLevel};
 use lmlang_ir::{FuncRef, Param, Program, Value, text};
 use lmlang_store::{Most, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -24,7 +26,7 @@ const VERSION: u32 = 1;
 /// Rows that are written between two looks for expired ones.
 const LOOK: u64 = 256;
 
-/// Bytes of arguments and standard input that are stored at most.
+/// Bytes of arguments, standard input and files that are stored at most.
 const LARGE: usize = 64 << 10;
 
 /// The stored form of a simulation.
@@ -38,6 +40,11 @@ struct Record {
     /// Values in the text form, of the types of the parameters.
     args: Vec<String>,
     stdin: Arc<str>,
+    /// Paths and contents in base64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<(Arc<str>, String)>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    seed: u64,
     #[serde(with = "LevelRecord")]
     trace: TraceLevel,
     #[serde(with = "BoundsRecord")]
@@ -68,6 +75,10 @@ enum LevelRecord {
     Calls,
     Regions,
     Nodes,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How a run ended.
@@ -116,14 +127,20 @@ impl TierRecord {
 impl Record {
     fn of(simulation: &Simulation) -> Record {
         let program = simulation.revision.checked.program();
-        let RunRequest { function, args, bounds, stdin, trace, tier } = &simulation.request;
+        let RunRequest { function, args, bounds, environment, trace, tier } = &simulation.request;
         Record {
             version: VERSION,
             program: simulation.open.timeline.id(),
             revision: simulation.revision.entry.number,
             function: function.to_string(),
             args: args.iter().map(|arg| text::print_value(program, arg)).collect(),
-            stdin: Arc::clone(stdin),
+            stdin: Arc::clone(&environment.stdin),
+            files: environment
+                .files
+                .iter()
+                .map(|(path, bytes)| (Arc::clone(path), BASE64.encode(bytes)))
+                .collect(),
+            seed: environment.seed,
             trace: *trace,
             bounds: *bounds,
             tier: tier.map(TierRecord::of),
@@ -141,10 +158,14 @@ impl Record {
     /// A digest of what is run: the same for the same request.
     fn digest(&self) -> [u8; 32] {
         let Record { version, program, revision, function, args, stdin, trace, bounds, tier, .. } = self;
-        let tier = tier.map(|tier| format!(" {tier:?}")).unwrap_or_default();
-        let what = format!(
-            "{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}{tier}"
-        );
+        let mut what =
+            format!("{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}");
+        if let Some(tier) = tier {
+            what.push_str(&format!(" {tier:?}"));
+        }
+        if !self.files.is_empty() || self.seed != 0 {
+            what.push_str(&format!(" {:?} {}", self.files, self.seed));
+        }
         *blake3::hash(what.as_bytes()).as_bytes()
     }
 
@@ -154,11 +175,19 @@ impl Record {
         let params = &program.function(function)?.head().params;
         let read = |(param, arg): (&Param, &String)| text::parse_value(program, &param.ty, arg).ok();
         let args: Option<Vec<Value>> = params.iter().zip(&self.args).map(read).collect();
+        let file = |(path, content): &(Arc<str>, String)| {
+            Some((Arc::clone(path), Arc::from(BASE64.decode(content).ok()?)))
+        };
+        let files: Option<Files> = self.files.iter().map(file).collect();
         Some(RunRequest {
             function,
             args: args?,
             bounds: self.bounds,
-            stdin: Arc::clone(&self.stdin),
+            environment: Environment {
+                stdin: Arc::clone(&self.stdin),
+                files: Arc::new(files?),
+                seed: self.seed,
+            },
             trace: self.trace,
             tier: self.tier.map(TierRecord::tier),
         })

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use lmlang_compiled::Compiler;
 use lmlang_interp::{
-    Cache, Control, LimitKind, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress, Run, RunResult,
-    StartError, Step, Trace, TraceLevel,
+    Cache, Control, Environment, LimitKind, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress,
+    Run, RunResult, StartError, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_store::Timestamp;
@@ -36,8 +36,8 @@ pub struct RunRequest {
     pub args: Vec<Value>,
     /// The bounds that the caller wants.
     pub bounds: Bounds,
-    /// Standard input.
-    pub stdin: Arc<str>,
+    /// What it is given besides arguments.
+    pub environment: Environment,
     /// How much of the run is shown.
     pub trace: TraceLevel,
     /// How it is executed; `None` is as the engine sees fit.
@@ -62,7 +62,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    fn options(&self, limits: &Limits, stdin: &Arc<str>) -> Options {
+    fn options(&self, limits: &Limits, environment: &Environment) -> Options {
         Options {
             limits: lmlang_interp::Limits {
                 fuel: self.fuel.unwrap_or(limits.default_fuel).min(limits.max_fuel),
@@ -70,7 +70,7 @@ impl Bounds {
                 call_depth: self.call_depth.unwrap_or(u32::MAX).min(limits.max_call_depth),
                 output_bytes: self.output_bytes.unwrap_or(u64::MAX).min(limits.max_output_bytes),
             },
-            stdin: Arc::clone(stdin),
+            environment: environment.clone(),
             ..Options::default()
         }
     }
@@ -96,8 +96,8 @@ pub struct NodesRequest {
     pub inputs: Vec<(OpenPort, Value)>,
     /// The bounds that the caller wants.
     pub bounds: Bounds,
-    /// Standard input.
-    pub stdin: Arc<str>,
+    /// What it is given besides arguments.
+    pub environment: Environment,
     /// Which steps to show.
     pub trace: NodesTrace,
 }
@@ -345,9 +345,9 @@ impl Engine {
         let (engine, revision, stop) = (self.clone(), Arc::clone(revision), Arc::clone(&abandoned.0));
         let run = tokio::task::spawn_blocking(move || {
             place.take_turn();
-            let NodesRequest { function, nodes, inputs, bounds, stdin, trace } = request;
+            let NodesRequest { function, nodes, inputs, bounds, environment, trace } = request;
             let (options, timeout) =
-                (bounds.options(engine.limits(), &stdin), bounds.timeout(engine.limits()));
+                (bounds.options(engine.limits(), &environment), bounds.timeout(engine.limits()));
             let mut control = |_: &Run| {
                 place.take_turn();
                 engine.control(stop.load(Ordering::Relaxed), place.busy(), timeout)
@@ -430,8 +430,8 @@ impl Engine {
     }
 
     pub(crate) fn start(&self, simulation: &Simulation) -> Result<Run, StartError> {
-        let RunRequest { function, args, bounds, stdin, trace: _, tier: _ } = &simulation.request;
-        let options = bounds.options(self.limits(), stdin);
+        let RunRequest { function, args, bounds, environment, trace: _, tier: _ } = &simulation.request;
+        let options = bounds.options(self.limits(), environment);
         Run::new(&simulation.revision.checked, *function, args, &options, &self.0.simulations.cache)
     }
 

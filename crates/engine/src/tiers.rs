@@ -128,7 +128,8 @@ pub(crate) fn timed_out() -> Outcome {
 
 /// What a run of compiled code did, which prints nothing.
 pub(crate) fn result(outcome: Outcome, steps: u64, fuel_used: u64, memory_peak: u64) -> RunResult {
-    RunResult { outcome, steps, fuel_used, memory_peak, stdout: String::new() }
+    let (stdout, stderr, written) = Default::default();
+    RunResult { outcome, steps, fuel_used, memory_peak, stdout, stderr, written }
 }
 
 impl From<Refusal> for Error {

@@ -225,6 +225,12 @@ pub(crate) enum HeapOp {
     ElemDrop,
     Print,
     ReadLine,
+    FileOpen,
+    FileRead,
+    FileWrite,
+    FileClose,
+    /// `function b of the host`, on the first slots
+    Host,
 }
 
 impl HeapOp {
@@ -288,6 +294,11 @@ impl HeapOp {
         HeapOp::ElemDrop,
         HeapOp::Print,
         HeapOp::ReadLine,
+        HeapOp::FileOpen,
+        HeapOp::FileRead,
+        HeapOp::FileWrite,
+        HeapOp::FileClose,
+        HeapOp::Host,
     ];
 }
 
@@ -381,7 +392,7 @@ pub(crate) struct NodeSlots {
 pub(crate) const NO_START: u32 = u32::MAX;
 
 /// A decoded function: independent of any run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) words: Box<[Ins]>,
     /// For each word the position in `nodes` of the node it belongs to.
@@ -410,6 +421,23 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// What stands for a function of the host: it is called on the slots of its frame.
+    pub(crate) fn of_host(index: u16, frame: u32) -> Code {
+        let words = [
+            [Opcode::Heap as u16, 0, index, 0],
+            [HeapOp::Host as u16, 0, 0, 0],
+            [Opcode::Ret as u16, 0, 0, 0],
+        ];
+        Code {
+            words: words.into(),
+            owner: [0; 3].into(),
+            cost: [0; 3].into(),
+            frame,
+            starts: [NO_START; 3].into(),
+            ..Code::default()
+        }
+    }
+
     /// The node that a word belongs to.
     pub(crate) fn node_at(&self, word: usize) -> Option<NodeRef> {
         self.nodes.get(*self.owner.get(word)? as usize).copied()

@@ -30,6 +30,7 @@ mod outcome;
 mod run;
 mod trace;
 mod value;
+mod world;
 
 pub use cache::Cache;
 pub use code::Lowering;
@@ -38,3 +39,4 @@ pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit
 pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
 pub use trace::{Note, Step, Trace, TraceLevel, TracePage};
 pub use value::Shown;
+pub use world::{Environment, Files, Written};

@@ -10,6 +10,7 @@ use lmlang_ir::{
 use crate::heap::Obj;
 pub(crate) use crate::outcome::LimitKind as Limit;
 use crate::value;
+use crate::world::World;
 
 /// Where a call returns to.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,8 @@ pub(crate) enum Stop {
     Unsupported(NodeRef),
     /// A function that only the host has.
     Imported(FuncRef),
+    /// The program ended itself, with this status.
+    Exit(u32),
     /// A function that does not fit the machine.
     TooLarge(FuncRef),
     /// A bulk operator costs more than is left of the slice.
@@ -66,10 +69,7 @@ pub(crate) struct Machine {
     pub(crate) data: Vec<Arc<[u8]>>,
     /// Element segments, entries as in tables.
     pub(crate) elements: Vec<Arc<[u64]>>,
-    pub(crate) stdin: Arc<str>,
-    pub(crate) stdin_at: usize,
-    pub(crate) stdout: String,
-    pub(crate) output_limit: u64,
+    pub(crate) world: World,
     pub(crate) memory_limit: u64,
     pub(crate) depth_limit: usize,
     /// What a bulk operator may cost beyond its node while the fuel is counted node by node.
@@ -107,15 +107,15 @@ impl Machine {
         Some([first.as_mut()?, second.as_mut()?])
     }
 
-    /// Keeps the peak in step with linear memory, tables and the value heap.
+    /// Keeps the peak in step with linear memory, tables, the value heap and written files.
     pub(crate) fn note_memory(&mut self) {
-        let now = crate::heap::peak() + self.memory.len() as u64 + self.table_bytes;
+        let now = crate::heap::peak() + self.memory.len() as u64 + self.table_bytes + self.world.bytes;
         self.memory_peak = self.memory_peak.max(now);
     }
 
     /// Says whether there is room for more bytes, before they are allocated.
     pub(crate) fn room(&self, bytes: u64) -> Result<(), Stop> {
-        let used = crate::heap::live() + self.memory.len() as u64 + self.table_bytes;
+        let used = crate::heap::live() + self.memory.len() as u64 + self.table_bytes + self.world.bytes;
         match used.saturating_add(bytes) <= self.memory_limit {
             true => Ok(()),
             false => Err(Stop::Limit(Limit::Memory)),

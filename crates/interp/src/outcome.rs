@@ -92,10 +92,14 @@ pub enum Fault {
     Trap(Trap),
     /// A contract trapped instead of answering.
     InContract(ContractRef, Trap),
-    /// Simulations do not have this operator, or a function that only the host has was called.
+    /// Simulations do not have this operator.
     Unsupported,
+    /// A function that only the host has was called.
+    Imported(FuncRef),
     /// The function is larger than the simulator takes.
     TooLarge(FuncRef),
+    /// The program ended itself with a status that is not 0, or where results were wanted.
+    Exit(u32),
 }
 
 impl Fault {
@@ -104,7 +108,8 @@ impl Fault {
         match self {
             Fault::Trap(trap) => trap.code(),
             Fault::InContract(..) => Trap::ContractTrapped.code(),
-            Fault::Unsupported | Fault::TooLarge(_) => "UNSUPPORTED",
+            Fault::Unsupported | Fault::Imported(_) | Fault::TooLarge(_) => "UNSUPPORTED",
+            Fault::Exit(_) => "EXIT",
         }
     }
 }
@@ -114,8 +119,10 @@ impl fmt::Display for Fault {
         match self {
             Fault::Trap(trap) => write!(f, "{trap}"),
             Fault::InContract(contract, trap) => write!(f, "contract `{contract}` trapped: {trap}"),
-            Fault::Unsupported => f.write_str("simulations cannot execute this operator or host function"),
+            Fault::Unsupported => f.write_str("simulations cannot execute this operator"),
+            Fault::Imported(function) => write!(f, "`{function}` is a function that only the host has"),
             Fault::TooLarge(function) => write!(f, "`{function}` is too large to be simulated"),
+            Fault::Exit(status) => write!(f, "the program ended itself with status {status}"),
         }
     }
 }
@@ -133,7 +140,7 @@ pub enum LimitKind {
     Time,
     /// Bytes of trace that are kept.
     Trace,
-    /// Bytes written to standard output.
+    /// Bytes written to standard output and standard error.
     Output,
 }
 

@@ -19,6 +19,7 @@ use crate::machine::{Frame, Limit, Machine, Stop};
 use crate::outcome::{Fault, LimitKind, Outcome, Place};
 use crate::trace::TraceLevel;
 use crate::value::{Budget, Class, Word, class, show, take_in};
+use crate::world::{Environment, World, Written};
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Nested calls.
     pub call_depth: u32,
-    /// Bytes of standard output.
+    /// Bytes of standard output and standard error together.
     pub output_bytes: u64,
 }
 
@@ -57,15 +58,15 @@ impl Default for Limits {
 pub struct Options {
     /// Bounds.
     pub limits: Limits,
-    /// Standard input.
-    pub stdin: Arc<str>,
+    /// What it is given besides arguments.
+    pub environment: Environment,
     /// Whether to find out the values at the place where a run stopped: it is run again up to there.
     pub inspect: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { limits: Limits::default(), stdin: Arc::from(""), inspect: true }
+        Options { limits: Limits::default(), environment: Environment::default(), inspect: true }
     }
 }
 
@@ -125,10 +126,14 @@ pub struct RunResult {
     pub steps: u64,
     /// Executed nodes, with what bulk operators cost beyond.
     pub fuel_used: u64,
-    /// The most bytes of linear memory and of the value heap.
+    /// The most bytes of linear memory, of the value heap and of files that were written.
     pub memory_peak: u64,
     /// What was printed.
     pub stdout: String,
+    /// What was written to standard error.
+    pub stderr: String,
+    /// What became of files.
+    pub written: Written,
 }
 
 /// Instructions that every run starts with: asks for a function to be decoded; ends the run.
@@ -234,8 +239,7 @@ impl Run {
             function,
             args: args.to_vec(),
             machine: Machine {
-                stdin: Arc::clone(&options.stdin),
-                output_limit: limits.output_bytes,
+                world: World::new(&options.environment, limits.output_bytes),
                 memory_limit: limits.memory_bytes,
                 depth_limit: limits.call_depth as usize,
                 extra_limit: i64::MAX,
@@ -311,7 +315,7 @@ impl Run {
 
     /// What was printed so far.
     pub fn stdout(&self) -> &str {
-        &self.machine.stdout
+        &self.machine.world.stdout.text
     }
 
     /// Fuel used so far.
@@ -356,11 +360,14 @@ impl Run {
         if self.options.inspect && self.lowering == Lowering::Fast {
             self.inspect();
         }
+        let (stdout, stderr, written) = self.machine.world.end();
         RunResult {
             steps: self.steps(),
             fuel_used: self.fuel_used(),
             memory_peak: self.machine.memory_peak,
-            stdout: std::mem::take(&mut self.machine.stdout),
+            stdout,
+            stderr,
+            written,
             outcome: self.outcome.take().unwrap_or(Outcome::Cancelled { place: Place::default() }),
         }
     }

@@ -1,6 +1,6 @@
 //! `lmlang run`: a function of a file or of a program, with its trace.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use lmlang_interp::{
-    Cache, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace, TraceLevel,
-    limit_message,
+    Cache, Environment, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace,
+    TraceLevel, limit_message,
 };
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
@@ -20,6 +20,7 @@ use crate::commands::export;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::folder::Folder;
 use crate::output::{Form, Output, say};
 use crate::session::block_on;
 use crate::settings::Layers;
@@ -31,8 +32,9 @@ use crate::view::View;
 pub(crate) struct Args {
     /// The file, in the text form; `-` for standard input; with `--at` or `--branch` a program, by name or id.
     file: PathBuf,
-    /// The function, by name, path (`module::name`), ref or the name of an export.
-    function: String,
+    /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
+    /// `main`].
+    function: Option<String>,
     /// Its arguments, in the text form: `5`, `f64:0.1`, `text` or `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
     #[arg(allow_negative_numbers = true)]
     args: Vec<String>,
@@ -48,6 +50,12 @@ pub(crate) struct Args {
     /// What the program reads from its standard input; `-` for that of this command [default: what is piped into it].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
+    /// A folder whose files the program reads and writes, and no others; what it wrote is there when it returns.
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// What random bytes follow from.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
     #[command(flatten)]
     view: View,
 }
@@ -62,6 +70,10 @@ enum Level {
     /// Every node.
     Nodes,
 }
+
+/// What an executable module begins with, and a program in the text form.
+const START: &str = "_start";
+const MAIN: &str = "main";
 
 /// Fuel between two looks at the clock.
 const SLICE: u64 = 1 << 20;
@@ -79,7 +91,10 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         Err(exit) => return Ok(exit),
     };
     let program = read.checked.program();
-    let function = find(program, &args.function, &args.file)?;
+    let function = match &args.function {
+        Some(given) => find(program, given, &args.file)?,
+        None => find(program, START, &args.file).or_else(|_| find(program, MAIN, &args.file))?,
+    };
     let values = arguments(program, function, &args.args)?;
     let piped =
         || args.file != Path::new("-") && !std::io::stdin().is_terminal() && reads_lines(program, function);
@@ -88,8 +103,11 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         None if piped() => input(Path::new("-"))?.into(),
         None => Arc::from(""),
     };
-    let options =
-        Options { limits: Limits { fuel: args.fuel, ..Limits::default() }, stdin, ..Options::default() };
+    let limits = Limits { fuel: args.fuel, ..Limits::default() };
+    let folder = args.dir.as_deref().map(Folder::open).transpose()?;
+    let files = folder.as_ref().map(|folder| folder.read(limits.memory_bytes)).transpose()?;
+    let environment = Environment { stdin, files: Arc::new(files.unwrap_or_default()), seed: args.seed };
+    let options = Options { limits, environment, ..Options::default() };
     let (level, deadline) = (args.trace, Instant::now() + Duration::from_secs(args.timeout));
     let name = source.name();
     block_on(async move {
@@ -102,7 +120,8 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         });
         let work = move || {
             let watch = Watch { stopped, deadline };
-            execute(&read, &name, function, &values, &options, level, &watch, output)
+            let what = (function, &values[..], folder.as_ref());
+            execute(&read, &name, what, &options, level, &watch, output)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
@@ -115,15 +134,10 @@ struct Watch {
     deadline: Instant,
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "it is the one place where a run meets everything it depends on"
-)]
 fn execute(
     read: &Read,
     file: &str,
-    function: FuncRef,
-    values: &[Value],
+    (function, values, folder): (FuncRef, &[Value], Option<&Folder>),
     options: &Options,
     level: Option<Level>,
     watch: &Watch,
@@ -144,6 +158,9 @@ fn execute(
         trace(&run, level.into(), output)?;
     }
     let result = run.into_result();
+    if let (Some(folder), Outcome::Returned { .. }) = (folder, &result.outcome) {
+        folder.write(&result.written)?;
+    }
     let told = tell(&result.outcome, read, file);
     match output.form {
         Form::Text => {
@@ -155,6 +172,7 @@ fn execute(
                 values.iter().for_each(|value| text.push_str(&format!("{}\n", print_value(program, value))));
             }
             output.text(&text)?;
+            print_error(&result.stderr)?;
             told.lines.iter().for_each(say);
         }
         Form::Json => {
@@ -163,10 +181,17 @@ fn execute(
             json["fuelUsed"] = result.fuel_used.into();
             json["memoryPeak"] = result.memory_peak.into();
             json["stdout"] = result.stdout.into();
+            json["stderr"] = result.stderr.into();
             if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
         }
     }
     Ok(told.exit)
+}
+
+/// What the program wrote to its standard error goes to that of this command, as it is.
+fn print_error(text: &str) -> Result<(), Error> {
+    let mut stderr = std::io::stderr().lock();
+    stderr.write_all(text.as_bytes()).map_err(|source| Error::Io { what: "standard error", source })
 }
 
 /// A run's end, told.
@@ -311,8 +336,12 @@ impl From<Level> for TraceLevel {
 fn reads_lines(program: &Program, function: FuncRef) -> bool {
     let reached = components_from(Mentions::all(program), [function.into()]);
     let functions = reached.into_iter().flatten().filter_map(|of| FuncRef::try_from(of).ok());
-    let mut bodies = functions.filter_map(|of| program.function(of)).map(|found| found.body());
-    bodies.any(|body| body.nodes().any(|(_, node)| node.op().code() == Opcode::ReadLine))
+    let reads = |code| matches!(code, Opcode::ReadLine | Opcode::FileRead);
+    functions.filter_map(|of| program.function(of)).any(|found| {
+        let import = found.head().import.as_ref();
+        import.is_some_and(|import| matches!(&*import.name, "fd_read" | "fd_pread"))
+            || found.body().nodes().any(|(_, node)| reads(node.op().code()))
+    })
 }
 
 /// The function that a caller names.
@@ -321,11 +350,12 @@ pub(crate) fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRe
         (*function.head().name == *given || program.path(of.into()) == given || of.to_string() == given)
             .then_some(of)
     };
-    let mut found: Vec<FuncRef> = program.functions().filter_map(named).collect();
+    // Whoever comes with a module knows the names under which it exports; inside, another one may be called so.
+    let exported = |head: &FunctionHead| head.exports.iter().any(|export| **export == *given);
+    let exports = program.functions().filter(|(_, of)| exported(of.head()));
+    let mut found: Vec<FuncRef> = exports.map(|(of, _)| of).collect();
     if found.is_empty() {
-        // Whoever comes with a module knows the names under which it exports.
-        let exported = |head: &FunctionHead| head.exports.iter().any(|export| **export == *given);
-        found.extend(program.functions().filter(|(_, of)| exported(of.head())).map(|(of, _)| of));
+        found.extend(program.functions().filter_map(named));
     }
     match found[..] {
         [of] => Ok(of),

@@ -12,3 +12,4 @@ mod serve;
 mod tls;
 mod token;
 mod tool;
+mod wasi;

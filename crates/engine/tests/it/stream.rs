@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lmlang_engine::{Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status};
-use lmlang_interp::TraceLevel;
+use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
 
 use tokio::sync::mpsc::Receiver;
@@ -34,7 +34,7 @@ fn request(open: &OpenProgram, from: i64, bounds: Bounds) -> RunRequest {
         function: found[0].try_into().unwrap(),
         args: vec![Value::Const(Const::I64(from))],
         bounds,
-        stdin: "".into(),
+        environment: Environment::default(),
         trace: TraceLevel::Nodes,
         tier: None,
     }

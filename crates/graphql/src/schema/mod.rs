@@ -44,6 +44,7 @@ pub mod types;
 pub mod verification;
 pub mod view;
 pub mod wasm;
+pub mod written_file;
 
 use async_graphql::{SDLExportOptions, Schema, SchemaBuilder, ValidationMode};
 use lmlang_engine::Engine;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_graphql::{Enum, InputObject};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{Bounds, RunRequest, Tier};
 use lmlang_interp as interp;
 use lmlang_ir::{FuncRef, Type, Value, text};
@@ -19,27 +21,54 @@ pub struct SimulateInput {
     args: Vec<ValueText>,
     /// Bounds; what is missing is the server's default, each is capped by the server.
     limits: Option<LimitsInput>,
-    /// How it is executed: `COMPILED` is not supported yet.
+    /// How it is executed. `COMPILED` is refused where the function reaches values of the heap, input or output.
     #[graphql(default_with = "Some(ExecutionTier::Auto)")]
     tier: Option<ExecutionTier>,
     /// Standard input.
     stdin: Option<String>,
-    /// Files: not supported yet.
+    /// The files that there are at the start.
     files: Option<Vec<FileInput>>,
-    /// What random choices start from; no operator makes any yet.
+    /// What the random bytes of WASI's `random_get` follow from [default: 0].
     seed: Option<Count>,
     /// How much of the run is shown.
     #[graphql(default_with = "Some(TraceLevel::Nodes)")]
     record_trace: Option<TraceLevel>,
 }
 
-/// A file of the virtual file system.
+/// A file that a run is given: `content` or `base64`. It lies in memory, and no other run sees what is written to it.
 #[derive(Clone, Debug, InputObject)]
 pub struct FileInput {
-    /// Its path.
+    /// Its path, with `/` between folders.
     path: String,
-    /// Its content.
-    content: String,
+    /// Its content, of text.
+    content: Option<String>,
+    /// Its content, of anything.
+    base64: Option<String>,
+}
+
+impl FileInput {
+    fn read(&self, index: usize) -> Result<(Arc<str>, Arc<[u8]>), ApiError> {
+        let refused = |field: &str, message: String| {
+            let place = format!("files[{index}].{field}");
+            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
+        };
+        let parts: Vec<&str> = self.path.split('/').collect();
+        if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
+            let message = format!("`{}` is no path: names with `/` between them", self.path);
+            return Err(refused("path", message));
+        }
+        let bytes = match (&self.content, &self.base64) {
+            (Some(text), None) => text.as_bytes().into(),
+            (None, Some(text)) => BASE64_STANDARD
+                .decode(text)
+                .map_err(|error| refused("base64", format!("`base64` is not base64: {error}")))?
+                .into(),
+            (None, None) | (Some(_), Some(_)) => {
+                return Err(refused("content", "give one of `content` and `base64`".to_owned()));
+            }
+        };
+        Ok((self.path.as_str().into(), bytes))
+    }
 }
 
 /// A value for an open port.
@@ -154,12 +183,8 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
 }
 
 impl SimulateInput {
-    /// The bounds that are asked for; refuses what runs do not have yet.
+    /// The bounds that are asked for.
     pub(crate) fn bounds(&self) -> Result<Bounds, ApiError> {
-        let unsupported = |what: &str| ApiError::new(Code::Unsupported, format!("{what} is not supported"));
-        if self.files.as_ref().is_some_and(|files| !files.is_empty()) {
-            return Err(unsupported("a virtual file system"));
-        }
         let limits = self.limits.clone().unwrap_or_default();
         let positive = |name: &str, given: Option<i32>| {
             given
@@ -183,9 +208,23 @@ impl SimulateInput {
         })
     }
 
-    /// Standard input.
-    pub(crate) fn stdin(&self) -> Arc<str> {
-        self.stdin.as_deref().unwrap_or_default().into()
+    /// What it is given besides arguments.
+    pub(crate) fn environment(&self) -> Result<interp::Environment, ApiError> {
+        let mut files = interp::Files::new();
+        for (index, file) in self.files.iter().flatten().enumerate() {
+            let (path, content) = file.read(index)?;
+            if files.insert(path, content).is_some() {
+                let message = format!("the path `{}` is given twice", file.path);
+                let place = format!("files[{index}].path");
+                let error = ApiError::new(Code::BadRequest, message);
+                return Err(error.data(serde_json::json!({ "path": [place] })));
+            }
+        }
+        Ok(interp::Environment {
+            stdin: self.stdin.as_deref().unwrap_or_default().into(),
+            files: Arc::new(files),
+            seed: self.seed.map_or(0, |seed| seed.0),
+        })
     }
 
     /// The arguments, as they were written.
@@ -213,7 +252,7 @@ impl SimulateInput {
             value(view, &param.ty, given, &format!("args[{index}]"))
         };
         let args = params.iter().zip(&self.args).enumerate().map(arg).collect::<Result<_, _>>()?;
-        let tier = self.tier.and_then(ExecutionTier::wanted);
-        Ok(RunRequest { function: of, args, bounds, stdin: self.stdin(), trace: self.trace(), tier })
+        let (tier, environment) = (self.tier.and_then(ExecutionTier::wanted), self.environment()?);
+        Ok(RunRequest { function: of, args, bounds, environment, trace: self.trace(), tier })
     }
 }

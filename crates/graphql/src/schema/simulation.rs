@@ -20,6 +20,7 @@ use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::{View, not_found, nullable};
+use crate::schema::written_file::WrittenFile;
 use crate::transport::budget;
 
 /// How a simulation stands.
@@ -108,7 +109,7 @@ pub(crate) async fn simulate_nodes(
         nodes: found.into_iter().map(|(_, node)| node).collect(),
         inputs: values,
         bounds: run.as_ref().map(SimulateInput::bounds).transpose()?.unwrap_or_default(),
-        stdin: run.as_ref().map_or_else(|| "".into(), SimulateInput::stdin),
+        environment: run.as_ref().map(SimulateInput::environment).transpose()?.unwrap_or_default(),
         trace: interp::NodesTrace {
             level: run.as_ref().map_or(interp::TraceLevel::Nodes, SimulateInput::trace),
             steps: NODE_STEPS,
@@ -257,6 +258,19 @@ impl SimulationResult {
     async fn stdout(&self, context: &Context<'_>) -> Option<Result<&str>> {
         let printed = &self.report.result.stdout;
         nullable(budget::count(context, printed.len() as u64).map(|()| &**printed))
+    }
+
+    /// What was written to standard error.
+    async fn stderr(&self, context: &Context<'_>) -> Option<Result<&str>> {
+        let printed = &self.report.result.stderr;
+        nullable(budget::count(context, printed.len() as u64).map(|()| &**printed))
+    }
+
+    /// What became of files: those that were written, renamed or removed, by path.
+    async fn files(&self, context: &Context<'_>) -> Option<Result<Vec<WrittenFile>>> {
+        let files = self.report.result.written.iter();
+        let files = files.map(|(path, content)| WrittenFile::of(context, path, content.as_deref()));
+        nullable(files.collect())
     }
 
     /// How long it ran, in milliseconds.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Regs, text};
+use super::{Cx, Regs, io, text, wasi};
 use crate::code::{HeapOp, Ins, Loc, TAKE};
 use crate::heap::{self, Chunks, Heap, Obj, Word};
 use crate::machine::{Limit, Machine, Stop};
@@ -265,40 +265,13 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
             let function = u32::from(o.b) | u32::from(o.c) << 16;
             cx.m.put(o.a, Obj::new(Heap::Closure(function, captures)));
         }
-        HeapOp::Print => {
-            let length = text::length(cx.m, o.a)?;
-            cx.m.spend(&mut o, length as u64)?;
-            let text = cx.m.operand(o.a);
-            let Some(Heap::Text(text)) = text.get() else { return Err(unset()) };
-            let room = cx.m.output_limit.saturating_sub(cx.m.stdout.len() as u64);
-            if text.len() as u64 > room {
-                let mut end = room as usize;
-                while !text.is_char_boundary(end) {
-                    end -= 1;
-                }
-                cx.m.stdout.push_str(&text[..end]);
-                return Err(Stop::Limit(Limit::Output));
-            }
-            cx.m.stdout.push_str(text);
-        }
-        HeapOp::ReadLine => {
-            let rest = &cx.m.stdin[cx.m.stdin_at..];
-            let (line, used) = match rest.find('\n') {
-                _ if rest.is_empty() => (None, 0),
-                Some(end) => {
-                    let line = &rest[..end];
-                    (Some(line.strip_suffix('\r').unwrap_or(line).to_owned()), end + 1)
-                }
-                None => (Some(rest.to_owned()), rest.len()),
-            };
-            cx.m.spend(&mut o, used as u64)?;
-            cx.m.stdin_at += used;
-            let value = match line {
-                None => Heap::Enum(0, Word::Num(0)),
-                Some(line) => Heap::Enum(1, Word::Ref(Obj::text(line))),
-            };
-            cx.m.put(o.a, Obj::new(value));
-        }
+        HeapOp::Print
+        | HeapOp::ReadLine
+        | HeapOp::FileOpen
+        | HeapOp::FileRead
+        | HeapOp::FileWrite
+        | HeapOp::FileClose => io::run(cx.m, *op, &mut o)?,
+        HeapOp::Host => wasi::call(cx.m, &mut o)?,
         HeapOp::StringLen
         | HeapOp::StringConcat
         | HeapOp::StringSlice

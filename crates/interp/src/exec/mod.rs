@@ -10,9 +10,11 @@ mod data;
 mod float;
 mod heap;
 mod int;
+mod io;
 mod memory;
 mod system;
 mod text;
+pub(crate) mod wasi;
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -13,14 +13,14 @@ use crate::machine::{Limit, Machine, Stop};
 /// The most bytes that a text or bytes may have: lengths are `i32`.
 const MAX_LENGTH: usize = i32::MAX as usize;
 
-fn text_of(m: &Machine, operand: u16) -> Result<&str, Stop> {
+pub(super) fn text_of(m: &Machine, operand: u16) -> Result<&str, Stop> {
     match m.obj(operand).get() {
         Some(Heap::Text(text)) => Ok(text),
         Some(_) | None => Err(unset()),
     }
 }
 
-fn bytes_of(m: &Machine, operand: u16) -> Result<&[u8], Stop> {
+pub(super) fn bytes_of(m: &Machine, operand: u16) -> Result<&[u8], Stop> {
     match m.obj(operand).get() {
         Some(Heap::Bytes(bytes)) => Ok(bytes),
         Some(_) | None => Err(unset()),
@@ -48,7 +48,7 @@ fn utf8_trap() -> Stop {
     Stop::Trap(Trap::InvalidUtf8)
 }
 
-fn check_length(length: usize) -> Result<(), Stop> {
+pub(super) fn check_length(length: usize) -> Result<(), Stop> {
     if length <= MAX_LENGTH { Ok(()) } else { Err(Stop::Limit(Limit::Memory)) }
 }
 

@@ -221,6 +221,22 @@ impl Lower<'_> {
             Op::ReadLine => {
                 self.heap(HeapOp::ReadLine, [to, 0, 0, 0, 0, 0]);
             }
+            Op::FileOpen => {
+                let (path, write) = (self.obj(of, 0), self.num(of, 1));
+                self.heap(HeapOp::FileOpen, [to, path, write, 0, 0, 0]);
+            }
+            Op::FileRead => {
+                let (file, length) = (self.num(of, 0), self.num(of, 1));
+                self.heap(HeapOp::FileRead, [to, file, length, 0, 0, 0]);
+            }
+            Op::FileWrite => {
+                let (file, bytes) = (self.num(of, 0), self.obj(of, 1));
+                self.heap(HeapOp::FileWrite, [to, file, bytes, 0, 0, 0]);
+            }
+            Op::FileClose => {
+                let file = self.num(of, 0);
+                self.heap(HeapOp::FileClose, [file, 0, 0, 0, 0, 0]);
+            }
             _ => self.unsupported(of),
         }
     }

@@ -306,9 +306,7 @@ impl Lower<'_> {
                 let from = self.num(of, 0);
                 self.emit.op(Opcode::Eqz, to, from, 0);
             }
-            (Op::Raw | Op::FileOpen | Op::FileRead | Op::FileWrite | Op::FileClose, _) => {
-                self.unsupported(of)
-            }
+            (Op::Raw, _) => self.unsupported(of),
             _ => self.heap_node(of, node, ports, to),
         }
     }

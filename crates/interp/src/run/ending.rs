@@ -31,8 +31,11 @@ impl Run {
                 Outcome::LimitReached { limit, bound: self.options.limits.of(limit), place }
             }
             Stop::NotVerified(function) => Outcome::NotVerified { function },
-            Stop::Unsupported(_) | Stop::Imported(_) => trapped(Fault::Unsupported, place),
+            Stop::Unsupported(_) => trapped(Fault::Unsupported, place),
+            Stop::Imported(function) => trapped(Fault::Imported(function), place),
             Stop::TooLarge(function) => trapped(Fault::TooLarge(function), place),
+            Stop::Exit(0) if self.gives_nothing() => Outcome::Returned { values: Vec::new() },
+            Stop::Exit(status) => trapped(Fault::Exit(status), place),
             Stop::Cancelled => Outcome::Cancelled { place },
             Stop::Fuel | Stop::Broken => {
                 debug_assert!(false, "lowering made an instruction that handlers refuse: {why:?}");
@@ -43,6 +46,12 @@ impl Run {
         if let Some(place) = self.outcome.as_mut().and_then(Outcome::place_mut) {
             place.stack.iter_mut().for_each(|location| location.step = step);
         }
+    }
+
+    /// Whether the function that was asked for has no results.
+    fn gives_nothing(&self) -> bool {
+        let function = self.checked.program().function(self.function);
+        function.is_some_and(|function| function.head().results.is_empty())
     }
 
     /// The contract that is being evaluated.

@@ -1,10 +1,12 @@
 //! Linking: functions get a place in the run when they are entered for the first time.
 
+use std::sync::Arc;
+
 use lmlang_ir::{FuncRef, Signature};
 
 use super::{LINK, Run, STACK};
-use crate::code::{NO_START, Opcode, Target, WINDOW};
-use crate::exec::Linked;
+use crate::code::{Code, NO_START, Opcode, Target, WINDOW};
+use crate::exec::{Linked, wasi};
 use crate::machine::{Limit, Stop};
 use crate::trace::TraceLevel;
 
@@ -88,10 +90,12 @@ impl Run {
     fn link_function(&mut self, func: u32, of: FuncRef) -> Result<(), Stop> {
         let checked = self.checked.clone();
         let verified = checked.function(of).ok_or(Stop::NotVerified(of))?;
-        if verified.function().body().root().is_none() {
-            return Err(Stop::Imported(of));
-        }
-        let code = self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?;
+        let code = if verified.function().body().root().is_none() {
+            let (index, frame) = wasi::function(verified.function().head()).ok_or(Stop::Imported(of))?;
+            Arc::new(Code::of_host(index, frame))
+        } else {
+            self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?
+        };
         let start = self.arena_used;
         let end = start + code.words.len();
         if self.arena.len() < end + WINDOW {

@@ -1,9 +1,7 @@
 //! Laws over generated programs: lowering, slicing and stepping change nothing.
 
-use std::sync::Arc;
-
 use lmlang_interp::{
-    Cache, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Step, Trace, TraceLevel,
+    Cache, Environment, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, Step, Trace, TraceLevel,
 };
 use lmlang_ir::{FuncRef, Value};
 use lmlang_testkit::choices::Choices;
@@ -16,7 +14,7 @@ use crate::tools::{check, plain, whole};
 fn options() -> Options {
     Options {
         limits: Limits { fuel: 20_000, call_depth: 50, memory_bytes: 32 << 20, output_bytes: 10_000 },
-        stdin: Arc::from("first\nsecond line\n\nlast"),
+        environment: Environment { stdin: "first\nsecond line\n\nlast".into(), ..Environment::default() },
         inspect: true,
     }
 }

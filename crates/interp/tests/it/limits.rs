@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lmlang_interp::{
-    Cache, Control, Fault, LimitKind, Limits, Lowering, Note, Options, Outcome, Progress, Run, StartError,
-    Trace, TraceLevel, run,
+    Cache, Control, Environment, Fault, LimitKind, Limits, Lowering, Note, Options, Outcome, Progress, Run,
+    StartError, Trace, TraceLevel, run,
 };
 use lmlang_ir::text::parse_program;
 use lmlang_ir::{Const, FuncRef, Program, RefAllocator, Trap, Value};
@@ -346,7 +346,7 @@ pub func mixed (n: i64) -> (i64) {
     let (checked, program) = parse(text);
     let function = find(&program, "mixed");
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
-        let options = Options { inspect: false, stdin: Arc::from(""), ..Options::default() };
+        let options = Options { inspect: false, ..Options::default() };
         [whole, plain].map(|run| run(&checked, function, &i64s(&[200_000]), &options))
     });
     let [fast, slow] = thread.unwrap().join().unwrap();
@@ -440,7 +440,10 @@ fn a_line_loses_its_end_and_nothing_else() {
     let text = "module m\npub func f () -> (option<string>) {\n  l = read_line\n  return l\n}\n";
     let (checked, program) = parse(text);
     for (stdin, line) in [("a\n", "a"), ("a\r\n", "a"), ("a\r\r\n", "a\r"), ("a\r", "a\r")] {
-        let options = Options { stdin: Arc::from(stdin), ..Options::default() };
+        let options = Options {
+            environment: Environment { stdin: stdin.into(), ..Environment::default() },
+            ..Options::default()
+        };
         let result = whole(&checked, find(&program, "f"), &[], &options);
         let Outcome::Returned { values } = result.outcome else { panic!("{stdin:?}") };
         let [Value::Enum(_, Some(found))] = values.as_slice() else { panic!("{values:?}") };

@@ -8,9 +8,14 @@
 //! ; run: f() reaches hole                 comes to something that is not there yet
 //! ; run: f() prints "a\n"                 writes this to standard output, and returns unless something else is said
 //! ; run: f() with stdin="a\n", fuel=1000 prints "a" exceeds fuel
+//! ; run: f() with file:a.txt="abc", seed=1 == 3
 //! ```
 
-use lmlang_interp::{Cache, Control, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, run};
+use std::sync::Arc;
+
+use lmlang_interp::{
+    Cache, Control, Files, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, run,
+};
 use lmlang_ir::text::{parse_value, print_value};
 use lmlang_ir::{FuncRef, ModuleRef, Program, Type, Value};
 use lmlang_verify::Checked;
@@ -228,8 +233,9 @@ fn unfolded(
 /// However a run is lowered, it ends alike, with the same output, steps and fuel.
 fn agree(folded: &RunResult, unfolded: &RunResult, program: &Program) -> Result<(), (String, String)> {
     let seen = |result: &RunResult| {
-        let RunResult { stdout, steps, fuel_used, .. } = result;
-        format!("{}, output {stdout:?}, {steps} steps, fuel {fuel_used}", shown(program, result))
+        let RunResult { stdout, stderr, written, steps, fuel_used, .. } = result;
+        let output = format!("output {stdout:?}, errors {stderr:?}, files {written:?}");
+        format!("{}, {output}, {steps} steps, fuel {fuel_used}", shown(program, result))
     };
     let (folded, unfolded) = (seen(folded), seen(unfolded));
     if folded == unfolded { Ok(()) } else { Err((folded, format!("node by node {unfolded}"))) }
@@ -299,7 +305,7 @@ fn text(program: &Program, literal: &str) -> Result<String, (String, String)> {
 }
 
 fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, (String, String)> {
-    let mut options = Options::default();
+    let (mut options, mut files) = (Options::default(), Files::new());
     let Limits { fuel, memory_bytes, call_depth, output_bytes } = &mut options.limits;
     for (name, value) in settings {
         let number =
@@ -309,10 +315,21 @@ fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, 
             "memory" => *memory_bytes = number()?,
             "depth" => *call_depth = u32::try_from(number()?).unwrap_or(u32::MAX),
             "output" => *output_bytes = number()?,
-            "stdin" => options.stdin = text(program, value)?.into(),
-            _ => return Err(("fuel, memory, depth, output or stdin".to_owned(), format!("`{name}`"))),
+            "stdin" => options.environment.stdin = text(program, value)?.into(),
+            "seed" => options.environment.seed = number()?,
+            name => match name.strip_prefix("file:") {
+                Some(path) => {
+                    let content: Arc<[u8]> = text(program, value)?.into_bytes().into();
+                    files.insert(path.into(), content);
+                }
+                None => {
+                    let known = "fuel, memory, depth, output, stdin, seed or file:PATH";
+                    return Err((known.to_owned(), format!("`{name}`")));
+                }
+            },
         }
     }
+    options.environment.files = Arc::new(files);
     Ok(options)
 }
 

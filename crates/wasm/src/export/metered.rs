@@ -100,6 +100,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
         declared,
         guard,
         bringing,
+        names_data: false,
         heap: false,
         meter: Some(meter),
     };

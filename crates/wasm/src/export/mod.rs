@@ -110,8 +110,19 @@ fn write(checked: &Checked, scope: Scope, options: ExportOptions) -> Result<Vec<
     let (types, declared) = (Types::default(), BTreeSet::new());
     let bringing = Bringing::new(program, &scope, &indices, world, guard.is_some());
     let heap = brought::has_heap(program, &scope);
-    let mut writing =
-        Writing { program, scope, options, indices, types, declared, guard, bringing, heap, meter: None };
+    let mut writing = Writing {
+        program,
+        scope,
+        options,
+        indices,
+        types,
+        declared,
+        guard,
+        bringing,
+        names_data: false,
+        heap,
+        meter: None,
+    };
     writing.module(checked)
 }
 
@@ -193,6 +204,8 @@ struct Writing<'p> {
     guard: Option<u32>,
     /// What it has beyond the program's own.
     bringing: Bringing,
+    /// Whether a body names a data segment: then their number has to come before it.
+    names_data: bool,
     /// Whether anything in the program may make a value of the heap.
     heap: bool,
     /// What counts the fuel, if something does.
@@ -286,7 +299,7 @@ impl<'p> Writing<'p> {
         if !elements.is_empty() {
             module.section(&elements);
         }
-        if !storage.data.is_empty() {
+        if self.names_data {
             module.section(&DataCountSection { count: storage.data.len() });
         }
         if !code.is_empty() {

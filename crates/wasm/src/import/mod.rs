@@ -92,7 +92,15 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
 ///
 /// What is no valid module, or has something that programs do not have.
 pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportError> {
-    Validator::new_with_features(features()).validate_all(module)?;
+    if let Err(error) = Validator::new_with_features(features()).validate_all(module) {
+        return Err(match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
+            Ok(_) => {
+                let what = format!("WebAssembly beyond core 2.0 or with vectors ({})", error.message());
+                ImportError::unsupported(what, error.offset())
+            }
+            Err(_) => error.into(),
+        });
+    }
     let read = Read::of(module)?;
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);

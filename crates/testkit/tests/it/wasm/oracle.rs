@@ -1,6 +1,6 @@
 //! How a call ends: of a function here, and of what is exported by a module in wasmi.
 
-use lmlang_interp::{Cache, Control, Fault, Options, Outcome, run};
+use lmlang_interp::{Cache, Control, Environment, Fault, Options, Outcome, run};
 use lmlang_ir::{Const, FuncRef, Initial, Program, StorageKind, Trap, Type, Value};
 use lmlang_verify::Checked;
 use lmlang_wasm::values::{self, Heap};
@@ -34,7 +34,13 @@ pub(super) fn here_values(
     arguments: &[Value],
     input: &str,
 ) -> (Result<Vec<Value>, Ending>, String, u64) {
-    let (options, cache) = (Options { stdin: input.into(), ..Options::default() }, Cache::default());
+    let (options, cache) = (
+        {
+            let environment = Environment { stdin: input.into(), ..Environment::default() };
+            Options { environment, ..Options::default() }
+        },
+        Cache::default(),
+    );
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
     let result = result.expect("the arguments fit");
     let ending = match result.outcome {

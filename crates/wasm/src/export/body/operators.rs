@@ -38,9 +38,13 @@ impl Emitter<'_, '_> {
             (Opcode::MemoryCopy, _) => one(Instruction::MemoryCopy { src_mem: memory, dst_mem: memory }),
             (Opcode::MemoryFill, _) => one(Instruction::MemoryFill(memory)),
             (Opcode::MemoryInit, Attr::Variable(of)) => {
+                self.writing.names_data = true;
                 one(Instruction::MemoryInit { mem: memory, data_index: indices.data[of] })
             }
-            (Opcode::DataDrop, Attr::Variable(of)) => one(Instruction::DataDrop(indices.data[of])),
+            (Opcode::DataDrop, Attr::Variable(of)) => {
+                self.writing.names_data = true;
+                one(Instruction::DataDrop(indices.data[of]))
+            }
             (Opcode::TableGet, Attr::Variable(of)) => one(Instruction::TableGet(indices.tables[of])),
             (Opcode::TableSet, Attr::Variable(of)) => one(Instruction::TableSet(indices.tables[of])),
             (Opcode::TableSize, Attr::Variable(of)) => one(Instruction::TableSize(indices.tables[of])),
