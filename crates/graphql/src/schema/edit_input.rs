@@ -73,9 +73,14 @@ pub enum EditInput {
     RenameVar(Rename),
     /// Removes a variable.
     RemoveVar(Remove),
-    /// Not supported yet.
+    /// Replaces a variable of a function by the values that it holds: each `var.get` by the value that reaches it, and where
+    /// control comes from several sides, nodes get results, loops parameters and exits values for it, as far as the variable
+    /// is read later. `var.get`, `var.set` and the variable are gone then; runs give what they gave. Takes no `as`.
     PromoteVar(Target),
-    /// Not supported yet.
+    /// Lets uses of a value read it from a new variable, the opposite of `promoteVar`: a `var.set` right after the node, or at
+    /// the front of the region of a parameter, and a `var.get` right before each node that uses the value. `ref` is a node,
+    /// whose outputs become a variable each, or one value, `n12.1` or `g5.0`; `as` is the variable, of several the first. It
+    /// is called as the value is.
     DemoteToVar(Target),
     /// Adds a condition that a function demands or promises.
     AddContract(AddContract),

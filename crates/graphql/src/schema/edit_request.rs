@@ -198,6 +198,12 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         }),
         EditInput::RenameVar(given) => To::RenameVar(rename(given)),
         EditInput::RemoveVar(given) => To::RemoveVar(remove(given)),
+        // There is not one thing that it makes.
+        EditInput::PromoteVar(given) if given.name_as.is_some() => To::Unsupported("promoteVar.as"),
+        EditInput::PromoteVar(given) => To::PromoteVar(domain::PromoteVar { of: given.of }),
+        EditInput::DemoteToVar(given) => {
+            To::DemoteToVar(domain::DemoteToVar { name_as: given.name_as, of: given.of })
+        }
         EditInput::AddContract(given) => {
             let kind = match given.kind {
                 ContractKind::Require => domain::ConditionKind::Require,
@@ -216,8 +222,6 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::RemoveContract(given) => To::RemoveContract(remove(given)),
         EditInput::ReplaceModuleText(_) => To::Unsupported("replaceModuleText"),
         EditInput::ApplyTextPatch(_) => To::Unsupported("applyTextPatch"),
-        EditInput::PromoteVar(_) => To::Unsupported("promoteVar"),
-        EditInput::DemoteToVar(_) => To::Unsupported("demoteToVar"),
         EditInput::AddLoopParam(_) => To::Unsupported("addLoopParam"),
         EditInput::AddResult(_) => To::Unsupported("addResult"),
         EditInput::Wrap(_) => To::Unsupported("wrap"),

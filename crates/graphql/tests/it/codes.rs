@@ -226,6 +226,24 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("NOT_EMPTY", json!([{ "removeModule": { "ref": "m25" } }])),
         ("IN_SIGNATURE", json!([{ "removeType": { "ref": "t5", "cascade": true } }])),
         ("REGIONS_LOST", json!([{ "modifyNode": { "ref": "n19", "op": "add.i64" } }])),
+        (
+            "NOT_PROMOTABLE",
+            json!([{ "insertNode": { "op": "var.set v12", "before": "n15" } }, { "promoteVar": { "ref": "v12" } }]),
+        ),
+        (
+            "NO_ZERO",
+            json!([
+                { "addText": { "module": "m", "text": "func g () -> (box<i64>) {\n  var v: box<i64>\n  return v\n}" } },
+                { "promoteVar": { "ref": "m::g::v" } }
+            ]),
+        ),
+        (
+            "IN_CONTRACT",
+            json!([
+                { "addContract": { "ref": "f10", "kind": "REQUIRE", "message": "a", "text": "z = eqz.i64 a\nyield z" } },
+                { "demoteToVar": { "ref": "m::f::z" } }
+            ]),
+        ),
         ("MODULE_REQUIRED", json!([{ "addFunction": { "name": "g", "params": [], "results": [] } }])),
     ];
     verified.into_iter().chain(texts).chain(edits).collect()

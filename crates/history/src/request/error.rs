@@ -192,6 +192,21 @@ pub mod code {
             "insertNode with 20,000 inputs"
             "Split the node."
             None;
+        NOT_PROMOTABLE "The variable cannot become values."
+            "Something in the function is not finished, or broken: a `var.set` without a value, an exit that gives another number of values than its target takes. `candidates` names the place."
+            "{ addVar: { as: \"v\", function: \"f10\", type: \"i64\" } }, { insertNode: { op: \"var.set $v\", function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }"
+            "Finish that place first."
+            Some("{ addVar: { as: \"v\", function: \"f10\", type: \"i64\" } }, { insertNode: { op: \"var.set $v\", inputs: [\"a\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }");
+        NO_ZERO "Nothing makes what the variable begins with."
+            "A variable may be read before it is written, and there is no constant or operator for the zero of its type. `candidates` names the node that would take it."
+            "{ addVar: { as: \"v\", function: \"f10\", type: \"box<i64>\" } }, { insertNode: { as: \"b\", op: \"var.get $v\", function: \"f10\" } }, { insertNode: { op: \"box.get<i64>\", inputs: [\"$b\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }"
+            "Write the variable before all that reads it, where the function begins."
+            Some("{ addVar: { as: \"v\", function: \"f10\", type: \"box<i64>\" } }, { insertText: { text: \"var.set $v, (box.new<i64> a)\", function: \"f10\" } }, { insertNode: { as: \"b\", op: \"var.get $v\", function: \"f10\" } }, { insertNode: { op: \"box.get<i64>\", inputs: [\"$b\"], function: \"f10\" } }, { promoteVar: { ref: \"$v\" } }");
+        IN_CONTRACT "A contract has no variables."
+            "What a contract looks at does not change while it does, so no value in it can become a variable."
+            "{ addContract: { ref: \"f10\", kind: REQUIRE, message: \"it is 0\", text: \"z = eqz.i64 a\\nyield z\" } }, { demoteToVar: { ref: \"m::f::z\" } }"
+            "Leave the value as it is; a value of the function can become one."
+            Some("{ addContract: { ref: \"f10\", kind: REQUIRE, message: \"it is 0\", text: \"z = eqz.i64 a\\nyield z\" } }, { demoteToVar: { ref: \"m::f::x\" } }");
         UNSUPPORTED "Not carried out yet."
             "The edit is part of the interface and not of this version."
             "{ wrap: { refs: [\"n14\"], op: \"block\" } }"

@@ -66,6 +66,10 @@ pub enum EditRequest {
     RenameVar(Rename),
     /// Removes a variable.
     RemoveVar(Remove),
+    /// Replaces a variable of a function by the values that it holds.
+    PromoteVar(PromoteVar),
+    /// Lets uses of a value read it from a new variable.
+    DemoteToVar(DemoteToVar),
     /// Adds a condition that a function demands or promises.
     AddContract(AddContract),
     /// Replaces a contract by its text.
@@ -111,6 +115,8 @@ impl EditRequest {
             EditRequest::AddVar(_) => "addVar",
             EditRequest::RenameVar(_) => "renameVar",
             EditRequest::RemoveVar(_) => "removeVar",
+            EditRequest::PromoteVar(_) => "promoteVar",
+            EditRequest::DemoteToVar(_) => "demoteToVar",
             EditRequest::AddContract(_) => "addContract",
             EditRequest::ReplaceContract(_) => "replaceContract",
             EditRequest::RemoveContract(_) => "removeContract",
@@ -179,6 +185,8 @@ impl EditRequest {
             | EditRequest::MoveNode(_)
             | EditRequest::RemoveEdge(_)
             | EditRequest::RemoveVar(_)
+            | EditRequest::PromoteVar(_)
+            | EditRequest::DemoteToVar(_)
             | EditRequest::RemoveContract(_)
             | EditRequest::Unsupported(_) => &[],
         };
@@ -222,6 +230,8 @@ impl EditRequest {
             | EditRequest::AddVar(_)
             | EditRequest::RenameVar(_)
             | EditRequest::RemoveVar(_)
+            | EditRequest::PromoteVar(_)
+            | EditRequest::DemoteToVar(_)
             | EditRequest::RemoveContract(_)
             | EditRequest::Unsupported(_) => 0,
         }
@@ -481,6 +491,22 @@ pub struct AddVar {
     pub name: Option<String>,
     /// Its type, in the text form.
     pub ty: String,
+}
+
+/// Replaces a variable of a function by the values that it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PromoteVar {
+    /// The variable.
+    pub of: String,
+}
+
+/// Lets uses of a value read it from a new variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DemoteToVar {
+    /// What the variable, of several outputs the first, is called in the same list.
+    pub name_as: Option<String>,
+    /// A node, or one value: `n12.1`, `g5.0`.
+    pub of: String,
 }
 
 /// Adds a condition.

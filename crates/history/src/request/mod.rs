@@ -4,11 +4,13 @@
 //! their position. What is recorded is the difference between the two ends ([`crate::diff`]): primitive edits, each of
 //! which holds the structure together. Types, scopes and duplicate names are the verifier's question, asked once after.
 
+mod demote;
 mod entities;
 mod error;
 mod inputs;
 mod nodes;
 mod places;
+mod promote;
 mod removal;
 mod session;
 mod sources;
@@ -25,8 +27,9 @@ use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RefAllocator, RefKind};
 pub use error::{EditError, Refused, StaleRead, code};
 pub use inputs::{
     AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
-    ConditionKind, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode, ParamRequest,
-    Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility,
+    ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
+    ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature,
+    SetVisibility,
 };
 
 use crate::diff::{ChangeCounts, Diff, diff};
@@ -239,6 +242,8 @@ impl Session<'_> {
             EditRequest::AddVar(edit) => self.add_variable(edit).map(drop),
             EditRequest::RenameVar(edit) => self.rename(edit, RefKind::Variable),
             EditRequest::RemoveVar(edit) => self.remove_variable(edit),
+            EditRequest::PromoteVar(edit) => self.promote_variable(edit),
+            EditRequest::DemoteToVar(edit) => self.demote_to_variable(edit),
             EditRequest::AddContract(edit) => self.add_contract(edit).map(drop),
             EditRequest::ReplaceContract(edit) => self.replace_contract(edit).map(drop),
             EditRequest::RemoveContract(edit) => self.remove_contract(edit),
@@ -260,6 +265,7 @@ impl EditRequest {
             EditRequest::AddFunction(edit) | EditRequest::AddClosure(edit) => edit.name_as.as_ref(),
             EditRequest::InsertNode(edit) => edit.name_as.as_ref(),
             EditRequest::AddVar(edit) => edit.name_as.as_ref(),
+            EditRequest::DemoteToVar(edit) => edit.name_as.as_ref(),
             EditRequest::AddContract(edit) => edit.name_as.as_ref(),
             EditRequest::AddText(_)
             | EditRequest::ReplaceFunctionText(_)
@@ -285,6 +291,7 @@ impl EditRequest {
             | EditRequest::ReplaceUses(_)
             | EditRequest::RenameVar(_)
             | EditRequest::RemoveVar(_)
+            | EditRequest::PromoteVar(_)
             | EditRequest::ReplaceContract(_)
             | EditRequest::RemoveContract(_)
             | EditRequest::Unsupported(_) => None,

@@ -446,7 +446,7 @@ impl Session<'_> {
     }
 
     /// A source that is given by ref, `$name` or path; by its name alone in `home`.
-    fn value(&self, text: &str, home: Option<FuncRef>) -> Done<Source> {
+    pub(super) fn value(&self, text: &str, home: Option<FuncRef>) -> Done<Source> {
         let (first, port) = text.split_at(text.find('.').unwrap_or(text.len()));
         let (of, text) = match self.is_name(first) {
             true => {

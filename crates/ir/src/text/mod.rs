@@ -88,6 +88,7 @@ pub use print::{
 };
 pub use scope::output_names;
 pub use value::{parse_value, print_value};
+pub use words::is_bare;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use crate::text::literal::write_text;
 use crate::types::Scalar;
 
 /// Tells whether a name stands without quotes wherever a name is given or used.
-pub(super) fn is_bare(name: &str) -> bool {
+pub fn is_bare(name: &str) -> bool {
     let mut bytes = name.bytes();
     let identifier = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');

@@ -7,7 +7,7 @@
 //! * `ours`, `theirs`: as `edit`, on one of two sides that both come from where the steps have led; `merge` merges them,
 //!   and each line of it takes a side in a conflict: `n4 ours`. It must be the same with the sides exchanged, and every
 //!   conflict must be resolvable by either side. What was not taken is as in the base.
-//! * `merged`: the whole text of the merged program, without refs.
+//! * `after`, `merged`: the whole text of the program that the steps have led to, or merged, without refs.
 //! * `expect`: one expectation a line about where the steps have led:
 //!
 //! ```text
@@ -139,7 +139,7 @@ impl State<'_> {
     }
 
     fn step(&mut self, block: &Block) {
-        if !matches!(block.kind.as_str(), "expect" | "merged") {
+        if !matches!(block.kind.as_str(), "expect" | "after" | "merged") {
             self.settle_merge();
         }
         match block.kind.as_str() {
@@ -169,7 +169,8 @@ impl State<'_> {
                 self.report.expectations += 1;
                 self.merge(block);
             }
-            "merged" => {
+            "after" | "merged" => {
+                self.settle();
                 self.report.expectations += 1;
                 let text = without_refs(&print_program(self.checked.program(), Detail::Full));
                 if text.trim() != block.text.trim() {

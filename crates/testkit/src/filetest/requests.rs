@@ -2,8 +2,9 @@
 
 use lmlang_history::request::{
     AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
-    ConditionKind, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode, ParamRequest,
-    Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility,
+    ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
+    ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature,
+    SetVisibility,
 };
 use lmlang_ir::{EffectBound, Visibility};
 use serde_json::{Map, Value};
@@ -245,6 +246,10 @@ impl Fields {
             }),
             "renameVar" => E::RenameVar(self.rename()?),
             "removeVar" => E::RemoveVar(self.remove()?),
+            "promoteVar" => E::PromoteVar(PromoteVar { of: self.text("ref")? }),
+            "demoteToVar" => {
+                E::DemoteToVar(DemoteToVar { name_as: self.maybe("as")?, of: self.text("ref")? })
+            }
             "addContract" => E::AddContract(self.add_contract()?),
             "replaceContract" => E::ReplaceContract(self.replace()?),
             "removeContract" => E::RemoveContract(self.remove()?),

@@ -4,6 +4,7 @@ mod behind;
 mod filetests;
 mod merging;
 mod program;
+mod promoting;
 mod structure;
 mod tiers;
 mod wasm;

@@ -46,7 +46,7 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
             .to_owned()
     };
     let cascade = c.is_multiple_of(2);
-    match what % 20 {
+    match what % 22 {
         0..=4 => EditRequest::InsertNode(InsertNode {
             name_as: a.is_multiple_of(3).then(|| ["x", "y"][b as usize % 2].to_owned()),
             op: op(a),
@@ -101,6 +101,11 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
             kind: [ConditionKind::Require, ConditionKind::Ensure][b as usize % 2],
             message: "m".into(),
             text: ["true", "eqz.i32 a", "yield true"][c as usize % 3].into(),
+        }),
+        19 => EditRequest::PromoteVar(PromoteVar { of: of(a, RefKind::Variable) }),
+        20 => EditRequest::DemoteToVar(DemoteToVar {
+            name_as: None,
+            of: if b.is_multiple_of(3) { source(a) } else { some_node(a) },
         }),
         _ => match b % 3 {
             0 => EditRequest::InsertText(InsertText { text: "q = add.i32 a, 1".into(), at: at(a) }),

@@ -12,6 +12,7 @@ use wasm_smith::{Config, Module};
 use wasmi::Val;
 
 use super::oracle::{Bits, agree, argument, here, instance, some, there};
+use crate::promoting::{promoted, sound};
 use crate::tiers::tools::alike;
 
 /// What programs have, without imports, so that every module runs.
@@ -127,7 +128,8 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
     };
     module.ensure_termination(1_000).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let original = module.to_bytes();
-    let program = import(&original, &mut RefAllocator::starting_at(1));
+    let mut refs = RefAllocator::starting_at(1);
+    let program = import(&original, &mut refs);
     let program = program.map_err(|error| TestCaseError::fail(error.to_string()))?;
     let checked = Checked::full(program, NonZeroUsize::MIN);
     for (_, found) in checked.findings().iter() {
@@ -140,6 +142,13 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
         || [&original, &written].map(|module| lmlang_wasm::print(module).unwrap_or_else(|error| error));
     let (before, after) = (behaviour(&original), behaviour(&written));
     prop_assert!(before == after, "{before:#?}\n{after:#?}\n{}", texts().concat());
+    // Without variables as well.
+    let (values, stayed) = promoted(checked.program(), &mut refs);
+    prop_assert_eq!(stayed, 0);
+    let written = export(&sound(values, &checked), ExportOptions::default())
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let after = behaviour(&written);
+    prop_assert!(before == after, "promoted: {before:#?}\n{after:#?}\n{}", texts().concat());
     if let Err(error) = runs_alike(&checked, &original, is_long() || bytes.len().is_multiple_of(COMPILED)) {
         prop_assert!(false, "{error}\n{}", texts().concat());
     }
