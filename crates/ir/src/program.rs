@@ -190,6 +190,11 @@ impl Program {
         self.storage.iter().map(|(number, storage)| (VarRef::of_key(number), storage))
     }
 
+    /// The storage with a number at or above the given one, by ref: how listings page.
+    pub fn storage_from(&self, number: u64) -> impl Iterator<Item = (VarRef, &Storage)> {
+        self.storage.iter_from(number).map(|(number, storage)| (VarRef::of_key(number), storage))
+    }
+
     /// Where the entity with a ref stands; `None` when there is none of that kind and number.
     pub fn place(&self, of: Ref) -> Option<Place> {
         let home = self.index.homes.get(of.number).filter(|home| home.kind() == of.kind)?;

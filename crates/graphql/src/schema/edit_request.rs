@@ -125,6 +125,7 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
             To::AddType(domain::AddType { name_as: given.name_as, module: given.module, text: given.text })
         }
         EditInput::ReplaceType(given) => To::ReplaceType(replace_text(given)),
+        EditInput::ReplaceStorage(given) => To::ReplaceStorage(replace_text(given)),
         EditInput::RenameType(given) => To::RenameType(rename(given)),
         EditInput::RemoveType(given) => To::RemoveType(remove(given)),
         EditInput::AddFunction(given) => To::AddFunction(add_function(given)),

@@ -22,6 +22,7 @@ use crate::schema::region::Region;
 use crate::schema::run_input::SimulateInput;
 use crate::schema::scalars::Text;
 use crate::schema::simulation::{self, SimulationResult};
+use crate::schema::storage::HostImport;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -74,6 +75,21 @@ impl Function {
     async fn module(&self) -> Module {
         let module = Module::new(&self.view, self.function.head().module);
         module.expect("a function stands in a module of its program")
+    }
+
+    /// The names under which an exported module offers it.
+    async fn exports(&self) -> Vec<String> {
+        self.function.head().exports.iter().map(ToString::to_string).collect()
+    }
+
+    /// Where it comes from, if the host provides it; null for one with a body.
+    async fn import(&self) -> Option<HostImport> {
+        self.function.head().import.as_ref().map(HostImport::of)
+    }
+
+    /// Whether it is called before any other, when a run or an instance begins.
+    async fn start(&self) -> bool {
+        self.function.head().start
     }
 
     /// Who may call it.

@@ -36,6 +36,7 @@ pub mod run_outcome;
 pub mod scalars;
 pub mod search;
 pub mod simulation;
+pub mod storage;
 pub mod subscription;
 pub mod token;
 pub mod touched;

@@ -26,6 +26,7 @@ use crate::schema::run_input::{PortValue, SimulateInput};
 use crate::schema::scalars::Count;
 use crate::schema::search::{self, NodeFilter};
 use crate::schema::simulation::{self, SimulationResult};
+use crate::schema::storage::{Storage, StorageKind};
 use crate::schema::types::TypeDef;
 use crate::schema::verification::{self, VerifyReport, VerifyScope};
 use crate::schema::view::{View, nullable};
@@ -276,6 +277,27 @@ impl Program {
             let items =
                 types.filter_map(|(of, _)| Some((of.number().to_string(), TypeDef::new(view, of).ok()?)));
             Ok(Connection::collect(&page, view.program().totals().types as usize, items))
+        })
+        .await
+    }
+
+    /// Its storage, by ref: globals, memories, tables and segments, all or those of a kind.
+    async fn storage(
+        &self,
+        #[graphql(default = 50)] first: i32,
+        after: Option<String>,
+        kind: Option<StorageKind>,
+    ) -> Nullable<Connection<Storage>> {
+        self.read(async |view| {
+            let page = PageRequest::new(first, after)?;
+            let fits =
+                move |of: &lmlang_ir::Storage| kind.is_none_or(|kind| kind == StorageKind::of(&of.kind));
+            let counted = view.clone();
+            let total = move || counted.program().all_storage().filter(|(_, of)| fits(of)).count();
+            let found = view.program().storage_from(page.start()?).filter(|(_, of)| fits(of));
+            let items =
+                found.filter_map(|(of, _)| Some((of.number().to_string(), Storage::new(view, of).ok()?)));
+            Ok(Connection::counted_by(&page, total, items))
         })
         .await
     }

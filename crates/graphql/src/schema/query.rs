@@ -18,6 +18,7 @@ use crate::schema::program::Program;
 use crate::schema::region::Region;
 use crate::schema::revision::Revision;
 use crate::schema::simulation::Simulation;
+use crate::schema::storage::Storage;
 use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
@@ -34,6 +35,8 @@ pub enum Node {
     Module(Module),
     /// A nominal type.
     TypeDef(TypeDef),
+    /// Storage of a program.
+    Storage(Storage),
     /// A function.
     Function(Function),
     /// A variable.
@@ -269,6 +272,7 @@ pub(crate) fn entity(view: &View, place: Place) -> std::result::Result<Option<No
         Place::Variable(function, of) => Node::Var(Var::new(Function::new(view, function)?, of)),
         Place::Contract(function, of) => Node::Contract(Contract::new(Function::new(view, function)?, of)),
         Place::Node(function, of) => Node::ComputeNode(ComputeNode::new(&Function::new(view, function)?, of)),
-        Place::Member(..) | Place::Storage(_) => return Ok(None),
+        Place::Storage(of) => Node::Storage(Storage::new(view, of)?),
+        Place::Member(..) => return Ok(None),
     }))
 }

@@ -92,7 +92,7 @@ impl TouchedEntity {
         Some(path.into())
     }
 
-    /// The entity itself; null if it is gone, and for storage of the program, which has no id.
+    /// The entity itself; null if it is gone.
     async fn entity(&self) -> Option<Result<Node>> {
         nullable(query::entity(&self.view, self.place()?)).and_then(Result::transpose)
     }

@@ -74,6 +74,8 @@ pub enum EditRequest {
     AddContract(AddContract),
     /// Replaces a contract by its text.
     ReplaceContract(ReplaceText),
+    /// Replaces a global, memory, table or segment by its text.
+    ReplaceStorage(ReplaceText),
     /// Removes a contract.
     RemoveContract(Remove),
     /// Anything that is known by name and not carried out yet: an edit, or one of its arguments,
@@ -119,6 +121,7 @@ impl EditRequest {
             EditRequest::DemoteToVar(_) => "demoteToVar",
             EditRequest::AddContract(_) => "addContract",
             EditRequest::ReplaceContract(_) => "replaceContract",
+            EditRequest::ReplaceStorage(_) => "replaceStorage",
             EditRequest::RemoveContract(_) => "removeContract",
             EditRequest::Unsupported(field) => field.split(['.', ' ']).next().unwrap_or(field),
         }
@@ -148,6 +151,7 @@ impl EditRequest {
             | EditRequest::ReplaceFunctionText(_)
             | EditRequest::ReplaceType(_)
             | EditRequest::ReplaceContract(_)
+            | EditRequest::ReplaceStorage(_)
             | EditRequest::InsertText(_)
             | EditRequest::AddType(_)
             | EditRequest::AddContract(_) => &["text"],
@@ -200,7 +204,8 @@ impl EditRequest {
             EditRequest::AddText(edit) => edit.text.len(),
             EditRequest::ReplaceFunctionText(edit)
             | EditRequest::ReplaceType(edit)
-            | EditRequest::ReplaceContract(edit) => edit.text.len(),
+            | EditRequest::ReplaceContract(edit)
+            | EditRequest::ReplaceStorage(edit) => edit.text.len(),
             EditRequest::InsertText(edit) => edit.text.len(),
             EditRequest::AddType(edit) => edit.text.len(),
             EditRequest::AddFunction(edit) | EditRequest::AddClosure(edit) => {

@@ -246,6 +246,7 @@ impl Session<'_> {
             EditRequest::DemoteToVar(edit) => self.demote_to_variable(edit),
             EditRequest::AddContract(edit) => self.add_contract(edit).map(drop),
             EditRequest::ReplaceContract(edit) => self.replace_contract(edit).map(drop),
+            EditRequest::ReplaceStorage(edit) => self.replace_storage(edit).map(drop),
             EditRequest::RemoveContract(edit) => self.remove_contract(edit),
             EditRequest::Unsupported(field) => {
                 let message = format!("`{field}` is not carried out yet");
@@ -293,6 +294,7 @@ impl EditRequest {
             | EditRequest::RemoveVar(_)
             | EditRequest::PromoteVar(_)
             | EditRequest::ReplaceContract(_)
+            | EditRequest::ReplaceStorage(_)
             | EditRequest::RemoveContract(_)
             | EditRequest::Unsupported(_) => None,
         }

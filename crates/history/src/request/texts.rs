@@ -2,13 +2,13 @@
 
 use lmlang_ir::hash::{Content, Hasher};
 use lmlang_ir::text::{self, InsertPlace, Written};
-use lmlang_ir::{ContractRef, FuncRef, Hash, NodeRef, Ref, RegionRef, TypeRef};
+use lmlang_ir::{ContractRef, FuncRef, Hash, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef};
 
 use super::error::{Done, EditError, Fail, StaleRead, code};
 use super::inputs::{AddText, AddType, InsertText, ReplaceText};
 use super::nodes::Operator;
 use super::places::What;
-use super::session::{Session, shortened};
+use super::session::{Session, shortened, wrong_kind};
 use super::sources::Scope;
 
 impl Session<'_> {
@@ -90,6 +90,22 @@ impl Session<'_> {
             .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(places);
         Ok(ty.into())
+    }
+
+    /// Replaces storage by its text.
+    pub(super) fn replace_storage(&mut self, edit: &ReplaceText) -> Done<Ref> {
+        let of: VarRef = self.entity_of(&["ref"], &edit.of)?;
+        let Some(storage) = self.program.storage(of) else {
+            return Err(wrong_kind(&["ref"], of.into(), &[RefKind::Variable]).into());
+        };
+        let mut hasher = Hasher::new(b"storage");
+        storage.hash_into(&mut hasher);
+        check_hash(of.into(), edit, hasher.finish())?;
+        let given = Written::with_names(&edit.text, &self.names);
+        let places = text::replace_storage(&mut self.program, self.refs, of, given)
+            .map_err(|errors| self.told(&["text"], errors))?;
+        self.placed(places);
+        Ok(of.into())
     }
 
     /// Replaces a contract by its text.

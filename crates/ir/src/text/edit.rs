@@ -12,7 +12,7 @@ use crate::entities::RegionParam;
 use crate::function::Function;
 use crate::ops::{Expected, Op};
 use crate::program::Program;
-use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef};
+use crate::refs::{ContractRef, FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef, VarRef};
 use crate::text::api::{lower, parse_items};
 use crate::text::body_names::BodyNames;
 use crate::text::cursor::Parser;
@@ -207,6 +207,34 @@ pub fn replace_type<'t>(
         let fits = check_ref(&item.label, of.into());
         lowering.noted(fits);
         lowering.define_type(of, old.module, item, Some(&old));
+    })?;
+    Ok(places)
+}
+
+/// Replaces a global, memory, table or segment by its text. Its ref stays.
+pub fn replace_storage<'t>(
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    of: VarRef,
+    text: impl Into<Written<'t>>,
+) -> Result<Places, Vec<TextError>> {
+    let text = text.into();
+    let Some(old) = program.storage(of).cloned() else { return Err(missing(of.into())) };
+    let (tree, mut mistakes) = parse_items(text);
+    let what = "global, memory, table or segment";
+    let item = match only_item(&tree, what, &mut mistakes) {
+        Some(Item::Storage(item)) => item,
+        Some(Item::Function(FunctionItem { label, .. }) | Item::Type(TypeItem { label, .. })) => {
+            return Err(not_one(text, label, what));
+        }
+        None => return Err(locate(text.text, mistakes)),
+    };
+    let known = HashMap::from([(of.number(), RefKind::Variable)]);
+    let lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
+    let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
+        let fits = check_ref(&item.label, of.into());
+        lowering.noted(fits);
+        lowering.replace_storage(of, old.module, item);
     })?;
     Ok(places)
 }

@@ -24,10 +24,34 @@ impl<'t> Lowering<'t> {
         behind: &mut Vec<(VarRef, ModuleRef, &'t StorageItem)>,
     ) {
         let of = VarRef::of_key(self.number(item.label.tag, item.label.at));
+        let Some(record) = self.record(module, item) else { return };
+        if let Err(error) = self.program.add_storage(of, record) {
+            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+        }
+        self.made.push((Arc::clone(&item.label.name), of.into()));
+        if let StorageSyntax::Global { initial: Some(InitialSyntax::Global(_)), .. }
+        | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(_)), .. }
+        | StorageSyntax::Elements { target: Some(_), .. } = &item.kind
+        {
+            behind.push((of, module, item));
+        }
+    }
+
+    /// Makes storage what a text says; its ref stays.
+    pub(super) fn replace_storage(&mut self, of: VarRef, module: ModuleRef, item: &'t StorageItem) {
+        let Some(record) = self.record(module, item) else { return };
+        if let Err(error) = self.program.set_storage(of, record) {
+            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
+        }
+        self.begin_with(of, module, item);
+    }
+
+    /// What a text says of storage, but for other storage that it begins with.
+    fn record(&mut self, module: ModuleRef, item: &'t StorageItem) -> Option<Storage> {
         let kind = match &item.kind {
             StorageSyntax::Global { ty, mutable, initial } => {
                 let resolved = resolve_type(ty, &self.names(module));
-                let Some(ty) = self.noted(resolved) else { return };
+                let ty = self.noted(resolved)?;
                 let initial = match initial {
                     Some(InitialSyntax::Const(literal, at)) => {
                         initial_value(literal, &ty).map(Initial::Const).map_err(|unfit| {
@@ -39,7 +63,7 @@ impl<'t> Lowering<'t> {
                     }
                     Some(InitialSyntax::Global(_)) | None => Ok(Const::zero(&ty).into()),
                 };
-                let Some(initial) = self.noted(initial) else { return };
+                let initial = self.noted(initial)?;
                 StorageKind::Global { ty, mutable: *mutable, initial }
             }
             StorageSyntax::Memory { pages, max_pages } => {
@@ -53,16 +77,16 @@ impl<'t> Lowering<'t> {
                 StorageKind::Data { offset, bytes: Arc::clone(bytes) }
             }
             StorageSyntax::Table { ty, entries, max } => {
-                let Some((ty, entries)) = self.entries(module, ty.as_ref(), entries) else { return };
+                let (ty, entries) = self.entries(module, ty.as_ref(), entries)?;
                 StorageKind::Table { ty, entries, max: *max }
             }
             StorageSyntax::Elements { ty, target: _, entries } => {
-                let Some((ty, entries)) = self.entries(module, ty.as_ref(), entries) else { return };
+                let (ty, entries) = self.entries(module, ty.as_ref(), entries)?;
                 StorageKind::Elements { ty, target: None, entries }
             }
         };
         let modifiers = &item.modifiers;
-        let record = Storage {
+        Some(Storage {
             name: Arc::clone(&item.label.name),
             module,
             visibility: modifiers.visibility,
@@ -70,17 +94,7 @@ impl<'t> Lowering<'t> {
             import: modifiers.import.clone().map(|(module, name)| Import { module, name }),
             kind,
             doc: modifiers.doc.clone(),
-        };
-        if let Err(error) = self.program.add_storage(of, record) {
-            self.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
-        }
-        self.made.push((Arc::clone(&item.label.name), of.into()));
-        if let StorageSyntax::Global { initial: Some(InitialSyntax::Global(_)), .. }
-        | StorageSyntax::Data { offset: Some(OffsetSyntax::Global(_)), .. }
-        | StorageSyntax::Elements { target: Some(_), .. } = &item.kind
-        {
-            behind.push((of, module, item));
-        }
+        })
     }
 
     fn entries(

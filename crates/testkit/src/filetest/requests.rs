@@ -196,6 +196,7 @@ impl Fields {
             }),
             "replaceType" => E::ReplaceType(self.replace()?),
             "renameType" => E::RenameType(self.rename()?),
+            "replaceStorage" => E::ReplaceStorage(self.replace()?),
             "removeType" => E::RemoveType(self.remove()?),
             "addFunction" => E::AddFunction(self.add_function()?),
             "addClosure" => E::AddClosure(self.add_function()?),
