@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use sea_orm::DatabaseConnection;
+use sea_orm::sqlx::Database;
+use sea_orm::sqlx::pool::PoolOptions;
 
 use crate::fault::Fault;
 use crate::location::Location;
@@ -34,6 +36,12 @@ pub(crate) enum Schema {
     Old,
     /// It is the newest.
     Current,
+}
+
+/// Connections that stay open. The upkeep that a pool does by itself otherwise reads a count that may be below zero for a
+/// moment, and then goes round for ever: a thread is busy, and a command does not end.
+pub(crate) fn without_upkeep<D: Database>(pool: PoolOptions<D>) -> PoolOptions<D> {
+    pool.idle_timeout(None).max_lifetime(None)
 }
 
 /// Why a store was not opened.

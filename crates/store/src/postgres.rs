@@ -13,7 +13,7 @@ use sea_orm::{
 
 use crate::fault::Fault;
 use crate::location::{Location, PostgresUrl};
-use crate::open::{self, OpenError, Ready, Schema};
+use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
 use crate::store::Options;
 use crate::writer::{Access, reach};
 
@@ -48,7 +48,7 @@ pub(crate) async fn open(url: &PostgresUrl, options: &Options) -> Result<Ready, 
 /// The connections that read. They cannot write by mistake.
 async fn open_readers(writing: &PgConnectOptions, options: &Options) -> Result<DatabaseConnection, Fault> {
     let reading = writing.clone().options([("default_transaction_read_only", "on")]);
-    let pool = PgPoolOptions::new()
+    let pool = without_upkeep(PgPoolOptions::new())
         .max_connections(options.readers)
         .min_connections(1)
         .acquire_timeout(options.busy_timeout)
@@ -62,7 +62,7 @@ async fn open_readers(writing: &PgConnectOptions, options: &Options) -> Result<D
 /// Brings a database to the newest schema, if it is ours, and answers what it had.
 async fn bring_up(location: &Location, writing: &PgConnectOptions) -> Result<Schema, OpenError> {
     let failed = |source: Fault| OpenError::Database { location: location.clone(), source };
-    let pool = PgPoolOptions::new().max_connections(1).connect_with(writing.clone()).await;
+    let pool = without_upkeep(PgPoolOptions::new()).max_connections(1).connect_with(writing.clone()).await;
     let db = SqlxPostgresConnector::from_sqlx_postgres_pool(pool.map_err(|error| failed(error.into()))?);
     let done = match judge(location, &db).await {
         Ok(schema @ (Schema::Missing | Schema::Old)) => migrate(&db).await.map(|()| schema).map_err(failed),

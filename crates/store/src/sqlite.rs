@@ -14,7 +14,7 @@ use sea_orm::{
 use crate::fault::Fault;
 use crate::location::Location;
 use crate::lock::{Lock, LockError};
-use crate::open::{self, OpenError, Ready, Schema};
+use crate::open::{self, OpenError, Ready, Schema, without_upkeep};
 use crate::store::Options;
 use crate::writer::Access;
 
@@ -141,7 +141,7 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 }
 
 async fn connect_once(options: SqliteConnectOptions) -> Result<DatabaseConnection, Fault> {
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
+    let pool = without_upkeep(SqlitePoolOptions::new()).max_connections(1).connect_with(options).await?;
     Ok(SqlxSqliteConnector::from_sqlx_sqlite_pool(pool))
 }
 
@@ -171,12 +171,10 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
 /// The connections that read. They cannot write by mistake.
 async fn open_readers(path: &Path, connections: u32) -> Result<DatabaseConnection, Fault> {
     let options = plain_options(path).pragma("query_only", "ON");
-    let pool: SqlitePool = SqlitePoolOptions::new()
+    let pool: SqlitePool = without_upkeep(SqlitePoolOptions::new())
         .max_connections(connections)
         .min_connections(1)
         .test_before_acquire(false)
-        .idle_timeout(None)
-        .max_lifetime(None)
         .connect_with(options)
         .await?;
     Ok(SqlxSqliteConnector::from_sqlx_sqlite_pool(pool))

@@ -218,7 +218,7 @@ fn answer(m: &mut Machine, function: Function, o: &mut Operands<'_>) -> Done {
         // Folders are there as soon as something is in them.
         Function::PathCreateDirectory => {
             let path = path(m, o, a, (b, c))?;
-            match m.world.length(&*normal(&path)?) {
+            match m.world.length(&normal(&path)?) {
                 Some(_) => Err(Errno::Exists.into()),
                 None => Ok(()),
             }
@@ -321,7 +321,7 @@ fn read(
     let read = ahead.map(|ahead| (ahead.len() as u64).min(all));
     let done = read.map_err(Refusal::from).and_then(|read| {
         m.spend(o, read)?;
-        let mut bytes = &*m.world.ahead(handle)?;
+        let mut bytes = m.world.ahead(handle)?;
         for piece in pieces {
             let (now, rest) = bytes.split_at(bytes.len().min(piece.len()));
             m.memory[piece][..now.len()].copy_from_slice(now);
