@@ -149,10 +149,10 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
         Code::Unsupported => (
             "This server cannot carry it out.",
             "The field or value is part of the interface and not of this version.",
-            r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2], files: [{ path: "a", content: "" }] }) { steps } } } }"#,
+            r#"mutation { createProgram(input: { name: "v", wat: "(module (func (param v128)))" }) { program { id } } }"#,
             "Do without what the message names.",
             Some(
-                r#"{ program(name: "p") { function(name: "m::f") { simulate(input: { args: [1, 2] }) { steps } } } }"#,
+                r#"mutation { createProgram(input: { name: "v", wat: "(module (func (param i64)))" }) { program { id } } }"#,
             ),
         ),
         Code::Internal => (

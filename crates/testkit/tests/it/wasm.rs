@@ -6,4 +6,5 @@ mod generated;
 mod oracle;
 mod smith;
 mod suite;
+mod world;
 mod written;

@@ -104,12 +104,19 @@ impl Bringing {
 
 /// Functions of the world outside that a program needs.
 pub(super) fn world(program: &Program, scope: &Scope) -> Vec<FuncRef> {
-    let needs = |code: Opcode| {
-        let mut nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
-        nodes.any(|(_, node)| node.op().code() == code)
-    };
-    let all = [(Opcode::Print, "fd_write"), (Opcode::ReadLine, "fd_read")];
-    all.into_iter().filter(|(code, _)| needs(*code)).map(|(_, name)| RUNTIME.function(name)).collect()
+    let nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
+    let mut needed = [("fd_write", false), ("fd_read", false), ("path_open", false), ("fd_close", false)];
+    for (_, node) in nodes {
+        let at = match node.op().code() {
+            Opcode::Print | Opcode::FileWrite => 0,
+            Opcode::ReadLine | Opcode::FileRead => 1,
+            Opcode::FileOpen => 2,
+            Opcode::FileClose => 3,
+            _ => continue,
+        };
+        needed[at].1 = true;
+    }
+    needed.into_iter().filter(|(_, needed)| *needed).map(|(name, _)| RUNTIME.function(name)).collect()
 }
 
 /// What a program exports by a name.

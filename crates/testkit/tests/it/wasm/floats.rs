@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use lmlang_interp::Environment;
 use lmlang_ir::text::parse_program;
 use lmlang_ir::{Const, FuncRef, RefAllocator, Value};
 use lmlang_verify::Checked;
@@ -34,9 +35,10 @@ impl Floats {
 
     fn agree(&self, function: u64, argument: Const) {
         let (of, arguments) = (FuncRef::new(function).unwrap(), [Value::Const(argument)]);
-        let (here, ..) = here_values(&self.checked, of, &arguments, "");
-        let (there, _) = there_values(self.checked.program(), &self.module, of, &arguments, "")
-            .expect("these have a meaning");
+        let (here, ..) = here_values(&self.checked, of, &arguments, &Environment::default());
+        let (there, _) =
+            there_values(self.checked.program(), &self.module, of, &arguments, &Environment::default())
+                .expect("these have a meaning");
         assert_eq!(here, there, "{arguments:?}");
     }
 

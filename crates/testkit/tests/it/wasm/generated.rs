@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lmlang_interp::Environment;
 use lmlang_ir::FuncRef;
 use lmlang_testkit::generate::values::arguments;
 use lmlang_testkit::{Options, generate};
@@ -24,10 +25,11 @@ fn what_is_written_of_random_programs_does_what_they_do() {
         let mut program = generated.program;
         offer(&mut program);
         let (checked, module) = module(program, &mut left.borrow_mut());
+        let environment = Environment { stdin: "one\ntwo\r\nthree".into(), ..Environment::default() };
         let functions: Vec<FuncRef> = checked.program().functions().map(|(of, _)| of).collect();
         for of in functions {
             if let Some(values) = arguments(checked.program(), of, &mut choices) {
-                calls.set(calls.get() + u32::from(alike(&checked, &module, of, &values, "one\ntwo\r\nthree")));
+                calls.set(calls.get() + u32::from(alike(&checked, &module, of, &values, &environment)));
             }
         }
     });

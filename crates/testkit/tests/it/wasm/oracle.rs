@@ -5,9 +5,11 @@ use lmlang_ir::{Const, FuncRef, Initial, Program, StorageKind, Trap, Type, Value
 use lmlang_verify::Checked;
 use lmlang_wasm::values::{self, Heap};
 use wasmi::{
-    Caller, Config, Engine, Extern, F32, F64, Global, Instance, Linker, Memory, Module, Mutability, Store,
-    TrapCode, TypedFunc, Val, ValType,
+    Config, Engine, F32, F64, Global, Instance, Linker, Memory, Module, Mutability, Store, TrapCode,
+    TypedFunc, Val, ValType,
 };
+
+use super::world::World;
 
 /// How a call ends, where both have to agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(super) enum Ending {
 
 /// Runs a function here, for the bits of what it returns.
 pub(super) fn here(checked: &Checked, function: FuncRef, arguments: &[Value]) -> Ending {
-    match here_values(checked, function, arguments, "").0 {
+    match here_values(checked, function, arguments, &Environment::default()).0 {
         Ok(values) => Ending::Returns(values.iter().map(bits).collect()),
         Err(ending) => ending,
     }
@@ -32,15 +34,10 @@ pub(super) fn here_values(
     checked: &Checked,
     function: FuncRef,
     arguments: &[Value],
-    input: &str,
+    environment: &Environment,
 ) -> (Result<Vec<Value>, Ending>, String, u64) {
-    let (options, cache) = (
-        {
-            let environment = Environment { stdin: input.into(), ..Environment::default() };
-            Options { environment, ..Options::default() }
-        },
-        Cache::default(),
-    );
+    let options = Options { environment: environment.clone(), ..Options::default() };
+    let cache = Cache::default();
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
     let result = result.expect("the arguments fit");
     let ending = match result.outcome {
@@ -123,8 +120,7 @@ pub(super) fn translated(module: &[u8]) -> Result<Module, wasmi::Error> {
 fn started(module: &Module, program: Option<&Program>) -> Result<(Store<World>, Instance), wasmi::Error> {
     let mut store = Store::new(module.engine(), World::default());
     let mut linker = Linker::new(module.engine());
-    linker.func_wrap("wasi_snapshot_preview1", "fd_write", World::write)?;
-    linker.func_wrap("wasi_snapshot_preview1", "fd_read", World::read)?;
+    World::link(&mut linker)?;
     for (_, storage) in program.into_iter().flat_map(Program::all_storage) {
         if let (Some(import), StorageKind::Global { ty, initial: Initial::Const(value), .. }) =
             (&storage.import, &storage.kind)
@@ -137,49 +133,6 @@ fn started(module: &Module, program: Option<&Program>) -> Result<(Store<World>, 
     }
     let instance = linker.instantiate_and_start(&mut store, module)?;
     Ok((store, instance))
-}
-
-/// The world outside of a module, as WASI shows it: standard input and output, a few bytes at a time.
-#[derive(Default)]
-pub(super) struct World {
-    pub(super) input: Vec<u8>,
-    pub(super) output: Vec<u8>,
-}
-
-/// How many bytes go in or out at once.
-const AT_ONCE: usize = 7;
-
-impl World {
-    /// Where a buffer is and how long, from a list of one.
-    fn buffer(caller: &Caller<'_, World>, memory: Memory, buffers: u32) -> (usize, usize) {
-        let mut bytes = [0; 8];
-        memory.read(caller, buffers as usize, &mut bytes).unwrap();
-        let [at, length] = [0, 4].map(|from| u32::from_le_bytes(bytes[from..from + 4].try_into().unwrap()));
-        (at as usize, length as usize)
-    }
-
-    fn write(mut caller: Caller<'_, World>, file: u32, buffers: u32, count: u32, written: u32) -> u32 {
-        assert_eq!((file, count), (1, 1));
-        let memory = caller.get_export("memory").and_then(Extern::into_memory).unwrap();
-        let (at, length) = World::buffer(&caller, memory, buffers);
-        let mut bytes = vec![0; length.min(AT_ONCE)];
-        memory.read(&caller, at, &mut bytes).unwrap();
-        memory.write(&mut caller, written as usize, &(bytes.len() as u32).to_le_bytes()).unwrap();
-        caller.data_mut().output.extend(bytes);
-        0
-    }
-
-    fn read(mut caller: Caller<'_, World>, file: u32, buffers: u32, count: u32, read: u32) -> u32 {
-        assert_eq!((file, count), (0, 1));
-        let memory = caller.get_export("memory").and_then(Extern::into_memory).unwrap();
-        let (at, length) = World::buffer(&caller, memory, buffers);
-        let input = &mut caller.data_mut().input;
-        let some = length.min(AT_ONCE).min(input.len());
-        let bytes: Vec<u8> = input.drain(..some).collect();
-        memory.write(&mut caller, at, &bytes).unwrap();
-        memory.write(&mut caller, read as usize, &(bytes.len() as u32).to_le_bytes()).unwrap();
-        0
-    }
 }
 
 /// Calls what a fresh instance of a module exports, in wasmi.
@@ -240,10 +193,10 @@ pub(super) fn there_values(
     module: &Module,
     function: FuncRef,
     arguments: &[Value],
-    input: &str,
+    environment: &Environment,
 ) -> Option<(Result<Vec<Value>, Ending>, String)> {
     let (mut store, instance) = started(module, Some(program)).unwrap();
-    store.data_mut().input = input.into();
+    *store.data_mut() = World::new(environment);
     let ending = call(program, &mut store, &instance, function, arguments)?;
     Some((ending, String::from_utf8(std::mem::take(&mut store.data_mut().output)).unwrap()))
 }

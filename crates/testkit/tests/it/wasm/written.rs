@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::num::NonZeroUsize;
 
+use lmlang_interp::Environment;
 use lmlang_ir::text::{Detail, print_program, print_value};
 use lmlang_ir::{Const, FuncRef, FunctionHead, Program, StorageKind, Value};
 use lmlang_verify::Checked;
@@ -54,17 +55,23 @@ const SHORT: u64 = 20_000;
 
 /// Runs a function in both, and compares; says whether it did, which needs values that modules have, and no more fuel than
 /// there is.
-pub(super) fn alike(checked: &Checked, module: &Module, of: FuncRef, values: &[Value], input: &str) -> bool {
+pub(super) fn alike(
+    checked: &Checked,
+    module: &Module,
+    of: FuncRef,
+    values: &[Value],
+    environment: &Environment,
+) -> bool {
     let program = checked.program();
     let called = || {
         let arguments: Vec<String> = values.iter().map(|value| print_value(program, value)).collect();
         format!("{}({})", program.path(of.into()), arguments.join(", "))
     };
-    let (here, printed, fuel) = here_values(checked, of, values, input);
+    let (here, printed, fuel) = here_values(checked, of, values, environment);
     if here == Err(Ending::Exceeds) || (fuel > MOST && env::var_os("LMLANG_LONG").is_none()) {
         return false;
     }
-    let Some((there, written)) = there_values(program, module, of, values, input) else { return false };
+    let Some((there, written)) = there_values(program, module, of, values, environment) else { return false };
     let same = match (&here, &there) {
         (Ok(here), Ok(there)) => shown(program, here) == shown(program, there),
         (Err(here), Err(there)) => agree(here, there),
