@@ -31,6 +31,7 @@ pub(crate) const WAYS: &[(&str, &str)] = &[
 
 /// Arguments under which a field fails, and with which code; `TIGHT` stands for an answer that may hold no text.
 pub(crate) const FAILING: &[(&str, &str, Code)] = &[
+    ("Program.storage", "(first: -1)", BadRequest),
     ("Query.diagnosticCode", r#"(code: "NOPE")"#, NotFound),
     ("Query.node", r#"(id: "x")"#, NotFound),
     ("Query.nodes", "(ids: MANY)", LimitExceeded),
