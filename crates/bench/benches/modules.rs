@@ -1,0 +1,82 @@
+//! WebAssembly modules in and out: taking one in beside wasmparser's validation of it, and how much longer it comes out.
+//!
+//! `cargo xtask bench modules`, with `LMLANG_BENCH_MODULE=lua.wasm` of a module of one's own.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+use lmlang_bench::report::{Measured, Report, Target};
+use lmlang_bench::rounds::{ROUNDS, Spread};
+use lmlang_ir::RefAllocator;
+use lmlang_ir::text::parse_program;
+use lmlang_verify::Checked;
+use lmlang_wasm::{ExportOptions, export, import};
+use wasmparser::Validator;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How often the kernels stand in the module that is made: about 100,000 nodes.
+const COPIES: usize = 400;
+
+/// The kernels, many times: what a module of some size has, and no two functions in one place.
+fn made() -> Vec<u8> {
+    let kernels = include_str!("interp/kernels.lm");
+    let (header, functions) = kernels.split_once('\n').expect("the first line is the module's");
+    assert!(header.starts_with("module "), "{header}");
+    let text: String = (0..COPIES).map(|copy| format!("module m{copy}\n{functions}\n")).collect();
+    let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
+    let checked = Checked::full(program, NonZeroUsize::MIN);
+    export(&checked, ExportOptions::default()).expect("kernels are complete")
+}
+
+/// Milliseconds of each round.
+fn rounds<T>(mut work: impl FnMut() -> T) -> Vec<f64> {
+    // The first round warms up.
+    let took = (0..=ROUNDS).map(|_| {
+        let start = Instant::now();
+        let done = work();
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        drop(done);
+        took
+    });
+    took.skip(1).collect()
+}
+
+fn main() -> io::Result<()> {
+    let module = match std::env::var_os("LMLANG_BENCH_MODULE") {
+        Some(path) => std::fs::read(path)?,
+        None => made(),
+    };
+    let take_in = || import(&module, &mut RefAllocator::starting_at(1)).expect("it is taken in");
+    let program = take_in();
+    let nodes = program.totals().counts.nodes as f64;
+    let checked = Checked::full(program.clone(), NonZeroUsize::MIN);
+    let put_out = || export(&checked, ExportOptions::default()).expect("it is complete");
+    let written = put_out();
+
+    let validated = rounds(|| Validator::new().validate_all(&module).expect("it is valid"));
+    let taken_in = rounds(take_in);
+    let verified = rounds(|| Checked::full(program.clone(), NonZeroUsize::MIN));
+    let put_out = rounds(put_out);
+    let beside = |of: &[f64]| -> Spread {
+        Spread::of(&of.iter().zip(&validated).map(|(one, other)| one / other).collect::<Vec<_>>())
+    };
+    let a_node = |of: &[f64]| Spread::of(&of.iter().map(|took| took * 1e6 / nodes).collect::<Vec<_>>());
+
+    let mut report = Report::of("modules");
+    let shown = Spread::of(&[nodes]);
+    report.add(Measured::new("nodes", "", shown));
+    let taken_in =
+        Measured::new("import: a node", "ns", a_node(&taken_in)).beside("validation", beside(&taken_in));
+    report.add(taken_in.target(Target::AtMost(10.0)));
+    report.add(
+        Measured::new("verify: a node", "ns", a_node(&verified)).beside("validation", beside(&verified)),
+    );
+    report
+        .add(Measured::new("export: a node", "ns", a_node(&put_out)).beside("validation", beside(&put_out)));
+    let size = Spread::of(&[written.len() as f64 / module.len() as f64]);
+    report.add(Measured::new("size", "times", size).beside("what came in", size).target(Target::AtMost(1.1)));
+    report.publish()
+}
