@@ -144,10 +144,10 @@ fn ready() -> Measured {
     let compiler = Compiler::new();
     let round = |round: usize| -> Duration {
         let lines: String = (0..NODES / 2)
-            .map(|line| format!("  v{} = add.i64 (mul.i64 v{line}, n), {round}\n", line + 1))
+            .map(|line| format!("  x{} = add.i64 (mul.i64 x{line}, n), {round}\n", line + 1))
             .collect();
         let text = format!(
-            "module large\npub func f (n: i64) -> (i64) {{\n  v0 = add.i64 n, 1\n{lines}  return v{}\n}}\n",
+            "module large\npub func f (n: i64) -> (i64) {{\n  x0 = add.i64 n, 1\n{lines}  return x{}\n}}\n",
             NODES / 2
         );
         let checked = program(&text);

@@ -25,7 +25,7 @@ fn made() -> Vec<u8> {
     let kernels = include_str!("interp/kernels.lm");
     let (header, functions) = kernels.split_once('\n').expect("the first line is the module's");
     assert!(header.starts_with("module "), "{header}");
-    let text: String = (0..COPIES).map(|copy| format!("module m{copy}\n{functions}\n")).collect();
+    let text: String = (0..COPIES).map(|copy| format!("module copy{copy}\n{functions}\n")).collect();
     let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
     let checked = Checked::full(program, NonZeroUsize::MIN);
     export(&checked, ExportOptions::default()).expect("kernels are complete")

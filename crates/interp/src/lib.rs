@@ -2,7 +2,7 @@
 //!
 //! A function is decoded once to flat register code, kept by content in a [`Cache`]; a [`Run`] executes that code in
 //! slices, between which the caller looks at clocks and cancellation. There is no clock, randomness or IO in here: what
-//! a run does follows from the program, the arguments, standard input and the limits.
+//! a run does follows from the program, the arguments, the environment (standard input, files, a seed) and the limits.
 //!
 //! A trace is not recorded: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
 //! see. The same second, unfolded form of the code shows the values at the place where a run stopped.
@@ -11,11 +11,13 @@
 //! `memory.copy`, `memory.fill`, `memory.init`, `bytes.new`, `bytes.load`: the length; of `bytes.store`, `print`,
 //! `string.chars`, `string.to_bytes`, `string.from_bytes`, `string.parse`: that of the operand; of concatenations: of
 //! the result; of slices: of the slice, 8 for an element of an array; of `string.from_chars`: 4 per character; of
-//! comparisons: of the shorter operand; of `read_line`: of the line with its end; of `table.grow` and `table.fill`: 8
-//! per entry.
+//! comparisons: of the shorter operand; of `read_line`: of the line with its end; of `file.open`: of the path; of
+//! `file.read` and `file.write`: of what is moved, with a file that is written to for the first time; of `table.grow`,
+//! `table.fill`, `table.init` and `table.copy`: 8 per entry. Functions of WASI cost no node, and the same for the bytes that
+//! they move.
 //!
-//! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine` and
-//! `heap` (what they work on), `run` (slices, limits, linking), then `trace` and `nodes`.
+//! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine`, `heap` and
+//! `world` (what they work on), `run` (slices, limits, linking), then `trace` and `nodes`.
 
 #![forbid(unsafe_code)]
 

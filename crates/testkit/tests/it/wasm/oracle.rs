@@ -50,7 +50,7 @@ pub(super) fn here_values(
     (Err(ending), result.stdout, result.fuel_used)
 }
 
-fn bits(value: &Value) -> u64 {
+pub(super) fn bits(value: &Value) -> u64 {
     match value {
         Value::Const(Const::Bool(value)) => u64::from(*value),
         Value::Const(Const::I8(value)) => (i32::from(*value) as u32).into(),
