@@ -25,7 +25,12 @@ fn made() -> Vec<u8> {
     let kernels = include_str!("interp/kernels.lm");
     let (header, functions) = kernels.split_once('\n').expect("the first line is the module's");
     assert!(header.starts_with("module "), "{header}");
-    let text: String = (0..COPIES).map(|copy| format!("module copy{copy}\n{functions}\n")).collect();
+    // A program has one memory.
+    let (memory, others): (Vec<&str>, Vec<&str>) =
+        functions.lines().partition(|line| line.starts_with("memory "));
+    let functions = others.join("\n");
+    let copies: String = (0..COPIES).map(|copy| format!("module copy{copy}\n{functions}\n")).collect();
+    let text = format!("module memory\npub {}\n{copies}", memory.join("\n"));
     let program = parse_program(&text, &mut RefAllocator::starting_at(1)).expect("it parses");
     let checked = Checked::full(program, NonZeroUsize::MIN);
     export(&checked, ExportOptions::default()).expect("kernels are complete")

@@ -316,10 +316,8 @@ fn read(
 ) -> Done {
     range(m, answer, 4)?;
     let (pieces, all) = pieces(m, o, list)?;
-    let before = at.map(|at| place(m, handle, at)).transpose()?;
-    let ahead = m.world.ahead(handle);
-    let read = ahead.map(|ahead| (ahead.len() as u64).min(all));
-    let done = read.map_err(Refusal::from).and_then(|read| {
+    standing(m, handle, at, |m| {
+        let read = (m.world.ahead(handle)?.len() as u64).min(all);
         m.spend(o, read)?;
         let mut bytes = m.world.ahead(handle)?;
         for piece in pieces {
@@ -329,11 +327,7 @@ fn read(
         }
         m.world.skip(handle, read as usize)?;
         put(m, answer, &(read as u32).to_le_bytes())
-    });
-    if let Some(before) = before {
-        place(m, handle, before)?;
-    }
-    done
+    })
 }
 
 fn write(
@@ -345,16 +339,21 @@ fn write(
 ) -> Done {
     range(m, answer, 4)?;
     let (pieces, all) = pieces(m, o, list)?;
-    let before = at.map(|at| place(m, handle, at)).transpose()?;
-    let copied = m.world.cost_of_write(handle);
-    let growth = m.world.growth_of_write(handle, all);
-    let spent = m.spend(o, all + copied).and_then(|()| m.room(growth));
-    let done = spent.map_err(Refusal::from).and_then(|()| {
+    standing(m, handle, at, |m| {
+        let (copied, growth) = (m.world.cost_of_write(handle), m.world.growth_of_write(handle, all));
+        m.spend(o, all + copied)?;
+        m.room(growth)?;
         for piece in pieces {
             m.world.write(handle, &m.memory[piece])?.map_err(full)?;
         }
         put(m, answer, &(all as u32).to_le_bytes())
-    });
+    })
+}
+
+/// Works on a file as if it stood elsewhere, if it is to.
+fn standing(m: &mut Machine, handle: u32, at: Option<u64>, work: impl FnOnce(&mut Machine) -> Done) -> Done {
+    let before = at.map(|at| place(m, handle, at)).transpose()?;
+    let done = work(m);
     if let Some(before) = before {
         place(m, handle, before)?;
     }
