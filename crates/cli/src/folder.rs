@@ -74,17 +74,21 @@ impl Folder {
                 }
             }
         }
-        for (name, content) in written {
-            let path = self.root.join(&**name);
-            match (content, path.parent()) {
-                (Some(content), folder) => {
-                    fs::create_dir_all(folder.unwrap_or(&self.root)).map_err(cannot_write(&path))?;
-                    fs::write(&path, content).map_err(cannot_write(&path))?;
-                }
-                (None, _) if path.exists() => fs::remove_file(&path).map_err(cannot_write(&path))?,
-                // It was made and removed in the run.
-                (None, _) => {}
+        let paths = written.iter().map(|(name, content)| (self.root.join(&**name), content));
+        let (made, removed): (Vec<_>, Vec<_>) = paths.partition(|(_, content)| content.is_some());
+        for (path, _) in removed {
+            // It may have been made in the run, too.
+            if path.exists() {
+                fs::remove_file(&path).map_err(cannot_write(&path))?;
             }
+        }
+        for (path, content) in made {
+            // A folder that has become empty is none of the program's.
+            if path.is_dir() {
+                fs::remove_dir(&path).map_err(cannot_write(&path))?;
+            }
+            fs::create_dir_all(path.parent().unwrap_or(&self.root)).map_err(cannot_write(&path))?;
+            fs::write(&path, content.as_deref().unwrap_or_default()).map_err(cannot_write(&path))?;
         }
         Ok(())
     }

@@ -34,6 +34,7 @@ pub(crate) enum Errno {
     Invalid = 28,
     IsFolder = 31,
     TooManyOpen = 33,
+    NameTooLong = 37,
     NoEntry = 44,
     NotSupported = 52,
     NotFolder = 54,
@@ -57,6 +58,10 @@ pub(crate) const ROOT: u32 = 3;
 const FIRST: u32 = 4;
 /// Files that may be open at a time.
 const MOST_OPEN: usize = 1_024;
+/// Bytes of a path.
+const LONGEST: usize = 4_096;
+/// What a file takes besides its path and its content.
+const ENTRY: u64 = 128;
 
 /// Text that grows by bytes: what is cut in the middle of a character waits for the rest.
 #[derive(Debug, Default)]
@@ -104,10 +109,10 @@ impl Output {
     }
 }
 
-/// A file that is open.
-#[derive(Clone, Debug)]
+/// A file that is open: it stays what it is, whatever it is called meanwhile.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Open {
-    pub(crate) path: Arc<str>,
+    file: usize,
     pub(crate) at: u64,
     pub(crate) reads: bool,
     pub(crate) writes: bool,
@@ -134,14 +139,24 @@ pub(crate) struct World {
     pub(crate) stderr: Output,
     /// Bytes of output that there may be.
     limit: u64,
-    files: BTreeMap<Arc<str>, Content>,
+    /// Positions in `contents`.
+    files: BTreeMap<Arc<str>, usize>,
+    contents: Vec<File>,
     /// Paths of files that are not as they were at the start.
     written: BTreeSet<Arc<str>>,
     open: Vec<Option<Open>>,
-    /// Bytes of files that this run has written.
+    /// Bytes of files that this run has written, with their paths.
     pub(crate) bytes: u64,
     random: u64,
     looks: u64,
+}
+
+/// What a file holds, and who holds it: its path and those who have it open.
+#[derive(Debug)]
+struct File {
+    content: Content,
+    holders: u32,
+    written: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -165,11 +180,16 @@ pub(crate) struct Full;
 
 impl World {
     pub(crate) fn new(given: &Environment, output_bytes: u64) -> World {
-        let files = given.files.iter();
+        let given_file = |bytes: &Arc<[u8]>| File {
+            content: Content::Given(Arc::clone(bytes)),
+            holders: 1,
+            written: false,
+        };
         World {
             stdin: Arc::clone(&given.stdin),
             limit: output_bytes,
-            files: files.map(|(path, bytes)| (Arc::clone(path), Content::Given(Arc::clone(bytes)))).collect(),
+            files: given.files.keys().map(Arc::clone).zip(0..).collect(),
+            contents: given.files.values().map(given_file).collect(),
             random: given.seed,
             ..World::default()
         }
@@ -177,8 +197,11 @@ impl World {
 
     /// The output, that for errors, and the files that are not as they were.
     pub(crate) fn end(&mut self) -> (String, String, Written) {
-        let content = |path: &Arc<str>| self.files.get(path).map(|content| content.bytes().into());
-        let written = self.written.iter().map(|path| (Arc::clone(path), content(path))).collect();
+        let mut changed = std::mem::take(&mut self.written);
+        let touched = self.files.iter().filter(|(_, file)| self.contents[**file].written);
+        changed.extend(touched.map(|(path, _)| Arc::clone(path)));
+        let content = |path: &Arc<str>| Some(self.contents[*self.files.get(path)?].content.bytes().into());
+        let written = changed.iter().map(|path| (Arc::clone(path), content(path))).collect();
         (self.stdout.take(), self.stderr.take(), written)
     }
 
@@ -224,13 +247,20 @@ impl World {
         self.stdin_at += bytes;
     }
 
+    /// Bytes that opening or naming a file adds at most.
+    pub(crate) fn cost_of_path(path: &str) -> u64 {
+        path.len() as u64 + ENTRY
+    }
+
     /// Opens a file.
     pub(crate) fn open(&mut self, path: &str, how: Opening) -> Result<u32, Errno> {
         let path = normal(path)?;
-        match self.files.get(&path) {
+        let found = self.files.get(&path).copied();
+        match found {
             Some(_) if how.is_new => return Err(Errno::Exists),
             Some(_) => {}
             None if self.is_folder(&path) => return Err(Errno::IsFolder),
+            None if self.is_below_file(&path) => return Err(Errno::NotFolder),
             None if how.creates => {}
             None => return Err(Errno::NoEntry),
         }
@@ -238,11 +268,22 @@ impl World {
         if free >= MOST_OPEN {
             return Err(Errno::TooManyOpen);
         }
-        if how.empties || !self.files.contains_key(&path) {
-            self.put(&path, Vec::new());
+        let file = match found {
+            Some(file) => file,
+            None => {
+                self.bytes += World::cost_of_path(&path);
+                self.contents.push(File { content: Content::Written(Vec::new()), holders: 1, written: true });
+                self.files.insert(path, self.contents.len() - 1);
+                self.contents.len() - 1
+            }
+        };
+        if how.empties {
+            self.forget(file);
+            self.contents[file].written = true;
         }
+        self.contents[file].holders += 1;
         let Opening { reads, writes, appends, .. } = how;
-        let opened = Some(Open { path, at: 0, reads, writes, appends });
+        let opened = Some(Open { file, at: 0, reads, writes, appends });
         match self.open.get_mut(free) {
             Some(slot) => *slot = opened,
             None => self.open.push(opened),
@@ -257,9 +298,27 @@ impl World {
     }
 
     pub(crate) fn close(&mut self, handle: u32) -> Result<(), Errno> {
-        self.opened(handle)?;
+        let file = self.opened(handle)?.file;
         self.open[(handle - FIRST) as usize] = None;
+        self.let_go(file);
         Ok(())
+    }
+
+    /// One holds a file less.
+    fn let_go(&mut self, file: usize) {
+        self.contents[file].holders -= 1;
+        if self.contents[file].holders == 0 {
+            self.forget(file);
+        }
+    }
+
+    /// Empties a file.
+    fn forget(&mut self, file: usize) {
+        if let Content::Written(bytes) =
+            std::mem::replace(&mut self.contents[file].content, Content::Written(Vec::new()))
+        {
+            self.bytes -= bytes.len() as u64;
+        }
     }
 
     /// What a handle can read from where it stands.
@@ -267,11 +326,11 @@ impl World {
         if handle == STDIN {
             return Ok(&self.stdin.as_bytes()[self.stdin_at..]);
         }
-        let Open { path, at, reads, .. } = self.opened(handle)?.clone();
+        let Open { file, at, reads, .. } = *self.opened(handle)?;
         if !reads {
             return Err(Errno::BadHandle);
         }
-        let bytes = self.files.get(&path).map(Content::bytes).unwrap_or_default();
+        let bytes = self.contents[file].content.bytes();
         Ok(bytes.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default())
     }
 
@@ -285,21 +344,20 @@ impl World {
         Ok(())
     }
 
-    /// What writing at a handle copies besides what is written: a file that nobody has written to yet.
-    pub(crate) fn cost_of_write(&mut self, handle: u32) -> u64 {
-        let path = self.opened(handle).map(|open| Arc::clone(&open.path));
-        match path.ok().and_then(|path| self.files.get(&path)) {
-            Some(Content::Given(bytes)) => bytes.len() as u64,
-            Some(Content::Written(_)) | None => 0,
-        }
-    }
-
-    /// Bytes that writing so much at a handle adds to the files.
+    /// Bytes that writing so much at a handle adds to the files: with all of one that nobody has written to yet, for it is
+    /// copied. So many are moved, besides those that are written.
     pub(crate) fn growth_of_write(&mut self, handle: u32, bytes: u64) -> u64 {
-        let Ok(open) = self.opened(handle).cloned() else { return 0 };
-        let length = self.files.get(&open.path).map_or(0, |content| content.bytes().len() as u64);
-        let at = if open.appends { length } else { open.at };
-        self.cost_of_write(handle) + at.saturating_add(bytes).saturating_sub(length)
+        let Ok(Open { file, at, appends, .. }) = self.opened(handle).copied() else { return 0 };
+        let (copied, length) = match &self.contents[file].content {
+            Content::Given(bytes) => (bytes.len() as u64, bytes.len() as u64),
+            Content::Written(bytes) => (0, bytes.len() as u64),
+        };
+        match bytes {
+            0 => 0,
+            bytes => {
+                copied + (if appends { length } else { at }).saturating_add(bytes).saturating_sub(length)
+            }
+        }
     }
 
     /// Writes where a handle stands.
@@ -307,11 +365,15 @@ impl World {
         if handle == STDOUT || handle == STDERR {
             return Ok(self.write_stream(handle, bytes));
         }
-        let Open { path, at, writes, appends, .. } = self.opened(handle)?.clone();
+        let Open { file, at, writes, appends, .. } = *self.opened(handle)?;
         if !writes {
             return Err(Errno::BadHandle);
         }
-        let Some(content) = self.files.get_mut(&path) else { return Err(Errno::BadHandle) };
+        if bytes.is_empty() {
+            return Ok(Ok(()));
+        }
+        let File { content, written, .. } = &mut self.contents[file];
+        *written = true;
         let mut held = match std::mem::replace(content, Content::Written(Vec::new())) {
             Content::Given(bytes) => {
                 self.bytes += bytes.len() as u64;
@@ -320,22 +382,27 @@ impl World {
             Content::Written(bytes) => bytes,
         };
         let before = held.len();
-        let at = if appends { before } else { usize::try_from(at).map_err(|_| Errno::Invalid)? };
-        let end = at.checked_add(bytes.len()).ok_or(Errno::Invalid)?;
+        let at = if appends { before } else { usize::try_from(at).unwrap_or(usize::MAX) };
+        let end = at.saturating_add(bytes.len());
         if held.len() < end {
             held.resize(end, 0);
         }
         held[at..end].copy_from_slice(bytes);
         self.bytes += (held.len() - before) as u64;
         *content = Content::Written(held);
-        self.written.insert(path);
         self.opened(handle)?.at = end as u64;
         Ok(Ok(()))
     }
 
+    /// The length of a file that is open.
+    pub(crate) fn length_of(&mut self, handle: u32) -> Result<u64, Errno> {
+        let file = self.opened(handle)?.file;
+        Ok(self.contents[file].content.bytes().len() as u64)
+    }
+
     /// The length of a file.
     pub(crate) fn length(&self, path: &str) -> Option<u64> {
-        self.files.get(path).map(|content| content.bytes().len() as u64)
+        self.files.get(path).map(|file| self.contents[*file].content.bytes().len() as u64)
     }
 
     /// Whether a path has files below it.
@@ -348,10 +415,18 @@ impl World {
         first.is_some_and(|(found, _)| found.starts_with(&below))
     }
 
+    /// Whether something above a path is a file, which has nothing below it.
+    fn is_below_file(&self, path: &str) -> bool {
+        path.match_indices('/').any(|(at, _)| self.files.contains_key(&path[..at]))
+    }
+
     pub(crate) fn remove(&mut self, path: &str) -> Result<(), Errno> {
         let path = normal(path)?;
-        let gone = self.files.remove(&path).ok_or(Errno::NoEntry)?;
-        self.forget(&gone);
+        let Some(gone) = self.files.remove(&path) else {
+            return Err(if self.is_folder(&path) { Errno::IsFolder } else { Errno::NoEntry });
+        };
+        self.let_go(gone);
+        self.bytes += World::cost_of_path(&path);
         self.written.insert(path);
         Ok(())
     }
@@ -361,27 +436,20 @@ impl World {
         if self.is_folder(&to) {
             return Err(Errno::IsFolder);
         }
-        let moved = self.files.remove(&from).ok_or(Errno::NoEntry)?;
+        if !self.files.contains_key(&from) {
+            return Err(Errno::NoEntry);
+        }
+        if self.is_below_file(&to) {
+            return Err(Errno::NotFolder);
+        }
+        let Some(moved) = self.files.remove(&from) else { return Err(Errno::NoEntry) };
+        self.bytes += World::cost_of_path(&from) + World::cost_of_path(&to);
         if let Some(gone) = self.files.insert(Arc::clone(&to), moved) {
-            self.forget(&gone);
+            self.let_go(gone);
         }
         self.written.insert(from);
         self.written.insert(to);
         Ok(())
-    }
-
-    fn put(&mut self, path: &Arc<str>, bytes: Vec<u8>) {
-        self.bytes += bytes.len() as u64;
-        if let Some(gone) = self.files.insert(Arc::clone(path), Content::Written(bytes)) {
-            self.forget(&gone);
-        }
-        self.written.insert(Arc::clone(path));
-    }
-
-    fn forget(&mut self, gone: &Content) {
-        if let Content::Written(bytes) = gone {
-            self.bytes -= bytes.len() as u64;
-        }
     }
 
     /// Eight bytes that look like chance: SplitMix64 (Steele, Lea, Flood 2014).
@@ -402,6 +470,12 @@ impl World {
 
 /// A path from the root, without `.` and `..`.
 pub(crate) fn normal(path: &str) -> Result<Arc<str>, Errno> {
+    if path.len() > LONGEST {
+        return Err(Errno::NameTooLong);
+    }
+    if path.contains('\0') {
+        return Err(Errno::Invalid);
+    }
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -451,15 +525,30 @@ mod tests {
         let b = world.open("a.txt", writes).unwrap();
         assert_eq!((world.growth_of_write(b, 4), b), (4, a + 1));
         world.write(b, b"wxyz").unwrap().unwrap();
+        world.write(b, b"").unwrap().unwrap();
         assert_eq!(world.ahead(a), Ok(&b"yz"[..]));
         assert_eq!(world.bytes, 4);
+        assert_eq!(world.open("a.txt/below", writes), Err(Errno::NotFolder));
+        assert_eq!(world.open("a\0b", writes), Err(Errno::Invalid));
         world.close(a).unwrap();
         assert_eq!(world.ahead(a), Err(Errno::BadHandle));
+        // Who has a file open keeps it, whatever it is called.
+        let c = world.open("dir/b.txt", reads).unwrap();
         world.rename("dir/b.txt", "c.txt").unwrap();
+        assert_eq!(world.ahead(c), Ok(&b"def"[..]));
+        let gone = world.open("gone", writes).unwrap();
+        world.write(gone, b"12345").unwrap().unwrap();
+        let before = world.bytes;
+        world.remove("gone").unwrap();
+        assert!(world.bytes >= before);
+        world.close(gone).unwrap();
+        assert_eq!(world.bytes, before - 5 + World::cost_of_path("gone"));
         assert!(!world.is_folder("dir"));
         let (_, _, written) = world.end();
         let written: Vec<(&str, Option<&[u8]>)> =
             written.iter().map(|(path, bytes)| (&**path, bytes.as_deref())).collect();
-        assert_eq!(written, [("a.txt", Some(&b"wxyz"[..])), ("c.txt", Some(b"def")), ("dir/b.txt", None)]);
+        let expected =
+            [("a.txt", Some(&b"wxyz"[..])), ("c.txt", Some(b"def")), ("dir/b.txt", None), ("gone", None)];
+        assert_eq!(written, expected);
     }
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use lmlang_interp::{
-    Cache, Environment, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step, Trace,
-    TraceLevel, limit_message,
+    Cache, Environment, Fault, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step,
+    Trace, TraceLevel, limit_message,
 };
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
@@ -30,7 +30,7 @@ use crate::view::View;
 /// Which function, with what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form; `-` for standard input; with `--at` or `--branch` a program, by name or id.
+    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); `-` for standard input; with `--at` or `--branch` a program, by name or id.
     file: PathBuf,
     /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
     /// `main`].
@@ -158,21 +158,21 @@ fn execute(
         trace(&run, level.into(), output)?;
     }
     let result = run.into_result();
-    if let (Some(folder), Outcome::Returned { .. }) = (folder, &result.outcome) {
-        folder.write(&result.written)?;
-    }
     let told = tell(&result.outcome, read, file);
     match output.form {
         Form::Text => {
             let mut text = result.stdout.clone();
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            if let Outcome::Returned { values } = &result.outcome {
+            if let Outcome::Returned { values } = &result.outcome
+                && !values.is_empty()
+            {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
                 values.iter().for_each(|value| text.push_str(&format!("{}\n", print_value(program, value))));
             }
-            output.text(&text)?;
-            print_error(&result.stderr)?;
+            // As it is: what is for a terminal stays in it.
+            pass_on(std::io::stdout().lock(), "standard output", &text)?;
+            pass_on(std::io::stderr().lock(), "standard error", &result.stderr)?;
             told.lines.iter().for_each(say);
         }
         Form::Json => {
@@ -185,13 +185,24 @@ fn execute(
             if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
         }
     }
+    // A program that ends itself has done what it wanted, whatever its status.
+    let ended = match &result.outcome {
+        Outcome::Returned { .. } => true,
+        Outcome::Trapped { fault, .. } => matches!(fault, Fault::Exit(_)),
+        _ => false,
+    };
+    if let Some(folder) = folder.filter(|_| ended) {
+        folder.write(&result.written)?;
+    }
     Ok(told.exit)
 }
 
-/// What the program wrote to its standard error goes to that of this command, as it is.
-fn print_error(text: &str) -> Result<(), Error> {
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(text.as_bytes()).map_err(|source| Error::Io { what: "standard error", source })
+/// What the program wrote goes to the streams of this command. Nobody has to read it to its end.
+fn pass_on(mut to: impl Write, what: &'static str, text: &str) -> Result<(), Error> {
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.map_err(|source| Error::Io { what, source }),
+    }
 }
 
 /// A run's end, told.

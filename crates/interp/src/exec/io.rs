@@ -5,7 +5,7 @@ use super::text::{bytes_of, check_length, length, text_of};
 use crate::code::HeapOp;
 use crate::heap::{Heap, Obj, Word};
 use crate::machine::{Limit, Machine, Stop};
-use crate::world::{Full, Opening};
+use crate::world::{Full, Opening, World};
 
 pub(super) fn run(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(), Stop> {
     match op {
@@ -27,7 +27,9 @@ pub(super) fn run(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(
             m.put(o.a, Obj::new(value));
         }
         HeapOp::FileOpen => {
-            m.spend(o, length(m, o.b)? as u64)?;
+            let cost = World::cost_of_path(text_of(m, o.b)?);
+            m.spend(o, cost)?;
+            m.room(cost)?;
             let writes = o.num(o.c) != 0;
             let how =
                 Opening { reads: !writes, writes, creates: writes, empties: writes, ..Opening::default() };
@@ -52,9 +54,8 @@ pub(super) fn run(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(
         HeapOp::FileWrite => {
             let handle = o.num(o.b) as u32;
             let length = bytes_of(m, o.c)?.len() as u64;
-            let copied = m.world.cost_of_write(handle);
-            m.spend(o, length + copied)?;
             let growth = m.world.growth_of_write(handle, length);
+            m.spend(o, length + growth)?;
             m.room(growth)?;
             let bytes = m.operand(o.c);
             let Some(Heap::Bytes(bytes)) = bytes.get() else { return Err(unset()) };

@@ -14,7 +14,7 @@ use lmlang_ir::{FunctionHead, Scalar, Type};
 use super::heap::Operands;
 use super::io::full;
 use crate::machine::{Machine, Stop};
-use crate::world::{Errno, Opening, ROOT, STDERR, STDIN, STDOUT, normal};
+use crate::world::{Errno, Opening, ROOT, STDERR, STDIN, STDOUT, World, normal};
 
 /// The module that the functions are imported from.
 const MODULE: &str = "wasi_snapshot_preview1";
@@ -162,7 +162,7 @@ fn answer(m: &mut Machine, function: Function, o: &mut Operands<'_>) -> Done {
             Ok(())
         }
         Function::FdClose => match a {
-            STDIN | STDOUT | STDERR => Ok(()),
+            STDIN | STDOUT | STDERR | ROOT => Ok(()),
             _ => Ok(m.world.close(a)?),
         },
         Function::FdFdstatGet => {
@@ -171,10 +171,7 @@ fn answer(m: &mut Machine, function: Function, o: &mut Operands<'_>) -> Done {
         }
         Function::FdFilestatGet => {
             let (kind, length) = match kind(m, a)? {
-                Kind::File => {
-                    let path = m.world.opened(a)?.path.clone();
-                    (Kind::File, m.world.length(&path).unwrap_or(0))
-                }
+                Kind::File => (Kind::File, m.world.length_of(a)?),
                 other => (other, 0),
             };
             put(m, b, &filestat(kind, length))
@@ -280,7 +277,8 @@ fn pieces(
     (list, count): (u32, u32),
 ) -> Result<(Vec<Range<usize>>, u64), Refusal> {
     let list = range(m, list, 8 * u64::from(count))?;
-    m.spend(o, list.len() as u64)?;
+    // Each costs a unit, however short it is.
+    m.spend(o, 8 * list.len() as u64)?;
     let word = |bytes: &[u8], at| bytes[at..].first_chunk().copied().map_or(0, u32::from_le_bytes);
     let mut pieces = Vec::with_capacity(count as usize);
     let mut all = 0;
@@ -303,7 +301,9 @@ fn path(
         return Err(Errno::NotFolder.into());
     }
     let place = range(m, address, length.into())?;
-    m.spend(o, length.into())?;
+    let cost = u64::from(length) + World::cost_of_path("");
+    m.spend(o, cost)?;
+    m.room(2 * cost)?;
     Ok(String::from_utf8(m.memory[place].to_vec()).map_err(|_| Errno::Invalid)?)
 }
 
@@ -340,8 +340,8 @@ fn write(
     range(m, answer, 4)?;
     let (pieces, all) = pieces(m, o, list)?;
     standing(m, handle, at, |m| {
-        let (copied, growth) = (m.world.cost_of_write(handle), m.world.growth_of_write(handle, all));
-        m.spend(o, all + copied)?;
+        let growth = m.world.growth_of_write(handle, all);
+        m.spend(o, all.saturating_add(growth))?;
         m.room(growth)?;
         for piece in pieces {
             m.world.write(handle, &m.memory[piece])?.map_err(full)?;
@@ -378,14 +378,14 @@ fn seek(m: &mut Machine, handle: u32, by: i64, from: u32, answer: u32) -> Done {
     if handle <= STDERR {
         return Err(Errno::IsPipe.into());
     }
-    let (path, at) = m.world.opened(handle).map(|open| (open.path.clone(), open.at))?;
+    let (at, length) = (m.world.opened(handle)?.at, m.world.length_of(handle)?);
     let from = match from {
         START => 0,
         CURRENT => at,
-        END => m.world.length(&path).unwrap_or(0),
+        END => length,
         _ => return Err(Errno::Invalid.into()),
     };
-    let at = from.checked_add_signed(by).ok_or(Errno::Invalid)?;
+    let at = from.checked_add_signed(by).filter(|at| *at <= i64::MAX as u64).ok_or(Errno::Invalid)?;
     place(m, handle, at)?;
     put(m, answer, &at.to_le_bytes())
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lmlang_ir::{Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
-use lmlang_verify::{Checked, Severity};
+use lmlang_verify::{Checked, Class};
 use thiserror::Error;
 use wasm_encoder::{
     CodeSection, DataCountSection, EntityType, ExportKind, ExportSection, FunctionSection, GlobalSection,
@@ -82,11 +82,10 @@ impl Default for ExportOptions {
 ///
 /// # Errors
 ///
-/// The first function that is not complete, or has what modules cannot have yet.
+/// The first entity that is not complete, or has what modules cannot have yet.
 pub fn export(checked: &Checked, options: ExportOptions) -> Result<Vec<u8>, ExportError> {
-    let outside =
-        checked.findings().outside().find(|found| found.code.class().severity() != Severity::Warning);
-    if let Some(found) = outside {
+    // What a change elsewhere has left behind is no module either.
+    if let Some(found) = checked.findings().outside().find(|found| found.code.class() != Class::Warning) {
         let path = checked.program().path(found.at.entity);
         return Err(ExportError::Incomplete { of: found.at.entity, path });
     }

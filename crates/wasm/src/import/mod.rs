@@ -379,10 +379,9 @@ impl<'r> Filling<'r> {
                 (table_index.unwrap_or(0) as usize, single(offset_expr, element.range.start)?)
             }
         };
-        let own = self.tables[table].import.is_none();
         if let Operator::I32Const { value } = offset
-            // What a table of somebody else holds already is kept where nothing is put.
-            && (own || items.iter().all(Option::is_some))
+            // What is put into tables of somebody else is seen there, and in which order.
+            && self.tables[table].import.is_none()
             && !self.closed.contains(&table)
             && let Some(rest) = self.entries[table].get_mut(value.cast_unsigned() as usize..)
             && let Some(place) = rest.get_mut(..items.len())

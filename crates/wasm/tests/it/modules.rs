@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use lmlang_ir::text::{Detail, print_program};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_verify::Checked;
-use lmlang_wasm::{ExportOptions, ImportError, binary, export, import};
+use lmlang_wasm::{ExportError, ExportOptions, ImportError, binary, export, import};
 
 fn read(text: &str) -> Result<Program, ImportError> {
     import(&binary(text)?, &mut RefAllocator::starting_at(1))
@@ -128,4 +128,33 @@ fn names_come_from_the_module() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn what_is_put_into_tables_of_the_host_is_put_there_in_its_order() {
+    let text = "(module
+        (import \"host\" \"i\" (table $i 2 funcref))
+        (import \"host\" \"j\" (table $j 2 funcref))
+        (table $own 2 funcref)
+        (func $f)
+        (elem (table $j) (i32.const 0) func $f)
+        (elem (table $own) (i32.const 1) func $f)
+        (elem (table $i) (i32.const 0) func $f))";
+    let expected = "pub table own [null, f]
+pub elem elem0 in j at 0 [f]
+pub elem elem2 in i at 0 [f]
+";
+    let shown = shown(text);
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
+fn storage_that_lacks_something_is_no_module() {
+    let text = "module m\ndata words at 0 b\"a\"\n";
+    let program = lmlang_ir::text::parse_program(text, &mut RefAllocator::starting_at(1)).unwrap();
+    let refused = export(&Checked::full(program, NonZeroUsize::MIN), ExportOptions::default());
+    assert!(
+        matches!(&refused, Err(ExportError::Incomplete { path, .. }) if path == "m::words"),
+        "{refused:?}"
+    );
 }
