@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lmlang_ir::{FuncRef, Function};
+use lmlang_ir::FuncRef;
 use lmlang_verify::Checked;
 use wasm_encoder::{EntityType, ExportKind, ExportSection, ImportSection, ValType};
 
@@ -81,14 +81,6 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
         let (path, what) =
             (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
         return Err(ExportError::Unsupported { of: function.into(), path, what: what.into() });
-    }
-    // The interpreter has these: what it does for them is not done here.
-    let asks_wasi = |function: &Function| {
-        function.head().import.as_ref().is_some_and(|import| *import.module == *"wasi_snapshot_preview1")
-    };
-    if let Some((of, _)) = scope.functions(program).find(|(_, function)| asks_wasi(function)) {
-        let (path, what) = (program.path(of.into()), "a function of WASI".to_owned());
-        return Err(ExportError::Unsupported { of: of.into(), path, what });
     }
     let options = ExportOptions { contracts: true, canonical_nans: true, main: None };
     let indices = Indices::of(program, &scope, 1);

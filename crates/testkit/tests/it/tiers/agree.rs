@@ -30,6 +30,10 @@ fn programs_that_are_text_run_alike() {
     for file in ["examples", "tests/filetests/lang", "tests/filetests/ops"].into_iter().flat_map(files) {
         let text = fs::read_to_string(&file).unwrap();
         let Ok(program) = parse_program(&text, &mut RefAllocator::starting_at(1)) else { continue };
+        // Compiled code stops where the host is asked; the interpreter goes on.
+        if program.functions().any(|(_, function)| function.head().import.is_some()) {
+            continue;
+        }
         let checked = Checked::full(program, std::num::NonZeroUsize::MIN);
         for (of, function) in checked.program().functions() {
             let params = &function.head().params;
