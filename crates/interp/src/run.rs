@@ -313,11 +313,6 @@ impl Run {
         self.outcome.as_ref()
     }
 
-    /// What was printed so far.
-    pub fn stdout(&self) -> &str {
-        &self.machine.world.stdout.text
-    }
-
     /// Fuel used so far.
     pub fn fuel_used(&self) -> u64 {
         let charged = self.options.limits.fuel.min(i64::MAX as u64 / 4) - self.left;

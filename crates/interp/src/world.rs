@@ -142,7 +142,7 @@ pub(crate) struct World {
     /// Positions in `contents`.
     files: BTreeMap<Arc<str>, usize>,
     contents: Vec<File>,
-    /// Paths of files that are not as they were at the start.
+    /// Paths that were removed, or are of another file now.
     written: BTreeSet<Arc<str>>,
     open: Vec<Option<Open>>,
     /// Bytes of files that this run has written, with their paths.
@@ -347,7 +347,7 @@ impl World {
     /// Bytes that writing so much at a handle adds to the files: with all of one that nobody has written to yet, for it is
     /// copied. So many are moved, besides those that are written.
     pub(crate) fn growth_of_write(&mut self, handle: u32, bytes: u64) -> u64 {
-        let Ok(Open { file, at, appends, .. }) = self.opened(handle).copied() else { return 0 };
+        let Ok(Open { file, at, appends, writes: true, .. }) = self.opened(handle).copied() else { return 0 };
         let (copied, length) = match &self.contents[file].content {
             Content::Given(bytes) => (bytes.len() as u64, bytes.len() as u64),
             Content::Written(bytes) => (0, bytes.len() as u64),
@@ -521,7 +521,8 @@ mod tests {
         assert_eq!(world.ahead(a), Ok(&b"abc"[..]));
         world.skip(a, 2).unwrap();
         assert_eq!(world.ahead(a), Ok(&b"c"[..]));
-        assert_eq!(world.write(a, b"x").err(), Some(Errno::BadHandle));
+        // What is refused costs nothing.
+        assert_eq!((world.write(a, b"x").err(), world.growth_of_write(a, 1)), (Some(Errno::BadHandle), 0));
         let b = world.open("a.txt", writes).unwrap();
         assert_eq!((world.growth_of_write(b, 4), b), (4, a + 1));
         world.write(b, b"wxyz").unwrap().unwrap();

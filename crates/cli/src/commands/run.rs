@@ -30,7 +30,8 @@ use crate::view::View;
 /// Which function, with what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); `-` for standard input; with `--at` or `--branch` a program, by name or id.
+    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); `-` for standard input; with `--at` or
+    /// `--branch` a program, by name or id.
     file: PathBuf,
     /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
     /// `main`].
