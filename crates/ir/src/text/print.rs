@@ -99,7 +99,7 @@ pub fn print_type(program: &Program, of: TypeRef, detail: Detail) -> String {
     out
 }
 
-/// Prints a global, memory, data segment or table; empty when there is none.
+/// Prints a global, memory, table or segment; empty when there is none.
 pub fn print_storage(program: &Program, of: VarRef, detail: Detail) -> String {
     let mut out = String::new();
     if let Some(storage) = program.storage(of) {
