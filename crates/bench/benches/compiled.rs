@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use lmlang_bench::report::{Measured, Report, Target};
 use lmlang_bench::rounds::{ROUNDS, Spread, orders};
-use lmlang_compiled::{Bounds, Compiler, Ending};
+use lmlang_compiled::{Compiler, Ending, Start};
 use lmlang_interp::{Cache, Limits, Options, Outcome, Progress, Run};
 use lmlang_ir::text::parse_program;
 use lmlang_ir::{Const, FuncRef, FunctionHead, RefAllocator, Value};
@@ -50,6 +50,13 @@ fn number(values: &[Value]) -> i64 {
     }
 }
 
+fn returned(outcome: &Outcome) -> i64 {
+    match outcome {
+        Outcome::Returned { values } => number(values),
+        other => panic!("{other:?}"),
+    }
+}
+
 fn main() -> io::Result<()> {
     let checked = program(include_str!("interp/kernels.lm"));
     let find = |name: &str| {
@@ -67,9 +74,11 @@ fn main() -> io::Result<()> {
     let limits = Limits { fuel: 1 << 40, ..Limits::default() };
     let ours = |name: &str, argument: i64| -> i64 {
         let unit = compiler.compile(&checked, find(name)).expect("kernels are compiled");
-        let bounds = Bounds { fuel: limits.fuel, call_depth: limits.call_depth, more_memory: 1 << 30 };
-        match unit.run(&[Value::Const(Const::I64(argument))], bounds, &mut |_| Some(1 << 24)) {
-            Ending::Returned(returned) => number(&returned.values),
+        let options = Options { limits, ..Options::default() };
+        let args = [Value::Const(Const::I64(argument))];
+        let run = Run::new(&checked, find(name), &args, &options, &cache).expect("it starts");
+        match unit.run(&run, Start::of(&run), &mut |_| Some(1 << 24)) {
+            Ending::Returned(result) => returned(&result.outcome),
             other => panic!("{other:?}"),
         }
     };
@@ -85,10 +94,7 @@ fn main() -> io::Result<()> {
         let args = [Value::Const(Const::I64(argument))];
         let mut run = Run::new(&checked, find(name), &args, &options, &cache).expect("it starts");
         while run.resume(10_000_000) == Progress::Paused {}
-        match run.into_result().outcome {
-            Outcome::Returned { values } => number(&values),
-            other => panic!("{other:?}"),
-        }
+        returned(&run.into_result().outcome)
     };
 
     let answers = KERNELS.map(|(name, argument)| interpreted(name, argument));
@@ -154,8 +160,9 @@ fn ready() -> Measured {
         let (of, _) = checked.program().functions().next().expect("it has one");
         let start = Instant::now();
         let unit = compiler.compile(&checked, of).expect("it is compiled");
-        let bounds = Bounds { fuel: 1 << 20, call_depth: 10, more_memory: 0 };
-        let ending = unit.run(&[Value::Const(Const::I64(3))], bounds, &mut |_| Some(1 << 20));
+        let args = [Value::Const(Const::I64(3))];
+        let run = Run::new(&checked, of, &args, &Options::default(), &Cache::new()).expect("it starts");
+        let ending = unit.run(&run, Start::of(&run), &mut |_| Some(1 << 20));
         assert!(matches!(ending, Ending::Returned(_)), "{ending:?}");
         start.elapsed()
     };

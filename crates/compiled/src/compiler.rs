@@ -24,7 +24,7 @@ pub enum Refusal {
     /// There is no such function, or it is called with something that only closures have.
     #[error("`{0}` cannot be called from outside")]
     NotCallable(FuncRef),
-    /// A parameter or result is a reference, which has no meaning outside.
+    /// A parameter or result is a reference or a closure, which has no meaning outside.
     #[error("`{path}` takes or returns a `{ty}`, which is not supported in compiled code")]
     Reference {
         /// The function's path.
@@ -104,7 +104,7 @@ impl Compiler {
             return Err(Refusal::NotCallable(function));
         }
         let mut types = head.params.iter().map(|param| &param.ty).chain(&head.results);
-        if let Some(ty) = types.find(|ty| matches!(ty, Type::FuncRef | Type::ExternRef)) {
+        if let Some(ty) = types.find(|ty| matches!(ty, Type::FuncRef | Type::ExternRef | Type::Closure(_))) {
             return Err(Refusal::Reference { path: program.path(function.into()), ty: ty.clone() });
         }
         let key = key(program, function);

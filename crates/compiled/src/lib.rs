@@ -1,7 +1,7 @@
 //! The fast tier: a function runs as compiled code.
 //!
 //! A function is written with all that it reaches as a WebAssembly module that counts its fuel ([`lmlang_wasm::metered`]),
-//! and wasmtime compiles that. What comes out is what a run in the interpreter gives: values, steps, fuel, memory. A run
+//! and wasmtime compiles that. What comes out is what a run in the interpreter gives: values, steps, fuel, output, files. A run
 //! that does not return says only that it stopped: why, where and with which values is for the interpreter to find out,
 //! which does the same again. So there is one place that says how runs fail.
 //!
@@ -12,10 +12,14 @@
 
 #![forbid(unsafe_code)]
 
+mod change;
 mod compiler;
+mod host;
 mod run;
 mod unit;
+mod values;
 
+pub use change::{Change, Tier};
 pub use compiler::{Compiler, Refusal, nodes};
-pub use run::{Bounds, Ending, Returned};
+pub use run::{Ending, Start};
 pub use unit::Unit;

@@ -1,18 +1,21 @@
 //! A compiled function.
 
-use lmlang_ir::{FuncRef, Type};
+use lmlang_ir::FuncRef;
 use lmlang_verify::Checked;
 use lmlang_wasm::{Metered, metered};
 use wasmtime::{Engine, InstancePre, Linker, Module};
 
 use crate::compiler::Refusal;
-use crate::run::{Host, more};
+use crate::host::{Host, link};
 
 /// A compiled function with all that it reaches, independent of any run.
 pub struct Unit {
     pub(crate) prepared: InstancePre<Host>,
-    pub(crate) results: Vec<Type>,
     pub(crate) starts: bool,
+    /// Whether it has values of the heap.
+    pub(crate) heap: bool,
+    /// How many globals hold one.
+    pub(crate) globals: u64,
     bytes: usize,
 }
 
@@ -24,21 +27,24 @@ impl std::fmt::Debug for Unit {
 
 impl Unit {
     pub(crate) fn new(engine: &Engine, checked: &Checked, function: FuncRef) -> Result<Unit, Refusal> {
-        let Metered { module, starts } = metered(checked, function)?;
-        let found = checked.program().function(function).ok_or(Refusal::NotCallable(function))?;
-        let results = found.head().results.clone();
+        let Metered { module, starts, heap, globals } = metered(checked, function)?;
         let prepare = || -> wasmtime::Result<Unit> {
             let module = Module::new(engine, &module)?;
             let mut linker = Linker::new(engine);
-            let (from, name) = Metered::MORE;
-            linker.func_wrap(from, name, more)?;
+            let (from, more) = Metered::MORE;
+            link(&mut linker, from, more)?;
             // What only the host has stops the run, here as in the interpreter.
             linker.define_unknown_imports_as_traps(&module)?;
             let range = module.image_range();
             let bytes = range.end.addr() - range.start.addr();
-            Ok(Unit { prepared: linker.instantiate_pre(&module)?, results, starts, bytes })
+            Ok(Unit { prepared: linker.instantiate_pre(&module)?, starts, heap, globals, bytes })
         };
         prepare().map_err(|error| Refusal::Compiler(format!("{error:#}")))
+    }
+
+    /// Whether it may hold values of the heap: then memory is not what it is in the interpreter.
+    pub fn holds_values(&self) -> bool {
+        self.heap
     }
 
     /// Bytes of its machine code.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lmlang_compiled::Compiler;
+use lmlang_compiled::{Change, Compiler};
 use lmlang_interp::{
     Cache, Control, Environment, LimitKind, NodesError, NodesTrace, OpenPort, Options, Outcome, Progress,
     Run, RunResult, StartError, Step, Trace, TraceLevel,
@@ -24,7 +24,7 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::places::{Place, Places, Slices};
-use crate::tiers::{Change, Tier};
+use crate::tiers::Tier;
 use crate::timeline::Revision;
 
 /// What is run, and within what bounds.
@@ -444,7 +444,7 @@ impl Engine {
     ) -> Result<Report, StartError> {
         let before = place.busy();
         let mut run = self.start(simulation)?;
-        let mut change = Change::of(&simulation.request, &run);
+        let mut change = Change::of(&run, simulation.request.tier);
         let mut slices = Slices::new();
         loop {
             place.take_turn();

@@ -329,6 +329,11 @@ impl Run {
         self.machine.memory_peak
     }
 
+    /// Bytes of linear memory and tables, and of values that globals, and arguments before the first step, hold.
+    pub fn held(&self) -> (u64, u64) {
+        (self.machine.memory.len() as u64 + self.machine.table_bytes, self.live)
+    }
+
     /// Another run of the same from the start, lowered in a given way.
     pub(crate) fn again(&self, lowering: Lowering, limits: Limits) -> Option<Run> {
         let options = Options { limits, inspect: false, ..self.options.clone() };

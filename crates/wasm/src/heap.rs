@@ -16,6 +16,31 @@ pub(crate) const WORD: u32 = 12;
 /// What a constant's first word says: nobody frees it.
 pub(crate) const FOREVER: i32 = i32::MIN;
 
+/// What a value counts for where somebody bounds a run: 48 bytes, and more by its kind, as the interpreter counts them. It
+/// stands in the third word above the power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// A byte for each unit of its word: texts and bytes.
+    Bytes,
+    /// Eight for each: arrays.
+    Elements,
+    /// Sixteen for each of so many parts.
+    Parts(u32),
+}
+
+impl Measure {
+    /// As modules have it.
+    pub fn bits(self) -> u32 {
+        const COUNTED: u32 = 1 << 8;
+        COUNTED
+            | match self {
+                Measure::Bytes => 1 << 9,
+                Measure::Elements => 8 << 9,
+                Measure::Parts(count) => count << 16,
+            }
+    }
+}
+
 /// A part of a value: another value, or a number of some width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Part {

@@ -1,5 +1,6 @@
 //! Values on their way into a running module and out of it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use lmlang_ir::ops::signature::payload_type;
@@ -7,17 +8,19 @@ use lmlang_ir::{Const, Program, Scalar, Shape, Type, Value, Variant};
 
 use crate::heap::{HEADER, Part, WORD, places, position};
 
+pub use crate::heap::Measure;
+
 /// The heap of a running module.
 pub trait Heap {
     /// Why something could not be done.
     type Error;
 
-    /// Room for a value: what the module exports as `lm_new`.
+    /// Room for a value: what the module exports as `lm_new`. One that counts wants to know the value's measure, too.
     ///
     /// # Errors
     ///
     /// The module has no room.
-    fn room(&mut self, bytes: u32, refs: u32, word: u32) -> Result<u32, Self::Error>;
+    fn room(&mut self, bytes: u32, refs: u32, word: u32, measure: Measure) -> Result<u32, Self::Error>;
 
     /// Writes to the memory that the module exports as `lm_memory`.
     ///
@@ -34,8 +37,9 @@ pub trait Heap {
     fn read(&self, address: u32, bytes: &mut [u8]) -> Result<(), Self::Error>;
 }
 
-/// How deep values are read.
-const DEPTH: usize = 400;
+/// How deep values are read, and how many elements, bytes and fields: as results of runs here are shown.
+const DEPTH: usize = 200;
+const PARTS: usize = 4 << 20;
 
 /// The bits that a value is passed as, after it was put into the heap where it belongs there. `None` for references to
 /// functions, and for closures, which have no meaning outside.
@@ -50,16 +54,21 @@ pub fn put<H: Heap>(program: &Program, heap: &mut H, value: &Value) -> Result<Op
         Value::Const(Const::Bytes(bytes)) => address(put_bytes(heap, bytes)),
         Value::Const(value) => Ok(number(value)),
         Value::Ptr(_, at) => Ok(Some((*at).into())),
-        Value::Struct(_, fields) => put_parts(program, heap, fields, 0),
-        Value::Box(_, held) => put_parts(program, heap, std::slice::from_ref(&**held), 0),
+        Value::Struct(_, fields) => {
+            put_parts(program, heap, fields, 0, Measure::Parts(fields.len() as u32))
+        }
+        Value::Box(_, held) => {
+            put_parts(program, heap, std::slice::from_ref(&**held), 0, Measure::Parts(1))
+        }
         Value::Enum(variant, payload) => match position(program, variant) {
             Some(word) => {
-                put_parts(program, heap, payload.as_deref().map_or(&[], std::slice::from_ref), word)
+                let held = payload.as_deref().map_or(&[][..], std::slice::from_ref);
+                put_parts(program, heap, held, word, Measure::Parts(1))
             }
             None => Ok(None),
         },
         Value::Array(_, elements) | Value::FixedArray(_, elements) => {
-            put_parts(program, heap, elements, elements.len() as u32)
+            put_parts(program, heap, elements, elements.len() as u32, Measure::Elements)
         }
         Value::FuncRef(_) | Value::ExternRef | Value::Closure(..) => Ok(None),
     }
@@ -67,7 +76,7 @@ pub fn put<H: Heap>(program: &Program, heap: &mut H, value: &Value) -> Result<Op
 
 fn put_bytes<H: Heap>(heap: &mut H, bytes: &[u8]) -> Result<u32, H::Error> {
     let length = bytes.len() as u32;
-    let address = heap.room(length, 0, length)?;
+    let address = heap.room(length, 0, length, Measure::Bytes)?;
     heap.write(address + HEADER, bytes)?;
     Ok(address)
 }
@@ -77,6 +86,7 @@ fn put_parts<H: Heap>(
     heap: &mut H,
     values: &[Value],
     word: u32,
+    measure: Measure,
 ) -> Result<Option<u64>, H::Error> {
     let Some(parts) = values.iter().map(|value| Part::of(&value.ty())).collect::<Option<Vec<_>>>() else {
         return Ok(None);
@@ -88,7 +98,7 @@ fn put_parts<H: Heap>(
         let (at, bytes) = ((offset - HEADER) as usize, part.bytes() as usize);
         held[at..at + bytes].copy_from_slice(&bits.to_le_bytes()[..bytes]);
     }
-    let address = heap.room(placed.bytes, placed.refs, word)?;
+    let address = heap.room(placed.bytes, placed.refs, word, measure)?;
     heap.write(address + HEADER, &held)?;
     Ok(Some(address.into()))
 }
@@ -108,19 +118,21 @@ fn number(value: &Const) -> Option<u64> {
     })
 }
 
-/// The value of a type that some bits are. `None` for references to functions, for closures, for what is too deep and for
-/// what is no value of the type.
+/// The value of a type that some bits are. `None` for references to functions, for closures, for what is too deep or too
+/// long to be the result of a run here, and for what is no value of the type.
 ///
 /// # Errors
 ///
 /// What the heap says.
 pub fn get<H: Heap>(program: &Program, heap: &H, ty: &Type, bits: u64) -> Result<Option<Value>, H::Error> {
-    Reading { program, heap }.value(ty, bits, 0)
+    Reading { program, heap, left: Cell::new(PARTS) }.value(ty, bits, 0)
 }
 
 struct Reading<'h, H> {
     program: &'h Program,
     heap: &'h H,
+    /// Parts that may still be read.
+    left: Cell<usize>,
 }
 
 impl<H: Heap> Reading<'_, H> {
@@ -131,7 +143,7 @@ impl<H: Heap> Reading<'_, H> {
     }
 
     fn value(&self, ty: &Type, bits: u64, depth: usize) -> Result<Option<Value>, H::Error> {
-        if depth > DEPTH {
+        if depth >= DEPTH && ty.on_heap() {
             return Ok(None);
         }
         let (address, word) = (bits as u32, bits as u32);
@@ -147,11 +159,14 @@ impl<H: Heap> Reading<'_, H> {
             }),
             Type::Unit => Value::Const(Const::Unit),
             Type::Ptr(of) => Value::Ptr(Arc::clone(of), address),
-            Type::String => match String::from_utf8(self.bytes(address)?) {
-                Ok(text) => Value::Const(Const::String(text.into())),
-                Err(_) => return Ok(None),
+            Type::String => match self.bytes(address)?.map(String::from_utf8) {
+                Some(Ok(text)) => Value::Const(Const::String(text.into())),
+                Some(Err(_)) | None => return Ok(None),
             },
-            Type::Bytes => Value::Const(Const::Bytes(self.bytes(address)?.into())),
+            Type::Bytes => match self.bytes(address)? {
+                Some(bytes) => Value::Const(Const::Bytes(bytes.into())),
+                None => return Ok(None),
+            },
             Type::Array(of) => {
                 let length = self.word(address, WORD)?;
                 match self.elements(of, length, address, depth)? {
@@ -171,6 +186,9 @@ impl<H: Heap> Reading<'_, H> {
             Type::Named(of) => match self.program.type_def(*of).map(|def| &def.shape) {
                 Some(Shape::Struct(fields)) => {
                     let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
+                    if !self.take(types.len()) {
+                        return Ok(None);
+                    }
                     match self.parts(&types, address, depth)? {
                         Some(fields) => Value::Struct(*of, fields),
                         None => return Ok(None),
@@ -208,11 +226,21 @@ impl<H: Heap> Reading<'_, H> {
         })
     }
 
-    fn bytes(&self, address: u32) -> Result<Vec<u8>, H::Error> {
-        let length = self.word(address, WORD)?;
-        let mut bytes = vec![0; length as usize];
+    /// Says whether so many parts more may be read.
+    fn take(&self, parts: usize) -> bool {
+        let left = self.left.get().checked_sub(parts);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    fn bytes(&self, address: u32) -> Result<Option<Vec<u8>>, H::Error> {
+        let length = self.word(address, WORD)? as usize;
+        if !self.take(length) {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; length];
         self.heap.read(address.wrapping_add(HEADER), &mut bytes)?;
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 
     fn part(&self, ty: &Type, part: Part, at: u32, depth: usize) -> Result<Option<Value>, H::Error> {
@@ -241,7 +269,7 @@ impl<H: Heap> Reading<'_, H> {
         address: u32,
         depth: usize,
     ) -> Result<Option<Vec<Value>>, H::Error> {
-        let Some(part) = Part::of(of) else { return Ok(None) };
+        let Some(part) = Part::of(of).filter(|_| self.take(length as usize)) else { return Ok(None) };
         let mut values = Vec::new();
         for index in 0..length {
             let at = address.wrapping_add(HEADER).wrapping_add(index << part.shift());

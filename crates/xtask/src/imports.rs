@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasm", &["ir", "verify"]),
     ("history", &["ir"]),
     ("flow", &[]),
-    ("compiled", &["wasm", "ir", "verify"]),
+    ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
     ("engine", &["ir", "verify", "interp", "wasm", "history", "flow", "compiled", "store"]),

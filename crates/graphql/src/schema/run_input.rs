@@ -21,7 +21,7 @@ pub struct SimulateInput {
     args: Vec<ValueText>,
     /// Bounds; what is missing is the server's default, each is capped by the server.
     limits: Option<LimitsInput>,
-    /// How it is executed. `COMPILED` is refused where the function reaches values of the heap, input or output.
+    /// How it is executed. `COMPILED` is refused where the function takes or gives references or closures.
     #[graphql(default_with = "Some(ExecutionTier::Auto)")]
     tier: Option<ExecutionTier>,
     /// Standard input.
@@ -104,7 +104,7 @@ pub enum ExecutionTier {
     Auto,
     /// By the interpreter, which can show every step.
     Interpreter,
-    /// As compiled code: much faster for long runs, without values of the heap and input or output. What it stops at is
+    /// As compiled code: much faster for long runs. What it stops at is
     /// looked at by the interpreter.
     Compiled,
 }

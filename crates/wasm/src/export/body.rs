@@ -48,7 +48,7 @@ pub(super) fn write<'p>(
     };
     let head = function.head();
     let params = head.params.len() as u32 + u32::from(!head.captures.is_empty());
-    let meter = writing.meter;
+    let meter = writing.meter.filter(|_| !writing.bringing.inside);
     let mut emitter = Emitter {
         writing,
         of,
@@ -67,6 +67,7 @@ pub(super) fn write<'p>(
         work: Vec::new(),
         returns_to: None,
         fuel: None,
+        value_places: 0,
     };
     if let Some(meter) = meter {
         emitter.begin_counting(meter);
@@ -77,7 +78,8 @@ pub(super) fn write<'p>(
     emitter.end_counting();
     emitter.code.push(Instruction::End);
     let mut code = wasm_encoder::Function::new_with_locals_types(emitter.locals.iter().copied());
-    for instruction in emitter.code.finish() {
+    let Emitter { code: written, writing, .. } = emitter;
+    for instruction in written.finish(|callee| writing.bringing.pays(callee)) {
         code.instruction(&instruction);
     }
     Ok(Written { code, names })
@@ -124,6 +126,8 @@ struct Emitter<'w, 'p> {
     returns_to: Option<usize>,
     /// What counts the fuel, and the local that has it.
     fuel: Option<(Meter, u32)>,
+    /// How many places the interpreter has at most for values of the heap.
+    value_places: u32,
 }
 
 type Done = Result<(), ExportError>;
@@ -357,11 +361,17 @@ impl<'p> Emitter<'_, 'p> {
 
     fn node(&mut self, of: NodeRef) -> Done {
         let Some(node) = self.body.node(of) else { return Ok(()) };
-        let inputs: Vec<Input> = (0..).zip(node.inputs().iter().flatten()).collect();
+        let mut inputs: Vec<Input> = (0..).zip(node.inputs().iter().flatten()).collect();
         let op = node.op();
         self.code.count();
         match (op.code(), op.attr()) {
             (Opcode::Const, _) => Ok(()),
+            (Opcode::Call, Attr::Function(callee)) if self.writing.leaves_out(*callee) => {
+                inputs.retain(|(_, source)| self.code.holds(*source));
+                self.take(of, inputs.iter().copied());
+                inputs.iter().for_each(|_| self.code.push(Instruction::Drop));
+                Ok(())
+            }
             (Opcode::Block | Opcode::Loop | Opcode::If, Attr::Control(_)) => self.control(of, node, &inputs),
             (Opcode::Match, Attr::Match(cases)) => self.choose(of, node, cases, &inputs),
             (Opcode::Yield, _) => {

@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use lmlang_ir::ops::Group;
-use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, StorageKind, Type, VarRef};
+use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, Shape, StorageKind, Type, VarRef};
 use wasm_encoder::{
     BlockType, CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection,
-    FunctionSection, GlobalType, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
+    FunctionSection, GlobalType, Ieee32, Ieee64, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
     TableType, ValType,
 };
 
 use super::constants::Constants;
+use super::host::Asked;
 use super::scope::Scope;
 use super::{ExportError, Indices, StorageSections, Writing, body, types};
-use crate::heap::{HEADER, Part, WORD, places};
+use crate::heap::{HEADER, Measure, Part, WORD, places};
 use crate::runtime::RUNTIME;
 
 /// A function that a module brings along.
@@ -23,8 +24,10 @@ use crate::runtime::RUNTIME;
 pub(super) enum Brought {
     /// One of the runtime.
     Runtime(FuncRef),
-    /// Makes a value of parts, and a word of its own.
-    New(Vec<Part>),
+    /// Makes a value of parts, and a word of its own; counts it, if that is counted.
+    New(Vec<Part>, Option<Measure>),
+    /// Makes what a variable of a type begins with.
+    Zero(Type),
     /// Calls a function that captures nothing, as one that captures something is called.
     Closure(FuncRef),
     /// Copies bytes out of the program's memory.
@@ -37,7 +40,7 @@ pub(super) enum Brought {
 const MEMORY: &str = "memory";
 
 /// What we call the memory of the heap.
-const HEAP: &str = "lm_memory";
+pub(super) const HEAP: &str = "lm_memory";
 
 /// Bytes of a page of memory.
 const PAGE: u32 = 1 << 16;
@@ -62,34 +65,39 @@ pub(super) struct Bringing {
     /// Whether closures are called.
     calls: bool,
     /// Functions of the world outside that the runtime calls.
-    world: BTreeMap<FuncRef, u32>,
+    pub(super) world: BTreeMap<FuncRef, u32>,
+    /// What the host does of it instead, in a module that counts.
+    pub(super) asked: BTreeMap<Asked, u32>,
     /// Whether the world outside looks into the heap.
     shown: bool,
     /// Whether those outside may make values.
-    offered: bool,
+    pub(super) offered: bool,
     /// Whether functions of the runtime are being written.
     pub(super) inside: bool,
 }
 
 impl Bringing {
     /// What comes after what a program has itself.
-    pub(super) fn new(
-        program: &Program,
-        scope: &Scope,
-        indices: &Indices,
-        world: Vec<FuncRef>,
-        guard: bool,
-    ) -> Bringing {
+    pub(super) fn new(program: &Program, scope: &Scope, indices: &Indices, first: u32, top: u32) -> Bringing {
         Bringing {
-            first: (indices.functions.len() + world.len()) as u32,
-            world: world.into_iter().zip(indices.world..).collect(),
+            first,
             memory: scope
                 .storage(program)
                 .any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. }))
                 .into(),
-            top: indices.globals.len() as u32 + u32::from(guard),
+            top,
             table: indices.tables.len() as u32,
             ..Bringing::default()
+        }
+    }
+
+    /// Whether a function that is brought along takes fuel.
+    pub(super) fn pays(&self, index: u32) -> bool {
+        let of = index.checked_sub(self.first).and_then(|at| self.functions.get(at as usize));
+        match of {
+            Some(Brought::Runtime(of)) => RUNTIME.pays(*of),
+            Some(Brought::Load | Brought::Store) => true,
+            Some(Brought::New(..) | Brought::Zero(_) | Brought::Closure(_)) | None => false,
         }
     }
 
@@ -126,6 +134,11 @@ fn exported(program: &Program, name: &str) -> Option<Ref> {
     function.or_else(|| program.all_storage().find(|(_, of)| named(&of.exports)).map(|(of, _)| of.into()))
 }
 
+/// Whether storage is a global that holds a value of the heap.
+pub(super) fn holds_value(kind: &StorageKind) -> bool {
+    matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap())
+}
+
 /// Whether a value of the heap can come up: who has none needs not be asked node by node.
 pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
     let makes = |op: &Op| match op.spec().group {
@@ -135,8 +148,7 @@ pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
         Group::Io => true,
         _ => false,
     };
-    let global = |kind: &StorageKind| matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap());
-    scope.storage(program).any(|(_, storage)| global(&storage.kind))
+    scope.storage(program).any(|(_, storage)| holds_value(&storage.kind))
         || scope.functions(program).any(|(_, function)| {
             let head = function.head();
             head.params.iter().any(|param| param.ty.on_heap())
@@ -163,8 +175,17 @@ impl<'p> Writing<'p> {
     }
 
     pub(super) fn global_index(&self, of: VarRef) -> u32 {
-        // The runtime has one.
-        if self.bringing.inside { self.bringing.top } else { self.indices.globals[&of] }
+        if !self.bringing.inside {
+            return self.indices.globals[&of];
+        }
+        // The runtime has one, and those of the meter.
+        let name = self.program.storage(of).map_or("", |storage| &storage.name);
+        self.meter.and_then(|meter| meter.global(name)).unwrap_or(self.bringing.top)
+    }
+
+    /// Whether a function of the runtime is called only in modules that count, of which this is none.
+    pub(super) fn leaves_out(&self, callee: FuncRef) -> bool {
+        self.bringing.inside && self.meter.is_none() && RUNTIME.counts(callee)
     }
 
     /// The index of a function that is brought along.
@@ -222,10 +243,11 @@ impl<'p> Writing<'p> {
                     names.brought(index, &function.head().name);
                     (ty, written?.code)
                 }
-                Brought::New(parts) => {
+                Brought::New(parts, measure) => {
                     names.brought(index, "new");
-                    self.new_value(parts)
+                    self.new_value(parts, *measure)
                 }
+                Brought::Zero(ty) => self.zero(ty),
                 Brought::Closure(of) => self.passing(*of),
                 Brought::Load => self.load_bytes(),
                 Brought::Store => self.store_bytes(),
@@ -385,7 +407,7 @@ impl<'p> Writing<'p> {
         }
     }
 
-    fn new_value(&mut self, parts: &[Part]) -> (u32, wasm_encoder::Function) {
+    fn new_value(&mut self, parts: &[Part], measure: Option<Measure>) -> (u32, wasm_encoder::Function) {
         let mut params: Vec<ValType> = parts.iter().map(|part| part.val_type()).collect();
         params.push(ValType::I32);
         let (word, made) = (parts.len() as u32, params.len() as u32);
@@ -403,9 +425,74 @@ impl<'p> Writing<'p> {
             function.instruction(&Instruction::LocalGet(index));
             function.instruction(&self.store_part(*part, offset));
         }
+        if let Some(measure) = measure {
+            let count = self.runtime("made");
+            function.instruction(&Instruction::LocalGet(made));
+            function.instruction(&Instruction::I32Const(measure.bits().cast_signed()));
+            function.instruction(&count);
+        }
         function.instruction(&Instruction::LocalGet(made));
         function.instruction(&Instruction::End);
         (ty, function)
+    }
+
+    /// What a variable begins with where it is counted what values take. The type has such a value.
+    fn zero(&mut self, ty: &Type) -> (u32, wasm_encoder::Function) {
+        let signature = self.types.index(Vec::new(), vec![ValType::I32]);
+        let mut function = wasm_encoder::Function::new([]);
+        let (held, word, measure) = match ty {
+            Type::FixedArray(of, length) => {
+                let part = Part::of(of).unwrap_or(Part::Ref);
+                let length = Instruction::I32Const(length.cast_signed());
+                let instructions = match part {
+                    Part::Ref => vec![self.zero_part(of), length, self.runtime("repeated")],
+                    part => {
+                        let shift = Instruction::I32Const(part.shift().cast_signed());
+                        vec![length, shift, self.runtime("zeros")]
+                    }
+                };
+                for instruction in instructions.iter().chain([&Instruction::End]) {
+                    function.instruction(instruction);
+                }
+                return (signature, function);
+            }
+            Type::String | Type::Bytes => (Vec::new(), 0, Measure::Bytes),
+            Type::Array(_) => (Vec::new(), 0, Measure::Elements),
+            Type::Result(of) => (vec![of.0.clone()], 0, Measure::Parts(1)),
+            Type::Box(of) => (vec![Type::clone(of)], 0, Measure::Parts(1)),
+            Type::Named(of) => match self.program.type_def(*of).map(|def| &def.shape) {
+                Some(Shape::Struct(fields)) => {
+                    let fields: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
+                    let count = fields.len() as u32;
+                    (fields, 0, Measure::Parts(count))
+                }
+                Some(Shape::Enum(variants)) => {
+                    let payload = variants.first().and_then(|first| first.payload.clone());
+                    (payload.into_iter().collect(), 0, Measure::Parts(1))
+                }
+                None => (Vec::new(), 0, Measure::Parts(0)),
+            },
+            // Of a closure it is known by its place, which is none.
+            _ => (Vec::new(), 0, Measure::Parts(u32::from(matches!(ty, Type::Option(_))))),
+        };
+        for ty in &held {
+            function.instruction(&self.zero_part(ty));
+        }
+        let parts = held.iter().filter_map(Part::of).collect();
+        function.instruction(&Instruction::I32Const(word));
+        function.instruction(&Instruction::Call(self.brought(Brought::New(parts, Some(measure)))));
+        function.instruction(&Instruction::End);
+        (signature, function)
+    }
+
+    fn zero_part(&mut self, ty: &Type) -> Instruction<'static> {
+        match types::value(ty) {
+            ValType::I64 => Instruction::I64Const(0),
+            ValType::F32 => Instruction::F32Const(Ieee32::new(0)),
+            ValType::F64 => Instruction::F64Const(Ieee64::new(0)),
+            _ if ty.on_heap() => Instruction::Call(self.brought(Brought::Zero(ty.clone()))),
+            _ => Instruction::I32Const(0),
+        }
     }
 
     fn passing(&mut self, of: FuncRef) -> (u32, wasm_encoder::Function) {
@@ -430,6 +517,13 @@ impl<'p> Writing<'p> {
         use Instruction::*;
         let ty = self.types.index(vec![ValType::I32; 2], vec![ValType::I32]);
         let (alloc, memory) = (self.runtime("alloc"), self.bringing.memory);
+        let counts = match self.meter {
+            Some(_) => {
+                let kind = I32Const(Measure::Bytes.bits().cast_signed());
+                vec![LocalGet(2), kind, self.runtime("made"), LocalGet(2), self.runtime("spend")]
+            }
+            None => Vec::new(),
+        };
         let mut function = wasm_encoder::Function::new([(1, ValType::I32)]);
         let body = [
             // What lies outside of the memory must not be asked room for.
@@ -456,10 +550,8 @@ impl<'p> Writing<'p> {
             LocalGet(0),
             LocalGet(1),
             MemoryCopy { src_mem: 0, dst_mem: memory },
-            LocalGet(2),
-            End,
         ];
-        for instruction in &body {
+        for instruction in body.iter().chain(&counts).chain(&[LocalGet(2), End]) {
             function.instruction(instruction);
         }
         (ty, function)
@@ -478,9 +570,12 @@ impl<'p> Writing<'p> {
             LocalGet(1),
             self.load_word(),
             MemoryCopy { src_mem: self.bringing.memory, dst_mem: 0 },
-            End,
         ];
-        for instruction in &body {
+        let pays = match self.meter {
+            Some(_) => vec![LocalGet(1), self.runtime("spend")],
+            None => Vec::new(),
+        };
+        for instruction in body.iter().chain(&pays).chain(&[End]) {
             function.instruction(instruction);
         }
         (ty, function)

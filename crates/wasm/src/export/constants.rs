@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lmlang_ir::{Const, Shape, Type};
 
 use super::Writing;
-use crate::heap::{FOREVER, HEADER, Part, places};
+use crate::heap::{FOREVER, HEADER, Measure, Part, places};
 
 /// Where they begin: before are the lists of free room.
 const START: u32 = 192;
@@ -24,6 +24,8 @@ pub(super) struct Constants {
     known: HashMap<Vec<u8>, u32>,
     /// First values that were made, as parts of a value: a type may contain another one in many places.
     zeros: HashMap<Type, Vec<u8>>,
+    /// Whether it is counted what they take.
+    pub(super) counted: bool,
 }
 
 impl Constants {
@@ -42,9 +44,10 @@ impl Constants {
     }
 
     /// The address of a constant: its word, and what it holds, references first.
-    pub(super) fn add(&mut self, word: u32, refs: u32, held: &[u8]) -> u32 {
+    pub(super) fn add(&mut self, word: u32, refs: u32, measure: Measure, held: &[u8]) -> u32 {
         let mut bytes = Vec::with_capacity(HEADER as usize + held.len());
-        for part in [FOREVER.cast_unsigned(), refs, 0, word] {
+        let kind = if self.counted { measure.bits() } else { 0 };
+        for part in [FOREVER.cast_unsigned(), refs, kind, word] {
             bytes.extend_from_slice(&part.to_le_bytes());
         }
         bytes.extend_from_slice(held);
@@ -59,13 +62,13 @@ impl Constants {
 
     /// The address of a text or bytes.
     pub(super) fn text(&mut self, held: &[u8]) -> u32 {
-        self.add(held.len() as u32, 0, held)
+        self.add(held.len() as u32, 0, Measure::Bytes, held)
     }
 
     /// The address of an array.
     pub(super) fn array(&mut self, part: Part, elements: &[Vec<u8>]) -> u32 {
         let refs = if part == Part::Ref { elements.len() as u32 } else { 0 };
-        self.add(elements.len() as u32, refs, &elements.concat())
+        self.add(elements.len() as u32, refs, Measure::Elements, &elements.concat())
     }
 }
 
@@ -120,9 +123,10 @@ impl Writing<'_> {
         }
         let part = Part::of(ty)?;
         let address = match ty {
-            Type::Option(_) | Type::String | Type::Bytes | Type::Array(_) | Type::Closure(_) => {
-                self.bringing.constants.add(0, 0, &[])
-            }
+            Type::String | Type::Bytes => self.bringing.constants.text(&[]),
+            Type::Array(of) => self.bringing.constants.array(Part::of(of)?, &[]),
+            Type::Option(_) => self.bringing.constants.add(0, 0, Measure::Parts(1), &[]),
+            Type::Closure(_) => self.bringing.constants.add(0, 0, Measure::Parts(0), &[]),
             Type::FixedArray(of, length) => {
                 let element = self.zero_at(of, depth + 1)?;
                 if element.len().saturating_mul(*length as usize) > MOST_ZEROS {
@@ -130,16 +134,16 @@ impl Writing<'_> {
                 }
                 self.bringing.constants.array(Part::of(of)?, &vec![element; *length as usize])
             }
-            Type::Result(of) => self.zero_of(&[Type::clone(&of.0)], depth)?,
-            Type::Box(of) => self.zero_of(&[Type::clone(of)], depth)?,
+            Type::Result(of) => self.zero_of(&[Type::clone(&of.0)], Measure::Parts(1), depth)?,
+            Type::Box(of) => self.zero_of(&[Type::clone(of)], Measure::Parts(1), depth)?,
             Type::Named(of) => match &Arc::clone(self.program.type_def(*of)?).shape {
                 Shape::Struct(fields) => {
                     let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
-                    self.zero_of(&types, depth)?
+                    self.zero_of(&types, Measure::Parts(types.len() as u32), depth)?
                 }
                 Shape::Enum(variants) => {
                     let payload = variants.first()?.payload.clone();
-                    self.zero_of(payload.as_slice(), depth)?
+                    self.zero_of(payload.as_slice(), Measure::Parts(1), depth)?
                 }
             },
             _ => return Some(vec![0; part.bytes() as usize]),
@@ -149,7 +153,7 @@ impl Writing<'_> {
         Some(made)
     }
 
-    fn zero_of(&mut self, types: &[Type], depth: usize) -> Option<u32> {
+    fn zero_of(&mut self, types: &[Type], measure: Measure, depth: usize) -> Option<u32> {
         let parts: Vec<Part> = types.iter().map(Part::of).collect::<Option<_>>()?;
         let placed = places(&parts);
         let mut held = vec![0; placed.bytes as usize];
@@ -158,6 +162,6 @@ impl Writing<'_> {
             let at = (offset - HEADER) as usize;
             held[at..at + zero.len()].copy_from_slice(&zero);
         }
-        Some(self.bringing.constants.add(0, placed.refs, &held))
+        Some(self.bringing.constants.add(0, placed.refs, measure, &held))
     }
 }

@@ -20,12 +20,34 @@ pub(super) struct Meter {
     pub(super) more: u32,
     /// The global of what is left.
     pub(super) left: u32,
-    /// The global of what bulk operators cost beyond their nodes.
+    /// The global of what bulk operators cost beyond their nodes; those of [`GLOBALS`] come behind it.
     pub(super) extra: u32,
     /// The function that is run.
     pub(super) run: u32,
     /// The one that is run before.
     pub(super) start: Option<u32>,
+    /// The first function that is brought along: it does not count nodes.
+    pub(super) brought: u32,
+}
+
+/// What is counted, in the order of the globals: what is left, what was paid beyond nodes, bytes of values that are held and
+/// the most of them, places for values in the functions that run and the most of them.
+pub(super) const GLOBALS: [&str; 6] = ["left", "extra", "live", "peak", "places", "most_places"];
+
+impl Meter {
+    /// The index of the global of a name.
+    pub(super) fn global(&self, name: &str) -> Option<u32> {
+        let at = GLOBALS.iter().position(|global| *global == name)?;
+        Some(self.left + at as u32)
+    }
+
+    pub(super) fn places(&self) -> u32 {
+        self.left + 4
+    }
+
+    pub(super) fn most_places(&self) -> u32 {
+        self.left + 5
+    }
 }
 
 /// The nodes of a function, where its instructions stand.
@@ -53,6 +75,7 @@ impl Counting {
         &mut self,
         at: usize,
         instruction: Instruction<'static>,
+        pays: &impl Fn(u32) -> bool,
         put: &mut impl FnMut(Instruction<'static>),
     ) {
         use Instruction::*;
@@ -65,7 +88,9 @@ impl Counting {
                 put(instruction);
             }
             // The callee counts on, and we after it.
-            Call(callee) if callee != self.meter.more => self.hand_over(instruction, put),
+            Call(callee) if callee != self.meter.more && (callee < self.meter.brought || pays(callee)) => {
+                self.hand_over(instruction, put);
+            }
             CallIndirect { .. } => self.hand_over(instruction, put),
             _ => put(instruction),
         }

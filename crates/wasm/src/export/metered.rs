@@ -7,23 +7,30 @@ use lmlang_ir::FuncRef;
 use lmlang_verify::Checked;
 use wasm_encoder::{EntityType, ExportKind, ExportSection, ImportSection, ValType};
 
-use super::brought::{self, Bringing};
-use super::meter::{DEPTH_BITS, Meter};
+use super::brought::{self, Bringing, Brought, HEAP};
+use super::host::Asked;
+use super::meter::{DEPTH_BITS, GLOBALS, Meter};
 use super::scope::Scope;
 use super::types::Types;
 use super::{ExportError, ExportOptions, Indices, Writing, guard};
+use crate::runtime::RUNTIME;
 
 /// A function with all that it reaches, as a module that counts: a unit of fuel for each node that is executed, and
-/// beyond that what bulk operators cost, exactly as a run here counts them. Values of the heap are refused.
+/// beyond that what bulk operators cost, exactly as a run here counts them.
 ///
-/// The module exports what is called here after the constants, and asks the host for one function, [`Metered::MORE`].
-/// Other imports are those of the program.
+/// The module exports what is called here after the constants, and asks the host for [`Metered::MORE`] and for what of the
+/// world outside it needs: `print`, `read_line`, `open_file`, `read_file`, `write_file`, `close_file`, which take and give
+/// what the operators do. Other imports are those of the program.
 #[derive(Clone, Debug)]
 pub struct Metered {
     /// The binary module.
     pub module: Vec<u8>,
     /// Whether the program has a start function, which is to be called first.
     pub starts: bool,
+    /// Whether it may make values of the heap.
+    pub heap: bool,
+    /// How many globals hold one.
+    pub globals: u64,
 }
 
 impl Metered {
@@ -35,9 +42,21 @@ impl Metered {
     pub const LEFT: &str = "lm_left";
     /// A global of 64 bits: what bulk operators have cost.
     pub const EXTRA: &str = "lm_extra";
+    /// A global of 64 bits: bytes of values that somebody holds, as a run here counts them.
+    pub const LIVE: &str = "lm_live";
+    /// A global of 64 bits: the most of them that there were.
+    pub const PEAK: &str = "lm_peak";
+    /// A global of 64 bits: in how many places calls may hold values, at most. A run here has no more of them.
+    pub const PLACES: &str = "lm_places";
+    /// The memory of the heap.
+    pub const HEAP: &str = HEAP;
+    /// Makes a value: bytes and references that it holds, its word, and the bits of its [`Measure`](crate::values::Measure).
+    pub const NEW: &str = "lm_new";
+    /// The module that functions of the host come from.
+    pub const HOST: &str = "lm";
     /// Module and name of the function that is called with what is left when either half is below zero; the run goes on
     /// with what it returns.
-    pub const MORE: (&str, &str) = ("lm", "more");
+    pub const MORE: (&str, &str) = (Metered::HOST, "more");
 }
 
 /// What a run may still do: fuel, and calls inside of calls.
@@ -77,19 +96,22 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     let program = checked.program();
     let start = program.functions().find(|(of, f)| f.head().start && *of != function).map(|(of, _)| of);
     let scope = Rc::new(Scope::reached(program, [function].into_iter().chain(start)));
-    if brought::has_heap(program, &scope) {
-        let (path, what) =
-            (program.path(function.into()), "a value of the heap, in itself or what it reaches,");
-        return Err(ExportError::Unsupported { of: function.into(), path, what: what.into() });
-    }
+    let heap = brought::has_heap(program, &scope);
+    let asked = Asked::by(program, &scope);
     let options = ExportOptions { contracts: true, canonical_nans: true, main: None };
-    let indices = Indices::of(program, &scope, 1);
+    let indices = Indices::of(program, &scope, 1 + asked.len() as u32);
     let own = indices.globals.len() as u32;
     let guard = guard(program, &scope, options).then_some(own);
     let left = own + u32::from(guard.is_some());
     let (run, start) = (indices.functions[&function], start.map(|of| indices.functions[&of]));
-    let meter = Meter { more: indices.world, left, extra: left + 1, run, start };
-    let bringing = Bringing::new(program, &scope, &indices, Vec::new(), guard.is_some());
+    let brought = indices.functions.len() as u32 + 1 + asked.len() as u32;
+    let more = indices.world;
+    let meter = Meter { more, left, extra: left + 1, run, start, brought };
+    let mut bringing = Bringing::new(program, &scope, &indices, brought, left + GLOBALS.len() as u32);
+    bringing.asked = asked.into_iter().zip(more + 1..).collect();
+    bringing.constants.counted = true;
+    bringing.offered = heap;
+    let globals = scope.storage(program).filter(|(_, storage)| brought::holds_value(&storage.kind)).count();
     let (types, declared) = (Types::default(), BTreeSet::new());
     let mut writing = Writing {
         program,
@@ -101,11 +123,11 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
         guard,
         bringing,
         names_data: false,
-        heap: false,
+        heap,
         meter: Some(meter),
     };
     let module = writing.module(checked)?;
-    Ok(Metered { module, starts: start.is_some() })
+    Ok(Metered { module, starts: start.is_some(), heap, globals: globals as u64 })
 }
 
 impl Writing<'_> {
@@ -119,8 +141,18 @@ impl Writing<'_> {
         let (module, name) = Metered::MORE;
         let ty = self.types.index(vec![ValType::I64], vec![ValType::I64]);
         imports.import(module, name, EntityType::Function(ty));
+        self.meet_outside(module, imports);
         exports.export(Metered::LEFT, ExportKind::Global, meter.left);
         exports.export(Metered::EXTRA, ExportKind::Global, meter.extra);
+        if self.heap {
+            for (name, global) in
+                [(Metered::LIVE, "live"), (Metered::PEAK, "peak"), (Metered::PLACES, "most_places")]
+            {
+                exports.export(name, ExportKind::Global, meter.global(global).unwrap_or_default());
+            }
+            let give = self.brought(Brought::Runtime(RUNTIME.function("give")));
+            exports.export(Metered::NEW, ExportKind::Func, give);
+        }
         exports.export(Metered::RUN, ExportKind::Func, meter.run);
         if let Some(start) = meter.start {
             exports.export(Metered::START, ExportKind::Func, start);

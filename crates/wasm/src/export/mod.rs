@@ -3,6 +3,7 @@
 mod body;
 mod brought;
 mod constants;
+mod host;
 mod meter;
 mod metered;
 mod scope;
@@ -107,7 +108,10 @@ fn write(checked: &Checked, scope: Scope, options: ExportOptions) -> Result<Vec<
     let indices = Indices::of(program, &scope, world.len() as u32);
     let guard = guard(program, &scope, options).then_some(indices.globals.len() as u32);
     let (types, declared) = (Types::default(), BTreeSet::new());
-    let bringing = Bringing::new(program, &scope, &indices, world, guard.is_some());
+    let first = (indices.functions.len() + world.len()) as u32;
+    let top = indices.globals.len() as u32 + u32::from(guard.is_some());
+    let mut bringing = Bringing::new(program, &scope, &indices, first, top);
+    bringing.world = world.into_iter().zip(indices.world..).collect();
     let heap = brought::has_heap(program, &scope);
     let mut writing = Writing {
         program,

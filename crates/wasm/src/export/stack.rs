@@ -85,6 +85,11 @@ impl Code {
         self.held.push(Held { source, ty, start, end });
     }
 
+    /// Whether a value waits on the stack.
+    pub(super) fn holds(&self, source: Source) -> bool {
+        self.held.iter().any(|held| held.source == source)
+    }
+
     /// Puts operands on the stack, in order, and says where the first begins. `local` gives a local to what cannot stay on
     /// the stack, and is told from where on it has the value.
     pub(super) fn take(
@@ -145,8 +150,8 @@ impl Code {
         wanted.zip(self.held.iter().rev()).take_while(|(source, held)| **source == held.source).count()
     }
 
-    /// All instructions in their order.
-    pub(super) fn finish(mut self) -> Vec<Instruction<'static>> {
+    /// All instructions in their order. `pays` tells whether a function that is brought along takes fuel.
+    pub(super) fn finish(mut self, pays: impl Fn(u32) -> bool) -> Vec<Instruction<'static>> {
         self.between.sort_by_key(|between| (between.at, between.order));
         let mut finished: Vec<Instruction<'static>> =
             Vec::with_capacity(self.code.len() + self.between.len());
@@ -166,7 +171,7 @@ impl Code {
                 put(found.instruction);
             }
             match &mut self.counting {
-                Some(counting) => counting.write(at, instruction, &mut put),
+                Some(counting) => counting.write(at, instruction, &pays, &mut put),
                 None => put(instruction),
             }
         }

@@ -8,6 +8,7 @@ use wasm_encoder::{
     Ieee32, Ieee64, ImportSection, MemorySection, MemoryType, RefType, TableSection, TableType, ValType,
 };
 
+use super::meter::GLOBALS;
 use super::{ExportError, Indices, Naming, Writing, types};
 
 #[derive(Default)]
@@ -122,9 +123,9 @@ impl Writing<'_> {
         }
         if self.meter.is_some() {
             let ty = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
-            (0..2).for_each(|_| {
+            for _ in GLOBALS {
                 made.globals.global(ty, &ConstExpr::i64_const(0));
-            });
+            }
         }
         Ok(made)
     }

@@ -1,10 +1,10 @@
 //! Bounds of compiled runs.
 
-use lmlang_compiled::{Bounds, Compiler, Ending, Refusal};
-use lmlang_interp::{Limits, Outcome};
+use lmlang_compiled::{Compiler, Ending, Refusal, Start};
+use lmlang_interp::{Cache, Environment, Limits, Options, Outcome, Run, RunResult};
 use lmlang_ir::{Const, Value};
 
-use super::tools::{checked, compiled, function, interpreted};
+use super::tools::{alike_with, checked, compiled, function, interpreted};
 
 fn int(value: i32) -> Value {
     Value::Const(Const::I32(value))
@@ -29,9 +29,10 @@ fn calls_are_as_deep_as_in_the_interpreter() {
     let of = function(&checked, "down");
     for depth in [0, 1, 2, 3, 100, 10_000] {
         let limits = Limits { call_depth: depth, ..Limits::default() };
+        let options = Options { limits, ..Options::default() };
         for n in [0, 1, 2, 99, 100, 9_998, 9_999, 10_000] {
-            let (result, memory) = interpreted(&checked, of, &[int(n)], limits);
-            let ending = compiled(&compiler, &checked, of, &[int(n)], limits, memory, 5_000).unwrap();
+            let result = interpreted(&checked, of, &[int(n)], &options);
+            let ending = compiled(&compiler, &checked, of, &[int(n)], &options, 5_000).unwrap();
             let returns = matches!(result.outcome, Outcome::Returned { .. });
             assert_eq!(returns, matches!(ending, Ending::Returned(_)), "{n} at {depth}: {ending:?}");
         }
@@ -50,15 +51,19 @@ func on () -> () {
 }
 ";
     let (checked, compiler) = (checked(text), Compiler::new());
-    let unit = compiler.compile(&checked, function(&checked, "on")).unwrap();
-    let bounds = Bounds { fuel: u64::MAX, call_depth: 10, more_memory: 0 };
+    let of = function(&checked, "on");
+    let unit = compiler.compile(&checked, of).unwrap();
+    let limits = Limits { fuel: u64::MAX, call_depth: 10, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let run = Run::new(&checked, of, &[], &options, &Cache::new()).unwrap();
     let mut asked = Vec::new();
-    let ending = unit.run(&[], bounds, &mut |used| {
+    let ending = unit.run(&run, Start::of(&run), &mut |used| {
         asked.push(used);
         (asked.len() < 5).then_some(1_000)
     });
-    let Ending::Interrupted { fuel, extra: 0, grown: 0 } = ending else { panic!("{ending:?}") };
-    assert!((4_000..4_020).contains(&fuel), "{fuel}");
+    let Ending::Interrupted(result) = ending else { panic!("{ending:?}") };
+    let RunResult { fuel_used, steps, .. } = *result;
+    assert!((4_000..4_020).contains(&fuel_used) && steps == fuel_used, "{fuel_used}");
     assert!(asked.is_sorted() && asked.len() == 5 && asked[0] == 0, "{asked:?}");
 }
 
@@ -75,14 +80,12 @@ func grow (pages: i32) -> (i32) {
     let of = function(&checked, "grow");
     for memory_bytes in [1 << 16, 5 << 16, 1 << 30] {
         let limits = Limits { memory_bytes, ..Limits::default() };
+        let options = Options { limits, ..Options::default() };
         for pages in [0, 1, 4, 5, 19, 20, 70_000, -1] {
-            let (result, memory) = interpreted(&checked, of, &[int(pages)], limits);
-            let ending = compiled(&compiler, &checked, of, &[int(pages)], limits, memory, 5_000).unwrap();
-            match (result.outcome, ending) {
-                (Outcome::Returned { values }, Ending::Returned(returned)) => {
-                    assert_eq!(values, returned.values);
-                    assert_eq!(result.memory_peak, memory + returned.grown);
-                }
+            let result = interpreted(&checked, of, &[int(pages)], &options);
+            let ending = compiled(&compiler, &checked, of, &[int(pages)], &options, 5_000).unwrap();
+            match (&result.outcome, ending) {
+                (Outcome::Returned { .. }, Ending::Returned(returned)) => assert_eq!(result, *returned),
                 (Outcome::LimitReached { .. }, Ending::Stopped) => {}
                 (here, there) => panic!("{pages} of {memory_bytes}: {here:?}, {there:?}"),
             }
@@ -91,20 +94,97 @@ func grow (pages: i32) -> (i32) {
 }
 
 #[test]
-fn what_has_values_of_the_heap_is_refused() {
+fn values_that_may_not_fit_are_for_the_interpreter() {
     let text = "
 module texts
-func shout (text: string) -> (string) {
-  return (string.concat text, text)
-}
-func fine (n: i32) -> (i32) {
-  return n
+func repeat (text: string, times: i32) -> (string) {
+  all = loop L (all: string = text, left: i32 = times) -> (string) {
+    break_if L (eqz.i32 left) (all)
+    continue L (string.concat all, all) (sub.i32 left, 1)
+  }
+  return all
 }
 ";
     let (checked, compiler) = (checked(text), Compiler::new());
-    let refused = compiler.compile(&checked, function(&checked, "shout"));
-    assert!(matches!(refused, Err(Refusal::Export(_))), "{refused:?}");
-    assert!(compiler.compile(&checked, function(&checked, "fine")).is_ok());
+    let of = function(&checked, "repeat");
+    let (mut returned, mut stopped) = (0, 0);
+    for memory_bytes in [1 << 12, 1 << 16, 1 << 20, 1 << 28] {
+        let options = Options { limits: Limits { memory_bytes, ..Limits::default() }, ..Options::default() };
+        for times in 0..20 {
+            let args = [Value::Const(Const::String("abc".into())), int(times)];
+            let result = interpreted(&checked, of, &args, &options);
+            match compiled(&compiler, &checked, of, &args, &options, 5_000).unwrap() {
+                Ending::Returned(found) => {
+                    assert_eq!(found.outcome, result.outcome, "{times} in {memory_bytes}");
+                    returned += 1;
+                }
+                Ending::Stopped => stopped += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(returned > 30 && stopped > 10, "{returned} returned, {stopped} stopped");
+}
+
+#[test]
+fn what_has_references_or_closures_outside_is_refused() {
+    let text = "
+module closures
+func made () -> (closure<() -> (i32)>) {
+  return (closure.new one)
+}
+func one () -> (i32) {
+  return 1
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let refused = compiler.compile(&checked, function(&checked, "made"));
+    assert!(matches!(refused, Err(Refusal::Reference { .. })), "{refused:?}");
+    assert!(compiler.compile(&checked, function(&checked, "one")).is_ok());
+}
+
+#[test]
+fn the_world_outside_is_the_same() {
+    let text = r#"
+module echo
+func main () -> (i32) {
+  out = file.open "copy.txt", true
+  count = loop L (count: i32 = 0) -> (i32) {
+    line = read_line
+    more = match line (some, none) -> (bool) {
+      case some (text) {
+        print text
+        print "\n"
+        written = file.write out, (string.to_bytes text)
+        yield true
+      }
+      case none {
+        yield false
+      }
+    }
+    break_if L (not.bool more) (count)
+    continue L (add.i32 count, 1)
+  }
+  file.close out
+  again = file.open "copy.txt", false
+  bytes = file.read again, 1000
+  print (string.from_bytes bytes)
+  none = file.open "none", false
+  return (add.i32 (add.i32 count, (bytes.len bytes)), none)
+}
+"#;
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let of = function(&checked, "main");
+    let long: String = (0..300).map(|line| format!("line {line} of many\r\n")).collect();
+    for stdin in ["", "one", "one\ntwo\n\n", &long] {
+        let environment = Environment { stdin: stdin.into(), ..Environment::default() };
+        assert!(alike_with(&compiler, &checked, of, &[], &environment));
+        let limits = Limits { output_bytes: 10, ..Limits::default() };
+        let options = Options { limits, environment, ..Options::default() };
+        let result = interpreted(&checked, of, &[], &options);
+        let ending = compiled(&compiler, &checked, of, &[], &options, 5_000).unwrap();
+        assert_eq!(matches!(result.outcome, Outcome::Returned { .. }), !ending.is_stopped(), "{ending:?}");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use lmlang_compiled::{Bounds, Compiler, Ending, Returned};
-use lmlang_interp::{Cache, Limits, Options, Outcome, Progress, Run, RunResult};
+use lmlang_compiled::{Compiler, Ending, Start};
+use lmlang_interp::{Cache, Environment, Limits, Options, Outcome, Progress, Run, RunResult};
 use lmlang_ir::text::{Detail, parse_program, print_program};
 use lmlang_ir::{FuncRef, RefAllocator, Value};
 use lmlang_verify::Checked;
@@ -18,18 +18,15 @@ pub(crate) fn function(checked: &Checked, name: &str) -> FuncRef {
     functions.find(|(_, function)| *function.head().name == *name).unwrap().0
 }
 
-/// What a run in the interpreter gives, and the bytes of memory that it begins with.
-pub(crate) fn interpreted(
-    checked: &Checked,
-    of: FuncRef,
-    args: &[Value],
-    limits: Limits,
-) -> (RunResult, u64) {
-    let options = Options { limits, ..Options::default() };
-    let mut run = Run::new(checked, of, args, &options, &Cache::new()).unwrap();
-    let memory = run.memory_peak();
+fn begun(checked: &Checked, of: FuncRef, args: &[Value], options: &Options) -> Run {
+    Run::new(checked, of, args, options, &Cache::new()).unwrap()
+}
+
+/// What a run in the interpreter gives.
+pub(crate) fn interpreted(checked: &Checked, of: FuncRef, args: &[Value], options: &Options) -> RunResult {
+    let mut run = begun(checked, of, args, options);
     while run.resume(u64::MAX) == Progress::Paused {}
-    (run.into_result(), memory)
+    run.into_result()
 }
 
 /// What a compiled run gives, in slices of some fuel; nothing where there is no compiled code.
@@ -38,35 +35,52 @@ pub(crate) fn compiled(
     checked: &Checked,
     of: FuncRef,
     args: &[Value],
-    limits: Limits,
-    memory: u64,
+    options: &Options,
     slice: u64,
 ) -> Option<Ending> {
     let unit = compiler.compile(checked, of).ok()?;
-    let more_memory = limits.memory_bytes.saturating_sub(memory);
-    let bounds = Bounds { fuel: limits.fuel, call_depth: limits.call_depth, more_memory };
-    Some(unit.run(args, bounds, &mut |_| Some(slice)))
+    let run = begun(checked, of, args, options);
+    Some(unit.run(&run, Start::of(&run), &mut |_| Some(slice)))
 }
 
 /// Runs a function in both tiers, with all the fuel it takes, with no more than that and with one less, and compares; says
 /// whether both can.
 pub(crate) fn alike(compiler: &Compiler, checked: &Checked, of: FuncRef, args: &[Value]) -> bool {
+    alike_with(compiler, checked, of, args, &Environment::default())
+}
+
+/// The same with what a run is given.
+pub(crate) fn alike_with(
+    compiler: &Compiler,
+    checked: &Checked,
+    of: FuncRef,
+    args: &[Value],
+    environment: &Environment,
+) -> bool {
     let limits = Limits { fuel: 2_000_000, ..Limits::default() };
-    let (result, memory) = interpreted(checked, of, args, limits);
+    let options = |fuel: u64| Options {
+        limits: Limits { fuel, ..limits },
+        environment: environment.clone(),
+        ..Options::default()
+    };
+    let result = interpreted(checked, of, args, &options(limits.fuel));
+    let Ok(unit) = compiler.compile(checked, of) else { return false };
     let run = |fuel: u64, slice: u64| {
-        compiled(compiler, checked, of, args, Limits { fuel, ..limits }, memory, slice)
+        let ending = compiled(compiler, checked, of, args, &options(fuel), slice)?;
+        Some(match ending {
+            // How long values are held is each tier's own.
+            Ending::Returned(found) if unit.holds_values() => {
+                Ending::Returned(Box::new(RunResult { memory_peak: result.memory_peak, ..*found }))
+            }
+            other => other,
+        })
     };
     let Some(ending) = run(limits.fuel, u64::MAX) else { return false };
     let text = || print_program(checked.program(), Detail::Summary);
     let name = checked.program().path(of.into());
     match &result.outcome {
-        Outcome::Returned { values } => {
-            let expected = Ending::Returned(Returned {
-                values: values.clone(),
-                fuel: result.fuel_used,
-                extra: result.fuel_used - result.steps,
-                grown: result.memory_peak - memory,
-            });
+        Outcome::Returned { .. } => {
+            let expected = Ending::Returned(Box::new(result.clone()));
             assert_eq!(ending, expected, "{name}({args:?})\n{}", text());
             assert_eq!(run(result.fuel_used, 1_000).as_ref(), Some(&expected), "{name} in slices");
             if let Some(less) = result.fuel_used.checked_sub(1) {

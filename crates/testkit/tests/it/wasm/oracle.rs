@@ -3,7 +3,7 @@
 use lmlang_interp::{Cache, Control, Environment, Fault, Options, Outcome, run};
 use lmlang_ir::{Const, FuncRef, Initial, Program, StorageKind, Trap, Type, Value};
 use lmlang_verify::Checked;
-use lmlang_wasm::values::{self, Heap};
+use lmlang_wasm::values::{self, Heap, Measure};
 use wasmi::{
     Config, Engine, F32, F64, Global, Instance, Linker, Memory, Module, Mutability, Store, TrapCode,
     TypedFunc, Val, ValType,
@@ -173,7 +173,7 @@ struct InWasmi<'s> {
 impl Heap for InWasmi<'_> {
     type Error = wasmi::Error;
 
-    fn room(&mut self, bytes: u32, refs: u32, word: u32) -> Result<u32, wasmi::Error> {
+    fn room(&mut self, bytes: u32, refs: u32, word: u32, _: Measure) -> Result<u32, wasmi::Error> {
         self.room.call(&mut *self.store, (bytes, refs, word))
     }
 
@@ -290,7 +290,7 @@ struct Nowhere;
 impl Heap for Nowhere {
     type Error = String;
 
-    fn room(&mut self, _: u32, _: u32, _: u32) -> Result<u32, String> {
+    fn room(&mut self, _: u32, _: u32, _: u32, _: Measure) -> Result<u32, String> {
         Err("there is no heap".to_owned())
     }
 

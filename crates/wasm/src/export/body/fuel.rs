@@ -1,6 +1,7 @@
 //! What a function does about fuel besides counting its nodes.
 
-use lmlang_ir::{Op, Opcode};
+use lmlang_ir::ops::signature;
+use lmlang_ir::{Op, Opcode, RegionRef, Type};
 use wasm_encoder::{BlockType, Instruction, ValType};
 
 use super::super::meter::{BELOW, Counting, DEPTH_BITS, Meter};
@@ -8,7 +9,7 @@ use super::super::stack::Code;
 use super::Emitter;
 
 impl Emitter<'_, '_> {
-    /// One call more is nested from here on.
+    /// One call more is nested from here on, with places for values of the heap.
     pub(super) fn begin_counting(&mut self, meter: Meter) {
         let local = self.local(ValType::I64);
         self.fuel = Some((meter, local));
@@ -22,6 +23,45 @@ impl Emitter<'_, '_> {
         self.code.push(Instruction::I64Const(0));
         self.code.push(Instruction::I64Ne);
         self.ask(meter, local);
+        self.value_places = if self.writing.heap { self.count_places() } else { 0 };
+        if self.value_places > 0 {
+            let now = self.local(ValType::I64);
+            let (places, most) = (meter.places(), meter.most_places());
+            self.code.push(Instruction::GlobalGet(places));
+            self.code.push(Instruction::I64Const(self.value_places.into()));
+            self.code.push(Instruction::I64Add);
+            self.code.push(Instruction::LocalTee(now));
+            self.code.push(Instruction::GlobalSet(places));
+            self.code.push(Instruction::LocalGet(now));
+            self.code.push(Instruction::GlobalGet(most));
+            self.code.push(Instruction::I64GtU);
+            self.code.push(Instruction::If(BlockType::Empty));
+            self.code.push(Instruction::LocalGet(now));
+            self.code.push(Instruction::GlobalSet(most));
+            self.code.push(Instruction::End);
+        }
+    }
+
+    /// More than the places that the interpreter gives values of the heap in a call of this function: each value that comes
+    /// up has one, and one more wherever it is passed on to.
+    fn count_places(&self) -> u32 {
+        let on_heap = |types: &[Type]| types.iter().filter(|ty| ty.on_heap()).count();
+        let head = self.function.head();
+        let params = head.params.iter().chain(&head.captures).filter(|param| param.ty.on_heap()).count();
+        let variables = self.body.variables().filter(|(_, variable)| variable.ty.on_heap()).count();
+        let region = |of: RegionRef| {
+            let params = self.body.region(of).map_or(&[][..], |region| &region.params);
+            params.iter().filter(|param| param.ty.on_heap()).count()
+        };
+        let nodes = self.body.nodes().map(|(_, node)| {
+            let outputs = signature::outputs(self.writing.program, self.function, node).unwrap_or_default();
+            let inputs = node.inputs().iter().flatten().filter(|of| self.last_uses.is_on_heap(*of)).count();
+            let inner: usize = node.regions().iter().map(|of| region(*of)).sum();
+            on_heap(&outputs) + inputs + inner
+        });
+        let contracts = self.body.contracts().map(|(_, contract)| region(contract.region));
+        let all = params + variables + on_heap(&head.results) + nodes.sum::<usize>() + contracts.sum::<usize>();
+        2 * all as u32
     }
 
     /// Asks for fuel where none is left.
@@ -48,6 +88,12 @@ impl Emitter<'_, '_> {
         self.code.push(Instruction::I64Const(1));
         self.code.push(Instruction::I64Add);
         self.code.push(Instruction::GlobalSet(meter.left));
+        if self.value_places > 0 {
+            self.code.push(Instruction::GlobalGet(meter.places()));
+            self.code.push(Instruction::I64Const(self.value_places.into()));
+            self.code.push(Instruction::I64Sub);
+            self.code.push(Instruction::GlobalSet(meter.places()));
+        }
     }
 
     /// Pays for what a bulk operator costs beyond its node: one for each 64 bytes, where an entry of a table counts as 8.

@@ -4,6 +4,7 @@
 use lmlang_ir::{Const, NodeRef, Opcode, Type, VarRef};
 use wasm_encoder::{Ieee32, Ieee64, Instruction, ValType};
 
+use super::super::brought::Brought;
 use super::super::stack::Operand;
 use super::super::{ExportError, types};
 use super::{Done, Emitter, Input};
@@ -85,6 +86,12 @@ impl Emitter<'_, '_> {
         };
         let ty = &variable.ty;
         Ok(match types::value(ty) {
+            ValType::I32 if self.counts(ty) && self.writing.meter.is_some() => {
+                if self.writing.first_value(ty, &Const::Unit).is_none() {
+                    return Err(self.unsupported(of, format!("the first value of a `{ty}`")));
+                }
+                Instruction::Call(self.writing.brought(Brought::Zero(ty.clone())))
+            }
             ValType::I32 if self.counts(ty) => {
                 let first = self.writing.first_value(ty, &Const::Unit);
                 let what = || self.unsupported(of, format!("the first value of a `{ty}`"));

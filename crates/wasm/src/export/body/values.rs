@@ -7,9 +7,10 @@ use lmlang_ir::{
 use wasm_encoder::{Instruction, ValType};
 
 use super::super::brought::Brought;
+use super::super::host::Asked;
 use super::super::{ExportError, types};
 use super::{Done, Emitter, Input, rotated};
-use crate::heap::{self, HEADER, Part, places};
+use crate::heap::{self, HEADER, Measure, Part, places};
 
 /// How many elements an array is made with at once; more are put behind them.
 pub(super) const MOST_AT_ONCE: usize = 64;
@@ -91,12 +92,14 @@ impl<'p> Emitter<'_, 'p> {
     }
 
     /// Calls what makes a value of the parts on the stack.
-    fn new_value(&mut self, parts: Vec<Part>, word: u32) -> Instructions {
-        if parts.is_empty() {
-            let address = self.writing.bringing.constants.add(word, 0, &[]);
+    fn new_value(&mut self, parts: Vec<Part>, word: u32, measure: Measure) -> Instructions {
+        // Where it is counted what values take, each is one of its own.
+        let counted = self.writing.meter.is_some();
+        if parts.is_empty() && !counted {
+            let address = self.writing.bringing.constants.add(word, 0, measure, &[]);
             return vec![Instruction::I32Const(address.cast_signed())];
         }
-        let new = self.writing.brought(Brought::New(parts));
+        let new = self.writing.brought(Brought::New(parts, counted.then_some(measure)));
         vec![Instruction::I32Const(word.cast_signed()), Instruction::Call(new)]
     }
 
@@ -138,7 +141,8 @@ impl<'p> Emitter<'_, 'p> {
             (Opcode::StructNew, Attr::Named(ty)) => {
                 let fields = self.writing.program.type_def(*ty).map_or(&[][..], |def| def.fields());
                 let parts = self.parts(of, fields.iter().map(|field| &field.ty))?;
-                self.new_value(parts, 0)
+                let measure = Measure::Parts(parts.len() as u32);
+                self.new_value(parts, 0, measure)
             }
             (Opcode::StructGet, Attr::Field(ty, member)) => {
                 let Placed { part, offset, .. } = self.field(of, *ty, *member)?;
@@ -182,7 +186,7 @@ impl<'p> Emitter<'_, 'p> {
                 else {
                     return Err(self.unsupported(of, "what this variant carries"));
                 };
-                self.new_value(payload.into_iter().collect(), word)
+                self.new_value(payload.into_iter().collect(), word, Measure::Parts(1))
             }
             (Opcode::EnumPayload | Opcode::BoxGet, attr) => {
                 let Some(part) = self.payload_of(op) else {
@@ -200,14 +204,15 @@ impl<'p> Emitter<'_, 'p> {
             }
             (Opcode::BoxNew, Attr::Type(ty)) => {
                 let part = self.part(of, ty)?;
-                self.new_value(vec![part], 0)
+                self.new_value(vec![part], 0, Measure::Parts(1))
             }
             (Opcode::ClosureNew, Attr::Function(function)) => {
                 let head = self.writing.program.function(*function).map(|function| function.head());
                 let captures = head.map_or(&[][..], |head| &head.captures);
                 let parts = self.parts(of, captures.iter().map(|capture| &capture.ty))?;
                 let place = self.writing.closure(*function);
-                self.new_value(parts, place)
+                let measure = Measure::Parts(parts.len() as u32);
+                self.new_value(parts, place, measure)
             }
             (Opcode::ClosureCall, Attr::Signature(signature)) => {
                 let mut params = types::values(&signature.params);
@@ -247,6 +252,9 @@ impl<'p> Emitter<'_, 'p> {
 
     fn text(&mut self, of: NodeRef, code: Opcode, attr: &Attr) -> Result<Instructions, ExportError> {
         use Instruction::*;
+        if let Some(asked) = Asked::of(code) {
+            return Ok(vec![self.writing.ask(asked)]);
+        }
         let name = match code {
             Opcode::StringLen | Opcode::BytesLen | Opcode::ArrayLen | Opcode::EnumTag => {
                 return Ok(vec![self.writing.load_word()]);
@@ -275,12 +283,6 @@ impl<'p> Emitter<'_, 'p> {
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::I64) => "parse_i64",
             Opcode::StringParse if *attr == Attr::Scalar(Scalar::F32) => "parse_f32",
             Opcode::StringParse => "parse_f64",
-            Opcode::Print => "print",
-            Opcode::ReadLine => "read_line",
-            Opcode::FileOpen => "open_file",
-            Opcode::FileRead => "read_file",
-            Opcode::FileWrite => "write_file",
-            Opcode::FileClose => "close_file",
             Opcode::BytesNew => "new_bytes",
             Opcode::BytesSet => "set8",
             Opcode::BytesPush => "push8",
@@ -322,7 +324,7 @@ impl<'p> Emitter<'_, 'p> {
                 Source::Param(..) | Source::RegionParam(..) => None,
             })
             .collect();
-        if let Some(constants) = constants {
+        if let Some(constants) = constants.filter(|_| self.writing.meter.is_none()) {
             let elements: Vec<Vec<u8>> =
                 constants.into_iter().map(|value| self.writing.constant_part(value)).collect();
             let address = self.writing.bringing.constants.array(part, &elements);
@@ -330,7 +332,7 @@ impl<'p> Emitter<'_, 'p> {
         }
         let (first, rest) = inputs.split_at(inputs.len().min(MOST_AT_ONCE));
         let start = self.take(of, first.iter().copied());
-        let new = self.new_value(vec![part; first.len()], first.len() as u32);
+        let new = self.new_value(vec![part; first.len()], first.len() as u32, Measure::Elements);
         new.into_iter().for_each(|instruction| self.code.push(instruction));
         for one in rest {
             self.take(of, [*one]);

@@ -1,0 +1,79 @@
+//! When a run that has begun in the interpreter begins anew as compiled code.
+//!
+//! A run begins in the interpreter, unless compiled code is asked for. When it has taken as long as compiling might, it
+//! begins anew as compiled code: whichever of both would have been better, the run takes no more than about twice as long.
+//! Where compiled code stops, the interpreter goes on from where it was and finds out why.
+
+use lmlang_interp::Run;
+
+use crate::compiler::{Compiler, nodes};
+use crate::run::{Ending, Start};
+
+/// How a run is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// By the interpreter.
+    Interpreter,
+    /// As compiled code.
+    Compiled,
+}
+
+/// Steps that a run takes in the interpreter in any case.
+const FIRST: u64 = 1 << 22;
+
+/// Steps in the interpreter that take as long as compiling one node.
+const STEPS_A_NODE: u64 = 10_000;
+
+/// When a run changes from the interpreter to compiled code.
+#[derive(Debug)]
+pub struct Change {
+    /// After how many steps; `None` is never.
+    after: Option<u64>,
+    /// Whether that has to do with what there is to compile.
+    weighed: bool,
+    start: Start,
+    tier: Tier,
+}
+
+impl Change {
+    /// Of a run that has not begun, and is to be executed in a way; without one, as seems fit.
+    pub fn of(run: &Run, wanted: Option<Tier>) -> Change {
+        let after = match wanted {
+            Some(Tier::Compiled) => Some(0),
+            Some(Tier::Interpreter) => None,
+            None => Some(FIRST),
+        };
+        Change { after, weighed: after == Some(0), start: Start::of(run), tier: Tier::Interpreter }
+    }
+
+    /// What has executed the run so far.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// Whether it is time. A run may have ended before its first step, where its memory does not fit its bound.
+    pub fn is_due(&mut self, run: &Run) -> bool {
+        let runs = run.outcome().is_none();
+        let due = |after: Option<u64>| runs && after.is_some_and(|after| run.steps() >= after);
+        if !self.weighed && due(self.after) {
+            self.weighed = true;
+            let nodes = nodes(run.checked().program(), run.function());
+            self.after = self.after.map(|after| after.max(nodes.saturating_mul(STEPS_A_NODE)));
+        }
+        due(self.after)
+    }
+
+    /// Runs anew as compiled code; `more` says how much fuel the next slice has. Where there is no such code, or it stops,
+    /// the run in the interpreter is to go on, and does not change again.
+    pub fn run(
+        &mut self,
+        compiler: &Compiler,
+        run: &Run,
+        more: &mut dyn FnMut(u64) -> Option<u64>,
+    ) -> Ending {
+        self.after = None;
+        let Ok(unit) = compiler.compile(run.checked(), run.function()) else { return Ending::Stopped };
+        self.tier = Tier::Compiled;
+        unit.run(run, self.start, more)
+    }
+}

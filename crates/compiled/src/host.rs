@@ -1,0 +1,229 @@
+//! What running code asks of us: more fuel, room, and the world outside.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use lmlang_interp::Outside;
+use lmlang_ir::{Const, Type, Value, Variant};
+use lmlang_wasm::Counted;
+use wasmtime::{AsContextMut, Caller, Global, Linker, ResourceLimiter, Val};
+
+use crate::values::{Values, content};
+
+/// The most bytes that a linear memory has.
+const MOST_MEMORY: usize = 1 << 32;
+
+/// Bytes that an entry of a table counts for.
+const ENTRY: u64 = 8;
+
+/// What the running code asks of us.
+pub(crate) struct Host {
+    pub(crate) outside: Outside,
+    pub(crate) spent: Spent,
+    /// Bytes that memories and tables may grow by, those of the heap among them.
+    pub(crate) most_growth: u64,
+    /// Bytes that they have grown by.
+    pub(crate) grown: u64,
+    /// Whether it has what it begins with.
+    pub(crate) running: bool,
+    pub(crate) interrupted: bool,
+    /// What the module has for us, once there is an instance.
+    pub(crate) module: Option<Handles>,
+    pub(crate) asks: Sender<u64>,
+    pub(crate) answered: Receiver<Option<u64>>,
+}
+
+/// What a module has for its host.
+#[derive(Clone)]
+pub(crate) struct Handles {
+    pub(crate) left: Global,
+    pub(crate) extra: Global,
+    pub(crate) values: Option<Values>,
+}
+
+/// Fuel.
+#[derive(Debug)]
+pub(crate) struct Spent {
+    /// How much there is.
+    pub(crate) limit: u64,
+    /// What was used before what was granted last.
+    pub(crate) used: u64,
+    pub(crate) granted: i64,
+}
+
+impl Spent {
+    /// Counts what was used of the fuel that was granted; what is left is negative where it was more.
+    pub(crate) fn spend(&mut self, left: i64) {
+        self.used += (self.granted - left).cast_unsigned();
+        self.granted = 0;
+    }
+
+    pub(crate) fn grant(&mut self, slice: u64) {
+        let most = (self.limit - self.used).min(Counted::MOST_FUEL.cast_unsigned());
+        self.granted = slice.min(most).cast_signed();
+    }
+}
+
+impl Host {
+    pub(crate) fn module(&self) -> wasmtime::Result<Handles> {
+        self.module.clone().ok_or_else(|| wasmtime::format_err!("nothing runs"))
+    }
+
+    /// Says whether so much more fits.
+    fn grow(&mut self, bytes: u64) -> wasmtime::Result<bool> {
+        if self.running {
+            self.grown = self.grown.saturating_add(bytes);
+            if self.grown > self.most_growth {
+                return Err(wasmtime::format_err!("too much memory"));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The number in a global of 64 bits.
+pub(crate) fn number(of: Global, context: impl AsContextMut) -> i64 {
+    of.get(context).unwrap_i64()
+}
+
+/// Gives a linker the functions that code may ask for.
+pub(crate) fn link(linker: &mut Linker<Host>, module: &str, more_name: &str) -> wasmtime::Result<()> {
+    linker.func_wrap(module, more_name, more)?;
+    linker.func_wrap(module, "print", print)?;
+    linker.func_wrap(module, "read_line", read_line)?;
+    linker.func_wrap(module, "open_file", open_file)?;
+    linker.func_wrap(module, "read_file", read_file)?;
+    linker.func_wrap(module, "write_file", write_file)?;
+    linker.func_wrap(module, "close_file", |mut caller: Caller<'_, Host>, file: i32| {
+        caller.data_mut().outside.close(file.cast_unsigned());
+    })?;
+    Ok(())
+}
+
+/// What the code calls when there is no fuel left, or calls are too deep.
+fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<i64> {
+    let Counted { fuel, depth } = Counted::of(left);
+    if depth < 0 {
+        return Err(wasmtime::format_err!("calls are too deep"));
+    }
+    let host = caller.data_mut();
+    host.spent.spend(fuel);
+    if host.spent.used > host.spent.limit {
+        return Err(wasmtime::format_err!("no fuel is left"));
+    }
+    let answer = host.asks.send(host.spent.used).ok().and_then(|()| host.answered.recv().ok()).flatten();
+    let Some(slice) = answer else {
+        host.interrupted = true;
+        return Err(wasmtime::format_err!("interrupted"));
+    };
+    host.spent.grant(slice);
+    Ok(Counted { fuel: host.spent.granted, depth }.pack())
+}
+
+/// Bytes that a unit of fuel pays for.
+const BYTES_PER_FUEL: u64 = 64;
+
+/// Takes fuel for bytes that an operator moves.
+fn pay(mut caller: impl AsContextMut<Data = Host>, bytes: u64) -> wasmtime::Result<()> {
+    let Handles { left, extra, .. } = caller.as_context().data().module()?;
+    let units = (bytes / BYTES_PER_FUEL).cast_signed();
+    let paid = number(extra, &mut caller) + units;
+    extra.set(&mut caller, Val::I64(paid))?;
+    let Counted { fuel, depth } = Counted::of(number(left, &mut caller));
+    left.set(&mut caller, Val::I64(Counted { fuel: fuel - units, depth }.pack()))
+}
+
+/// What a text or bytes have.
+fn held(caller: &Caller<'_, Host>, value: i32) -> wasmtime::Result<Vec<u8>> {
+    let values = caller.data().module()?.values;
+    let values = values.ok_or_else(|| wasmtime::format_err!("there are no values"))?;
+    content(values.memory.data(caller), value.cast_unsigned()).map(<[u8]>::to_vec)
+}
+
+fn text(caller: &Caller<'_, Host>, value: i32) -> wasmtime::Result<String> {
+    Ok(String::from_utf8(held(caller, value)?)?)
+}
+
+/// Makes a value for the code.
+fn give(caller: &mut Caller<'_, Host>, value: &Value) -> wasmtime::Result<i32> {
+    let values = caller.data().module()?.values;
+    let values = values.ok_or_else(|| wasmtime::format_err!("there are no values"))?;
+    // It is made of nothing that a program defines.
+    let given = values.put(&lmlang_ir::Program::default(), &mut *caller, value)?;
+    given.map(|bits| bits as i32).ok_or_else(|| wasmtime::format_err!("no value"))
+}
+
+fn print(mut caller: Caller<'_, Host>, value: i32) -> wasmtime::Result<()> {
+    let text = text(&caller, value)?;
+    let outside = &mut caller.data_mut().outside;
+    let cost = outside.print(&text).map_err(|_| wasmtime::format_err!("too much output"))?;
+    pay(&mut caller, cost)
+}
+
+fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
+    let (line, cost) = caller.data_mut().outside.read_line();
+    pay(&mut caller, cost)?;
+    let of = std::sync::Arc::new(Type::String);
+    let value = match line {
+        Some(line) => Value::Enum(Variant::Some(of), Some(Box::new(Value::Const(Const::String(line.into()))))),
+        None => Value::Enum(Variant::None(of), None),
+    };
+    give(&mut caller, &value)
+}
+
+fn open_file(mut caller: Caller<'_, Host>, path: i32, writes: i32) -> wasmtime::Result<i32> {
+    let path = text(&caller, path)?;
+    let (opened, cost) = caller.data_mut().outside.open(&path, writes != 0);
+    pay(&mut caller, cost)?;
+    Ok(opened.cast_signed())
+}
+
+fn read_file(mut caller: Caller<'_, Host>, file: i32, most: i32) -> wasmtime::Result<i32> {
+    let outside = &mut caller.data_mut().outside;
+    let read = outside.read(file.cast_unsigned(), most.cast_unsigned() as usize);
+    let (bytes, cost) = read.map_err(|_| wasmtime::format_err!("a handle of nothing"))?;
+    pay(&mut caller, cost)?;
+    give(&mut caller, &Value::Const(Const::Bytes(bytes.into())))
+}
+
+fn write_file(mut caller: Caller<'_, Host>, file: i32, bytes: i32) -> wasmtime::Result<i32> {
+    let bytes = held(&caller, bytes)?;
+    let outside = &mut caller.data_mut().outside;
+    let written = outside.write(file.cast_unsigned(), &bytes);
+    let (written, cost) = written.map_err(|_| wasmtime::format_err!("too much output"))?;
+    pay(&mut caller, cost)?;
+    Ok(written.cast_signed())
+}
+
+impl ResourceLimiter for Host {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        most: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > most.unwrap_or(MOST_MEMORY).min(MOST_MEMORY) {
+            return Ok(false);
+        }
+        self.grow((desired - current) as u64)
+    }
+
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(error)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        most: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if most.is_some_and(|most| desired > most) {
+            return Ok(false);
+        }
+        self.grow((desired - current) as u64 * ENTRY)
+    }
+
+    fn table_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(error)
+    }
+}
