@@ -66,6 +66,8 @@ pub(crate) enum Exit {
     Halt,
     /// The fuel does not reach to the end of the segment that starts here; nothing of it was charged.
     Fuel,
+    /// The program waits for input; nothing of the segment that starts here was charged.
+    Input,
     /// The stack is too short for a call, which is to be tried again.
     Grow,
     /// The function that was entered has not been decoded.

@@ -162,6 +162,10 @@ pub(super) fn heap<'s, const M: u8>(
 fn heap_stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, segment: i64) -> Exit {
     match cx.m.stop.take() {
         Some(Stop::Fuel) => out_of_fuel(cx, pc, fuel + segment),
+        Some(Stop::Input) => {
+            out_of_fuel(cx, pc, fuel + segment);
+            Exit::Input
+        }
         other => super::stop(cx, pc, fuel, other.unwrap_or(Stop::Broken)),
     }
 }

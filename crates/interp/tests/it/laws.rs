@@ -27,7 +27,7 @@ fn in_slices(checked: &Checked, function: FuncRef, args: &[Value], slice: u64) -
 }
 
 /// The outcome without values, which only the unfolded code finds.
-fn bare(result: &RunResult) -> (Outcome, u64, u64, String) {
+fn bare(result: &RunResult) -> (Outcome, u64, u64, Vec<u8>) {
     let mut outcome = result.outcome.clone();
     match &mut outcome {
         Outcome::Returned { .. } | Outcome::NotVerified { .. } => {}
