@@ -68,6 +68,7 @@ impl Run {
             stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
             funcs: &self.funcs,
             program: self.checked.program(),
+            exit: Exit::Step,
         };
         let exit = run(&mut cx);
         self.machine.note_memory();
@@ -124,7 +125,11 @@ impl Run {
         let exit = self.with_cx(exec::instruction);
         self.machine.charged = false;
         match exit {
-            Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
+            Exit::Fuel => {
+                // All but the bulk operator itself: what folded code counts with it comes before.
+                self.left -= cost.saturating_sub(1);
+                return self.finish(Stop::Limit(Limit::Fuel));
+            }
             Exit::Grow | Exit::Link => {}
             Exit::Step | Exit::Mark | Exit::Rest | Exit::Halt | Exit::Stop => {
                 self.left -= cost + (self.machine.extra - extra)
