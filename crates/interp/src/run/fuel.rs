@@ -69,6 +69,7 @@ impl Run {
             stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
             funcs: &self.funcs,
             program: self.checked.program(),
+            exit: Exit::Step,
         };
         let exit = run(&mut cx);
         self.machine.note_memory();
@@ -130,6 +131,8 @@ impl Run {
         self.machine.charged = false;
         match exit {
             Exit::Fuel => {
+                // All but the bulk operator itself: what folded code counts with it comes before.
+                self.left -= cost.saturating_sub(1);
                 self.finish(Stop::Limit(Limit::Fuel));
                 return Progress::Done;
             }
