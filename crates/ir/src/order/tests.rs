@@ -144,6 +144,7 @@ proptest! {
         prop_assert_eq!(&state.order, &fresh.order, "the chunks depend on the history");
         prop_assert_eq!(&state.records, &fresh.records, "the heads depend on the history");
         let whole = state.made_in_one_go();
+        prop_assert_eq!(fresh.order.hash(), whole.order.hash());
         prop_assert_eq!(format!("{:?}", fresh.order), format!("{:?}", whole.order), "links upwards included");
         prop_assert_eq!(&fresh.records, &whole.records);
     }
@@ -204,7 +205,8 @@ fn a_long_list_built_backwards_equals_one_built_forwards() {
     assert_eq!(forwards.order.hash(), backwards.order.hash());
     assert_eq!(forwards.records, backwards.records);
     let sequence: Vec<u64> = std::iter::once(1).chain(10..10 + count).collect();
-    let whole = Order::of_sequences([&sequence[..]]);
+    let whole = Order::of_sequences([&sequence[..], &[2], &[3]]);
+    assert_eq!(whole.hash(), forwards.order.hash());
     assert_eq!(format!("{whole:?}"), format!("{:?}", forwards.order));
     assert!(forwards.order.precedes(1, 10, 9 + count, &forwards.records));
     assert!(!forwards.order.precedes(1, 9 + count, 10, &forwards.records));
