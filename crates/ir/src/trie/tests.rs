@@ -118,8 +118,7 @@ proptest! {
             let entries = |trie: &Trie<u16>, from| trie.iter_from(from).map(|(k, v)| (k, *v)).collect::<Vec<_>>();
             prop_assert_eq!(entries(trie, 0), model.iter().map(|(k, v)| (*k, *v)).collect::<Vec<_>>());
             let mut one_by_one = Vec::new();
-            let mut iter = trie.iter();
-            while let Some((key, item)) = iter.next() {
+            for (key, item) in trie.iter() {
                 one_by_one.push((key, *item));
             }
             prop_assert_eq!(entries(trie, 0), one_by_one);
@@ -153,7 +152,7 @@ proptest! {
             let mut entries = model.iter().map(|(key, item)| (*key, *item)).collect();
             Trie::of_ascending(&mut entries)
         };
-        let (mut trie, other) = (whole(&a), whole(&b));
+        let (trie, other) = (whole(&a), whole(&b));
         prop_assert_eq!(shape_of(&trie), shape_of(&built(&a)));
         prop_assert_eq!(trie.hash(), built(&a).hash());
         prop_assert_eq!(trie.shared_key(&other), a.keys().find(|key| b.contains_key(key)).copied());
