@@ -160,7 +160,7 @@ fn print(mut caller: Caller<'_, Host>, value: i32) -> wasmtime::Result<()> {
 }
 
 fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
-    let (line, cost) = caller.data_mut().outside.read_line();
+    let (line, cost) = caller.data_mut().outside.read_line().map_err(|_| wasmtime::format_err!("no line"))?;
     pay(&mut caller, cost)?;
     let of = std::sync::Arc::new(Type::String);
     let value = match line {
@@ -180,7 +180,7 @@ fn open_file(mut caller: Caller<'_, Host>, path: i32, writes: i32) -> wasmtime::
 fn read_file(mut caller: Caller<'_, Host>, file: i32, most: i32) -> wasmtime::Result<i32> {
     let outside = &mut caller.data_mut().outside;
     let read = outside.read(file.cast_unsigned(), most.cast_unsigned() as usize);
-    let (bytes, cost) = read.map_err(|_| wasmtime::format_err!("a handle of nothing"))?;
+    let (bytes, cost) = read.map_err(|_| wasmtime::format_err!("nothing came yet"))?;
     pay(&mut caller, cost)?;
     give(&mut caller, &Value::Const(Const::Bytes(bytes.into())))
 }

@@ -1,6 +1,7 @@
 //! The world of a run, for what executes programs otherwise than instruction by instruction.
 
-use crate::world::{Environment, Full, Opening, World, Written};
+use crate::machine::Stop;
+use crate::world::{Environment, Errno, FIRST, Full, Opening, ROOT, Refusal, TOP, World, Written, normal};
 
 /// Standard input and output and files, as operators see them. What an operator costs beyond its node is told in bytes, of
 /// which 64 are a unit of fuel.
@@ -10,12 +11,18 @@ pub struct Outside {
     most: u64,
 }
 
-/// There is more output than there may be, or something that no operator can be given.
+/// The run would stop here, or wait for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond;
 
 impl From<Full> for Beyond {
     fn from(_: Full) -> Beyond {
+        Beyond
+    }
+}
+
+impl From<Stop> for Beyond {
+    fn from(_: Stop) -> Beyond {
         Beyond
     }
 }
@@ -37,34 +44,46 @@ impl Outside {
     }
 
     /// `read_line`.
-    pub fn read_line(&mut self) -> (Option<String>, u64) {
-        let line = self.world.line().map(|(line, used)| (line.to_owned(), used));
-        let used = line.as_ref().map_or(0, |(_, used)| *used);
-        self.world.read_line(used);
-        (line.map(|(line, _)| line), used as u64)
+    ///
+    /// # Errors
+    ///
+    /// The line is no text, or has not come yet.
+    pub fn read_line(&mut self) -> Result<(Option<String>, u64), Beyond> {
+        let line = self.world.line()?;
+        let used = line.len();
+        let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+        let text = match used {
+            0 => None,
+            _ => Some(std::str::from_utf8(line).map_err(|_| Beyond)?.to_owned()),
+        };
+        self.world.skip_input(used);
+        Ok((text, used as u64))
     }
 
     /// `file.open`: a handle, or a negative error.
     pub fn open(&mut self, path: &str, writes: bool) -> (u32, u64) {
-        let cost = World::cost_of_path(path);
-        self.note(cost);
+        self.note(self.world.tree.cost_of_path(TOP, path));
         let how = Opening { reads: !writes, writes, creates: writes, empties: writes, ..Opening::default() };
-        let opened = self.world.open(path, how).unwrap_or_else(|errno| errno.negative() as u32);
-        (opened, cost)
+        let opened = normal(path).and_then(|path| self.world.open(TOP, &path, how));
+        (opened.unwrap_or_else(|errno| errno.negative() as u32), path.len() as u64)
     }
 
     /// `file.read`: at most so many bytes.
     ///
     /// # Errors
     ///
-    /// The handle cannot stand where it should.
+    /// What is to be read has not come yet.
     pub fn read(&mut self, handle: u32, most: usize) -> Result<(Vec<u8>, u64), Beyond> {
-        // What cannot be read has no bytes.
-        let ahead = self.world.ahead(handle).unwrap_or_default();
-        let bytes = ahead[..ahead.len().min(most)].to_vec();
+        let bytes = match self.world.ahead_to(handle, most) {
+            Ok(bytes) => bytes.to_vec(),
+            // What cannot be read has no bytes.
+            Err(Refusal::Errno(_)) => Vec::new(),
+            Err(Refusal::Stop(stop)) => return Err(stop.into()),
+        };
         if !bytes.is_empty() {
             self.world.skip(handle, bytes.len()).map_err(|_| Beyond)?;
         }
+        self.note(bytes.len() as u64);
         let cost = bytes.len() as u64;
         Ok((bytes, cost))
     }
@@ -78,6 +97,8 @@ impl Outside {
         let growth = self.world.growth_of_write(handle, bytes.len() as u64);
         self.note(growth);
         let written = match self.world.write(handle, bytes) {
+            // Operators know of no folders.
+            _ if handle == ROOT => Errno::BadHandle.negative() as u32,
             Ok(written) => {
                 written?;
                 bytes.len() as u32
@@ -87,15 +108,17 @@ impl Outside {
         Ok((written, bytes.len() as u64 + growth))
     }
 
-    /// `file.close`.
+    /// `file.close`. What is open from the start stays so.
     pub fn close(&mut self, handle: u32) {
-        // A handle of nothing is closed already.
-        self.world.close(handle).unwrap_or_default();
+        if handle >= FIRST {
+            // A handle of nothing is closed already.
+            self.world.close(handle).unwrap_or_default();
+        }
     }
 
     /// Bytes of files that were written.
     pub fn bytes(&self) -> u64 {
-        self.world.bytes
+        self.world.tree.bytes
     }
 
     /// The most bytes of files that were asked for, with those that were written.
@@ -104,11 +127,11 @@ impl Outside {
     }
 
     /// What was printed, what went to standard error, and what became of files.
-    pub fn end(&mut self) -> (String, String, Written) {
+    pub fn end(&mut self) -> (Vec<u8>, Vec<u8>, Written) {
         self.world.end()
     }
 
     fn note(&mut self, more: u64) {
-        self.most = self.most.max(self.world.bytes.saturating_add(more));
+        self.most = self.most.max(self.world.tree.bytes.saturating_add(more));
     }
 }

@@ -1,47 +1,23 @@
 //! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
 
-use std::collections::{BTreeMap, HashMap};
-
 use lmlang_ir::builder::FunctionBuilder;
+use lmlang_ir::draft::Draft;
 use lmlang_ir::ops::PortType;
 use lmlang_ir::{
-    Attr, Const, Exit, MemArg, Name, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
+    Attr, Const, Exit, MemArg, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
 };
+use smallvec::SmallVec;
 use wasmparser::{BlockType, BrTable, HeapType, Operator};
 
+use super::locals::{Cell, Locals};
 use super::{ImportError, Indices, value_type};
 use crate::plain;
 
-/// The locals of a function. Those that nobody uses become nothing.
-#[derive(Debug, Default)]
-pub(super) struct Locals<'m> {
-    /// Types, each up to a local.
-    pub(super) ends: Vec<(u32, Type)>,
-    pub(super) cells: HashMap<u32, Cell>,
-    pub(super) names: Option<&'m BTreeMap<u32, Name>>,
-}
+/// What an instruction takes from the operand stack.
+type Values = SmallVec<[Source; 4]>;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cell {
-    /// A parameter that nothing is written to.
-    Param(u16),
-    /// A variable.
-    Variable(VarRef),
-}
-
-impl Locals<'_> {
-    fn ty(&self, local: u32) -> Type {
-        let at = self.ends.partition_point(|(end, _)| *end <= local);
-        self.ends[at].1.clone()
-    }
-
-    fn cell(&mut self, local: u32, build: &mut FunctionBuilder<'_>) -> Cell {
-        let (ty, names) = (self.ty(local), self.names);
-        *self.cells.entry(local).or_insert_with(|| {
-            Cell::Variable(build.variable(names.and_then(|of| of.get(&local).cloned()), ty))
-        })
-    }
-}
+/// What a block takes or leaves; most often nothing or one value.
+type Types = SmallVec<[Type; 2]>;
 
 /// A value on the operand stack. A truth value is one until somebody wants a number.
 #[derive(Clone, Debug)]
@@ -68,17 +44,17 @@ struct Frame {
     node: Option<NodeRef>,
     /// What the block takes: for the second region of an `if`.
     params: Vec<Operand>,
-    param_types: Vec<Type>,
-    results: Vec<Type>,
+    param_types: Types,
+    results: Types,
     /// Operands below the block.
     height: usize,
     /// Where the builder goes on after it.
-    outside: (RegionRef, Option<NodeRef>),
+    outside: RegionRef,
 }
 
 pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
-    build: FunctionBuilder<'b>,
+    build: FunctionBuilder<'b, &'b mut Draft>,
     locals: Locals<'m>,
     stack: Vec<Operand>,
     frames: Vec<Frame>,
@@ -89,7 +65,7 @@ pub(super) struct Body<'m, 'b> {
 impl<'m, 'b> Body<'m, 'b> {
     pub(super) fn new(
         indices: &'m Indices,
-        build: FunctionBuilder<'b>,
+        build: FunctionBuilder<'b, &'b mut Draft>,
         locals: Locals<'m>,
         results: Vec<Type>,
     ) -> Body<'m, 'b> {
@@ -98,12 +74,17 @@ impl<'m, 'b> Body<'m, 'b> {
             kind: Kind::Function,
             node: None,
             params: Vec::new(),
-            param_types: Vec::new(),
-            results,
+            param_types: Types::new(),
+            results: results.into(),
             height: 0,
             outside,
         };
         Body { indices, build, locals, stack: Vec::new(), frames: vec![function], dead: None }
+    }
+
+    /// The function, when all instructions are in it.
+    pub(super) fn into_builder(self) -> FunctionBuilder<'b, &'b mut Draft> {
+        self.build
     }
 
     /// Takes the next instruction in. The module is valid.
@@ -149,7 +130,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::End => self.end(),
             Operator::Br { relative_depth } => {
                 let (exit, types) = self.label(relative_depth);
-                let values = self.pop_typed(&types);
+                let values = self.pop_typed(types.iter());
                 self.build.exit(exit, values);
                 self.die();
             }
@@ -157,21 +138,20 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::BrTable { ref targets } => self.switch(targets)?,
             Operator::Return => {
                 let types = self.frames[0].results.clone();
-                let values = self.pop_typed(&types);
+                let values = self.pop_typed(types.iter());
                 self.build.ret(values);
                 self.die();
             }
             Operator::Call { function_index } => {
                 let (of, signature) = self.indices.function(function_index);
-                let (of, signature) = (of, signature.clone());
-                let arguments = self.pop_typed(&signature.params);
+                let arguments = self.pop_typed(signature.params.iter());
                 let call = self.build.call(of, arguments);
                 self.push_all(call, &signature.results);
             }
             Operator::CallIndirect { type_index, table_index } => {
-                let signature = self.indices.signature(type_index).clone();
+                let signature = self.indices.signature(type_index);
                 let index = self.pop_as(&Type::I32);
-                let arguments = self.pop_typed(&signature.params);
+                let arguments = self.pop_typed(signature.params.iter());
                 let attr = Attr::Indirect(self.indices.table(table_index).0, signature.clone().into());
                 let inputs = std::iter::once(index).chain(arguments);
                 let call = self.build.op(Opcode::CallIndirect, attr, inputs);
@@ -324,18 +304,25 @@ impl<'m, 'b> Body<'m, 'b> {
         self.convert(operand, ty)
     }
 
-    fn pop_typed(&mut self, types: &[Type]) -> Vec<Source> {
-        let operands = self.stack.split_off(self.stack.len() - types.len());
-        operands.into_iter().zip(types).map(|(operand, ty)| self.convert(operand, ty)).collect()
+    fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
+        let from = self.stack.len() - types.len();
+        let mut values = Values::new();
+        for (at, ty) in (from..).zip(types) {
+            let Operand { source, ty: given } = &self.stack[at];
+            let (source, as_number) = (*source, is_widened(given, ty));
+            values.push(if as_number { self.number(source) } else { source });
+        }
+        self.stack.truncate(from);
+        values
     }
 
     fn convert(&mut self, operand: Operand, ty: &Type) -> Source {
-        match (&operand.ty, ty) {
-            (&Type::BOOL, &Type::I32) => {
-                self.widen(Opcode::ExtendU, Scalar::Bool, Scalar::I32, operand.source)
-            }
-            _ => operand.source,
-        }
+        if is_widened(&operand.ty, ty) { self.number(operand.source) } else { operand.source }
+    }
+
+    /// A truth value as a number.
+    fn number(&mut self, value: Source) -> Source {
+        self.widen(Opcode::ExtendU, Scalar::Bool, Scalar::I32, value)
     }
 
     fn widen(&mut self, code: Opcode, from: Scalar, to: Scalar, value: Source) -> Source {
@@ -364,7 +351,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Attr::Convert(from, to) => (from, to),
             _ => return,
         };
-        let inputs = self.pop_typed(&vec![Type::from(first); code.spec().inputs.len()]);
+        let inputs = self.pop_typed(std::iter::repeat_n(&first.into(), code.spec().inputs.len()));
         let result = match code.spec().outputs[0].ty {
             PortType::Is(scalar) => scalar,
             _ => second,
@@ -393,7 +380,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn special(&mut self, code: Opcode, attr: Attr, inputs: &[Type], output: Option<Type>) {
-        let inputs = self.pop_typed(inputs);
+        let inputs = self.pop_typed(inputs.iter());
         let node = self.build.op(code, attr, inputs);
         if let Some(ty) = output {
             self.push(node.into(), ty);
@@ -415,7 +402,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn get(&mut self, local: u32) {
-        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let (cell, ty) = self.locals.cell(local, &mut self.build);
         let source = match cell {
             Cell::Param(index) => self.build.param(index),
             Cell::Variable(of) => self.build.var_get(of),
@@ -424,38 +411,42 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn set(&mut self, local: u32) {
-        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let (cell, ty) = self.locals.cell(local, &mut self.build);
         let value = self.pop_as(&ty);
         if let Cell::Variable(of) = cell {
             self.build.var_set(of, value);
         }
     }
 
-    fn block_types(&self, of: BlockType, offset: u64) -> Result<Signature, ImportError> {
+    /// What a block takes and leaves.
+    fn block_types(&self, of: BlockType, offset: u64) -> Result<(Types, Types), ImportError> {
         Ok(match of {
-            BlockType::Empty => Signature::default(),
+            BlockType::Empty => (Types::new(), Types::new()),
             BlockType::Type(ty) => {
                 let ty = value_type(ty)
                     .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
-                Signature { params: Vec::new(), results: vec![ty] }
+                (Types::new(), Types::from_elem(ty, 1))
             }
-            BlockType::FuncType(index) => self.indices.signature(index).clone(),
+            BlockType::FuncType(index) => {
+                let Signature { params, results } = self.indices.signature(index);
+                (params.iter().cloned().collect(), results.iter().cloned().collect())
+            }
         })
     }
 
     fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let Signature { params, results } = self.block_types(of, offset)?;
-        let values = self.pop_typed(&params);
+        let (params, results) = self.block_types(of, offset)?;
+        let values = self.pop_typed(params.iter());
         let height = self.stack.len();
         let owner = match kind {
             Kind::Loop => {
                 let named = (0u32..).zip(params.iter().zip(&values));
                 let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
-                self.build.loop_(None, named.collect::<Vec<_>>(), results.clone())
+                self.build.loop_(None, named.collect::<Vec<_>>(), results.to_vec())
             }
-            _ => self.build.block(None, results.clone()),
+            _ => self.build.block(None, results.to_vec()),
         };
-        let outside = (self.build.place().0, Some(owner.node));
+        let outside = self.build.place();
         self.enter(owner.regions[0]);
         let inside = |(index, (ty, value)): (u16, (&Type, Source))| Operand {
             source: if kind == Kind::Loop { Source::RegionParam(owner.regions[0], index) } else { value },
@@ -468,12 +459,12 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn open_if(&mut self, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let Signature { params, results } = self.block_types(of, offset)?;
+        let (params, results) = self.block_types(of, offset)?;
         let condition = self.pop_condition();
-        let values = self.pop_typed(&params);
+        let values = self.pop_typed(params.iter());
         let height = self.stack.len();
-        let owner = self.build.if_(condition, results.clone());
-        let outside = (self.build.place().0, Some(owner.node));
+        let owner = self.build.if_(condition, results.to_vec());
+        let outside = self.build.place();
         self.enter(owner.regions[0]);
         let taken: Vec<Operand> =
             values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: ty.clone() }).collect();
@@ -491,7 +482,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn enter(&mut self, region: RegionRef) {
-        self.build.go(region, None).expect("the region was made a moment ago");
+        self.build.go(region).expect("the region was made with the node that owns it");
     }
 
     /// Ends the region that is open, with what it yields, unless nothing comes here.
@@ -503,7 +494,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
             None => return,
         };
-        let values = self.pop_typed(&results);
+        let values = self.pop_typed(results.iter());
         match function {
             true => self.build.ret(values),
             false => self.build.yield_(values),
@@ -529,8 +520,7 @@ impl<'m, 'b> Body<'m, 'b> {
         let Some(frame) = self.frames.pop() else { return };
         self.stack.truncate(frame.height);
         if let Some(node) = frame.node {
-            let (region, after) = frame.outside;
-            self.build.go(region, after).expect("the block stands there");
+            self.enter(frame.outside);
             self.push_all(node, &frame.results);
         }
     }
@@ -541,7 +531,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     /// Where a branch goes, and what it takes along.
-    fn label(&self, depth: u32) -> (Exit, Vec<Type>) {
+    fn label(&self, depth: u32) -> (Exit, Types) {
         let frame = &self.frames[self.frames.len() - 1 - depth as usize];
         match (frame.kind, frame.node) {
             (Kind::Loop, Some(node)) => (Exit::Continue(node), frame.param_types.clone()),
@@ -553,7 +543,7 @@ impl<'m, 'b> Body<'m, 'b> {
     fn branch_if(&mut self, depth: u32) {
         let condition = self.pop_condition();
         let (exit, types) = self.label(depth);
-        let values = self.pop_typed(&types);
+        let values = self.pop_typed(types.iter());
         self.stack.extend(
             values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: ty.clone() }),
         );
@@ -580,11 +570,16 @@ impl<'m, 'b> Body<'m, 'b> {
         }
         let (last, types) = self.label(targets.default());
         exits.push(last);
-        let values = self.pop_typed(&types);
+        let values = self.pop_typed(types.iter());
         self.build.br_switch(index, exits, values);
         self.die();
         Ok(())
     }
+}
+
+/// Tells whether a truth value stands where a number is wanted.
+fn is_widened(given: &Type, wanted: &Type) -> bool {
+    *given == Type::BOOL && *wanted == Type::I32
 }
 
 const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];

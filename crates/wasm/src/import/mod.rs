@@ -1,15 +1,18 @@
 //! A WebAssembly module becomes a program.
 
 mod body;
+mod locals;
 mod names;
 mod read;
+mod valid;
 
 use std::collections::BTreeSet;
 
-use lmlang_ir::builder::Builder;
+use lmlang_ir::builder::{Builder, FunctionBuilder};
+use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, FuncRef, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program, RefAllocator,
-    Signature, Storage, StorageKind, Type, VarRef, Visibility,
+    Const, FuncRef, Function, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program,
+    RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
@@ -19,9 +22,11 @@ use wasmparser::{
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
-use self::body::{Body, Cell, Locals};
+use self::body::Body;
+use self::locals::{Cell, Locals};
 use self::names::Unique;
 use self::read::{Declared, Read};
+use self::valid::Used;
 
 /// Why a module is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -92,57 +97,32 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
 ///
 /// What is no valid module, or has something that programs do not have.
 pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportError> {
-    if let Err(error) = Validator::new_with_features(features()).validate_all(module) {
-        return Err(match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
+    let used = valid::validate(module, features()).map_err(|error| {
+        match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
             Ok(_) => {
                 let what = format!("WebAssembly beyond core 2.0 or with vectors ({})", error.message());
                 ImportError::unsupported(what, error.offset())
             }
             Err(_) => error.into(),
-        });
-    }
+        }
+    })?;
     let read = Read::of(module)?;
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
-    let mut used = Used::default();
-    for body in &read.bodies {
-        used.take(body)?;
-    }
-    let indices = declare(&mut build, home, &read, &used)?;
-    for ((index, body), written) in read.bodies.iter().enumerate().zip(&used.locals) {
-        translate(&mut build, &indices, &read, read.imported_functions + index, (body, written))?;
+    let (indices, heads) = declare(&mut build, home, &read, &used)?;
+    let mut bodies = read.bodies.iter().zip(&used.locals);
+    let mut draft = Draft::new();
+    for ((index, (of, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
+        let function = if head.import.is_some() {
+            Function::new(head)
+        } else {
+            let (body, written) = bodies.next().expect("what is not imported has a body");
+            translate(build.draft(&mut draft, *of), &indices, &read, (index, body, written))?.finish(head)
+        };
+        build.add_function(*of, function);
     }
     Ok(program)
-}
-
-/// What bodies do that is to be known before they are taken in.
-#[derive(Debug, Default)]
-struct Used {
-    /// The locals of each that are written to.
-    locals: Vec<BTreeSet<u32>>,
-    /// Element segments that are copied from or dropped.
-    elements: BTreeSet<u32>,
-}
-
-impl Used {
-    fn take(&mut self, body: &FunctionBody<'_>) -> Result<(), ImportError> {
-        let mut locals = BTreeSet::new();
-        let mut operators = body.get_operators_reader()?;
-        while !operators.eof() {
-            match operators.read()? {
-                Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
-                    locals.insert(local_index);
-                }
-                Operator::TableInit { elem_index, .. } | Operator::ElemDrop { elem_index } => {
-                    self.elements.insert(elem_index);
-                }
-                _ => {}
-            }
-        }
-        self.locals.push(locals);
-        Ok(())
-    }
 }
 
 /// What the indices of a module name.
@@ -202,14 +182,15 @@ fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
     value_type(of).ok_or_else(|| ImportError::unsupported(format!("the type `{of}`"), offset))
 }
 
-/// Makes everything but the bodies.
+/// Makes everything but the functions, whose heads it returns.
 fn declare(
     build: &mut Builder<'_>,
     home: ModuleRef,
     read: &Read<'_>,
     used: &Used,
-) -> Result<Indices, ImportError> {
+) -> Result<(Indices, Vec<FunctionHead>), ImportError> {
     let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
+    let mut heads = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of).clone();
@@ -235,7 +216,8 @@ fn declare(
                 signature.results,
             )
         };
-        indices.functions.push((build.declare(head), function.of));
+        heads.push(head);
+        indices.functions.push((build.promise(), function.of));
     }
     let mut storage = |build: &mut Builder<'_>, name: Option<&Name>, other: String, of: Made| {
         let name = name.cloned().or_else(|| of.exports.first().cloned());
@@ -330,7 +312,7 @@ fn declare(
         };
         indices.data.push(storage(build, read.names.data.get(&index), format!("data{index}"), made));
     }
-    Ok(indices)
+    Ok((indices, heads))
 }
 
 struct Made {
@@ -454,17 +436,15 @@ fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, I
 }
 
 /// Makes the body of a function.
-fn translate(
-    build: &mut Builder<'_>,
+fn translate<'b>(
+    mut build: FunctionBuilder<'b, &'b mut Draft>,
     indices: &Indices,
     read: &Read<'_>,
-    index: usize,
-    (body, written): (&FunctionBody<'_>, &BTreeSet<u32>),
-) -> Result<(), ImportError> {
-    let (of, signature) = indices.function(index as u32);
+    (index, body, written): (u32, &FunctionBody<'_>, &BTreeSet<u32>),
+) -> Result<FunctionBuilder<'b, &'b mut Draft>, ImportError> {
+    let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
-    let names = read.names.locals.get(&(index as u32));
-    let mut build = build.open(of).expect("the function was declared");
+    let names = read.names.locals.get(&index);
     let mut locals = Locals { names, ..Locals::default() };
     for (at, ty) in (0u16..).zip(params) {
         let cell = match written.contains(&at.into()) {
@@ -476,7 +456,7 @@ fn translate(
                 Cell::Variable(of)
             }
         };
-        locals.cells.insert(at.into(), cell);
+        locals.cells.insert(at.into(), (cell, ty.clone()));
         locals.ends.push((u32::from(at) + 1, ty.clone()));
     }
     let mut reader = body.get_locals_reader()?;
@@ -493,5 +473,5 @@ fn translate(
         let (operator, offset) = operators.read_with_offset()?;
         translated.take(&operator, offset)?;
     }
-    Ok(())
+    Ok(translated.into_builder())
 }
