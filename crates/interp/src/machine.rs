@@ -172,6 +172,7 @@ impl Machine {
                         None => elements = entries,
                     }
                 }
+                StorageKind::Custom { .. } => {}
             }
             names.push(of);
             self.globals.push(global);
@@ -229,7 +230,8 @@ fn given(program: &Program, global: VarRef) -> Option<&Const> {
         | StorageKind::Memory { .. }
         | StorageKind::Data { .. }
         | StorageKind::Table { .. }
-        | StorageKind::Elements { .. } => None,
+        | StorageKind::Elements { .. }
+        | StorageKind::Custom { .. } => None,
     }
 }
 

@@ -132,7 +132,8 @@ pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
         Group::Aggregate | Group::Text => true,
         Group::Value => matches!(op.attr(), Attr::Const(Const::String(_) | Const::Bytes(_))),
         Group::Call => matches!(op.code(), Opcode::ClosureNew | Opcode::ClosureCall | Opcode::CaptureGet),
-        Group::Io => true,
+        // What is carried takes and gives numbers.
+        Group::Io => op.code() != Opcode::Raw,
         _ => false,
     };
     let global = |kind: &StorageKind| matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap());

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::ops::Group;
-use lmlang_ir::{FuncRef, Function, FunctionHead, Import, Program, Ref, Storage, StorageKind, VarRef};
+use lmlang_ir::{
+    FuncRef, Function, FunctionHead, Import, Op, Opcode, Program, Ref, Storage, StorageKind, VarRef,
+};
 
 /// What of a program is written.
 #[derive(Debug)]
@@ -107,7 +109,9 @@ fn with_memory(
     mut storage: BTreeSet<VarRef>,
 ) -> BTreeSet<VarRef> {
     let nodes = functions.iter().filter_map(|of| program.function(*of)).flat_map(|of| of.body().nodes());
-    if nodes.into_iter().any(|(_, node)| node.op().spec().group == Group::Memory) {
+    // What is carried may work on memory, too.
+    let works_on_it = |op: &Op| op.spec().group == Group::Memory || op.code() == Opcode::Raw;
+    if nodes.into_iter().any(|(_, node)| works_on_it(node.op())) {
         let on_memory =
             |of: &Storage| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. });
         storage.extend(program.all_storage().filter(|(_, of)| on_memory(of)).map(|(of, _)| of));

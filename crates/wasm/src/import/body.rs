@@ -1,16 +1,20 @@
 //! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::ops::PortType;
 use lmlang_ir::{
-    Attr, Const, Exit, MemArg, Name, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
+    Attr, Const, Exit, MemArg, Name, NodeContent, NodeRef, Opcode, RegionRef, Scalar, Signature, Source,
+    Type, VarRef,
 };
 use wasmparser::{BlockType, BrTable, HeapType, Operator};
 
+use super::names::Labels;
 use super::{ImportError, Indices, value_type};
 use crate::plain;
+use crate::raw::{Carried, Known};
 
 /// The locals of a function. Those that nobody uses become nothing.
 #[derive(Debug, Default)]
@@ -80,10 +84,13 @@ pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
     build: FunctionBuilder<'b>,
     locals: Locals<'m>,
+    labels: Labels<'m>,
     stack: Vec<Operand>,
     frames: Vec<Frame>,
     /// Blocks that were opened since the code cannot be reached; `None` where it can.
     dead: Option<u32>,
+    /// Values that the last instruction took and gave.
+    values: usize,
 }
 
 impl<'m, 'b> Body<'m, 'b> {
@@ -91,6 +98,7 @@ impl<'m, 'b> Body<'m, 'b> {
         indices: &'m Indices,
         build: FunctionBuilder<'b>,
         locals: Locals<'m>,
+        labels: Labels<'m>,
         results: Vec<Type>,
     ) -> Body<'m, 'b> {
         let outside = build.place();
@@ -103,7 +111,21 @@ impl<'m, 'b> Body<'m, 'b> {
             height: 0,
             outside,
         };
-        Body { indices, build, locals, stack: Vec::new(), frames: vec![function], dead: None }
+        Body {
+            indices,
+            build,
+            locals,
+            labels,
+            stack: Vec::new(),
+            frames: vec![function],
+            dead: None,
+            values: 0,
+        }
+    }
+
+    /// How many values were taken and given since somebody asked.
+    pub(super) fn values(&mut self) -> usize {
+        std::mem::take(&mut self.values)
     }
 
     /// Takes the next instruction in. The module is valid.
@@ -122,11 +144,30 @@ impl<'m, 'b> Body<'m, 'b> {
         self.other(operator, offset)
     }
 
+    /// Takes in an operator that is carried as its bytes.
+    pub(super) fn carry(&mut self, bytes: &[u8], known: &mut Known, offset: u64) -> Result<(), ImportError> {
+        if self.dead.is_some() {
+            return Ok(());
+        }
+        let top = &self.stack[self.stack.len().saturating_sub(MOST_CARRIED)..];
+        let carried = known.of(bytes, top.iter().map(|operand| &operand.ty));
+        let Carried { op, signature, text } =
+            carried.map_err(|what| ImportError::unsupported(format!("an instruction ({what})"), offset))?;
+        let inputs = self.pop_typed(&signature.params).into_iter().map(Some);
+        let content = NodeContent { doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), inputs) };
+        let node = self.build.insert(content);
+        self.push_all(node, &signature.results);
+        Ok(())
+    }
+
     /// Nothing comes here: only blocks are counted.
     fn pass_over(&mut self, operator: &Operator<'_>) {
         let Some(depth) = &mut self.dead else { return };
         match operator {
-            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => *depth += 1,
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => {
+                *depth += 1;
+                self.labels.next();
+            }
             Operator::End if *depth > 0 => *depth -= 1,
             Operator::End => self.end(),
             Operator::Else if *depth == 0 => self.otherwise(),
@@ -308,6 +349,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn push_all(&mut self, node: NodeRef, types: &[Type]) {
+        self.values += types.len();
         let outputs = (0u16..)
             .zip(types)
             .map(|(port, ty)| Operand { source: Source::Node(node, port), ty: ty.clone() });
@@ -325,6 +367,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn pop_typed(&mut self, types: &[Type]) -> Vec<Source> {
+        self.values += types.len();
         let operands = self.stack.split_off(self.stack.len() - types.len());
         operands.into_iter().zip(types).map(|(operand, ty)| self.convert(operand, ty)).collect()
     }
@@ -446,14 +489,15 @@ impl<'m, 'b> Body<'m, 'b> {
     fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
         let Signature { params, results } = self.block_types(of, offset)?;
         let values = self.pop_typed(&params);
-        let height = self.stack.len();
+        let (height, label) = (self.stack.len(), self.labels.next());
+        self.values += results.len();
         let owner = match kind {
             Kind::Loop => {
                 let named = (0u32..).zip(params.iter().zip(&values));
                 let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
-                self.build.loop_(None, named.collect::<Vec<_>>(), results.clone())
+                self.build.loop_(label, named.collect::<Vec<_>>(), results.clone())
             }
-            _ => self.build.block(None, results.clone()),
+            _ => self.build.block(label, results.clone()),
         };
         let outside = (self.build.place().0, Some(owner.node));
         self.enter(owner.regions[0]);
@@ -471,8 +515,9 @@ impl<'m, 'b> Body<'m, 'b> {
         let Signature { params, results } = self.block_types(of, offset)?;
         let condition = self.pop_condition();
         let values = self.pop_typed(&params);
-        let height = self.stack.len();
-        let owner = self.build.if_(condition, results.clone());
+        let (height, label) = (self.stack.len(), self.labels.next());
+        self.values += results.len();
+        let owner = self.build.labelled_if(label, condition, results.clone());
         let outside = (self.build.place().0, Some(owner.node));
         self.enter(owner.regions[0]);
         let taken: Vec<Operand> =
@@ -542,11 +587,16 @@ impl<'m, 'b> Body<'m, 'b> {
 
     /// Where a branch goes, and what it takes along.
     fn label(&self, depth: u32) -> (Exit, Vec<Type>) {
+        let (exit, types) = self.target(depth);
+        (exit, types.to_vec())
+    }
+
+    fn target(&self, depth: u32) -> (Exit, &[Type]) {
         let frame = &self.frames[self.frames.len() - 1 - depth as usize];
         match (frame.kind, frame.node) {
-            (Kind::Loop, Some(node)) => (Exit::Continue(node), frame.param_types.clone()),
-            (_, Some(node)) => (Exit::Break(node), frame.results.clone()),
-            (_, None) => (Exit::Return, frame.results.clone()),
+            (Kind::Loop, Some(node)) => (Exit::Continue(node), &frame.param_types),
+            (_, Some(node)) => (Exit::Break(node), &frame.results),
+            (_, None) => (Exit::Return, &frame.results),
         }
     }
 
@@ -576,7 +626,7 @@ impl<'m, 'b> Body<'m, 'b> {
         let index = self.pop_as(&Type::I32);
         let mut exits = Vec::with_capacity(targets.len() as usize + 1);
         for target in targets.targets() {
-            exits.push(self.label(target?).0);
+            exits.push(self.target(target?).0);
         }
         let (last, types) = self.label(targets.default());
         exits.push(last);
@@ -586,5 +636,8 @@ impl<'m, 'b> Body<'m, 'b> {
         Ok(())
     }
 }
+
+/// Operands that no instruction exceeds that is carried.
+const MOST_CARRIED: usize = 8;
 
 const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];

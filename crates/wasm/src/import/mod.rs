@@ -8,20 +8,21 @@ use std::collections::BTreeSet;
 
 use lmlang_ir::builder::Builder;
 use lmlang_ir::{
-    Const, FuncRef, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program, RefAllocator,
-    Signature, Storage, StorageKind, Type, VarRef, Visibility,
+    Const, FuncRef, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
+    RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
-    BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, ValType,
-    Validator, WasmFeatures,
+    BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, Parser,
+    Payload, ValType, Validator, WasmFeatures,
 };
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
 use self::body::{Body, Cell, Locals};
-use self::names::Unique;
-use self::read::{Declared, Read};
+use self::names::{Labels, Unique};
+use self::read::{Custom, Declared, Read};
+use crate::raw;
 
 /// Why a module is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -68,9 +69,9 @@ impl From<BinaryReaderError> for ImportError {
     }
 }
 
-/// What modules may have: all of core 2.0 but vectors.
-fn features() -> WasmFeatures {
-    WasmFeatures::WASM2.difference(WasmFeatures::SIMD)
+/// What modules may have: all of core 2.0 but vectors, and what is carried.
+pub(crate) fn features() -> WasmFeatures {
+    WasmFeatures::WASM2.difference(WasmFeatures::SIMD) | raw::features()
 }
 
 /// The binary form of a module that is given as text.
@@ -86,22 +87,54 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
     })
 }
 
+/// How far an import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The module is valid, and has so many functions with bodies.
+    Validated {
+        /// Their number.
+        functions: usize,
+    },
+    /// So many functions are there.
+    Built {
+        /// Those that are there.
+        functions: usize,
+        /// All with bodies.
+        of: usize,
+    },
+}
+
 /// The program that a binary module is.
 ///
 /// # Errors
 ///
 /// What is no valid module, or has something that programs do not have.
 pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportError> {
+    let program = import_watched(module, refs, &mut |_| true)?;
+    Ok(program.expect("nobody stops it"))
+}
+
+/// The same, for somebody who is told how far it is, and whether to go on: nothing when not.
+///
+/// # Errors
+///
+/// What is no valid module, or has something that programs do not have.
+pub fn import_watched(
+    module: &[u8],
+    refs: &mut RefAllocator,
+    go_on: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Program>, ImportError> {
     if let Err(error) = Validator::new_with_features(features()).validate_all(module) {
         return Err(match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
-            Ok(_) => {
-                let what = format!("WebAssembly beyond core 2.0 or with vectors ({})", error.message());
-                ImportError::unsupported(what, error.offset())
-            }
+            Ok(_) => beyond(module, &error),
             Err(_) => error.into(),
         });
     }
     let read = Read::of(module)?;
+    let of = read.bodies.len();
+    if !go_on(Progress::Validated { functions: of }) {
+        return Ok(None);
+    }
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
@@ -109,11 +142,68 @@ pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportE
     for body in &read.bodies {
         used.take(body)?;
     }
-    let indices = declare(&mut build, home, &read, &used)?;
+    let mut room = Room::of(module);
+    let indices = declare(&mut build, home, &read, &used, &mut room)?;
+    let mut known = raw::Known::default();
     for ((index, body), written) in read.bodies.iter().enumerate().zip(&used.locals) {
-        translate(&mut build, &indices, &read, read.imported_functions + index, (body, written))?;
+        let body = Given { index: read.imported_functions + index, body, written };
+        translate(&mut build, &indices, &read, body, (&mut known, &mut room))?;
+        if !go_on(Progress::Built { functions: index + 1, of }) {
+            return Ok(None);
+        }
     }
-    Ok(program)
+    Ok(Some(program))
+}
+
+/// What a module is refused for that is valid by proposals that programs do not follow.
+fn beyond(module: &[u8], error: &BinaryReaderError) -> ImportError {
+    let offset = error.offset();
+    let what = match operator_at(module, offset) {
+        Some(operator) => format!("the instruction {operator:?}"),
+        None => "WebAssembly beyond core 2.0 or with vectors".to_owned(),
+    };
+    ImportError::unsupported(format!("{what} ({})", error.message()), offset)
+}
+
+/// The operator at a byte, if one begins there.
+fn operator_at(module: &[u8], offset: u64) -> Option<Operator<'_>> {
+    let bodies = Parser::new(0).parse_all(module).map_while(Result::ok);
+    let body = bodies.filter_map(|payload| match payload {
+        Payload::CodeSectionEntry(body) => Some(body),
+        _ => None,
+    });
+    let mut operators =
+        body.into_iter().find(|body| body.range().contains(&offset))?.get_operators_reader().ok()?;
+    while operators.original_position() < offset {
+        operators.read().ok()?;
+    }
+    if operators.original_position() == offset { operators.read().ok() } else { None }
+}
+
+/// How many values there may be more. Signatures and blocks may have a thousand of them for a few bytes: without a bound a
+/// small module would be a program that no memory holds.
+#[derive(Debug)]
+struct Room(u64);
+
+impl Room {
+    /// Without several results an instruction takes no more values than instructions before it gave, one each.
+    fn of(module: &[u8]) -> Room {
+        Room(1_000_000 + 2 * module.len() as u64)
+    }
+
+    fn take(&mut self, values: usize, offset: u64) -> Result<(), ImportError> {
+        let left = self.0.checked_sub(values as u64);
+        self.0 = left.ok_or_else(|| ImportError::unsupported("a module of so many values", offset))?;
+        Ok(())
+    }
+}
+
+/// A function's body.
+struct Given<'g, 'a> {
+    index: usize,
+    body: &'g FunctionBody<'a>,
+    /// The locals that are written to.
+    written: &'g BTreeSet<u32>,
 }
 
 /// What bodies do that is to be known before they are taken in.
@@ -186,7 +276,7 @@ impl Indices {
     }
 }
 
-fn value_type(of: ValType) -> Option<Type> {
+pub(crate) fn value_type(of: ValType) -> Option<Type> {
     Some(match of {
         ValType::I32 => Type::I32,
         ValType::I64 => Type::I64,
@@ -208,11 +298,13 @@ fn declare(
     home: ModuleRef,
     read: &Read<'_>,
     used: &Used,
+    room: &mut Room,
 ) -> Result<Indices, ImportError> {
     let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of).clone();
+        room.take(signature.params.len() + signature.results.len(), function.offset)?;
         let name = read.names.functions.get(&index).cloned();
         let name = name.or_else(|| function.exports.first().cloned());
         let name = name.or_else(|| function.import.as_ref().map(|import| import.name.clone()));
@@ -253,6 +345,9 @@ fn declare(
     };
     for (index, memory) in (0u32..).zip(&read.memories) {
         let offset = memory.offset;
+        if memory.of.shared {
+            return Err(ImportError::unsupported("a shared memory", offset));
+        }
         let pages = |of: u64| {
             u32::try_from(of).map_err(|_| ImportError::unsupported("a memory of this size", offset))
         };
@@ -279,6 +374,10 @@ fn declare(
     let mut segments = Vec::with_capacity(read.elements.len());
     for (index, element) in (0u32..).zip(&read.elements) {
         let (ty, entries) = items(element, &indices)?;
+        if entries.len() > MOST_ENTRIES {
+            let what = format!("a segment of more than {MOST_ENTRIES} entries");
+            return Err(ImportError::unsupported(what, element.range.start));
+        }
         let segment = match tables.take(element, &entries)? {
             false => Some((ty, entries, &element.kind)),
             // What has been put into its table is dropped.
@@ -330,6 +429,20 @@ fn declare(
         };
         indices.data.push(storage(build, read.names.data.get(&index), format!("data{index}"), made));
     }
+    // Last, so that they take no name from what others name.
+    for (index, custom) in read.customs.iter().enumerate() {
+        let Custom { section, place, bytes } = custom;
+        let label = if section.is_empty() { format!("custom{index}").into() } else { Name::clone(section) };
+        build.add_storage(Storage {
+            name: unique.name(label),
+            module: home,
+            visibility: Visibility::Private,
+            exports: Vec::new(),
+            import: None,
+            kind: StorageKind::Custom { section: section.clone(), place: *place, bytes: (*bytes).into() },
+            doc: None,
+        });
+    }
     Ok(indices)
 }
 
@@ -338,9 +451,6 @@ struct Made {
     import: Option<Import>,
     exports: Vec<Name>,
 }
-
-/// Most entries of all tables at the start.
-const MOST_ENTRIES: u64 = 1 << 18;
 
 /// What tables begin with: the segments whose place is known.
 struct Filling<'r> {
@@ -353,7 +463,7 @@ struct Filling<'r> {
 impl<'r> Filling<'r> {
     fn of(read: &'r Read<'_>) -> Result<Filling<'r>, ImportError> {
         let mut entries = Vec::with_capacity(read.tables.len());
-        let mut most = MOST_ENTRIES;
+        let mut most = MOST_ENTRIES as u64;
         for table in &read.tables {
             let Some(left) = most.checked_sub(table.of.initial) else {
                 let what = format!("tables of more than {MOST_ENTRIES} entries");
@@ -458,8 +568,8 @@ fn translate(
     build: &mut Builder<'_>,
     indices: &Indices,
     read: &Read<'_>,
-    index: usize,
-    (body, written): (&FunctionBody<'_>, &BTreeSet<u32>),
+    Given { index, body, written }: Given<'_, '_>,
+    (known, room): (&mut raw::Known, &mut Room),
 ) -> Result<(), ImportError> {
     let (of, signature) = indices.function(index as u32);
     let (params, results) = (&signature.params, signature.results.clone());
@@ -487,11 +597,19 @@ fn translate(
         end += count;
         locals.ends.push((end, typed(ty, offset)?));
     }
-    let mut translated = Body::new(indices, build, locals, results);
+    let labels = Labels::new(read.names.labels.get(&(index as u32)));
+    let mut translated = Body::new(indices, build, locals, labels, results);
     let mut operators = body.get_operators_reader()?;
     while !operators.eof() {
         let (operator, offset) = operators.read_with_offset()?;
-        translated.take(&operator, offset)?;
+        if raw::is_carried(&operator) {
+            let at = |position: u64| (position - body.range().start) as usize;
+            let bytes = &body.as_bytes()[at(offset)..at(operators.original_position())];
+            translated.carry(bytes, known, offset)?;
+        } else {
+            translated.take(&operator, offset)?;
+        }
+        room.take(translated.values(), offset)?;
     }
     Ok(())
 }

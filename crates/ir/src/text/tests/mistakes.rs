@@ -188,7 +188,10 @@ fn each_mistake_has_its_code() {
         ("match x { default { yield } default { yield } }", "2:31: DUPLICATE: `default` stands here twice"),
         ("invariant \"x\" = true", "2:3: UNSUPPORTED: invariants of types are not carried out yet"),
         ("a = struct.get i32.x x", "2:18: TYPE_EXPECTED: `i32` is no struct"),
-        ("a = global.get f", "2:18: UNKNOWN_NAME: there is no global, memory, table or segment `f`"),
+        (
+            "a = global.get f",
+            "2:18: UNKNOWN_NAME: there is no global, memory, table, segment or custom section `f`",
+        ),
         ("a, b#n5, \"c d\" = memory.size", "2:12: SYNTAX: names in a list are identifiers"),
         ("a, bytes = memory.size", "2:6: SYNTAX: the word `bytes` cannot stand among several names"),
         ("block { var y: i32 }", "2:11: SYNTAX: variables stand at the top of a function"),
