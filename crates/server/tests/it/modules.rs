@@ -89,14 +89,14 @@ async fn a_module_becomes_the_content_of_a_program_as_one_revision() {
     let made = r#"{"program":"p","revision":"r2","functions":1,"nodes":2}"#;
     put(&real, KIND, "/programs/p/wasm?message=in", WAT, 200, made).await;
     let query = "{ program(name: \"p\") { functions { nodes { path exports } }
-        history(first: 1) { nodes { kind message author { name } } } } }";
+        history(first: 1) { nodes { kind message actor { name } } } } }";
     let shown = real.data(query, json!({})).await;
     assert_eq!(
         shown["program"]["functions"]["nodes"],
         json!([{"path": "other::three", "exports": ["three"]}])
     );
     let newest = &shown["program"]["history"]["nodes"][0];
-    assert_eq!(*newest, json!({"kind": "IMPORT", "message": "in", "author": {"name": "anonymous"}}));
+    assert_eq!(*newest, json!({"kind": "IMPORT", "message": "in", "actor": {"name": "anonymous"}}));
     // What came in goes out, as it can go in.
     let module = real.server.send("GET /programs/p/wasm", "", "").await.body;
     let mut request = format!(

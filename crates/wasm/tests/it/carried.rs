@@ -7,19 +7,23 @@ use lmlang_ir::text::{Detail, parse_program, print_program};
 use lmlang_verify::Checked;
 use lmlang_wasm::{ExportError, ExportOptions, binary, export, export_alone, import, print};
 
-/// Instructions in a function of such parameters and results, and how they stand in the program.
+/// Instructions in a function of such parameters and results: how they stand in a text, and in the program.
 fn check(params: &str, results: &str, instructions: &str, expect: &[&str]) {
     let text = format!("(module (memory 1) (func (param {params}) (result {results}) {instructions}))");
     let program = import(&binary(&text).unwrap(), &mut RefAllocator::starting_at(1)).unwrap();
     let shown = print_program(&program, Detail::Summary);
-    for line in expect {
+    for line in &expect[1..] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
     let checked = Checked::full(program.clone(), NonZeroUsize::MIN);
     let module = export(&checked, ExportOptions::default()).unwrap();
     assert!(print(&module).unwrap().contains(expect[0]), "{}", print(&module).unwrap());
     let again = import(&module, &mut RefAllocator::starting_at(1)).unwrap();
-    assert_eq!(print_program(&again, Detail::Summary), shown);
+    // Several results go through locals.
+    let shown = print_program(&again, Detail::Summary);
+    for line in &expect[1..] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
     // What a function alone needs of memory comes along.
     let (function, _) = program.functions().next().unwrap();
     assert!(print(&export_alone(&checked, function).unwrap()).unwrap().contains(expect[0]));

@@ -149,7 +149,7 @@ type P = struct { x: f6, y: Q }
             "12:3: MISSING_REGION: an `if` with results needs an `else`",
             "13:3: MISSING_REGION: the region of `case1` is missing",
             "13:50: ARITY: the list of the `match` has no such case, or it stands here twice",
-            "16:1: SYNTAX: expected `module`, `type`, `func`, `global`, `memory`, `data`, `table` or `elem`, found `glob`",
+            "16:1: SYNTAX: expected `module`, `type`, `func`, `global`, `memory`, `data`, `table`, `elem` or `custom`, found `glob`",
             "17:6: NAME_LIKE_REF: `t5` looks like a ref and cannot be a name",
             "18:22: WRONG_KIND: `f6` is no type",
             "18:29: UNKNOWN_NAME: there is no type `Q`",
