@@ -58,8 +58,8 @@ fn operators_of_other_proposals_are_carried() {
          (drop (memory.atomic.notify (local.get 0) (local.get 1))) (i32.const 1)",
         &[
             "i32.atomic.store",
-            "raw \"fe170200\" (i32, i32) -> () 8, (extend_u.bool.i32",
-            "raw \"fe0300\" () -> ()",
+            " \"fe170200\" (i32, i32) -> () 8, (extend_u.bool.i32",
+            " \"fe0300\" () -> ()",
             "raw \"fe000200\" (i32, i32) -> (i32) p0, p1",
         ],
     );
