@@ -27,10 +27,12 @@ pub(crate) enum Exit {
     TimeOut,
     /// Somebody stopped it.
     Interrupted,
+    /// A program that was run ended itself, with this status.
+    OfProgram(u8),
 }
 
 impl Exit {
-    /// All ways to end, by number.
+    /// All ways of the command itself to end, by number.
     pub(crate) const ALL: [Exit; 11] = [
         Exit::Success,
         Exit::Failure,
@@ -44,6 +46,11 @@ impl Exit {
         Exit::TimeOut,
         Exit::Interrupted,
     ];
+
+    /// How the process ends when a program ended itself. None of its failures becomes a success.
+    pub(crate) fn of_program(status: u32) -> Exit {
+        Exit::OfProgram(u8::try_from(status).unwrap_or(u8::MAX))
+    }
 
     /// The number that the caller sees.
     pub(crate) const fn number(self) -> u8 {
@@ -59,6 +66,7 @@ impl Exit {
             Exit::Panic => 101,
             Exit::TimeOut => 124,
             Exit::Interrupted => 130,
+            Exit::OfProgram(status) => status,
         }
     }
 
@@ -78,6 +86,7 @@ impl Exit {
             Exit::Panic => "a fault of lmlang",
             Exit::TimeOut => "the time ran out",
             Exit::Interrupted => "interrupted",
+            Exit::OfProgram(_) => "for `run`: what the program ended itself with; 255 for more",
         }
     }
 }

@@ -18,6 +18,7 @@ mod samples;
 mod session;
 mod settings;
 mod source;
+mod stdio;
 mod view;
 
 use std::error::Error as _;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lmlang_interp::{Environment, Outcome, RunResult};
+use lmlang_interp::{Entry, Environment, Outcome, RunResult};
 use lmlang_ir::Value;
 use lmlang_store::Timestamp;
 use uuid::Uuid;
@@ -70,9 +70,11 @@ impl Kept {
 
 /// Bytes that what is run takes, about.
 pub(crate) fn request_bytes(request: &RunRequest) -> usize {
-    let Environment { stdin, files, seed: _ } = &request.environment;
-    let files: usize = files.iter().map(|(path, bytes)| path.len() + bytes.len()).sum();
-    stdin.len() + files + values_bytes(&request.args)
+    let Environment { stdin, files, command_line, variables, seed: _ } = &request.environment;
+    let files: usize = files.iter().map(|(path, entry)| path.len() + entry_bytes(entry)).sum();
+    let line: usize = command_line.iter().map(|text| text.len()).sum();
+    let variables: usize = variables.iter().map(|(name, value)| name.len() + value.len()).sum();
+    stdin.bytes().len() + files + line + variables + values_bytes(&request.args)
 }
 
 /// Bytes that what a run gave takes, about.
@@ -87,9 +89,15 @@ pub(crate) fn result_bytes(result: &RunResult) -> usize {
         | Outcome::Cancelled { .. } => 0,
     };
     let written = result.written.iter();
-    let files: usize =
-        written.map(|(path, bytes)| path.len() + bytes.as_ref().map_or(0, |of| of.len())).sum();
+    let files: usize = written.map(|(path, entry)| path.len() + entry.as_ref().map_or(0, entry_bytes)).sum();
     values + result.stdout.len() + result.stderr.len() + files
+}
+
+fn entry_bytes(entry: &Entry) -> usize {
+    match entry {
+        Entry::File(bytes) => bytes.len(),
+        Entry::Folder => 0,
+    }
 }
 
 fn values_bytes(values: &[Value]) -> usize {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use lmlang_interp::{Environment, Files, StartError, TraceLevel};
+use lmlang_interp::{Entry, Environment, Files, Input, StartError, TraceLevel};
 use lmlang_ir::{FuncRef, Param, Program, Value, text};
 use lmlang_store::{Most, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// Rows that are written between two looks for expired ones.
 const LOOK: u64 = 256;
 
-/// Bytes of arguments, standard input and files that are stored at most.
+/// Bytes of arguments and of the environment that are stored at most.
 const LARGE: usize = 64 << 10;
 
 /// The stored form of a simulation.
@@ -39,12 +39,8 @@ struct Record {
     function: String,
     /// Values in the text form, of the types of the parameters.
     args: Vec<String>,
-    stdin: Arc<str>,
-    /// Paths and contents in base64.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    files: Vec<(Arc<str>, String)>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    seed: u64,
+    #[serde(flatten)]
+    environment: EnvironmentRecord,
     #[serde(with = "LevelRecord")]
     trace: TraceLevel,
     #[serde(with = "BoundsRecord")]
@@ -55,6 +51,85 @@ struct Record {
     #[serde(default)]
     position: u64,
     ended: Option<Ended>,
+}
+
+/// What the run is given besides its arguments.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EnvironmentRecord {
+    /// Standard input that is text; else it is empty, and there is the next one.
+    stdin: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stdin_base64: Option<String>,
+    /// Paths and contents in base64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<(Arc<str>, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    command_line: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<(Arc<str>, Arc<str>)>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    seed: u64,
+}
+
+impl EnvironmentRecord {
+    fn of(environment: &Environment) -> EnvironmentRecord {
+        let Environment { stdin, files, command_line, variables, seed } = environment;
+        let text = std::str::from_utf8(stdin.bytes()).ok();
+        let (mut contents, mut folders) = (Vec::new(), Vec::new());
+        for (path, entry) in files.iter() {
+            match entry {
+                Entry::File(bytes) => contents.push((Arc::clone(path), BASE64.encode(bytes))),
+                Entry::Folder => folders.push(Arc::clone(path)),
+            }
+        }
+        EnvironmentRecord {
+            stdin: text.unwrap_or_default().to_owned(),
+            stdin_base64: text.is_none().then(|| BASE64.encode(stdin.bytes())),
+            files: contents,
+            folders,
+            command_line: command_line.to_vec(),
+            variables: variables.to_vec(),
+            seed: *seed,
+        }
+    }
+
+    /// What tells it from others, in words.
+    fn words(&self) -> String {
+        let EnvironmentRecord { stdin: _, stdin_base64, files, folders, command_line, variables, seed } =
+            self;
+        let mut words = String::new();
+        if !files.is_empty() || *seed != 0 {
+            words.push_str(&format!(" {files:?} {seed}"));
+        }
+        if stdin_base64.is_some() || !(folders.is_empty() && command_line.is_empty() && variables.is_empty())
+        {
+            words.push_str(&format!(" {stdin_base64:?} {folders:?} {command_line:?} {variables:?}"));
+        }
+        words
+    }
+
+    fn environment(&self) -> Option<Environment> {
+        let file = |(path, content): &(Arc<str>, String)| {
+            Some((Arc::clone(path), Entry::File(BASE64.decode(content).ok()?.into())))
+        };
+        let files: Option<Files> = self.files.iter().map(file).collect();
+        let mut files = files?;
+        files.extend(self.folders.iter().map(|path| (Arc::clone(path), Entry::Folder)));
+        let stdin: Input = match &self.stdin_base64 {
+            Some(bytes) => BASE64.decode(bytes).ok()?.into(),
+            None => self.stdin.as_str().into(),
+        };
+        Some(Environment {
+            stdin,
+            files: Arc::new(files),
+            command_line: self.command_line.as_slice().into(),
+            variables: self.variables.as_slice().into(),
+            seed: self.seed,
+        })
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -134,13 +209,7 @@ impl Record {
             revision: simulation.revision.entry.number,
             function: function.to_string(),
             args: args.iter().map(|arg| text::print_value(program, arg)).collect(),
-            stdin: Arc::clone(&environment.stdin),
-            files: environment
-                .files
-                .iter()
-                .map(|(path, bytes)| (Arc::clone(path), BASE64.encode(bytes)))
-                .collect(),
-            seed: environment.seed,
+            environment: EnvironmentRecord::of(environment),
             trace: *trace,
             bounds: *bounds,
             tier: tier.map(TierRecord::of),
@@ -157,15 +226,15 @@ impl Record {
 
     /// A digest of what is run: the same for the same request.
     fn digest(&self) -> [u8; 32] {
-        let Record { version, program, revision, function, args, stdin, trace, bounds, tier, .. } = self;
+        let Record { version, program, revision, function, args, environment, trace, bounds, tier, .. } =
+            self;
+        let stdin = &environment.stdin;
         let mut what =
             format!("{version} {program} {revision} {function} {args:?} {stdin:?} {trace:?} {bounds:?}");
         if let Some(tier) = tier {
             what.push_str(&format!(" {tier:?}"));
         }
-        if !self.files.is_empty() || self.seed != 0 {
-            what.push_str(&format!(" {:?} {}", self.files, self.seed));
-        }
+        what.push_str(&environment.words());
         *blake3::hash(what.as_bytes()).as_bytes()
     }
 
@@ -175,19 +244,11 @@ impl Record {
         let params = &program.function(function)?.head().params;
         let read = |(param, arg): (&Param, &String)| text::parse_value(program, &param.ty, arg).ok();
         let args: Option<Vec<Value>> = params.iter().zip(&self.args).map(read).collect();
-        let file = |(path, content): &(Arc<str>, String)| {
-            Some((Arc::clone(path), Arc::from(BASE64.decode(content).ok()?)))
-        };
-        let files: Option<Files> = self.files.iter().map(file).collect();
         Some(RunRequest {
             function,
             args: args?,
             bounds: self.bounds,
-            environment: Environment {
-                stdin: Arc::clone(&self.stdin),
-                files: Arc::new(files?),
-                seed: self.seed,
-            },
+            environment: self.environment.environment()?,
             trace: self.trace,
             tier: self.tier.map(TierRecord::tier),
         })

@@ -37,6 +37,11 @@ macro_rules! each_opcode {
             BrEqK branch::br_eq_k, BrNeK branch::br_ne_k, BrLtUK branch::br_lt_u_k, BrGeUK branch::br_ge_u_k,
             BrLtSK32 branch::br_lt_s_k32, BrGeSK32 branch::br_ge_s_k32,
             BrLtSK64 branch::br_lt_s_k64, BrGeSK64 branch::br_ge_s_k64,
+            BrAnyK branch::br_any_k, BrNoneK branch::br_none_k,
+            NextNe32 branch::next_ne32, NextLtU32 branch::next_lt_u32,
+            NextLtS32 branch::next_lt_s32, NextLeS32 branch::next_le_s32,
+            NextNe64 branch::next_ne64, NextLtU64 branch::next_lt_u64,
+            NextLtS64 branch::next_lt_s64, NextLeS64 branch::next_le_s64,
             AddI32 int::add_i32, SubI32 int::sub_i32, MulI32 int::mul_i32, AddI64 int::add_i64,
             SubI64 int::sub_i64, MulI64 int::mul_i64, And int::and, Or int::or, Xor int::xor,
             ShlI32 int::shl_i32, ShlI64 int::shl_i64, ShrSI32 int::shr_s_i32, ShrSI64 int::shr_s_i64,
@@ -46,10 +51,15 @@ macro_rules! each_opcode {
             AddI32K int::add_i32_k, AddI64K int::add_i64_k, MulI32K int::mul_i32_k, MulI64K int::mul_i64_k,
             AndK int::and_k, ShlI32K int::shl_i32_k, ShlI64K int::shl_i64_k, ShrSI32K int::shr_s_i32_k,
             ShrSI64K int::shr_s_i64_k, ShrUK int::shr_u_k,
+            RotlI32 int::rotl_i32, RotlI64 int::rotl_i64, RotrI32 int::rotr_i32, RotrI64 int::rotr_i64,
+            MulAddI32 int::mul_add_i32, MulAddI64 int::mul_add_i64,
+            MulKAddI32 int::mul_k_add_i32, MulKAddI64 int::mul_k_add_i64,
             Eq int::eq, Ne int::ne, LtU int::lt_u, LeU int::le_u, LtS32 int::lt_s32, LeS32 int::le_s32,
             LtS64 int::lt_s64, LeS64 int::le_s64, EqK int::eq_k, NeK int::ne_k, Eqz int::eqz,
             AddF64 float::add_f64, SubF64 float::sub_f64, MulF64 float::mul_f64, DivF64 float::div_f64,
             AddF32 float::add_f32, SubF32 float::sub_f32, MulF32 float::mul_f32, DivF32 float::div_f32,
+            MulAddF64 float::mul_add_f64, MulSubF64 float::mul_sub_f64, SubMulF64 float::sub_mul_f64,
+            SubAddF64 float::sub_add_f64,
             EqF64 float::eq_f64, NeF64 float::ne_f64, LtF64 float::lt_f64, LeF64 float::le_f64,
             EqF32 float::eq_f32, NeF32 float::ne_f32, LtF32 float::lt_f32, LeF32 float::le_f32,
             SqrtF64 float::sqrt_f64, NegF64 float::neg_f64, AbsF64 float::abs_f64,
@@ -60,6 +70,7 @@ macro_rules! each_opcode {
             LoadBool memory::load_bool,
             Load16U memory::load16_u, Load16S32 memory::load16_s32, Load16S64 memory::load16_s64,
             Load32U memory::load32_u, Load32S64 memory::load32_s64, Load64 memory::load64,
+            LoadAt8U memory::load_at8_u, LoadAt32U memory::load_at32_u, LoadAt64 memory::load_at64,
             Store8 memory::store8, Store16 memory::store16, Store32 memory::store32, Store64 memory::store64,
         }
     };
@@ -114,6 +125,23 @@ impl Opcode {
                 | Opcode::BrGeSK32
                 | Opcode::BrLtSK64
                 | Opcode::BrGeSK64
+                | Opcode::BrAnyK
+                | Opcode::BrNoneK
+        ) || self.steps()
+    }
+
+    /// Tells whether it is the end of a round of a loop: adds to a counter, compares it, and branches.
+    pub(crate) fn steps(self) -> bool {
+        matches!(
+            self,
+            Opcode::NextNe32
+                | Opcode::NextLtU32
+                | Opcode::NextLtS32
+                | Opcode::NextLeS32
+                | Opcode::NextNe64
+                | Opcode::NextLtU64
+                | Opcode::NextLtS64
+                | Opcode::NextLeS64
         )
     }
 
@@ -139,18 +167,37 @@ impl Opcode {
             )
     }
 
+    /// Tells whether nothing can stop it, so that what was executed behind it is known before it is.
+    pub(crate) fn goes_on(self) -> bool {
+        let within = |first: Opcode, last: Opcode| (first as u8..=last as u8).contains(&(self as u8));
+        within(Opcode::Mov, Opcode::Select)
+            || within(Opcode::AddI32, Opcode::ExtendS32) && !within(Opcode::DivSI32, Opcode::RemUI64)
+    }
+
     /// Tells whether a second word belongs to the instruction.
     pub(crate) fn is_long(self) -> bool {
-        matches!(
-            self,
-            Opcode::Heap
-                | Opcode::CallR
-                | Opcode::CallIndirect
-                | Opcode::CallClosure
-                | Opcode::ConstLong
-                | Opcode::Select
-                | Opcode::Binary
-        )
+        self.steps()
+            || matches!(
+                self,
+                Opcode::Heap
+                    | Opcode::CallR
+                    | Opcode::CallIndirect
+                    | Opcode::CallClosure
+                    | Opcode::ConstLong
+                    | Opcode::Select
+                    | Opcode::Binary
+                    | Opcode::MulAddI32
+                    | Opcode::MulAddI64
+                    | Opcode::MulKAddI32
+                    | Opcode::MulKAddI64
+                    | Opcode::MulAddF64
+                    | Opcode::MulSubF64
+                    | Opcode::SubMulF64
+                    | Opcode::SubAddF64
+                    | Opcode::LoadAt8U
+                    | Opcode::LoadAt32U
+                    | Opcode::LoadAt64
+            )
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A function is decoded once to flat register code, kept by content in a [`Cache`]; a [`Run`] executes that code in
 //! slices, between which the caller looks at clocks and cancellation. There is no clock, randomness or IO in here: what
-//! a run does follows from the program, the arguments, the environment (standard input, files, a seed) and the limits.
+//! a run does follows from the program, the arguments, the environment (standard input, files, a command line, a seed) and the
+//! limits.
 //!
 //! A trace is not recorded: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
 //! see. The same second, unfolded form of the code shows the values at the place where a run stopped.
@@ -41,4 +42,4 @@ pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit
 pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
 pub use trace::{Note, Step, Trace, TraceLevel, TracePage};
 pub use value::Shown;
-pub use world::{Environment, Files, Written};
+pub use world::{Entry, Environment, Files, Input, Written};

@@ -102,6 +102,8 @@ pub enum StartError {
 pub enum Progress {
     /// The slice was used up.
     Paused,
+    /// The program reads input that has not come: [`Run::feed`] gives it. Only where [`crate::Input::open`] was given.
+    Waiting,
     /// There is an outcome.
     Done,
 }
@@ -129,10 +131,10 @@ pub struct RunResult {
     /// The most bytes of linear memory, of the value heap and of files that were written.
     pub memory_peak: u64,
     /// What was printed.
-    pub stdout: String,
+    pub stdout: Vec<u8>,
     /// What was written to standard error.
-    pub stderr: String,
-    /// What became of files.
+    pub stderr: Vec<u8>,
+    /// What became of files and folders.
     pub written: Written,
 }
 
@@ -176,7 +178,7 @@ pub struct Run {
     outcome: Option<Outcome>,
 }
 
-/// Runs a function to its end, in slices of `slice` fuel, after each of which `control` is asked.
+/// Runs a function to its end, in slices of `slice` fuel, after each of which `control` is asked. Its input is all given.
 pub fn run(
     checked: &Checked,
     function: FuncRef,
@@ -329,9 +331,35 @@ impl Run {
         self.machine.memory_peak
     }
 
-    /// Another run of the same from the start, lowered in a given way.
+    /// What was printed so far.
+    pub fn stdout(&self) -> &[u8] {
+        &self.machine.world.stdout
+    }
+
+    /// What was written to standard error so far.
+    pub fn stderr(&self) -> &[u8] {
+        &self.machine.world.stderr
+    }
+
+    /// Gives the program more of its standard input; an empty piece is the end of it.
+    ///
+    /// All of it is kept, so that the run can be shown again: where that takes more than the limit of memory, the run ends.
+    pub fn feed(&mut self, piece: &[u8]) {
+        let bytes = self.machine.world.input.bytes().len() + piece.len();
+        if bytes as u64 > self.options.limits.memory_bytes {
+            if self.outcome.is_none() {
+                self.finish(Stop::Limit(Limit::Memory));
+            }
+            return;
+        }
+        self.machine.world.input.push(piece);
+    }
+
+    /// Another run of the same from the start, with the input that this one was given, lowered in a given way.
     pub(crate) fn again(&self, lowering: Lowering, limits: Limits) -> Option<Run> {
-        let options = Options { limits, inspect: false, ..self.options.clone() };
+        let stdin = self.machine.world.input.seen();
+        let environment = Environment { stdin, ..self.options.environment.clone() };
+        let options = Options { limits, environment, inspect: false };
         Run::with_lowering(&self.checked, self.function, &self.args, &options, &self.cache, lowering).ok()
     }
 

@@ -19,14 +19,17 @@
 //! assert_eq!(program.function(twice).unwrap().body().counts().nodes, 2);
 //! ```
 
+mod grow;
+
 use std::sync::Arc;
 
 use crate::change::{FunctionMut, StructureError};
+use crate::draft::Draft;
 use crate::entities::{
     Contract, ContractKind, Field, FunctionHead, Module, Name, Param, Region, RegionOwner, RegionParam,
     RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,
 };
-use crate::function::Body;
+use crate::function::{Body, Function};
 use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Control, Exit, Match, Op, Opcode};
 use crate::program::Program;
@@ -35,6 +38,8 @@ use crate::refs::{
 };
 use crate::storage::{Storage, StorageKind};
 use crate::types::{Const, Scalar, Type};
+
+pub use grow::Grow;
 
 const FRESH: &str = "a ref from the allocator of the program is fresh, and 48 bits of them do not run out";
 const PLACED: &str = "the place of a builder exists";
@@ -153,17 +158,32 @@ impl<'a> Builder<'a> {
     pub fn open(&mut self, of: FuncRef) -> Result<FunctionBuilder<'_>, StructureError> {
         FunctionBuilder::open(self.program, self.refs, of)
     }
+
+    /// Hands out the ref of a function that comes as a whole, with [`Builder::add_function`].
+    pub fn promise(&mut self) -> FuncRef {
+        FuncRef::of_key(self.number())
+    }
+
+    /// Stands in the empty body of a function that was promised.
+    pub fn draft<'d>(&'d mut self, draft: &'d mut Draft, of: FuncRef) -> FunctionBuilder<'d, &'d mut Draft> {
+        FunctionBuilder::draft(draft, self.refs, of)
+    }
+
+    /// Adds a function that was promised.
+    pub fn add_function(&mut self, of: FuncRef, function: Function) {
+        self.program.add_whole_function(of, Arc::new(function)).expect(FRESH);
+    }
 }
 
 /// Adds nodes to a function, one after another, at a place that it remembers.
 ///
-/// Invariant: the place (a region of the function, and a node of it or its front) exists.
+/// Invariant: the place exists.
 #[derive(Debug)]
-pub struct FunctionBuilder<'a> {
+pub struct FunctionBuilder<'a, G: Grow = FunctionMut<'a>> {
     of: FuncRef,
-    function: FunctionMut<'a>,
+    function: G,
     refs: &'a mut RefAllocator,
-    place: (RegionRef, Option<NodeRef>),
+    place: G::Place,
 }
 
 /// A node that owns regions, with these.
@@ -197,11 +217,6 @@ impl<'a> FunctionBuilder<'a> {
         Ok(FunctionBuilder { of, function, refs, place: (root, last) })
     }
 
-    /// The function.
-    pub fn function(&self) -> FuncRef {
-        self.of
-    }
-
     /// The body as it stands.
     pub fn body(&self) -> &Body {
         self.function.body()
@@ -210,11 +225,6 @@ impl<'a> FunctionBuilder<'a> {
     /// The function, for changes that the builder has no word for.
     pub fn changes(&mut self) -> &mut FunctionMut<'a> {
         &mut self.function
-    }
-
-    /// Where the next node goes: the region, and the node of it that it follows.
-    pub fn place(&self) -> (RegionRef, Option<NodeRef>) {
-        self.place
     }
 
     /// Goes to a place: right after a node of a region, or to its front.
@@ -230,21 +240,66 @@ impl<'a> FunctionBuilder<'a> {
         Ok(())
     }
 
+    /// Gives a node a name.
+    pub fn name(&mut self, of: NodeRef, name: impl Into<Name>) {
+        if let Some(node) = self.body().node(of) {
+            let content = NodeContent { name: Some(name.into()), ..node.content() };
+            self.function.set_node(of, content).expect(PLACED);
+        }
+    }
+
+    /// Ends the building.
+    pub fn finish(self) -> FuncRef {
+        self.of
+    }
+}
+
+impl<'a> FunctionBuilder<'a, &'a mut Draft> {
+    /// Stands in the empty body of a function that is put together in one go. The draft is empty.
+    pub fn draft(
+        draft: &'a mut Draft,
+        refs: &'a mut RefAllocator,
+        of: FuncRef,
+    ) -> FunctionBuilder<'a, &'a mut Draft> {
+        let root = RegionRef::of_key(refs.allocate_in(of).expect(FRESH));
+        let region = Region::new(RegionOwner::Function, RegionRole::Body, Vec::new());
+        draft.add_region(root, region).expect(FRESH);
+        FunctionBuilder { of, function: draft, refs, place: root }
+    }
+
+    /// Goes to the end of a region.
+    pub fn go(&mut self, region: RegionRef) -> Result<(), StructureError> {
+        self.place = self.function.end_of(region)?;
+        Ok(())
+    }
+
+    /// Ends the building.
+    pub fn finish(self, head: FunctionHead) -> Function {
+        self.function.finish(head).expect(PLACED)
+    }
+}
+
+impl<G: Grow> FunctionBuilder<'_, G> {
+    /// The function.
+    pub fn function(&self) -> FuncRef {
+        self.of
+    }
+
+    /// Where the next node goes.
+    pub fn place(&self) -> G::Place {
+        self.place
+    }
+
     /// Builds at the end of a region, then comes back.
     ///
     /// # Panics
     /// When the region is not one of this function.
     pub fn within<T>(&mut self, region: RegionRef, build: impl FnOnce(&mut Self) -> T) -> T {
         let place = self.place;
-        self.go(region, self.body().last_in(region)).expect("the region is of this function");
+        self.place = self.function.end_of(region).expect("the region is of this function");
         let built = build(self);
         self.place = place;
         built
-    }
-
-    /// Ends the building.
-    pub fn finish(self) -> FuncRef {
-        self.of
     }
 
     fn number(&mut self) -> u64 {
@@ -264,9 +319,7 @@ impl<'a> FunctionBuilder<'a> {
     /// Adds a node with all that was authored of it, and stands after it. Regions that it names are yet to be added.
     pub fn insert(&mut self, content: NodeContent) -> NodeRef {
         let of = NodeRef::of_key(self.number());
-        let (region, after) = self.place;
-        self.function.insert_node(of, region, after, content).expect(PLACED);
-        self.place.1 = Some(of);
+        self.place = self.function.insert(of, self.place, content).expect(PLACED);
         of
     }
 
@@ -351,14 +404,6 @@ impl<'a> FunctionBuilder<'a> {
     /// Writes a variable of the function.
     pub fn var_set(&mut self, of: VarRef, value: Source) -> NodeRef {
         self.op(Opcode::VarSet, Attr::Variable(of), [value])
-    }
-
-    /// Gives a node a name.
-    pub fn name(&mut self, of: NodeRef, name: impl Into<Name>) {
-        if let Some(node) = self.body().node(of) {
-            let content = NodeContent { name: Some(name.into()), ..node.content() };
-            self.function.set_node(of, content).expect(PLACED);
-        }
     }
 
     /// Adds a contract and returns the region of its condition; an `ensure` sees the results as parameters.

@@ -6,6 +6,8 @@
 
 mod function;
 
+pub(crate) use function::control_edges;
+
 use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
@@ -16,6 +18,7 @@ use crate::ops::{AttrKind, Op};
 use crate::program::{Home, Index, Program};
 use crate::refs::{FuncRef, ModuleRef, NodeRef, Ref, RefKind, TypeRef, VarRef};
 use crate::storage::Storage;
+use crate::trie::Trie;
 use crate::types::Type;
 
 /// A change that would break the structure.
@@ -161,30 +164,21 @@ impl Program {
         self.add_whole_function(of, Arc::new(Function::new(head)))
     }
 
-    /// Adds a function with its body, as [`Program::remove_function`] returned it. Costs its size.
+    /// Adds a function with its body, as [`Program::remove_function`] returned it or a [`crate::draft::Draft`] made it.
+    /// Costs its size.
     pub fn add_whole_function(&mut self, of: FuncRef, function: Arc<Function>) -> Result<(), StructureError> {
-        self.claim(of.into())?;
         let (body, head) = (&function.body, &function.head);
-        let parts =
-            body.parts().map(|part| self.index.claim(part, of.number())).collect::<Result<Vec<()>, _>>();
-        if let Err(error) = parts {
-            self.index.homes.remove(of.number());
-            body.parts().for_each(|part| self.index.release(part, of.number()));
-            return Err(error);
-        }
+        let mut mentioned = Vec::new();
+        self.index
+            .claim_all(body.homes(of, |op| each_outer_mention(op, |outer| mentioned.push(outer.number)))?)?;
         self.index.functions += 1;
         self.index.counts.add(body.counts);
         self.index.name(Some(head.module), &head.name, of.number());
-        self.index.mention_types(of.number(), head_types(head));
-        for (_, region) in body.regions() {
-            self.index.mention_types(of.number(), region.params.iter().map(|param| &param.ty));
-        }
-        for (_, variable) in body.variables() {
-            self.index.mention_types(of.number(), [&variable.ty]);
-        }
-        for (_, node) in body.nodes() {
-            each_outer_mention(node.op(), |mentioned| self.index.mention(mentioned, of.number()));
-        }
+        let mut in_type = |ty: &Type| ty.each_named(&mut |named| mentioned.push(named.number()));
+        head_types(head).for_each(&mut in_type);
+        body.regions().for_each(|(_, region)| region.params.iter().for_each(|param| in_type(&param.ty)));
+        body.variables().for_each(|(_, variable)| in_type(&variable.ty));
+        self.index.mention_all(mentioned, of.number());
         self.functions.insert(of.number(), function);
         Ok(())
     }
@@ -221,6 +215,31 @@ impl Program {
 }
 
 impl Body {
+    /// Where all of the function is found. Fails on a number that two of its entities have. Shows each operator on the
+    /// way: the nodes are many.
+    fn homes(&self, of: FuncRef, mut visit: impl FnMut(&Op)) -> Result<Trie<Home>, StructureError> {
+        let owned = |part: Ref| (part.number, Home::new(part.kind, of.number()));
+        let regions = self.regions().map(|(region, _)| owned(region.into()));
+        let variables = self.variables().map(|(variable, _)| owned(variable.into()));
+        let contracts = self.contracts().map(|(contract, _)| owned(contract.into()));
+        let function = (of.number(), Home::new(RefKind::Function, 0));
+        let others = std::iter::once(function).chain(regions).chain(variables).chain(contracts);
+        let mut others: Vec<(u64, Home)> = others.collect();
+        others.sort_unstable_by_key(|(number, _)| *number);
+        let mut others = others.into_iter().peekable();
+        let mut homes: Vec<(u64, Home)> = Vec::with_capacity(self.counts.nodes as usize + others.len());
+        self.nodes().for_each(|(node, found)| {
+            homes.extend(std::iter::from_fn(|| others.next_if(|(number, _)| *number < node.number())));
+            homes.push(owned(node.into()));
+            visit(found.op());
+        });
+        homes.extend(others);
+        match homes.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            Some(twice) => Err(StructureError::Exists(Ref { kind: twice[1].1.kind(), number: twice[1].0 })),
+            None => Ok(Trie::of_ascending(&mut homes)),
+        }
+    }
+
     /// The refs of everything in the body.
     fn parts(&self) -> impl Iterator<Item = Ref> + '_ {
         let regions = self.regions().map(|(region, _)| region.into());
@@ -251,6 +270,16 @@ impl Index {
             return Err(StructureError::Exists(of));
         }
         self.homes.insert(of.number, Home::new(of.kind, owner));
+        Ok(())
+    }
+
+    /// Claims the numbers of a whole function, or none of them.
+    fn claim_all(&mut self, homes: Trie<Home>) -> Result<(), StructureError> {
+        let taken = self.homes.shared_key(&homes);
+        if let Some((number, home)) = taken.and_then(|number| Some((number, homes.get(number)?))) {
+            return Err(StructureError::Exists(Ref { kind: home.kind(), number }));
+        }
+        self.homes.absorb(homes);
         Ok(())
     }
 
@@ -290,10 +319,22 @@ impl Index {
     }
 
     fn mention(&mut self, of: Ref, user: u64) {
-        let times = self.users.entry((of.number, user)).or_insert(0);
-        *times += 1;
-        if *times == 1 {
-            self.uses.insert((user, of.number));
+        self.mention_times(of.number, user, 1);
+    }
+
+    fn mention_times(&mut self, of: u64, user: u64, more: u32) {
+        let times = self.users.entry((of, user)).or_insert(0);
+        *times += more;
+        if *times == more {
+            self.uses.insert((user, of));
+        }
+    }
+
+    /// Enters all that a user mentions, in any order.
+    fn mention_all(&mut self, mut mentioned: Vec<u64>, user: u64) {
+        mentioned.sort_unstable();
+        for one in mentioned.chunk_by(|one, next| one == next) {
+            self.mention_times(one[0], user, one.len() as u32);
         }
     }
 

@@ -5,10 +5,11 @@
 //! not know whether a program is right (`verify`), what it does (`interp`) or where it came from (`history`).
 //!
 //! Read [`refs`], [`types`], [`ops`], [`node`], [`entities`], [`function`], [`program`] and [`change`] in this order;
-//! [`trie`] and [`order`] are the persistent structures underneath, [`hash`] the canonical form.
+//! [`draft`] makes a function in one go; [`trie`] and [`order`] are the persistent structures underneath, [`hash`] the canonical form.
 
 pub mod builder;
 pub mod change;
+pub mod draft;
 pub mod entities;
 pub mod function;
 pub mod graph;

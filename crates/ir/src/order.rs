@@ -79,6 +79,12 @@ pub trait Homes {
     fn set_chunk(&mut self, element: u64, head: u64);
 }
 
+/// Tells whether an element begins a chunk at level 0 wherever it stands; all others are in the chunk of the element
+/// before.
+pub(crate) fn begins_chunk(element: u64) -> bool {
+    level_of(element) > 0
+}
+
 /// The orders of all regions of one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
@@ -361,3 +367,4 @@ impl<H: Homes> Iterator for Elements<'_, H> {
 
 #[cfg(test)]
 mod tests;
+mod whole;

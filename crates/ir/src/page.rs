@@ -16,3 +16,24 @@ pub struct CodePage {
     /// The example as it should be; `None` where that is in words.
     pub repaired: Option<&'static str>,
 }
+
+/// Declares stable codes, each a constant, with `ALL` of them and their `PAGES`.
+///
+/// A row has the code, its title, meaning, example, repair, and the example repaired.
+#[macro_export]
+macro_rules! code_pages {
+    ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal $repaired:expr;)*) => {
+        $(#[doc = $title] pub const $name: &str = stringify!($name);)*
+        /// All codes.
+        pub const ALL: &[&str] = &[$($name),*];
+        /// A page for each code.
+        pub const PAGES: &[$crate::CodePage] = &[$($crate::CodePage {
+            code: $name,
+            title: $title,
+            meaning: $meaning,
+            example: $example,
+            repair: $repair,
+            repaired: $repaired,
+        }),*];
+    };
+}

@@ -4,6 +4,7 @@
 //! number alone identifies an entity. Names are labels on refs; renaming rewrites nothing.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -237,13 +238,16 @@ const BLOCK: u64 = 16;
 #[derive(Clone, Debug)]
 pub struct RefAllocator {
     next: u64,
-    blocks: imbl::HashMap<u64, (u64, u64)>,
+    /// The block of the function that was asked for last: most ask many times in a row.
+    recent: (u64, Range<u64>),
+    /// What is left of the blocks of the others.
+    blocks: imbl::HashMap<u64, Range<u64>>,
 }
 
 impl RefAllocator {
     /// Starts at a number that no entity of the program has ever had, nor any above it.
     pub fn starting_at(next: u64) -> RefAllocator {
-        RefAllocator { next: next.max(1), blocks: imbl::HashMap::new() }
+        RefAllocator { next: next.max(1), recent: (0, 0..0), blocks: imbl::HashMap::new() }
     }
 
     /// The lowest number that was never handed out; store it with each revision.
@@ -270,18 +274,21 @@ impl RefAllocator {
 
     /// Hands out a number for an entity inside a function, from the function's own aligned block.
     pub fn allocate_in(&mut self, owner: FuncRef) -> Option<u64> {
-        let (cursor, end) = self.blocks.get(&owner.number()).copied().unwrap_or((0, 0));
-        let (cursor, end) = if cursor < end {
-            (cursor, end)
-        } else {
+        if self.recent.0 != owner.number() {
+            let block = self.blocks.remove(&owner.number()).unwrap_or_default();
+            let (before, rest) = std::mem::replace(&mut self.recent, (owner.number(), block));
+            if !rest.is_empty() {
+                self.blocks.insert(before, rest);
+            }
+        }
+        if self.recent.1.is_empty() {
             let start = self.next.next_multiple_of(BLOCK);
             if start + BLOCK > MAX_NUMBER {
                 return None;
             }
             self.next = start + BLOCK;
-            (start, start + BLOCK)
-        };
-        self.blocks.insert(owner.number(), (cursor + 1, end));
-        Some(cursor)
+            self.recent.1 = start..start + BLOCK;
+        }
+        self.recent.1.next()
     }
 }

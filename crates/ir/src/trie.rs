@@ -136,11 +136,16 @@ impl<T> Child<T> {
     }
 }
 
+/// The shift of the inner node at which two keys part.
+fn parting(a: u64, b: u64) -> u32 {
+    let differing = 63 - (a ^ b).leading_zeros();
+    differing / BITS * BITS
+}
+
 /// Puts two subtries that cover different keys under one new inner node.
 fn join<T>(a: Child<T>, b: Child<T>) -> Child<T> {
     let (key_a, key_b) = (a.sample_key(), b.sample_key());
-    let differing = 63 - (key_a ^ key_b).leading_zeros();
-    let shift = differing / BITS * BITS;
+    let shift = parting(key_a, key_b);
     let mut kids: [Child<T>; WIDTH] = std::array::from_fn(|_| Child::Empty);
     kids[(key_a >> shift & LOW) as usize] = a;
     kids[(key_b >> shift & LOW) as usize] = b;
@@ -500,6 +505,26 @@ impl<'a, T> Iterator for Iter<'a, T> {
             }
         }
     }
+
+    /// Leaf by leaf: what visits all entries asks for no place between two of them.
+    fn fold<A, F: FnMut(A, (u64, &'a T)) -> A>(mut self, start: A, mut visit: F) -> A {
+        let mut done = start;
+        loop {
+            if let Some((leaf, mut mask, index)) = self.leaf.take() {
+                for item in &leaf.items[index..] {
+                    let slot = u64::from(mask.trailing_zeros());
+                    mask &= mask - 1;
+                    done = visit(done, (leaf.prefix << BITS | slot, item));
+                }
+            }
+            match self.stack.pop() {
+                None => return done,
+                Some(Child::Empty) => {}
+                Some(Child::Leaf(leaf)) => self.leaf = Some((leaf, leaf.mask, 0)),
+                Some(Child::Inner(inner)) => self.stack.extend(inner.kids.iter().rev()),
+            }
+        }
+    }
 }
 
 impl<T: PartialEq> PartialEq for Trie<T> {
@@ -511,3 +536,4 @@ impl<T: PartialEq> PartialEq for Trie<T> {
 mod parts;
 #[cfg(test)]
 mod tests;
+mod whole;

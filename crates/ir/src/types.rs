@@ -163,6 +163,10 @@ impl Type {
 
     /// Calls `visit` with each nominal type that occurs in this one.
     pub fn each_named(&self, visit: &mut impl FnMut(TypeRef)) {
+        // Most are made of nothing.
+        if let Type::Scalar(_) = self {
+            return;
+        }
         let mut stack = vec![self];
         while let Some(part) = stack.pop() {
             if let Type::Named(of) = part {

@@ -4,6 +4,8 @@
 //! its uses touch few places. Most entities have one or two users; a constant may have fifty thousand, which is where
 //! a flat list would be copied as a whole with each change.
 
+use std::ops::Range;
+
 use imbl::OrdSet;
 use smallvec::{SmallVec, smallvec};
 
@@ -23,6 +25,16 @@ enum List {
 }
 
 impl List {
+    /// The list of some users, ascending; a node that names something several times is one of them.
+    fn of_sorted(users: &[u64]) -> List {
+        if !users.is_sorted_by(|one, next| one < next) {
+            let mut users = users.to_vec();
+            users.dedup();
+            return List::of_sorted(&users);
+        }
+        if users.len() > FEW { List::Many(users.iter().copied().collect()) } else { List::Few(users.into()) }
+    }
+
     fn insert(&mut self, one: u64) {
         match self {
             List::Few(list) => {
@@ -127,6 +139,72 @@ impl Users {
     }
 }
 
+/// All uses of a function, to be made an index in one go.
+///
+/// They come by node and input, so that each list has only to be gathered. Most are of something that has its number
+/// among those of the nodes: these are counted and laid out list by list, without being compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Uses {
+    all: Vec<(u64, u64)>,
+    /// For each number among those of the nodes where its list ends.
+    ends: Vec<u32>,
+    lists: Vec<u64>,
+    made: Vec<(u64, List)>,
+}
+
+impl Uses {
+    /// Enters a use, which comes after all others.
+    pub(crate) fn push(&mut self, of: u64, one: Use) {
+        self.all.push((of, one.pack()));
+    }
+
+    /// Makes the index, and is empty again. `near` are the numbers of the nodes, about.
+    pub(crate) fn take(&mut self, near: Range<u64>) -> Users {
+        // Numbers far apart, as edits leave them, would count in vain.
+        let dense = near.end.saturating_sub(near.start) <= 8 * self.all.len() as u64;
+        let near = if dense { near } else { 0..0 };
+        self.ends.resize((near.end - near.start) as usize + 1, 0);
+        let slot = |of: u64| near.contains(&of).then(|| (of - near.start) as usize);
+        for at in self.all.iter().filter_map(|(of, _)| slot(*of)) {
+            self.ends[at + 1] += 1;
+        }
+        let mut total = 0;
+        for end in &mut self.ends {
+            total += *end;
+            *end = total;
+        }
+        // Each begins where the one before ends, and has its own end when it is full.
+        self.lists.resize(total as usize, 0);
+        let (ends, lists) = (&mut self.ends, &mut self.lists);
+        self.all.retain(|(of, one)| {
+            let Some(at) = slot(*of) else { return true };
+            lists[ends[at] as usize] = *one;
+            ends[at] += 1;
+            false
+        });
+        self.all.sort_unstable();
+        let mut far = self.all.chunk_by(|(one, _), (next, _)| one == next).peekable();
+        let list = |far: &[(u64, u64)]| {
+            let users: SmallVec<[u64; 8]> = far.iter().map(|(_, one)| *one).collect();
+            (far[0].0, List::of_sorted(&users))
+        };
+        self.made.extend(std::iter::from_fn(|| far.next_if(|list| list[0].0 < near.start)).map(list));
+        let mut start = 0;
+        for (of, end) in near.zip(&self.ends) {
+            let users = &self.lists[start..*end as usize];
+            if !users.is_empty() {
+                self.made.push((of, List::of_sorted(users)));
+            }
+            start = *end as usize;
+        }
+        self.made.extend(far.map(list));
+        self.all.clear();
+        self.ends.clear();
+        self.lists.clear();
+        Users(Trie::of_ascending(&mut self.made))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -134,7 +212,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::Users;
+    use super::{Users, Uses};
     use crate::node::Use;
     use crate::refs::NodeRef;
     use crate::tests::config;
@@ -171,6 +249,14 @@ mod tests {
             let mut fresh = Users::default();
             model.iter().for_each(|(of, packed)| fresh.insert(*of, Use::unpack(*packed)));
             prop_assert_eq!(format!("{users:?}"), format!("{fresh:?}"), "the form depends on the history");
+            let mut uses = Uses::default();
+            for near in [0..4, 1..3, 2..9, 0..60_000, 50..60] {
+                let mut sorted: Vec<(u64, u64)> = model.iter().chain(&model).copied().collect();
+                sorted.sort_by_key(|(_, packed)| *packed);
+                sorted.into_iter().for_each(|(of, packed)| uses.push(of, Use::unpack(packed)));
+                let whole = uses.take(near);
+                prop_assert_eq!(format!("{users:?}"), format!("{whole:?}"), "made in one go, the form is another");
+            }
         }
     }
 }

@@ -40,10 +40,14 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
 }
 
 fn exit_codes(output: Output) -> Result<Exit, Error> {
+    let own = Exit::ALL.map(|exit| (Some(exit.number()), exit.meaning()));
+    let all: Vec<_> = own.into_iter().chain([(None, Exit::of_program(0).meaning())]).collect();
     let json: Vec<_> =
-        Exit::ALL.iter().map(|exit| json!({ "code": exit.number(), "meaning": exit.meaning() })).collect();
+        all.iter().map(|(code, meaning)| json!({ "code": code, "meaning": meaning })).collect();
     output.data(&json, || {
-        columns(&Exit::ALL.map(|exit| [exit.number().to_string(), exit.meaning().to_owned()]))
+        let number = |code: Option<u8>| code.map_or_else(|| "n".to_owned(), |code| code.to_string());
+        let rows = all.iter().map(|(code, meaning)| [number(*code), (*meaning).to_owned()]);
+        columns(&rows.collect::<Vec<_>>())
     })?;
     Ok(Exit::Success)
 }

@@ -1,19 +1,19 @@
 //! `lmlang run`: a function of a file or of a program, with its trace.
 
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum;
 use lmlang_interp::{
-    Cache, Environment, Fault, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown, Step,
-    Trace, TraceLevel, limit_message,
+    Cache, Environment, Fault, Input, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown,
+    Step, Trace, TraceLevel, limit_message,
 };
-use lmlang_ir::graph::calls::{Mentions, components_from};
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{Const, FuncRef, FunctionHead, Opcode, Program, Type, Value};
+use lmlang_ir::{Const, FuncRef, FunctionHead, Program, Type, Value};
 use serde_json::{Value as Json, json};
 
 use crate::commands::export;
@@ -24,7 +24,8 @@ use crate::folder::Folder;
 use crate::output::{Form, Output, say};
 use crate::session::block_on;
 use crate::settings::Layers;
-use crate::source::{Source, input};
+use crate::source::Source;
+use crate::stdio::{Passed, Pieces};
 use crate::view::View;
 
 /// Which function, with what.
@@ -42,23 +43,62 @@ pub(crate) struct Args {
     /// Print what the run did, one step a line.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "nodes")]
     trace: Option<Level>,
-    /// How many nodes may be executed.
-    #[arg(long, value_name = "NODES", default_value_t = Limits::default().fuel)]
-    fuel: u64,
-    /// How long it may take, in seconds.
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// How long it may take, in seconds; waiting for its input does not count.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
-    /// What the program reads from its standard input; `-` for that of this command [default: what is piped into it].
+    /// What the program reads from its standard input; `-` for that of this command [default: `-`, unless the program
+    /// itself comes from there].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
-    /// A folder whose files the program reads and writes, and no others; what it wrote is there when it returns.
+    /// A folder whose files and folders the program reads and writes, and no others; what it made of them is there when
+    /// it returns.
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
+    /// An environment variable that WASI gives the program; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(Arc<str>, Arc<str>)>,
     /// What random bytes follow from.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     view: View,
+    /// The command line that WASI gives the program, behind its name.
+    #[arg(last = true, value_name = "WORDS")]
+    command_line: Vec<String>,
+}
+
+/// Bounds of a run.
+#[derive(Debug, clap::Args)]
+struct LimitArgs {
+    /// How many nodes may be executed.
+    #[arg(long, value_name = "NODES", default_value_t = Limits::default().fuel)]
+    fuel: u64,
+    /// How many bytes linear memory, the value heap and written files may take, and how many its input.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().memory_bytes)]
+    memory_bytes: u64,
+    /// How many calls there may be inside calls.
+    #[arg(long, value_name = "CALLS", default_value_t = Limits::default().call_depth)]
+    call_depth: u32,
+    /// How many bytes may be written to standard output and standard error.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().output_bytes)]
+    output_bytes: u64,
+}
+
+impl From<&LimitArgs> for Limits {
+    fn from(args: &LimitArgs) -> Limits {
+        let LimitArgs { fuel, memory_bytes, call_depth, output_bytes } = *args;
+        Limits { fuel, memory_bytes, call_depth, output_bytes }
+    }
+}
+
+/// Reads an environment variable.
+fn variable(given: &str) -> Result<(Arc<str>, Arc<str>), &'static str> {
+    match given.split_once('=') {
+        Some(("", _)) | None => Err("expected `NAME=VALUE`"),
+        Some((name, value)) => Ok((name.into(), value.into())),
+    }
 }
 
 /// How much of a run is shown.
@@ -97,17 +137,21 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         None => find(program, START, &args.file).or_else(|_| find(program, MAIN, &args.file))?,
     };
     let values = arguments(program, function, &args.args)?;
-    let piped =
-        || args.file != Path::new("-") && !std::io::stdin().is_terminal() && reads_lines(program, function);
-    let stdin: Arc<str> = match &args.stdin {
-        Some(path) => input(path)?.into(),
-        None if piped() => input(Path::new("-"))?.into(),
-        None => Arc::from(""),
+    let stdin = match &args.stdin {
+        Some(path) => Some(Pieces::open(path)?),
+        None if args.file != Path::new("-") => Some(Pieces::open(Path::new("-"))?),
+        None => None,
     };
-    let limits = Limits { fuel: args.fuel, ..Limits::default() };
+    let limits = Limits::from(&args.limits);
     let folder = args.dir.as_deref().map(Folder::open).transpose()?;
     let files = folder.as_ref().map(|folder| folder.read(limits.memory_bytes)).transpose()?;
-    let environment = Environment { stdin, files: Arc::new(files.unwrap_or_default()), seed: args.seed };
+    let environment = Environment {
+        stdin: if stdin.is_some() { Input::open() } else { Input::default() },
+        files: Arc::new(files.unwrap_or_default()),
+        command_line: args.command_line.iter().map(|word| word.as_str().into()).collect(),
+        variables: args.env.as_slice().into(),
+        seed: args.seed,
+    };
     let options = Options { limits, environment, ..Options::default() };
     let (level, deadline) = (args.trace, Instant::now() + Duration::from_secs(args.timeout));
     let name = source.name();
@@ -120,19 +164,49 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
             }
         });
         let work = move || {
-            let watch = Watch { stopped, deadline };
+            let watch = Watch { stopped, deadline, stdin };
             let what = (function, &values[..], folder.as_ref());
-            execute(&read, &name, what, &options, level, &watch, output)
+            execute(&read, &name, what, &options, level, watch, output)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
     })
 }
 
-/// What ends a run from outside.
+/// What comes to a run from outside: its end, and its input.
 struct Watch {
     stopped: Arc<AtomicBool>,
     deadline: Instant,
+    stdin: Option<Pieces>,
+}
+
+impl Watch {
+    /// Runs on to the end; output goes to `passed` as it comes, if that is wanted.
+    fn run(mut self, run: &mut Run, mut passed: Option<&mut Passed>) -> Result<(), Error> {
+        loop {
+            let progress = run.resume(SLICE);
+            if let Some(passed) = &mut passed {
+                passed.on(run)?;
+            }
+            let stopped = || self.stopped.load(Ordering::Relaxed);
+            match progress {
+                Progress::Done => return Ok(()),
+                Progress::Paused if stopped() => run.cancel(),
+                Progress::Paused if Instant::now() >= self.deadline => run.time_out(),
+                Progress::Paused => {}
+                Progress::Waiting => {
+                    let since = Instant::now();
+                    let piece = self.stdin.as_ref().map(|stdin| stdin.next(stopped)).transpose()?;
+                    match piece {
+                        Some(Some(piece)) => run.feed(&piece),
+                        Some(None) => run.cancel(),
+                        None => run.feed(&[]),
+                    }
+                    self.deadline += since.elapsed();
+                }
+            }
+        }
+    }
 }
 
 fn execute(
@@ -141,20 +215,17 @@ fn execute(
     (function, values, folder): (FuncRef, &[Value], Option<&Folder>),
     options: &Options,
     level: Option<Level>,
-    watch: &Watch,
+    watch: Watch,
     output: Output,
 ) -> Result<Exit, Error> {
     let program = read.checked.program();
     // The arguments were read as values of the parameters' types.
     let mut run = Run::new(&read.checked, function, values, options, &Cache::new())
         .map_err(|error| Error::CannotRun { reason: error.to_string() })?;
-    while run.resume(SLICE) == Progress::Paused {
-        if watch.stopped.load(Ordering::Relaxed) {
-            run.cancel();
-        } else if Instant::now() >= watch.deadline {
-            run.time_out();
-        }
-    }
+    // The output of a run with a trace, or of one that is told in JSON, comes behind.
+    let mut passed = Passed::default();
+    let live = output.form == Form::Text && level.is_none();
+    watch.run(&mut run, live.then_some(&mut passed))?;
     if let Some(level) = level {
         trace(&run, level.into(), output)?;
     }
@@ -162,18 +233,17 @@ fn execute(
     let told = tell(&result.outcome, read, file);
     match output.form {
         Form::Text => {
-            let mut text = result.stdout.clone();
+            let mut stdout = result.stdout;
             if let Outcome::Returned { values } = &result.outcome
                 && !values.is_empty()
             {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
+                if stdout.last().is_some_and(|last| *last != b'\n') {
+                    stdout.push(b'\n');
                 }
-                values.iter().for_each(|value| text.push_str(&format!("{}\n", print_value(program, value))));
+                let lines = values.iter().map(|value| format!("{}\n", print_value(program, value)));
+                lines.for_each(|line| stdout.extend_from_slice(line.as_bytes()));
             }
-            // As it is: what is for a terminal stays in it.
-            pass_on(std::io::stdout().lock(), "standard output", &text)?;
-            pass_on(std::io::stderr().lock(), "standard error", &result.stderr)?;
+            passed.rest(&stdout, &result.stderr)?;
             told.lines.iter().for_each(say);
         }
         Form::Json => {
@@ -181,8 +251,12 @@ fn execute(
             json["steps"] = result.steps.into();
             json["fuelUsed"] = result.fuel_used.into();
             json["memoryPeak"] = result.memory_peak.into();
-            json["stdout"] = result.stdout.into();
-            json["stderr"] = result.stderr.into();
+            for (name, bytes) in [("stdout", &result.stdout), ("stderr", &result.stderr)] {
+                // Where the text does not tell the bytes, base64 does.
+                let exact = std::str::from_utf8(bytes).is_ok();
+                json[name] = String::from_utf8_lossy(bytes).into();
+                json[format!("{name}Base64")] = (!exact).then(|| BASE64_STANDARD.encode(bytes)).into();
+            }
             if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
         }
     }
@@ -196,14 +270,6 @@ fn execute(
         folder.write(&result.written)?;
     }
     Ok(told.exit)
-}
-
-/// What the program wrote goes to the streams of this command. Nobody has to read it to its end.
-fn pass_on(mut to: impl Write, what: &'static str, text: &str) -> Result<(), Error> {
-    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        done => done.map_err(|source| Error::Io { what, source }),
-    }
 }
 
 /// A run's end, told.
@@ -223,6 +289,13 @@ fn tell(outcome: &Outcome, read: &Read, file: &str) -> Told {
                 json: json!({ "outcome": "returned", "values": values }),
                 lines: Vec::new(),
             };
+        }
+        // A program that ends itself is silent about it, as one without lmlang around it.
+        Outcome::Trapped { fault: fault @ Fault::Exit(status), .. } => {
+            let json = json!({
+                "outcome": "trapped", "code": fault.code(), "message": fault.to_string(), "status": status,
+            });
+            return Told { exit: Exit::of_program(*status), json, lines: Vec::new() };
         }
         Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.to_string(), Exit::Failure),
         Outcome::ContractViolated { contract, message, .. } => {
@@ -342,18 +415,6 @@ impl From<Level> for TraceLevel {
             Level::Nodes => TraceLevel::Nodes,
         }
     }
-}
-
-/// Tells whether a run of a function may read its standard input. What does not would wait for the end of a pipe in vain.
-fn reads_lines(program: &Program, function: FuncRef) -> bool {
-    let reached = components_from(Mentions::all(program), [function.into()]);
-    let functions = reached.into_iter().flatten().filter_map(|of| FuncRef::try_from(of).ok());
-    let reads = |code| matches!(code, Opcode::ReadLine | Opcode::FileRead);
-    functions.filter_map(|of| program.function(of)).any(|found| {
-        let import = found.head().import.as_ref();
-        import.is_some_and(|import| matches!(&*import.name, "fd_read" | "fd_pread"))
-            || found.body().nodes().any(|(_, node)| reads(node.op().code()))
-    })
 }
 
 /// The function that a caller names.

@@ -24,10 +24,16 @@ pub struct SimulateInput {
     /// How it is executed. `COMPILED` is refused where the function reaches values of the heap, input or output.
     #[graphql(default_with = "Some(ExecutionTier::Auto)")]
     tier: Option<ExecutionTier>,
-    /// Standard input.
+    /// Standard input, of text.
     stdin: Option<String>,
-    /// The files that there are at the start.
+    /// Standard input, of anything, in base64; instead of `stdin`.
+    stdin_base64: Option<String>,
+    /// The files and folders that there are at the start.
     files: Option<Vec<FileInput>>,
+    /// The command line that WASI gives the program, behind its name, which is `main`.
+    command_line: Option<Vec<String>>,
+    /// The environment variables that WASI gives the program.
+    environment: Option<Vec<EnvironmentVariableInput>>,
     /// What the random bytes of WASI's `random_get` follow from [default: 0].
     seed: Option<Count>,
     /// How much of the run is shown.
@@ -35,7 +41,8 @@ pub struct SimulateInput {
     record_trace: Option<TraceLevel>,
 }
 
-/// A file that a run is given: `content` or `base64`. It lies in memory, and no other run sees what is written to it.
+/// A file or a folder that a run is given: `content`, `base64` or `folder`. It lies in memory, and no other run sees what is
+/// written to it. The folders that something lies in need not be given.
 #[derive(Clone, Debug, InputObject)]
 pub struct FileInput {
     /// Its path, with `/` between folders.
@@ -44,30 +51,69 @@ pub struct FileInput {
     content: Option<String>,
     /// Its content, of anything.
     base64: Option<String>,
+    /// Whether it is a folder.
+    #[graphql(default)]
+    folder: bool,
+}
+
+/// An environment variable.
+#[derive(Clone, Debug, InputObject)]
+pub struct EnvironmentVariableInput {
+    /// Its name.
+    name: String,
+    /// Its value.
+    value: String,
 }
 
 impl FileInput {
-    fn read(&self, index: usize) -> Result<(Arc<str>, Arc<[u8]>), ApiError> {
-        let refused = |field: &str, message: String| {
-            let place = format!("files[{index}].{field}");
-            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
-        };
+    fn read(&self, index: usize) -> Result<(Arc<str>, interp::Entry), ApiError> {
+        let refused = |field: &str, message: String| misplaced(message, format!("files[{index}].{field}"));
         let parts: Vec<&str> = self.path.split('/').collect();
         if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
             let message = format!("`{}` is no path: names with `/` between them", self.path);
             return Err(refused("path", message));
         }
-        let bytes = match (&self.content, &self.base64) {
-            (Some(text), None) => text.as_bytes().into(),
-            (None, Some(text)) => BASE64_STANDARD
-                .decode(text)
-                .map_err(|error| refused("base64", format!("`base64` is not base64: {error}")))?
-                .into(),
-            (None, None) | (Some(_), Some(_)) => {
-                return Err(refused("content", "give one of `content` and `base64`".to_owned()));
+        let entry = match (&self.content, &self.base64, self.folder) {
+            (Some(text), None, false) => interp::Entry::File(text.as_bytes().into()),
+            (None, Some(text), false) => {
+                interp::Entry::File(decoded(text, "base64", || format!("files[{index}].base64"))?.into())
+            }
+            (None, None, true) => interp::Entry::Folder,
+            (..) => {
+                return Err(refused("content", "give one of `content`, `base64` and `folder`".to_owned()));
             }
         };
-        Ok((self.path.as_str().into(), bytes))
+        Ok((self.path.as_str().into(), entry))
+    }
+}
+
+/// An argument that cannot be right, with its place.
+fn misplaced(message: String, place: String) -> ApiError {
+    ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
+}
+
+/// The bytes that a field has in base64.
+fn decoded(text: &str, field: &str, place: impl FnOnce() -> String) -> Result<Vec<u8>, ApiError> {
+    let decoded = BASE64_STANDARD.decode(text);
+    decoded.map_err(|error| misplaced(format!("`{field}` is not base64: {error}"), place()))
+}
+
+/// A text of a list that ends each with a zero.
+fn without_zero(text: &str, place: String) -> Result<Arc<str>, ApiError> {
+    match text.contains('\0') {
+        true => Err(misplaced("the text has a zero byte, which ends it for WASI".to_owned(), place)),
+        false => Ok(text.into()),
+    }
+}
+
+impl EnvironmentVariableInput {
+    fn read(&self, index: usize) -> Result<(Arc<str>, Arc<str>), ApiError> {
+        let place = |field: &str| format!("environment[{index}].{field}");
+        if self.name.is_empty() || self.name.contains('=') {
+            let message = format!("`{}` is no name of a variable: some letters without `=`", self.name);
+            return Err(misplaced(message, place("name")));
+        }
+        Ok((without_zero(&self.name, place("name"))?, without_zero(&self.value, place("value"))?))
     }
 }
 
@@ -93,7 +139,7 @@ pub struct LimitsInput {
     timeout_ms: Option<i32>,
     /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
     trace_bytes: Option<Count>,
-    /// Bytes of standard output.
+    /// Bytes of standard output and standard error.
     output_bytes: Option<Count>,
 }
 
@@ -215,14 +261,33 @@ impl SimulateInput {
             let (path, content) = file.read(index)?;
             if files.insert(path, content).is_some() {
                 let message = format!("the path `{}` is given twice", file.path);
-                let place = format!("files[{index}].path");
-                let error = ApiError::new(Code::BadRequest, message);
-                return Err(error.data(serde_json::json!({ "path": [place] })));
+                return Err(misplaced(message, format!("files[{index}].path")));
             }
         }
+        for (index, file) in self.files.iter().flatten().enumerate() {
+            let mut above = file.path.match_indices('/').map(|(at, _)| &file.path[..at]);
+            if let Some(above) = above.find(|above| matches!(files.get(*above), Some(interp::Entry::File(_))))
+            {
+                let message = format!("`{above}` is a file, which has nothing in it");
+                return Err(misplaced(message, format!("files[{index}].path")));
+            }
+        }
+        let stdin = match (&self.stdin, &self.stdin_base64) {
+            (Some(_), Some(_)) => {
+                let message = "give one of `stdin` and `stdinBase64`".to_owned();
+                return Err(misplaced(message, "stdin".to_owned()));
+            }
+            (None, Some(text)) => decoded(text, "stdinBase64", || "stdinBase64".to_owned())?.into(),
+            (text, None) => text.as_deref().unwrap_or_default().into(),
+        };
+        let line = self.command_line.iter().flatten().enumerate();
+        let line = line.map(|(index, text)| without_zero(text, format!("commandLine[{index}]")));
+        let variables = self.environment.iter().flatten().enumerate().map(|(index, of)| of.read(index));
         Ok(interp::Environment {
-            stdin: self.stdin.as_deref().unwrap_or_default().into(),
+            stdin,
             files: Arc::new(files),
+            command_line: line.collect::<Result<_, _>>()?,
+            variables: variables.collect::<Result<_, _>>()?,
             seed: self.seed.map_or(0, |seed| seed.0),
         })
     }

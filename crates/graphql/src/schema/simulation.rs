@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{self as engine, Engine, Status};
 use lmlang_interp as interp;
 use lmlang_ir::ops::{Expected, signature};
@@ -254,22 +256,30 @@ impl SimulationResult {
         Count(self.report.result.memory_peak)
     }
 
-    /// What was printed.
-    async fn stdout(&self, context: &Context<'_>) -> Option<Result<&str>> {
-        let printed = &self.report.result.stdout;
-        nullable(budget::count(context, printed.len() as u64).map(|()| &**printed))
+    /// What was printed. Bytes that are no UTF-8 are U+FFFD.
+    async fn stdout(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(as_text(context, &self.report.result.stdout))
     }
 
-    /// What was written to standard error.
-    async fn stderr(&self, context: &Context<'_>) -> Option<Result<&str>> {
-        let printed = &self.report.result.stderr;
-        nullable(budget::count(context, printed.len() as u64).map(|()| &**printed))
+    /// What was printed, to the byte, in base64.
+    async fn stdout_base64(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(as_base64(context, &self.report.result.stdout))
     }
 
-    /// What became of files: those that were written, renamed or removed, by path.
+    /// What was written to standard error. Bytes that are no UTF-8 are U+FFFD.
+    async fn stderr(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(as_text(context, &self.report.result.stderr))
+    }
+
+    /// What was written to standard error, to the byte, in base64.
+    async fn stderr_base64(&self, context: &Context<'_>) -> Option<Result<String>> {
+        nullable(as_base64(context, &self.report.result.stderr))
+    }
+
+    /// What became of files and folders: those that were made, written, renamed or removed, by path.
     async fn files(&self, context: &Context<'_>) -> Option<Result<Vec<WrittenFile>>> {
         let files = self.report.result.written.iter();
-        let files = files.map(|(path, content)| WrittenFile::of(context, path, content.as_deref()));
+        let files = files.map(|(path, entry)| WrittenFile::of(context, path, entry.as_ref()));
         nullable(files.collect())
     }
 
@@ -303,6 +313,19 @@ impl SimulationResult {
             }),
         })
     }
+}
+
+/// Output as text, which is counted.
+fn as_text(context: &Context<'_>, bytes: &[u8]) -> std::result::Result<String, ApiError> {
+    let text = String::from_utf8_lossy(bytes);
+    budget::count(context, text.len() as u64)?;
+    Ok(text.into_owned())
+}
+
+/// Output in base64, whose text is counted.
+fn as_base64(context: &Context<'_>, bytes: &[u8]) -> std::result::Result<String, ApiError> {
+    budget::count(context, (bytes.len() as u64).div_ceil(3) * 4)?;
+    Ok(BASE64_STANDARD.encode(bytes))
 }
 
 /// The steps of a page, whose text is counted.

@@ -290,7 +290,9 @@ impl TryFrom<EditForm> for Edit {
             Form::AddStorage { v, is } => Edit::AddStorage { storage: v.0, content: Arc::new(is.into()) },
             Form::SetStorage { v, is } => Edit::SetStorage { storage: v.0, content: Arc::new(is.into()) },
             Form::RemoveStorage { v } => Edit::RemoveStorage { storage: v.0 },
-            Form::AddFunction { f, is } => Edit::AddFunction { function: f.0, content: is.build(f.0)? },
+            Form::AddFunction { f, is } => {
+                Edit::AddFunction { function: f.0, content: Arc::new(is.build()?) }
+            }
             Form::RemoveFunction { f, hash } => Edit::RemoveFunction { function: f.0, content: hash.0 },
             Form::SetHead { f, is } => FunctionEdit::SetHead { head: Arc::new((*is).into()) }.within(f.0),
             Form::AddVar { f, v, is } => {

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
-    MemberRef, Module, ModuleRef, Name, NodeContent, NodeRef, Op, Param, Program, Region, RegionOwner,
-    RegionParam, RegionRef, RegionRole, Shape, Source, StructureError, Type, TypeDef, VarRef, Variable,
-    VariantDef, Visibility,
+    Contract, ContractKind, ContractRef, EffectBound, Field, Function, FunctionHead, Import, MemberRef,
+    Module, ModuleRef, Name, NodeContent, NodeRef, Op, Param, Region, RegionOwner, RegionParam, RegionRef,
+    RegionRole, Shape, Source, StructureError, Type, TypeDef, VarRef, Variable, VariantDef, Visibility,
 };
 use serde::{Deserialize, Serialize};
 
@@ -463,24 +463,16 @@ impl From<&Function> for FunctionForm {
 
 impl FunctionForm {
     /// Puts the function together.
-    pub(super) fn build(self, of: FuncRef) -> Result<Arc<Function>, StructureError> {
-        let mut scratch = Program::new();
-        scratch.add_function(of, self.head.into())?;
-        let mut open = scratch.function_mut(of)?;
-        for (variable, form) in self.vars {
-            open.add_variable(variable.0, form.into())?;
-        }
-        for (contract, form) in self.contracts {
-            open.add_contract(contract.0, form.into())?;
-        }
+    pub(super) fn build(self) -> Result<Function, StructureError> {
+        let mut draft = Draft::new();
+        self.vars.into_iter().for_each(|(of, form)| draft.add_variable(of.0, form.into()));
+        self.contracts.into_iter().for_each(|(of, form)| draft.add_contract(of.0, form.into()));
         for RegionNodes { g, is, nodes } in self.regions {
-            open.add_region(g.0, is.into())?;
-            let mut last = None;
+            draft.add_region(g.0, is.into())?;
             for (node, content) in nodes {
-                open.insert_node(node.0, g.0, last, content.into())?;
-                last = Some(node.0);
+                draft.append(node.0, g.0, content.into())?;
             }
         }
-        scratch.remove_function(of)
+        draft.finish(self.head.into())
     }
 }

@@ -56,27 +56,7 @@ pub struct StaleRead {
 
 /// The stable codes of [`EditError`], those of the text form apart.
 pub mod code {
-    use lmlang_ir::CodePage;
-
-    macro_rules! codes {
-        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal $repaired:expr;)*) => {
-            $(#[doc = $title] pub const $name: &str = stringify!($name);)*
-            /// All codes.
-            pub const ALL: &[&str] = &[$($name),*];
-            /// A page for each code.
-            pub const PAGES: &[CodePage] = &[$(CodePage {
-                code: $name,
-                title: $title,
-                meaning: $meaning,
-                example: $example,
-                repair: $repair,
-                repaired: $repaired,
-            }),*];
-        };
-    }
-
-    // code, title, meaning, example, repair, the example repaired
-    codes! {
+    lmlang_ir::code_pages! {
         UNKNOWN_REF "Nothing has this ref."
             "The ref, path or name was never given to anything, or what it named is gone; then `retired` is set."
             "{ removeNode: { ref: \"n999\" } }"

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use lmlang_ir::draft::Draft;
 use lmlang_ir::types::{Const, Type};
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
-    Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Program, Region,
-    RegionOwner, RegionParam, RegionRef, RegionRole, SectionPlace, Shape, Source, Storage, StorageKind,
-    TypeDef, VarRef, Variable, VariantDef, Visibility,
+    Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Region, RegionOwner,
+    RegionParam, RegionRef, RegionRole, SectionPlace, Shape, Source, Storage, StorageKind, TypeDef, VarRef,
+    Variable, VariantDef, Visibility,
 };
 
 use super::SnapshotError;
@@ -354,32 +355,24 @@ pub(super) fn write_function(w: &mut Writer, function: &Function) {
     });
 }
 
-pub(super) fn read_function(
-    r: &mut Reader<'_>,
-    of: FuncRef,
-    program: &mut Program,
-) -> Result<(), SnapshotError> {
-    program.add_function(of, read_head(r)?)?;
-    let mut open = program.function_mut(of)?;
+/// Reads a function by way of a draft that is empty.
+pub(super) fn read_function(r: &mut Reader<'_>, draft: &mut Draft) -> Result<Function, SnapshotError> {
+    let head = read_head(r)?;
     for _ in 0..r.length()? {
-        let variable = r.reference(VarRef::new)?;
-        open.add_variable(variable, read_variable(r)?)?;
+        draft.add_variable(r.reference(VarRef::new)?, read_variable(r)?);
     }
     for _ in 0..r.length()? {
-        let contract = r.reference(ContractRef::new)?;
-        open.add_contract(contract, read_contract(r)?)?;
+        draft.add_contract(r.reference(ContractRef::new)?, read_contract(r)?);
     }
     for _ in 0..r.length()? {
         let region = r.reference(RegionRef::new)?;
-        open.add_region(region, read_region(r)?)?;
-        let mut last = None;
+        draft.add_region(region, read_region(r)?)?;
         for _ in 0..r.length()? {
             let node = r.reference(NodeRef::new)?;
-            open.insert_node(node, region, last, read_node(r, node)?)?;
-            last = Some(node);
+            draft.append(node, region, read_node(r, node)?)?;
         }
     }
-    Ok(())
+    Ok(draft.finish(head)?)
 }
 
 pub(super) fn write_region(w: &mut Writer, region: &Region) {

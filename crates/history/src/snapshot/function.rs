@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use lmlang_ir::draft::Draft;
 use lmlang_ir::order::sequence;
 use lmlang_ir::{
-    Contract, ContractRef, FuncRef, FunctionHead, NodeContent, NodeRef, Program, Region, RegionOwner,
-    RegionRef, VarRef, Variable,
+    Contract, ContractRef, Function, FunctionHead, NodeContent, NodeRef, Region, RegionRef, VarRef, Variable,
 };
 
 use super::SnapshotError;
@@ -35,36 +35,18 @@ impl Partial {
         }
     }
 
-    /// Puts the parts together as a function of a program, regions before what is in them.
-    pub(super) fn add_to(mut self, program: &mut Program, of: FuncRef) -> Result<(), SnapshotError> {
-        program.add_function(of, self.head)?;
-        let mut open = program.function_mut(of)?;
-        for (variable, record) in self.variables {
-            open.add_variable(variable, record)?;
-        }
-        for (contract, record) in self.contracts {
-            open.add_contract(contract, record)?;
-        }
-        let mut inside: HashMap<NodeRef, Vec<(RegionRef, Region)>> = HashMap::new();
-        let mut ready = Vec::new();
-        for (region, record) in self.regions {
-            match record.owner {
-                RegionOwner::Function | RegionOwner::Contract(_) => ready.push((region, record)),
-                RegionOwner::Node(node) => inside.entry(node).or_default().push((region, record)),
-            }
-        }
+    /// Puts the parts together by way of a draft that is empty.
+    pub(super) fn join(mut self, draft: &mut Draft) -> Result<Function, SnapshotError> {
+        self.variables.into_iter().for_each(|(variable, record)| draft.add_variable(variable, record));
+        self.contracts.into_iter().for_each(|(contract, record)| draft.add_contract(contract, record));
         let apart = || SnapshotError::Damaged { at: 0, what: "nodes in the order of their regions" };
-        while let Some((region, record)) = ready.pop() {
-            open.add_region(region, record)?;
-            let mut last = None;
+        for (region, record) in self.regions {
+            draft.add_region(region, record)?;
             for number in sequence(&mut self.order, region.number()).ok_or_else(apart)? {
                 let node = NodeRef::new(number).ok_or_else(apart)?;
-                let content = self.nodes.remove(&node).ok_or_else(apart)?;
-                open.insert_node(node, region, last, content)?;
-                last = Some(node);
-                ready.extend(inside.remove(&node).into_iter().flatten());
+                draft.append(node, region, self.nodes.remove(&node).ok_or_else(apart)?)?;
             }
         }
-        if self.nodes.is_empty() && inside.is_empty() { Ok(()) } else { Err(apart()) }
+        if self.nodes.is_empty() { Ok(draft.finish(self.head)?) } else { Err(apart()) }
     }
 }

@@ -1,7 +1,9 @@
 //! Reading a snapshot: which objects it wants, and what they come to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use lmlang_ir::draft::Draft;
 use lmlang_ir::trie::Trie;
 use lmlang_ir::{ContractRef, FuncRef, Hash, ModuleRef, NodeRef, Program, RegionRef, TypeRef, VarRef};
 
@@ -34,6 +36,7 @@ pub struct Reading {
     marks: Option<Vec<u64>>,
     program: Program,
     functions: BTreeMap<FuncRef, Partial>,
+    draft: Draft,
     provenance: Trie<Touched>,
 }
 
@@ -67,6 +70,7 @@ impl Reading {
             marks,
             program: Program::new(),
             functions: BTreeMap::new(),
+            draft: Draft::new(),
             provenance: Trie::new(),
         })
     }
@@ -104,7 +108,7 @@ impl Reading {
             return Err(SnapshotError::Incomplete(self.wanted.len()));
         }
         for (of, function) in self.functions {
-            function.add_to(&mut self.program, of)?;
+            self.program.add_whole_function(of, Arc::new(function.join(&mut self.draft)?))?;
         }
         if self.program.root_hash() != self.hash {
             return Err(SnapshotError::Hash);
@@ -143,7 +147,7 @@ impl Reading {
                 if r.flag()? {
                     self.take_parts(of, named)?;
                 } else {
-                    read_function(r, of, &mut self.program)?;
+                    self.program.add_whole_function(of, Arc::new(read_function(r, &mut self.draft)?))?;
                 }
             }
             Sink::Nodes(function) => {

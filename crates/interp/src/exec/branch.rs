@@ -1,6 +1,6 @@
 //! Conditional branches: on a value, or on a comparison fused into them.
 
-use super::{Cx, Exit, Regs, Window, go};
+use super::{Cx, Regs, Window, go};
 
 /// Operands `a` and `b`, target `c`.
 macro_rules! branches {
@@ -11,7 +11,7 @@ macro_rules! branches {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $y) = (regs[a as usize].get(), regs[b as usize].get());
             if $taken {
@@ -32,7 +32,7 @@ macro_rules! immediate {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $k) = (regs[a as usize].get(), b as i16);
             if $taken {
@@ -42,6 +42,36 @@ macro_rules! immediate {
             }
         }
     )*};
+}
+
+/// Adds slot `d` to slot `a`, and branches to `c` as it compares to slot `b`.
+macro_rules! steps {
+    ($($name:ident($x:ident, $y:ident) = $sum:expr, $taken:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let [step, ..] = code[pc.wrapping_add(1) as u16 as usize];
+            let ($x, $y) = (regs[a as usize].get(), regs[step as usize].get());
+            let $x: u64 = $sum;
+            regs[a as usize].set($x);
+            let $y = regs[b as usize].get();
+            if $taken {
+                go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
+            } else {
+                go::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
+            }
+        }
+    )*};
+}
+
+#[inline(always)]
+fn add32(x: u64, y: u64) -> u64 {
+    u64::from((x as u32).wrapping_add(y as u32))
 }
 
 #[inline(always)]
@@ -76,4 +106,17 @@ immediate! {
     br_ge_s_k32(x, k) = x as i32 >= i32::from(k);
     br_lt_s_k64(x, k) = (x as i64) < i64::from(k);
     br_ge_s_k64(x, k) = x as i64 >= i64::from(k);
+    br_any_k(x, k) = x & u64::from(k as u16) != 0;
+    br_none_k(x, k) = x & u64::from(k as u16) == 0;
+}
+
+steps! {
+    next_ne32(x, y) = add32(x, y), x != y;
+    next_lt_u32(x, y) = add32(x, y), x < y;
+    next_lt_s32(x, y) = add32(x, y), (x as i32) < y as i32;
+    next_le_s32(x, y) = add32(x, y), x as i32 <= y as i32;
+    next_ne64(x, y) = x.wrapping_add(y), x != y;
+    next_lt_u64(x, y) = x.wrapping_add(y), x < y;
+    next_lt_s64(x, y) = x.wrapping_add(y), (x as i64) < y as i64;
+    next_le_s64(x, y) = x.wrapping_add(y), x as i64 <= y as i64;
 }

@@ -9,15 +9,7 @@ use crate::machine::{Frame, Limit, Stop};
 
 /// Enters a function whose arguments lie from slot `a` and reference `r` of the frame on.
 #[inline(always)]
-fn invoke<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    at: usize,
-    after: usize,
-    func: u32,
-    a: u16,
-    r: u16,
-    fuel: i64,
-) -> Exit {
+fn invoke<'s, const M: u8>(cx: &mut Cx<'s>, at: usize, after: usize, func: u32, a: u16, r: u16, fuel: i64) {
     let callee = &cx.funcs[func as usize];
     let base = cx.m.base + usize::from(a);
     if cx.m.frames.len() >= cx.m.depth_limit {
@@ -44,32 +36,20 @@ fn invoke<'s, const M: u8>(
 
 #[cold]
 #[inline(never)]
-fn grow(cx: &mut Cx<'_>, pc: usize, fuel: i64) -> Exit {
+fn grow(cx: &mut Cx<'_>, pc: usize, fuel: i64) {
     cx.m.pc = pc;
     cx.m.fuel = fuel;
     cx.m.charged = true;
-    Exit::Grow
+    cx.exit = Exit::Grow;
 }
 
-pub(super) fn call<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn call<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     let [_, a, low, high] = code[pc as u16 as usize];
     invoke::<M>(cx, pc, pc.wrapping_add(1), u32::from(low) | u32::from(high) << 16, a, 0, fuel)
 }
 
 /// A call out of a function that holds references.
-pub(super) fn call_r<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn call_r<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     let [_, a, low, high] = code[pc as u16 as usize];
     let [r, ..] = code[pc.wrapping_add(1) as u16 as usize];
     invoke::<M>(cx, pc, pc.wrapping_add(2), u32::from(low) | u32::from(high) << 16, a, r, fuel)
@@ -82,7 +62,7 @@ pub(super) fn call_indirect<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let [low, high, r, _] = code[pc.wrapping_add(1) as u16 as usize];
     let index = regs[b as usize].get() as usize;
@@ -106,7 +86,7 @@ pub(super) fn call_closure<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let func = unpack_closure(cx, code, pc, regs);
     if func == NO_CLOSURE {
         return trap(cx, pc, fuel, Trap::UninitializedElement);
@@ -147,13 +127,7 @@ fn unpack_closure(cx: &mut Cx<'_>, code: &Window, pc: usize, regs: &Regs) -> u32
     *func
 }
 
-pub(super) fn ret<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    _: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn ret<'s, const M: u8>(cx: &mut Cx<'s>, _: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     match cx.pop() {
         Some(frame) => {
             cx.m.func = frame.func;
@@ -174,7 +148,7 @@ pub(super) fn leave<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     cx.release_references();
     ret::<M>(cx, code, pc, regs, fuel)
 }
@@ -186,7 +160,7 @@ pub(super) fn enter<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     if !cx.reserve_references() {
         return stop(cx, pc, fuel, Stop::Limit(Limit::Memory));
     }

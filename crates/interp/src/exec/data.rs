@@ -3,28 +3,16 @@
 use lmlang_ir::Trap;
 
 use super::float::{canon32, canon64};
-use super::{Cx, Exit, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, trap};
 
-pub(super) fn mov<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn mov<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let [_, a, b, _] = code[pc as u16 as usize];
     regs[a as usize].set(regs[b as usize].get());
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
 /// Swaps two slots: what breaks a cycle of moves.
-pub(super) fn mov2<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn mov2<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let [_, a, b, _] = code[pc as u16 as usize];
     regs[a as usize].swap(&regs[b as usize]);
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -37,7 +25,7 @@ pub(super) fn const16<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, _] = code[pc as u16 as usize];
     regs[a as usize].set(i64::from(b as i16) as u64);
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -49,7 +37,7 @@ pub(super) fn const64<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, _, _] = code[pc as u16 as usize];
     let [w, x, y, z] = code[pc.wrapping_add(1) as u16 as usize];
     let value = u64::from(w) | u64::from(x) << 16 | u64::from(y) << 32 | u64::from(z) << 48;
@@ -63,7 +51,7 @@ pub(super) fn select<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let [condition, ..] = code[pc.wrapping_add(1) as u16 as usize];
     let (x, y) = (regs[b as usize].get(), regs[c as usize].get());
@@ -77,7 +65,7 @@ pub(super) fn global_get<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, _] = code[pc as u16 as usize];
     let value = cx.m.globals[b as usize];
     regs[a as usize].set(value);
@@ -90,7 +78,7 @@ pub(super) fn global_set<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, _] = code[pc as u16 as usize];
     cx.m.globals[b as usize] = regs[a as usize].get();
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -103,7 +91,7 @@ pub(super) fn unary<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let (value, failed) = UNARY[usize::from(c)].1(regs[b as usize].get());
     if let Some(why) = failed {
@@ -120,7 +108,7 @@ pub(super) fn binary<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let [which, ..] = code[pc.wrapping_add(1) as u16 as usize];
     regs[a as usize].set(BINARY[usize::from(which)].1(regs[b as usize].get(), regs[c as usize].get()));
@@ -254,10 +242,6 @@ pub(crate) static UNARY: &[(&str, Unary)] = &[
 
 /// Scalar operators with two operands that have no instruction of their own.
 pub(crate) static BINARY: &[(&str, Binary)] = &[
-    ("rotl.i32", |x, y| u64::from((x as u32).rotate_left(y as u32 & 31))),
-    ("rotl.i64", |x, y| x.rotate_left(y as u32 & 63)),
-    ("rotr.i32", |x, y| u64::from((x as u32).rotate_right(y as u32 & 31))),
-    ("rotr.i64", |x, y| x.rotate_right(y as u32 & 63)),
     ("min.f32", |x, y| canon32(min32(f32_of(x), f32_of(y)))),
     ("min.f64", |x, y| canon64(min64(f64_of(x), f64_of(y)))),
     ("max.f32", |x, y| canon32(-min32(-f32_of(x), -f32_of(y)))),

@@ -1,6 +1,7 @@
 //! Float arithmetic and comparisons. What can make a NaN makes the canonical one.
 
-use super::{Cx, Exit, Regs, Window, next};
+use super::int::three;
+use super::{Cx, Regs, Window, next};
 
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
 const NAN32: u64 = 0x7fc0_0000;
@@ -33,7 +34,7 @@ macro_rules! floats {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $y) = ($read(regs[b as usize].get()), $read(regs[c as usize].get()));
             let value: u64 = $value;
@@ -72,6 +73,14 @@ floats! {
     le_f32(x, y: s) = u64::from(x <= y);
 }
 
+// A NaN in between makes one at the end.
+three! {
+    mul_add_f64(x, y, z) = canon64(d(x) * d(y) + d(z));
+    mul_sub_f64(x, y, z) = canon64(d(x) * d(y) - d(z));
+    sub_mul_f64(x, y, z) = canon64(d(z) - d(x) * d(y));
+    sub_add_f64(x, y, z) = canon64(d(x) - d(y) + d(z));
+}
+
 /// `a = f(b)`
 macro_rules! single {
     ($($name:ident($x:ident) = $value:expr;)*) => {$(
@@ -81,7 +90,7 @@ macro_rules! single {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, _] = code[pc as u16 as usize];
             let $x = regs[b as usize].get();
             let value: u64 = $value;

@@ -4,7 +4,7 @@
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Exit, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, trap};
 
 macro_rules! two {
     ($($name:ident($x:ident, $y:ident) = $value:expr;)*) => {$(
@@ -14,7 +14,7 @@ macro_rules! two {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $y) = (regs[b as usize].get(), regs[c as usize].get());
             let value: u64 = $value;
@@ -32,12 +32,53 @@ macro_rules! immediate {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $k) = (regs[b as usize].get(), c as i16);
             let value: u64 = $value;
             regs[a as usize].set(value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
+        }
+    )*};
+}
+
+/// Two operators in one, with a second word for the third operand.
+macro_rules! three {
+    ($($name:ident($x:ident, $y:ident, $z:ident) = $value:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let [d, ..] = code[pc.wrapping_add(1) as u16 as usize];
+            let ($x, $y, $z) = (regs[b as usize].get(), regs[c as usize].get(), regs[d as usize].get());
+            let value: u64 = $value;
+            regs[a as usize].set(value);
+            next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
+        }
+    )*};
+}
+pub(super) use three;
+
+/// `a = b * k + d`, with the constant in place of `c`.
+macro_rules! scaled {
+    ($($name:ident($x:ident, $k:ident, $z:ident) = $value:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let [d, ..] = code[pc.wrapping_add(1) as u16 as usize];
+            let ($x, $k, $z) = (regs[b as usize].get(), c as i16, regs[d as usize].get());
+            let value: u64 = $value;
+            regs[a as usize].set(value);
+            next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
         }
     )*};
 }
@@ -50,7 +91,7 @@ macro_rules! trapping {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $y) = (regs[b as usize].get(), regs[c as usize].get());
             let value: Result<u64, Trap> = $value;
@@ -84,6 +125,10 @@ two! {
     shr_s_i64(x, y) = (x as i64).wrapping_shr(y as u32) as u64;
     shr_u_i32(x, y) = u64::from((x as u32).wrapping_shr(y as u32));
     shr_u_i64(x, y) = x.wrapping_shr(y as u32);
+    rotl_i32(x, y) = u64::from((x as u32).rotate_left(y as u32 & 31));
+    rotl_i64(x, y) = x.rotate_left(y as u32 & 63);
+    rotr_i32(x, y) = u64::from((x as u32).rotate_right(y as u32 & 31));
+    rotr_i64(x, y) = x.rotate_right(y as u32 & 63);
     eq(x, y) = u64::from(x == y);
     ne(x, y) = u64::from(x != y);
     lt_u(x, y) = u64::from(x < y);
@@ -110,6 +155,16 @@ immediate! {
     eqz(x, _k) = u64::from(x == 0);
     low32(x, _k) = x & 0xffff_ffff;
     extend_s32(x, _k) = i64::from(x as i32) as u64;
+}
+
+three! {
+    mul_add_i32(x, y, z) = w((x as i32).wrapping_mul(y as i32).wrapping_add(z as i32));
+    mul_add_i64(x, y, z) = x.wrapping_mul(y).wrapping_add(z);
+}
+
+scaled! {
+    mul_k_add_i32(x, k, z) = w((x as i32).wrapping_mul(i32::from(k)).wrapping_add(z as i32));
+    mul_k_add_i64(x, k, z) = x.wrapping_mul(i64::from(k) as u64).wrapping_add(z);
 }
 
 trapping! {

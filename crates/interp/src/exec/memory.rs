@@ -2,7 +2,7 @@
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Exit, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, trap};
 
 /// `a = load(b + offset c)`
 macro_rules! loads {
@@ -13,7 +13,7 @@ macro_rules! loads {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let address = regs[b as usize].get() as usize + usize::from(c);
             let Some($bytes) = cx.m.memory.get(address..).and_then(|rest| rest.first_chunk::<$size>()) else {
@@ -22,6 +22,30 @@ macro_rules! loads {
             let $bytes = *$bytes;
             regs[a as usize].set($value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
+        }
+    )*};
+}
+
+/// `a = load(b + c + offset d)`
+macro_rules! loads_at {
+    ($($name:ident($bytes:ident: $size:literal) = $value:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let [offset, ..] = code[pc.wrapping_add(1) as u16 as usize];
+            let base = (regs[b as usize].get() as u32).wrapping_add(regs[c as usize].get() as u32);
+            let address = base as usize + usize::from(offset);
+            let Some($bytes) = cx.m.memory.get(address..).and_then(|rest| rest.first_chunk::<$size>()) else {
+                return trap(cx, pc, fuel, Trap::MemoryOutOfBounds);
+            };
+            let $bytes = *$bytes;
+            regs[a as usize].set($value);
+            next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
         }
     )*};
 }
@@ -35,7 +59,7 @@ macro_rules! stores {
             pc: usize,
             regs: &'s Regs,
             fuel: i64,
-        ) -> Exit {
+        ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let address = regs[a as usize].get() as usize + usize::from(c);
             // Converted as a whole: a copy of part of a local array would keep the next handler from being a jump.
@@ -68,6 +92,12 @@ loads! {
     load64(bytes: 8) = u64::from_le_bytes(bytes);
 }
 
+loads_at! {
+    load_at8_u(bytes: 1) = u64::from(bytes[0]);
+    load_at32_u(bytes: 4) = u64::from(u32::from_le_bytes(bytes));
+    load_at64(bytes: 8) = u64::from_le_bytes(bytes);
+}
+
 stores! {
     store8(1: u8);
     store16(2: u16);
@@ -83,7 +113,7 @@ pub(super) fn address_of<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     regs[a as usize].set(regs[b as usize].get() + regs[c as usize].get());
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)

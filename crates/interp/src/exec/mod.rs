@@ -51,6 +51,8 @@ pub(crate) struct Cx<'s> {
     pub(crate) stack: &'s [Cell<u64>],
     pub(crate) funcs: &'s [Linked],
     pub(crate) program: &'s Program,
+    /// Why handlers returned. They do not return it: a call that is followed by a constant is no jump.
+    pub(crate) exit: Exit,
 }
 
 /// Why handlers returned.
@@ -66,6 +68,8 @@ pub(crate) enum Exit {
     Halt,
     /// The fuel does not reach to the end of the segment that starts here; nothing of it was charged.
     Fuel,
+    /// The program waits for input; nothing of the segment that starts here was charged.
+    Input,
     /// The stack is too short for a call, which is to be tried again.
     Grow,
     /// The function that was entered has not been decoded.
@@ -75,7 +79,7 @@ pub(crate) enum Exit {
 }
 
 /// Runs from one instruction: context, code, position, slots, fuel.
-pub(crate) type Handler = for<'a, 's> fn(&'a mut Cx<'s>, &'s Window, usize, &'s Regs, i64) -> Exit;
+pub(crate) type Handler = for<'a, 's> fn(&'a mut Cx<'s>, &'s Window, usize, &'s Regs, i64);
 
 /// Runs until something stops it.
 pub(crate) const RUN: u8 = 0;
@@ -98,9 +102,9 @@ static STEP_TABLE: [Handler; 256] = table::<STEP>();
 
 /// Goes on with the instruction at `pc`, which has been charged.
 #[inline(always)]
-fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) -> Exit {
+fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     if M == STEP {
-        return pause(cx, pc, fuel);
+        return pause(cx, pc, fuel, Exit::Step);
     }
     let op = code[pc as u16 as usize][0] as u8;
     RUN_TABLE[op as usize](cx, code, pc, regs, fuel)
@@ -108,7 +112,7 @@ fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s
 
 /// Goes on with the instruction at `pc` after charging the segment that starts there.
 #[inline(always)]
-fn go<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) -> Exit {
+fn go<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let count = i64::from(code[pc as u16 as usize][0] >> 8);
     if fuel < count {
         return out_of_fuel(cx, pc, fuel);
@@ -117,35 +121,35 @@ fn go<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s R
 }
 
 #[inline(always)]
-fn pause(cx: &mut Cx<'_>, pc: usize, fuel: i64) -> Exit {
+fn pause(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Exit) {
     cx.m.pc = pc;
     cx.m.fuel = fuel;
     cx.m.charged = true;
-    Exit::Step
+    cx.exit = why;
 }
 
 #[cold]
 #[inline(never)]
-fn out_of_fuel(cx: &mut Cx<'_>, pc: usize, fuel: i64) -> Exit {
+fn out_of_fuel(cx: &mut Cx<'_>, pc: usize, fuel: i64) {
     cx.m.pc = pc;
     cx.m.fuel = fuel;
     cx.m.charged = false;
-    Exit::Fuel
+    cx.exit = Exit::Fuel;
 }
 
 #[cold]
 #[inline(never)]
-fn stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Stop) -> Exit {
+fn stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Stop) {
     cx.m.pc = pc;
     cx.m.fuel = fuel;
     cx.m.charged = true;
     cx.m.stop = Some(why);
-    Exit::Stop
+    cx.exit = Exit::Stop;
 }
 
 #[cold]
 #[inline(never)]
-fn trap(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Trap) -> Exit {
+fn trap(cx: &mut Cx<'_>, pc: usize, fuel: i64, why: Trap) {
     stop(cx, pc, fuel, Stop::Trap(why))
 }
 
@@ -173,7 +177,12 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
     }
     let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
     let (pc, fuel) = (cx.m.pc, cx.m.fuel);
-    if cx.m.charged { next::<RUN>(cx, code, pc, regs, fuel) } else { go::<RUN>(cx, code, pc, regs, fuel) }
+    if cx.m.charged {
+        next::<RUN>(cx, code, pc, regs, fuel)
+    } else {
+        go::<RUN>(cx, code, pc, regs, fuel)
+    }
+    cx.exit
 }
 
 /// Whether tail calls are known to become jumps; only a build without optimisation does not make them, which the
@@ -201,7 +210,8 @@ fn step<const THROUGH: bool>(cx: &mut Cx<'_>) -> Exit {
     if THROUGH && op == Opcode::Mark as u8 {
         op = cx.marked();
     }
-    STEP_TABLE[op as usize](cx, code, pc, regs, fuel)
+    STEP_TABLE[op as usize](cx, code, pc, regs, fuel);
+    cx.exit
 }
 
 impl<'s> Cx<'s> {

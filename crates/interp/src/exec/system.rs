@@ -7,59 +7,27 @@ use crate::heap;
 use crate::machine::Stop;
 use lmlang_ir::Trap;
 
-pub(super) fn bad<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    _: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn bad<'s, const M: u8>(cx: &mut Cx<'s>, _: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     super::stop(cx, pc, fuel, Stop::Broken)
 }
 
-pub(super) fn link<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    _: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn link<'s, const M: u8>(cx: &mut Cx<'s>, _: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     cx.m.pc = pc;
     cx.m.fuel = fuel;
     cx.m.charged = false;
-    Exit::Link
+    cx.exit = Exit::Link;
 }
 
-pub(super) fn halt<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    _: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
-    pause(cx, pc, fuel);
-    Exit::Halt
+pub(super) fn halt<'s, const M: u8>(cx: &mut Cx<'s>, _: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
+    pause(cx, pc, fuel, Exit::Halt);
 }
 
 /// Stands in the run's copy of the code for an instruction that somebody wants to see before it is executed.
-pub(super) fn mark<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    _: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
-    pause(cx, pc, fuel);
-    Exit::Mark
+pub(super) fn mark<'s, const M: u8>(cx: &mut Cx<'s>, _: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
+    pause(cx, pc, fuel, Exit::Mark);
 }
 
-pub(super) fn nop<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn nop<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
@@ -69,29 +37,17 @@ pub(super) fn charge<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
-pub(super) fn jmp<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn jmp<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let [_, _, _, c] = code[pc as u16 as usize];
     go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
 }
 
 /// A jump within a function that is longer than a window: the target counts from the start of the function.
-pub(super) fn far<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn far<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let [_, low, high, _] = code[pc as u16 as usize];
     let target = u32::from(low) | u32::from(high) << 16;
     let start = cx.funcs[cx.m.func as usize].window;
@@ -107,7 +63,7 @@ pub(super) fn switch<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let raw = regs[a as usize].get();
     // `c` tells a signed 32-bit value from a 64-bit or unsigned one.
@@ -116,13 +72,7 @@ pub(super) fn switch<'s, const M: u8>(
     go::<M>(cx, code, pc.wrapping_add(1 + usize::from(target)), regs, fuel)
 }
 
-pub(super) fn stop<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    _: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn stop<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, _: &'s Regs, fuel: i64) {
     let [_, a, b, _] = code[pc as u16 as usize];
     let site = cx.code().map(|code| code.stops[usize::from(a) | usize::from(b) << 16]);
     match site {
@@ -137,13 +87,7 @@ pub(super) fn stop<'s, const M: u8>(
 /// Bytes that a slice copies without fuel before it ends: a millisecond or so.
 const MOST_WORK: u64 = 4 << 20;
 
-pub(super) fn heap<'s, const M: u8>(
-    cx: &mut Cx<'s>,
-    code: &'s Window,
-    pc: usize,
-    regs: &'s Regs,
-    fuel: i64,
-) -> Exit {
+pub(super) fn heap<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let first = code[pc as u16 as usize];
     let second = code[pc.wrapping_add(1) as u16 as usize];
     let left = heap_ops::run(cx, regs, first, second, fuel);
@@ -151,17 +95,20 @@ pub(super) fn heap<'s, const M: u8>(
         return heap_stop(cx, pc, fuel, i64::from(first[0] >> 8));
     }
     if M == RUN && heap::work() > MOST_WORK {
-        pause(cx, pc.wrapping_add(2), left);
-        return Exit::Rest;
+        return pause(cx, pc.wrapping_add(2), left, Exit::Rest);
     }
     next::<M>(cx, code, pc.wrapping_add(2), regs, left)
 }
 
 #[cold]
 #[inline(never)]
-fn heap_stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, segment: i64) -> Exit {
+fn heap_stop(cx: &mut Cx<'_>, pc: usize, fuel: i64, segment: i64) {
     match cx.m.stop.take() {
         Some(Stop::Fuel) => out_of_fuel(cx, pc, fuel + segment),
+        Some(Stop::Input) => {
+            out_of_fuel(cx, pc, fuel + segment);
+            cx.exit = Exit::Input;
+        }
         other => super::stop(cx, pc, fuel, other.unwrap_or(Stop::Broken)),
     }
 }
@@ -173,7 +120,7 @@ pub(super) fn contract_begin<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, _, c] = code[pc as u16 as usize];
     let to = if cx.m.contract_depth != 0 {
         pc.wrapping_add_signed(isize::from(c as i16))
@@ -191,7 +138,7 @@ pub(super) fn contract_check<'s, const M: u8>(
     pc: usize,
     regs: &'s Regs,
     fuel: i64,
-) -> Exit {
+) {
     let [_, a, b, _] = code[pc as u16 as usize];
     cx.m.contract_depth = 0;
     if regs[a as usize].get() == 0 {

@@ -44,7 +44,7 @@ fn index_trap() -> Stop {
     Stop::Trap(Trap::IndexOutOfBounds)
 }
 
-fn utf8_trap() -> Stop {
+pub(super) fn utf8_trap() -> Stop {
     Stop::Trap(Trap::InvalidUtf8)
 }
 

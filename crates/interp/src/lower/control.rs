@@ -173,7 +173,11 @@ impl Lower<'_> {
 
     /// Takes an exit with the inputs from `first` on; without a jump if the target comes next anyway.
     fn take_exit(&mut self, of: NodeRef, node: &Node, first: usize, goal: Goal, jump: bool) {
-        self.compute_sunk(node);
+        let tested = match node.op().attr() {
+            Attr::Exit(target) => self.scopes.get(target).and_then(|scope| scope.rotation).map(|test| test.a),
+            _ => None,
+        };
+        self.compute_sunk(of, node, tested);
         let values: Vec<Loc> = (first..node.inputs().len()).map(|index| self.moved(of, index)).collect();
         match goal {
             Goal::Jump(label, places) => {

@@ -4,7 +4,7 @@
 //! word says what the segment costs, and so does every other word for the rest of it. A transfer charges the count of
 //! its target, so joins need nothing, and what was executed up to any word is what was charged less that word's count.
 
-use crate::code::{Ins, Opcode};
+use crate::code::{Ins, Lowering, Opcode};
 
 /// A place in the code that is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,10 @@ pub(super) struct Emit {
     fixups: Vec<(u32, Label)>,
     pending: u32,
     segment: u32,
+    /// Where the last instruction starts, unless something may jump behind it.
+    tail: Option<usize>,
+    /// Whether an instruction may account for nodes behind it.
+    folds: bool,
     /// The node that words are emitted for.
     pub(super) node: u32,
 }
@@ -42,6 +46,10 @@ pub(super) struct Finished {
 }
 
 impl Emit {
+    pub(super) fn of(style: Lowering) -> Emit {
+        Emit { folds: style == Lowering::Fast, ..Emit::default() }
+    }
+
     pub(super) fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as u32 - 1)
@@ -60,21 +68,54 @@ impl Emit {
         (0..nodes).for_each(|_| self.count());
     }
 
-    /// The instruction that was emitted last, if it has one word: position, word, cost.
+    /// Takes out what is counted and that no instruction accounts for yet, if others may.
+    pub(super) fn set_aside(&mut self) -> u32 {
+        if self.folds { std::mem::take(&mut self.pending) } else { 0 }
+    }
+
+    /// The instruction that comes right before the next one on every path, if it has one word: position, word, cost.
     pub(super) fn last(&self) -> Option<(usize, Ins, u32)> {
-        let at = self.words.len().checked_sub(1)?;
+        let at = self.tail.filter(|tail| tail + 1 == self.words.len())?;
         Some((at, self.words[at], u32::from(self.cost[at])))
+    }
+
+    /// The node that the last instruction was emitted for.
+    pub(super) fn last_owner(&self) -> Option<u32> {
+        self.tail.map(|tail| self.owner[tail])
+    }
+
+    /// Takes the last instruction back, which must be there and have one word; the next one does its work too.
+    pub(super) fn take_back(&mut self) {
+        debug_assert!(self.last().is_some(), "the instruction may be jumped over");
+        self.tail = None;
+        self.words.pop();
+        self.owner.pop();
+        let cost = self.cost.pop().map_or(0, u32::from);
+        self.segment = self.segment.saturating_sub(cost);
+        self.pending += cost;
     }
 
     /// Makes sure that every counted node is accounted for by an instruction up to here.
     pub(super) fn flush(&mut self) {
-        if self.pending > 0 {
-            self.op(Opcode::Nop, 0, 0, 0);
+        if self.pending == 0 {
+            return;
+        }
+        let most = MAX_SEGMENT.saturating_sub(self.pending);
+        match self.tail {
+            Some(tail) if self.folds && self.segment <= most && Opcode::of(self.words[tail]).goes_on() => {
+                let pending = std::mem::take(&mut self.pending);
+                self.cost[tail] += pending as u8;
+                self.segment += pending;
+            }
+            Some(_) | None => {
+                self.op(Opcode::Nop, 0, 0, 0);
+            }
         }
     }
 
     pub(super) fn bind(&mut self, label: Label) {
         self.flush();
+        self.tail = None;
         self.labels[label.0 as usize] = Some(self.words.len() as u32);
     }
 
@@ -93,6 +134,7 @@ impl Emit {
             self.segment = 0;
         }
         self.segment = if op.transfers() { 0 } else { self.segment + cost };
+        self.tail = Some(self.words.len());
         self.push([op as u16, a, b, c], cost)
     }
 
@@ -106,6 +148,12 @@ impl Emit {
     /// Emits a branch.
     pub(super) fn branch(&mut self, op: Opcode, a: u16, b: u16, to: Label) {
         let at = self.op(op, a, b, 0);
+        self.fixups.push((at as u32, to));
+    }
+
+    /// Emits a branch of two words.
+    pub(super) fn branch2(&mut self, op: Opcode, a: u16, b: u16, second: Ins, to: Label) {
+        let at = self.op2(op, a, b, 0, second);
         self.fixups.push((at as u32, to));
     }
 
@@ -152,7 +200,13 @@ impl Emit {
                     out.word([Opcode::Far as u16, 0, 0, 0], cost, owner);
                 }
                 Some(target) if long => {
-                    out.word([word[0], word[1], word[2], 2], cost, owner);
+                    let length = if op.is_long() { 2 } else { 1 };
+                    out.word([word[0], word[1], word[2], length + 1], cost, owner);
+                    if op.is_long() {
+                        index += 1;
+                        out.moved.push(out.words.len() as u32);
+                        out.word(self.words[index], 0, owner);
+                    }
                     out.word([Opcode::Jmp as u16, 0, 0, 2], 0, owner);
                     long_targets.push((out.words.len(), target));
                     out.word([Opcode::Far as u16, 0, 0, 0], 0, owner);

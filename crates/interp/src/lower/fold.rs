@@ -13,16 +13,18 @@ pub(super) struct Compare {
     pub(super) scalar: Scalar,
     pub(super) a: Loc,
     pub(super) b: Loc,
+    /// Whether the last instruction made an operand that nobody else wants.
+    made: bool,
 }
 
 /// The test at the start of a loop's body: a round ends with a copy of it, which goes straight to what follows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rotation {
-    opcode: Opcode,
-    a: u16,
-    b: u16,
-    cost: u32,
-    stay: Label,
+    pub(super) opcode: Opcode,
+    pub(super) a: u16,
+    pub(super) b: u16,
+    pub(super) cost: u32,
+    pub(super) stay: Label,
     leave: Label,
 }
 
@@ -47,8 +49,10 @@ impl Lower<'_> {
     /// Ends a round with the test of the next one; tells whether the loop has one to repeat.
     pub(super) fn repeat_test(&mut self, of: NodeRef) -> bool {
         let Some(rotation) = self.scopes.get(&of).and_then(|scope| scope.rotation) else { return false };
-        self.emit.charge(rotation.cost);
-        self.emit.branch(rotation.opcode, rotation.a, rotation.b, rotation.stay);
+        if !self.fuse_step(rotation) {
+            self.emit.charge(rotation.cost);
+            self.emit.branch(rotation.opcode, rotation.a, rotation.b, rotation.stay);
+        }
         self.emit.jump(rotation.leave);
         true
     }
@@ -111,8 +115,33 @@ impl Lower<'_> {
         if next.is_none() {
             return false;
         }
-        self.compares.insert(node, Compare { op, scalar, a, b });
+        let made = self.just_made(node, 0).is_some();
+        self.compares.insert(node, Compare { op, scalar, a, b, made });
         true
+    }
+
+    /// The branch on some bits of a slot, in place of that on the result of the last instruction, which masks it.
+    fn test_of_bits(
+        &mut self,
+        made: bool,
+        branch: Opcode,
+        masked: u16,
+        k: u16,
+    ) -> Option<(Opcode, u16, u16)> {
+        let (_, [word, to, slot, mask], _) = self.emit.last().filter(|_| made)?;
+        if Opcode::of([word, to, slot, mask]) != Opcode::AndK || to != masked {
+            return None;
+        }
+        let opcode = match (branch, k) {
+            (Opcode::BrEqK, 0) => Opcode::BrNoneK,
+            (Opcode::BrNeK, 0) => Opcode::BrAnyK,
+            // Of a single bit.
+            (Opcode::BrEqK, k) if k == mask && k.is_power_of_two() => Opcode::BrAnyK,
+            (Opcode::BrNeK, k) if k == mask && k.is_power_of_two() => Opcode::BrNoneK,
+            _ => return None,
+        };
+        self.emit.take_back();
+        Some((opcode, slot, mask))
     }
 
     /// Branches if the condition of a node is as given.
@@ -128,7 +157,7 @@ impl Lower<'_> {
     }
 
     fn fused(&mut self, compare: Compare, when: bool, to: Label) {
-        let Compare { op, scalar, a, b } = compare;
+        let Compare { op, scalar, a, b, made } = compare;
         let wide = scalar == Scalar::I64;
         let float = scalar == Scalar::F64;
         // Everything is brought to `<`, `<=`, `==`, `!=`, and their negations to these by swapping.
@@ -153,7 +182,10 @@ impl Lower<'_> {
             (op, false) => (op, a, b),
         };
         if let Some((opcode, slot, k)) = self.immediate(op, wide, a, b) {
-            self.emit.branch(opcode, slot, k, to);
+            match self.test_of_bits(made, opcode, slot, k) {
+                Some((opcode, slot, k)) => self.emit.branch(opcode, slot, k, to),
+                None => self.emit.branch(opcode, slot, k, to),
+            }
             return;
         }
         let opcode = match (op, when) {
@@ -213,18 +245,25 @@ impl Lower<'_> {
     pub(super) fn slot_of(&mut self, loc: Loc) -> u16 {
         match loc {
             Loc::Num(slot) => slot,
-            Loc::Known(bits) => match self.pinned.get_mut(&bits) {
-                Some((slot, used)) if self.loops > 0 => {
-                    *used = true;
-                    *slot
-                }
-                Some(_) | None => {
+            Loc::Known(bits) => match self.pinned_slot(bits) {
+                Some(slot) => slot,
+                None => {
                     let (slot, _) = self.claim(1, 0);
+                    // What folded code counts belongs to the instruction that wants it: that may be refused.
+                    let counted = self.emit.set_aside();
                     self.constant(slot, bits);
+                    self.emit.charge(counted);
                     slot
                 }
             },
             Loc::Ref(_) => 0,
         }
+    }
+
+    /// The slot that holds a constant in loops, if one does.
+    pub(super) fn pinned_slot(&mut self, bits: u64) -> Option<u16> {
+        let (slot, used) = self.pinned.get_mut(&bits).filter(|_| self.loops > 0)?;
+        *used = true;
+        Some(*slot)
     }
 }

@@ -6,10 +6,13 @@
 mod control;
 mod emit;
 mod fold;
+mod fuse;
 mod heap;
 mod node;
 mod place;
 mod select;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 
@@ -184,7 +187,7 @@ pub(crate) fn lower(
         stale_regions: stale.regions.iter().copied().collect(),
         style,
         last_uses: last_uses(program, of, function),
-        emit: Emit::default(),
+        emit: Emit::of(style),
         locs: HashMap::new(),
         vars: HashMap::new(),
         scopes: HashMap::new(),

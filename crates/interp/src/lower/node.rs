@@ -286,6 +286,10 @@ impl Lower<'_> {
             (Op::ElemAddr, Attr::Type(ty)) => match layout::layout(self.program, ty) {
                 Some(layout) => {
                     let (base, index) = (self.num(of, 0), self.num(of, 1));
+                    if let (Lowering::Fast, Ok(size)) = (self.style, i16::try_from(layout.size)) {
+                        self.emit.op2(Opcode::MulKAddI32, to, index, size.cast_unsigned(), [base, 0, 0, 0]);
+                        return;
+                    }
                     let size = self.slot_of(Loc::Known(u64::from(layout.size)));
                     let (scaled, _) = self.claim(1, 0);
                     self.emit.op(Opcode::MulI32, scaled, index, size);
@@ -318,6 +322,9 @@ impl Lower<'_> {
     fn scalar(&mut self, of: NodeRef, op: Op, scalar: Scalar, to: u16) {
         let fast = self.style == Lowering::Fast;
         if let Some((opcode, swap)) = select::binary(op, scalar) {
+            if self.fuse(of, op, scalar, to) {
+                return;
+            }
             let (x, y) = (self.input(of, 0), self.input(of, 1));
             if fast && let (Some((x, _)), Some((y, _))) = (x, y) {
                 let forms = [(x, y), (y, x)];
@@ -440,6 +447,12 @@ impl Lower<'_> {
     }
 
     fn access(&mut self, of: NodeRef, op: Op, arg: lmlang_ir::MemArg, to: u16) {
+        let load = select::load(op, arg.ty);
+        if let (Some(load), Ok(offset)) = (load, u16::try_from(arg.offset))
+            && self.fuse_load(of, load, offset, to)
+        {
+            return;
+        }
         let mut address = self.num(of, 0);
         let offset = match u16::try_from(arg.offset) {
             Ok(offset) => offset,
@@ -451,7 +464,7 @@ impl Lower<'_> {
                 0
             }
         };
-        if let Some(opcode) = select::load(op, arg.ty) {
+        if let Some(opcode) = load {
             self.emit.op(opcode, to, address, offset);
         } else if let Some(opcode) = select::store(op, arg.ty) {
             let value = self.num(of, 1);

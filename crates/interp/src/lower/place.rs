@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lmlang_ir::ops::Ports;
-use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode as Op, RegionOwner, RegionRef, Source};
+use lmlang_ir::{Attr, Body, Exit, Node, NodeRef, Opcode as Op, RegionOwner, RegionRef, Scalar, Source};
 
 use super::{Lower, select};
 use crate::code::{Loc, Lowering};
@@ -132,7 +132,7 @@ impl Lower<'_> {
             (Op::Return, _) => self.places(Exit::Return),
             _ => return,
         };
-        let (mut held, mut late) = (Vec::new(), Vec::new());
+        let (mut held, mut late, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for (source, (loc, guard)) in end.inputs().iter().zip(places) {
             let Some(source @ Source::Node(node, _)) = source else { continue };
             let Some(home) = body.node(node).map(|node| node.region()) else { continue };
@@ -147,11 +147,17 @@ impl Lower<'_> {
             if self.may_overwrite(node, last, region, guard) && alone(self) {
                 self.place(region, source, loc, guard);
                 held.push(guard);
+                if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
+                    steps.push((node, before));
+                }
             } else if let (Guard::Holds(before), Op::Continue) = (guard, end.op().code()) {
                 late.push((source, node, loc, before));
             }
         }
-        self.sink(region, last, late, held);
+        let written = self.sink(region, last, late, &held);
+        for (of, before) in steps {
+            self.sink_step(of, before, &held, &written);
+        }
     }
 
     /// Gives a value of a region a place.
@@ -171,61 +177,139 @@ impl Lower<'_> {
     }
 
     /// Lets the end of a region compute what would otherwise be computed, kept and moved: the next value of a counter
-    /// that is still needed behind its increment.
+    /// that is still needed behind its increment. Returns what that overwrites.
     fn sink(
         &mut self,
         region: RegionRef,
         end: NodeRef,
         late: Vec<(Source, NodeRef, Loc, Source)>,
-        held: Vec<Guard>,
-    ) {
-        if self.reuse {
-            return;
-        }
+        held: &[Guard],
+    ) -> Vec<Source> {
         let body = self.function.body();
         let taken: Vec<Source> =
             body.node(end).map_or_else(Vec::new, |end| end.inputs().iter().flatten().collect());
         let mut read: Vec<Source> = Vec::new();
         let mut written: Vec<Source> = Vec::new();
         for (source, of, loc, before) in late {
-            let Some(node) = body.node(of) else { continue };
-            let Attr::Scalar(scalar) = node.op().attr() else { continue };
-            let simple = matches!(
-                node.op().code(),
-                Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl | Op::ShrS | Op::ShrU
-            ) && select::binary(node.op().code(), *scalar).is_some();
-            let alone = body.users_of(of.number()).nth(1).is_none();
-            let inputs: Vec<Source> = node.inputs().iter().flatten().collect();
+            let Some(inputs) = self.sinkable(of) else { continue };
             // At the end its operands must still be there, and nobody else may want what it overwrites.
-            let intact = inputs.iter().all(|input| {
-                !held.contains(&Guard::Holds(*input)) && !written.contains(input) && {
-                    !matches!(input, Source::Node(made, _) if self.sunk.contains(made))
-                }
-            });
+            let intact = |lower: &Self, inputs: &[Source]| {
+                inputs.iter().all(|input| {
+                    !held.contains(&Guard::Holds(*input)) && !written.contains(input) && {
+                        !matches!(input, Source::Node(made, _) if lower.sunk.contains(made))
+                    }
+                })
+            };
             let free = !taken.contains(&before) && !read.contains(&before);
-            if simple && alone && intact && free && !self.stale.contains(&of) && inputs.len() == 2 {
-                self.place(region, source, loc, Guard::Holds(before));
-                self.sunk.insert(of);
-                read.extend(inputs);
-                written.push(before);
+            if !free || !intact(self, &inputs) {
+                continue;
             }
+            self.place(region, source, loc, Guard::Holds(before));
+            // What one instruction computes together stays together.
+            for (operand, input) in inputs.iter().enumerate() {
+                let Some((along, operands)) = self.computed_with(of, operand, region) else { continue };
+                if !operands.contains(&before) && intact(self, &operands) {
+                    debug_assert_eq!(*input, Source::Node(along, 0));
+                    self.sunk.insert(along);
+                    read.extend(operands);
+                    break;
+                }
+            }
+            self.sunk.insert(of);
+            read.extend(inputs);
+            written.push(before);
+        }
+        written
+    }
+
+    /// Lets the end of a region take the step of a counter: the test of the next round does it too.
+    fn sink_step(&mut self, of: NodeRef, before: Source, held: &[Guard], written: &[Source]) {
+        let body = self.function.body();
+        let Some(node) = body.node(of) else { return };
+        let counts = matches!(node.op().attr(), Attr::Scalar(Scalar::I32 | Scalar::I64));
+        let Some(inputs) = self.sinkable(of).filter(|_| counts && node.op().code() == Op::Add) else {
+            return;
+        };
+        // What is added stays the same during the round.
+        let constant =
+            |made: NodeRef| matches!(body.node(made).map(|made| made.op().attr()), Some(Attr::Const(_)));
+        let mut others = inputs.iter().filter(|input| **input != before);
+        let stays = others.all(|input| match input {
+            Source::Node(made, _) => constant(*made),
+            Source::Param(..) | Source::RegionParam(..) => {
+                !held.contains(&Guard::Holds(*input)) && !written.contains(input)
+            }
+        });
+        if stays && inputs.contains(&before) {
+            self.sunk.insert(of);
         }
     }
 
-    /// Computes what was left for the end of a region.
-    pub(super) fn compute_sunk(&mut self, end: &Node) {
-        let function = self.function;
-        for source in end.inputs().iter().flatten() {
+    /// The operands of a node that can be computed at the end of its region, for that alone.
+    fn sinkable(&self, of: NodeRef) -> Option<Vec<Source>> {
+        let body = self.function.body();
+        let node = body.node(of).filter(|_| !self.reuse && !self.stale.contains(&of))?;
+        let Attr::Scalar(scalar) = node.op().attr() else { return None };
+        let simple = matches!(
+            node.op().code(),
+            Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl | Op::ShrS | Op::ShrU
+        ) && select::binary(node.op().code(), *scalar).is_some();
+        let alone = body.users_of(of.number()).nth(1).is_none();
+        let inputs: Vec<Source> = node.inputs().iter().flatten().collect();
+        (simple && alone && inputs.len() == 2).then_some(inputs)
+    }
+
+    /// The node that makes an operand of another one and shares its instruction, with its own operands.
+    fn computed_with(
+        &self,
+        of: NodeRef,
+        operand: usize,
+        region: RegionRef,
+    ) -> Option<(NodeRef, Vec<Source>)> {
+        let body = self.function.body();
+        let node = body.node(of)?;
+        let (Attr::Scalar(scalar), Source::Node(made, 0)) = (node.op().attr(), node.inputs().get(operand)?)
+        else {
+            return None;
+        };
+        let first = body
+            .node(made)
+            .filter(|first| first.region() == region && first.op().attr() == node.op().attr())?;
+        select::pair(first.op().code(), node.op().code(), *scalar, operand)?;
+        Some((made, self.sinkable(made)?))
+    }
+
+    /// Computes what was left for the end of a region: what the next round tests comes last.
+    pub(super) fn compute_sunk(&mut self, end: NodeRef, node: &Node, tested: Option<u16>) {
+        let body = self.function.body();
+        let mut left = Vec::new();
+        for source in node.inputs().iter().flatten() {
             let Source::Node(of, 0) = source else { continue };
-            if !self.sunk.contains(&of) {
-                continue;
+            if let (true, Some((Loc::Num(to), _))) = (self.sunk.contains(&of), self.locs.get(&source)) {
+                left.push((Some(*to) == tested, of, *to));
             }
-            let Some(node) = function.body().node(of) else { continue };
-            let Some((Loc::Num(to), _)) = self.locs.get(&source).cloned() else { continue };
-            let mark = self.top;
-            self.compute(of, node, &Ports::default(), to);
-            self.top = mark;
         }
+        left.sort_by_key(|(last, ..)| *last);
+        for (_, of, to) in left {
+            let along = body.node(of).into_iter().flat_map(|node| node.inputs().iter().flatten());
+            let along: Vec<Source> = along.collect();
+            for source in along {
+                let Source::Node(made, 0) = source else { continue };
+                if let (true, Some((Loc::Num(to), _))) = (self.sunk.contains(&made), self.locs.get(&source)) {
+                    self.compute_late(made, *to);
+                }
+            }
+            self.compute_late(of, to);
+            self.own(end);
+        }
+    }
+
+    fn compute_late(&mut self, of: NodeRef, to: u16) {
+        let Some(node) = self.function.body().node(of) else { return };
+        self.own(of);
+        let mark = self.top;
+        self.compute(of, node, &Ports::default(), to);
+        self.top = mark;
     }
 
     /// Where the values of an exit go, and what is there before.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use lmlang_ir::Opcode as Op;
 use lmlang_ir::Scalar::{self, Bool, F32, F64, I8, I16, I32, I64};
 
-use crate::code::Opcode;
+use crate::code::{Ins, Opcode};
 use crate::exec::{BINARY, UNARY};
 
 /// The instruction for two operands, and whether they are swapped.
@@ -43,6 +43,10 @@ pub(super) fn binary(op: Op, scalar: Scalar) -> Option<(Opcode, bool)> {
         (Op::ShrS, I64) => Opcode::ShrSI64,
         (Op::ShrU, I32) => Opcode::ShrUI32,
         (Op::ShrU, I64) => Opcode::ShrUI64,
+        (Op::Rotl, I32) => Opcode::RotlI32,
+        (Op::Rotl, I64) => Opcode::RotlI64,
+        (Op::Rotr, I32) => Opcode::RotrI32,
+        (Op::Rotr, I64) => Opcode::RotrI64,
         (Op::Eq, F32) => Opcode::EqF32,
         (Op::Eq, F64) => Opcode::EqF64,
         (Op::Eq, Bool | I8 | I16 | I32 | I64) => Opcode::Eq,
@@ -118,6 +122,70 @@ pub(super) fn with_constant(op: Op, scalar: Scalar, bits: u64) -> Option<(Opcode
         (Op::Ne, Bool | I8 | I16 | I32 | I64) => (Opcode::NeK, natural()?),
         _ => return None,
     })
+}
+
+/// The instruction for two operators, of which the result of the first is an operand of the second: `(x first y) second z`
+/// with `x`, `y`, `z` as its operands, or `z second (x first y)` where that is another value.
+pub(super) fn pair(first: Op, second: Op, scalar: Scalar, operand: usize) -> Option<Opcode> {
+    Some(match (first, second, scalar, operand) {
+        (Op::Mul, Op::Add, F64, _) => Opcode::MulAddF64,
+        (Op::Mul, Op::Sub, F64, 0) => Opcode::MulSubF64,
+        (Op::Mul, Op::Sub, F64, _) => Opcode::SubMulF64,
+        (Op::Sub, Op::Add, F64, _) => Opcode::SubAddF64,
+        (Op::Mul, Op::Add, I32, _) => Opcode::MulAddI32,
+        (Op::Mul, Op::Add, I64, _) => Opcode::MulAddI64,
+        _ => return None,
+    })
+}
+
+/// The instruction that adds to what another one scaled by a constant, and that constant.
+pub(super) fn scaled([word, a, b, k]: Ins) -> Option<(Opcode, u16)> {
+    match Opcode::of([word, a, b, k]) {
+        Opcode::MulI32K => Some((Opcode::MulKAddI32, k)),
+        Opcode::MulI64K => Some((Opcode::MulKAddI64, k)),
+        Opcode::ShlI32K if k < 15 => Some((Opcode::MulKAddI32, 1 << k)),
+        Opcode::ShlI64K if k < 15 => Some((Opcode::MulKAddI64, 1 << k)),
+        _ => None,
+    }
+}
+
+/// The instruction that adds the address up for a load.
+pub(super) fn load_at(load: Opcode) -> Option<Opcode> {
+    Some(match load {
+        Opcode::Load8U => Opcode::LoadAt8U,
+        Opcode::Load32U => Opcode::LoadAt32U,
+        Opcode::Load64 => Opcode::LoadAt64,
+        _ => return None,
+    })
+}
+
+/// The instruction for a step of a counter and the test of the next round, and the constant that the test compares to
+/// if it is no slot.
+pub(super) fn step(add: Opcode, test: Opcode, limit: u16) -> Option<(Opcode, Option<u64>)> {
+    let wide = match add {
+        Opcode::AddI64 | Opcode::AddI64K => true,
+        Opcode::AddI32 | Opcode::AddI32K => false,
+        _ => return None,
+    };
+    let signed = i64::from(limit as i16) as u64;
+    let found = match (test, wide) {
+        (Opcode::BrNe, false) => (Opcode::NextNe32, None),
+        (Opcode::BrNe, true) => (Opcode::NextNe64, None),
+        (Opcode::BrLtU, false) => (Opcode::NextLtU32, None),
+        (Opcode::BrLtU, true) => (Opcode::NextLtU64, None),
+        (Opcode::BrLtS32, false) => (Opcode::NextLtS32, None),
+        (Opcode::BrLtS64, true) => (Opcode::NextLtS64, None),
+        (Opcode::BrLeS32, false) => (Opcode::NextLeS32, None),
+        (Opcode::BrLeS64, true) => (Opcode::NextLeS64, None),
+        (Opcode::BrNeK, false) => (Opcode::NextNe32, Some(u64::from(limit))),
+        (Opcode::BrNeK, true) => (Opcode::NextNe64, Some(u64::from(limit))),
+        (Opcode::BrLtUK, false) => (Opcode::NextLtU32, Some(u64::from(limit))),
+        (Opcode::BrLtUK, true) => (Opcode::NextLtU64, Some(u64::from(limit))),
+        (Opcode::BrLtSK32, false) => (Opcode::NextLtS32, Some(signed & 0xffff_ffff)),
+        (Opcode::BrLtSK64, true) => (Opcode::NextLtS64, Some(signed)),
+        _ => return None,
+    };
+    Some(found)
 }
 
 /// Tells whether operands may change places.

@@ -37,7 +37,7 @@ impl Run {
             Stop::Exit(0) if self.gives_nothing() => Outcome::Returned { values: Vec::new() },
             Stop::Exit(status) => trapped(Fault::Exit(status), place),
             Stop::Cancelled => Outcome::Cancelled { place },
-            Stop::Fuel | Stop::Broken => {
+            Stop::Fuel | Stop::Input | Stop::Broken => {
                 debug_assert!(false, "lowering made an instruction that handlers refuse: {why:?}");
                 trapped(Fault::Unsupported, place)
             }

@@ -27,11 +27,12 @@ impl Run {
             budget = rest;
             match exit {
                 Exit::Fuel if budget == self.left => {
-                    self.last_nodes();
+                    let progress = self.last_nodes();
                     if self.outcome.is_none() {
-                        return Progress::Paused;
+                        return progress;
                     }
                 }
+                Exit::Input => return Progress::Waiting,
                 Exit::Fuel if moved => return Progress::Paused,
                 Exit::Mark | Exit::Rest => return Progress::Paused,
                 // One operator costs more than the slice.
@@ -45,7 +46,7 @@ impl Run {
     /// Runs on to where so many nodes have been executed, in slices, until `stop` says so.
     ///
     /// Whole segments first, which are shorter than 256 nodes; the rest by instructions, each of which may stand for
-    /// several nodes.
+    /// several nodes. Less far where input is awaited.
     pub fn go_to(&mut self, steps: u64, stop: &mut dyn FnMut() -> bool) {
         const SLICE: u64 = 1 << 20;
         while self.steps() < steps && self.outcome.is_none() && !stop() {
@@ -53,8 +54,8 @@ impl Run {
             if far > 512 {
                 self.resume((far - 256).min(SLICE));
             }
-            if self.fuel_used() == fuel && self.outcome.is_none() {
-                self.instruction();
+            if self.fuel_used() == fuel && self.outcome.is_none() && self.instruction() == Progress::Waiting {
+                return;
             }
         }
     }
@@ -68,6 +69,7 @@ impl Run {
             stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
             funcs: &self.funcs,
             program: self.checked.program(),
+            exit: Exit::Step,
         };
         let exit = run(&mut cx);
         self.machine.note_memory();
@@ -83,7 +85,7 @@ impl Run {
     /// What handlers cannot do themselves.
     fn attend(&mut self, exit: Exit) {
         match exit {
-            Exit::Step | Exit::Mark | Exit::Rest => {}
+            Exit::Step | Exit::Mark | Exit::Rest | Exit::Input => {}
             Exit::Halt => self.halt(),
             Exit::Grow => self.grow(),
             Exit::Link => self.link(),
@@ -97,10 +99,13 @@ impl Run {
     }
 
     /// Runs the last nodes one by one, up to exactly the limit, or to the next mark.
-    fn last_nodes(&mut self) {
+    fn last_nodes(&mut self) -> Progress {
         while self.outcome.is_none() && !self.is_marked() {
-            self.instruction();
+            if self.instruction() == Progress::Waiting {
+                return Progress::Waiting;
+            }
         }
+        Progress::Paused
     }
 
     /// Tells whether the next instruction is marked.
@@ -112,11 +117,12 @@ impl Run {
     /// Runs one instruction with its fuel counted exactly.
     ///
     /// Leaves nothing charged ahead, so that slices and single instructions can follow each other.
-    pub(crate) fn instruction(&mut self) {
+    pub(crate) fn instruction(&mut self) -> Progress {
         self.discharge();
         let cost = self.cost();
         if self.left < cost {
-            return self.run_dry();
+            self.run_dry();
+            return Progress::Done;
         }
         self.machine.fuel = PLENTY;
         self.machine.extra_limit = (self.left - cost) as i64;
@@ -124,13 +130,20 @@ impl Run {
         let exit = self.with_cx(exec::instruction);
         self.machine.charged = false;
         match exit {
-            Exit::Fuel => return self.finish(Stop::Limit(Limit::Fuel)),
+            Exit::Fuel => {
+                // All but the bulk operator itself: what folded code counts with it comes before.
+                self.left -= cost.saturating_sub(1);
+                self.finish(Stop::Limit(Limit::Fuel));
+                return Progress::Done;
+            }
+            Exit::Input => return Progress::Waiting,
             Exit::Grow | Exit::Link => {}
             Exit::Step | Exit::Mark | Exit::Rest | Exit::Halt | Exit::Stop => {
                 self.left -= cost + (self.machine.extra - extra)
             }
         }
         self.attend(exit);
+        if self.outcome.is_some() { Progress::Done } else { Progress::Paused }
     }
 
     /// Ends the run at the fuel limit. What is left does not pay for the next instruction; folded code may account for

@@ -210,7 +210,7 @@ fn output_is_bounded() {
     let options = limited(Limits { output_bytes: 25, ..Limits::default() });
     let result = whole(&checked, find(&program, "shouts"), &[Value::Const(Const::I32(9))], &options);
     assert!(matches!(result.outcome, Outcome::LimitReached { limit: LimitKind::Output, .. }));
-    assert_eq!(result.stdout, "0123456789012345678901234");
+    assert_eq!(result.stdout, b"0123456789012345678901234");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod branches;
 mod functions;
+mod input;
 mod kernels;
 mod laws;
 mod limits;

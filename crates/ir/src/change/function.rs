@@ -308,6 +308,6 @@ impl FunctionMut<'_> {
 }
 
 /// The control edges that start at a node, but for that to the next one.
-fn control_edges(node: &Node) -> u64 {
+pub(crate) fn control_edges(node: &Node) -> u64 {
     (node.regions().len() + node.op().exit_count()) as u64
 }

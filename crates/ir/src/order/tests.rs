@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::order::{Homes, Order, level_of};
+use crate::order::{Homes, Order, begins_chunk, level_of};
 use crate::tests::config;
 
 /// The record of each element, as the nodes of a function keep it.
@@ -92,6 +92,21 @@ impl State {
         fresh
     }
 
+    fn made_in_one_go(&self) -> State {
+        let mut records = Records::default();
+        let sequences: Vec<Vec<u64>> =
+            self.model.iter().map(|(region, list)| [&[*region], &list[..]].concat()).collect();
+        for sequence in &sequences {
+            let mut head = sequence[0];
+            for element in &sequence[1..] {
+                head = if begins_chunk(*element) { *element } else { head };
+                records.set_chunk(*element, head);
+            }
+        }
+        let order = Order::of_sequences(sequences.iter().map(Vec::as_slice));
+        State { order, records, model: self.model.clone() }
+    }
+
     fn check(&self) -> Result<(), TestCaseError> {
         let State { order, records, model } = self;
         for (region, list) in model {
@@ -128,6 +143,10 @@ proptest! {
         prop_assert_eq!(state.order.hash(), fresh.order.hash(), "the hash depends on the history");
         prop_assert_eq!(&state.order, &fresh.order, "the chunks depend on the history");
         prop_assert_eq!(&state.records, &fresh.records, "the heads depend on the history");
+        let whole = state.made_in_one_go();
+        prop_assert_eq!(fresh.order.hash(), whole.order.hash());
+        prop_assert_eq!(format!("{:?}", fresh.order), format!("{:?}", whole.order), "links upwards included");
+        prop_assert_eq!(&fresh.records, &whole.records);
     }
 
     #[test]
@@ -185,6 +204,10 @@ fn a_long_list_built_backwards_equals_one_built_forwards() {
     }
     assert_eq!(forwards.order.hash(), backwards.order.hash());
     assert_eq!(forwards.records, backwards.records);
+    let sequence: Vec<u64> = std::iter::once(1).chain(10..10 + count).collect();
+    let whole = Order::of_sequences([&sequence[..], &[2], &[3]]);
+    assert_eq!(whole.hash(), forwards.order.hash());
+    assert_eq!(format!("{whole:?}"), format!("{:?}", forwards.order));
     assert!(forwards.order.precedes(1, 10, 9 + count, &forwards.records));
     assert!(!forwards.order.precedes(1, 9 + count, 10, &forwards.records));
 }

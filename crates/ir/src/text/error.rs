@@ -34,27 +34,7 @@ impl std::error::Error for TextError {}
 
 /// The stable codes of [`TextError`].
 pub mod code {
-    use crate::page::CodePage;
-
-    macro_rules! codes {
-        ($($name:ident $title:literal $meaning:literal $example:literal $repair:literal $repaired:expr;)*) => {
-            $(#[doc = $title] pub const $name: &str = stringify!($name);)*
-            /// All codes.
-            pub const ALL: &[&str] = &[$($name),*];
-            /// A page for each code.
-            pub const PAGES: &[CodePage] = &[$(CodePage {
-                code: $name,
-                title: $title,
-                meaning: $meaning,
-                example: $example,
-                repair: $repair,
-                repaired: $repaired,
-            }),*];
-        };
-    }
-
-    // code, title, meaning, example, repair, the example repaired
-    codes! {
+    crate::code_pages! {
         SYNTAX "Something else was expected here."
             "The text does not follow its form; `expected` names what could stand there."
             "func f () -> () { return"

@@ -44,42 +44,12 @@ fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
     let known = |end: usize| Some((Opcode::of_mnemonic(&given[..end])?, end));
     let (code, end) = std::iter::once(given.len()).chain(dots).find_map(known)?;
     let (name, suffix) = given.split_at(end);
-    let missing = format!("the type of `{name}` is missing");
-    let dotted = |scalars: &[Scalar]| scalars.iter().map(|scalar| format!("{name}.{scalar}")).collect();
-    Some(match code.spec().attr {
-        AttrKind::Scalar(allowed) | AttrKind::Memory(allowed) => (missing, dotted(allowed)),
-        AttrKind::Convert(allowed) => {
-            (missing, allowed.iter().map(|(from, to)| format!("{name}.{from}.{to}")).collect())
-        }
-        AttrKind::Const => {
-            let others = ["unit", "string", "bytes"].map(|ty| format!("{name}.{ty}"));
-            let scalars: Vec<String> = dotted(&Scalar::ALL);
-            (missing, scalars.into_iter().chain(others).collect())
-        }
-        AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature => {
-            let ty = if suffix.is_empty() { "T" } else { &suffix[1..] };
-            (format!("the type of `{name}` stands in angle brackets"), vec![format!("{name}<{ty}>")])
-        }
-        AttrKind::None
-        | AttrKind::Struct
-        | AttrKind::Field
-        | AttrKind::Variant
-        | AttrKind::Function
-        | AttrKind::Variable
-        | AttrKind::Global
-        | AttrKind::Data
-        | AttrKind::Table
-        | AttrKind::Elements
-        | AttrKind::TableInit
-        | AttrKind::TableCopy
-        | AttrKind::Index
-        | AttrKind::Indirect
-        | AttrKind::Control
-        | AttrKind::Match
-        | AttrKind::Exit
-        | AttrKind::Switch
-        | AttrKind::Raw => return None,
-    })
+    let wrong = match (needs_suffix(code), needs_bracket(code)) {
+        (true, _) => format!("the type of `{name}` is missing"),
+        (_, true) => format!("the type of `{name}` stands in angle brackets"),
+        (false, false) => return None,
+    };
+    Some((wrong, likely::forms(code.spec(), &[], suffix.strip_prefix('.').unwrap_or("T"))))
 }
 
 /// The bytes that an operator moves at once: its natural alignment.

@@ -140,14 +140,16 @@ pub(super) fn operators(given: &str) -> Vec<String> {
     };
     let mut forms: Vec<String> = Vec::new();
     for spec in specs {
-        forms.extend(typed(spec, &scalars).into_iter().filter(|form| form != given));
+        let ty = scalars.first().map_or("T", |scalar| scalar.name());
+        forms.extend(self::forms(spec, &scalars, ty).into_iter().filter(|form| form != given));
     }
     forms.truncate(MOST);
     forms
 }
 
-/// An operator with its types: those given where they fit, else all that it takes.
-fn typed(spec: &OpSpec, scalars: &[Scalar]) -> Vec<String> {
+/// How an operator is written with its types: behind a dot those of some scalars that fit, all that it takes if there are
+/// none; in brackets the type `ty`.
+pub(super) fn forms(spec: &OpSpec, scalars: &[Scalar], ty: &str) -> Vec<String> {
     let name = spec.mnemonic;
     let dotted = |allowed: &[Scalar]| -> Vec<String> {
         let fits = |scalar: &&Scalar| scalars.is_empty() || scalars.contains(scalar);
@@ -155,14 +157,16 @@ fn typed(spec: &OpSpec, scalars: &[Scalar]) -> Vec<String> {
     };
     match spec.attr {
         AttrKind::Scalar(allowed) | AttrKind::Memory(allowed) => dotted(allowed),
-        AttrKind::Const => dotted(&Scalar::ALL),
+        AttrKind::Const => {
+            let others = ["unit", "string", "bytes"].into_iter().filter(|_| scalars.is_empty());
+            dotted(&Scalar::ALL).into_iter().chain(others.map(|ty| format!("{name}.{ty}"))).collect()
+        }
         AttrKind::Convert(allowed) => {
             let fits =
                 |(from, to): &&(Scalar, Scalar)| scalars.iter().all(|scalar| scalar == from || scalar == to);
             allowed.iter().filter(fits).map(|(from, to)| format!("{name}.{from}.{to}")).collect()
         }
         AttrKind::Type | AttrKind::Array | AttrKind::Enum | AttrKind::Signature => {
-            let ty = scalars.first().map_or("T", |scalar| scalar.name());
             vec![format!("{name}<{ty}>")]
         }
         AttrKind::None

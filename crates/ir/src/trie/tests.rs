@@ -117,6 +117,11 @@ proptest! {
         for (trie, model) in &kept {
             let entries = |trie: &Trie<u16>, from| trie.iter_from(from).map(|(k, v)| (k, *v)).collect::<Vec<_>>();
             prop_assert_eq!(entries(trie, 0), model.iter().map(|(k, v)| (*k, *v)).collect::<Vec<_>>());
+            let mut one_by_one = Vec::new();
+            for (key, item) in trie.iter() {
+                one_by_one.push((key, *item));
+            }
+            prop_assert_eq!(entries(trie, 0), one_by_one);
             prop_assert_eq!(trie.count(), model.len());
             prop_assert_eq!(trie.is_empty(), model.is_empty());
             for from in &from {
@@ -135,6 +140,33 @@ proptest! {
                 prop_assert_eq!(changes(a, b), expected_changes(model_a, model_b));
             }
         }
+    }
+
+    #[test]
+    fn a_trie_made_in_one_go_is_the_one_that_inserts_make(
+        a in proptest::collection::btree_map(key(), 0u16..4, 0..80),
+        b in proptest::collection::btree_map(key(), 0u16..4, 0..80),
+        hashed in any::<[bool; 2]>(),
+    ) {
+        let whole = |model: &Model| {
+            let mut entries = model.iter().map(|(key, item)| (*key, *item)).collect();
+            Trie::of_ascending(&mut entries)
+        };
+        let (trie, other) = (whole(&a), whole(&b));
+        prop_assert_eq!(shape_of(&trie), shape_of(&built(&a)));
+        prop_assert_eq!(trie.hash(), built(&a).hash());
+        prop_assert_eq!(trie.shared_key(&other), a.keys().find(|key| b.contains_key(key)).copied());
+        let (mut trie, other) = if hashed[0] { (trie, other) } else { (whole(&a), whole(&b)) };
+        if hashed[1] {
+            other.hash();
+        }
+        let kept = [trie.clone(), other.clone()];
+        trie.absorb(other);
+        let both: Model = a.iter().chain(&b).map(|(key, item)| (*key, *item)).collect();
+        prop_assert_eq!(shape_of(&trie), shape_of(&built(&both)));
+        prop_assert_eq!(trie.hash(), built(&both).hash());
+        prop_assert_eq!(&kept[0], &built(&a), "what was absorbed reached an older revision");
+        prop_assert_eq!(&kept[1], &built(&b), "what was absorbed was written to");
     }
 
     #[test]

@@ -9,12 +9,14 @@
 //! ; run: f() prints "a\n"                 writes this to standard output, and returns unless something else is said
 //! ; run: f() with stdin="a\n", fuel=1000 prints "a" exceeds fuel
 //! ; run: f() with file:a.txt="abc", seed=1 == 3
+//! ; run: f() with stdin=b"\ff" prints b"\00" == 3
+//! ; run: f() with file:a.txt="abc", folder="b", args="x", env:HOME="/" == 3
 //! ```
 
 use std::sync::Arc;
 
 use lmlang_interp::{
-    Cache, Control, Files, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, run,
+    Cache, Control, Entry, Files, Limits, Lowering, Options, Outcome, Progress, Run, RunResult, run,
 };
 use lmlang_ir::text::{parse_value, print_value};
 use lmlang_ir::{FuncRef, ModuleRef, Program, Type, Value};
@@ -109,11 +111,12 @@ fn word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start())
 }
 
-/// A text literal, or what stands before a space or comma, and the rest.
+/// A literal of a text or of bytes, or what stands before a space or comma, and the rest.
 fn token(text: &str) -> (&str, &str) {
     let mut escaped = false;
-    if text.starts_with('"') {
-        for (at, found) in text.char_indices().skip(1) {
+    if text.starts_with('"') || text.starts_with("b\"") {
+        let open = text.find('"').unwrap_or(0);
+        for (at, found) in text.char_indices().skip(open + 1) {
             match found {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
@@ -184,9 +187,10 @@ pub fn check(
         agree(&result, &unfolded(checked, of, &arguments, &options, cache)?, program)?;
     }
     if let Some(prints) = &case.prints {
-        let prints = text(program, prints)?;
+        let prints = bytes(program, prints)?;
         if result.stdout != prints {
-            return Err((format!("output {prints:?}"), format!("{:?}", result.stdout)));
+            let output = |bytes: &[u8]| format!("output \"{}\"", bytes.escape_ascii());
+            return Err((output(&prints), output(&result.stdout)));
         }
     }
     let found = || shown(program, &result);
@@ -234,7 +238,8 @@ fn unfolded(
 fn agree(folded: &RunResult, unfolded: &RunResult, program: &Program) -> Result<(), (String, String)> {
     let seen = |result: &RunResult| {
         let RunResult { stdout, stderr, written, steps, fuel_used, .. } = result;
-        let output = format!("output {stdout:?}, errors {stderr:?}, files {written:?}");
+        let [stdout, stderr] = [stdout, stderr].map(|bytes| bytes.escape_ascii().to_string());
+        let output = format!("output \"{stdout}\", errors \"{stderr}\", files {written:?}");
         format!("{}, {output}, {steps} steps, fuel {fuel_used}", shown(program, result))
     };
     let (folded, unfolded) = (seen(folded), seen(unfolded));
@@ -304,8 +309,17 @@ fn text(program: &Program, literal: &str) -> Result<String, (String, String)> {
     }
 }
 
+/// The bytes of a text in quotes, or of bytes: `b"\ff"`.
+fn bytes(program: &Program, literal: &str) -> Result<Vec<u8>, (String, String)> {
+    match parse_value(program, &Type::Bytes, literal) {
+        Ok(Value::Const(lmlang_ir::types::Const::Bytes(bytes))) => Ok(bytes.to_vec()),
+        Ok(_) | Err(_) => text(program, literal).map(String::into_bytes),
+    }
+}
+
 fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, (String, String)> {
     let (mut options, mut files) = (Options::default(), Files::new());
+    let (mut command_line, mut variables) = (Vec::new(), Vec::new());
     let Limits { fuel, memory_bytes, call_depth, output_bytes } = &mut options.limits;
     for (name, value) in settings {
         let number =
@@ -315,21 +329,27 @@ fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, 
             "memory" => *memory_bytes = number()?,
             "depth" => *call_depth = u32::try_from(number()?).unwrap_or(u32::MAX),
             "output" => *output_bytes = number()?,
-            "stdin" => options.environment.stdin = text(program, value)?.into(),
+            "stdin" => options.environment.stdin = bytes(program, value)?.into(),
             "seed" => options.environment.seed = number()?,
-            name => match name.strip_prefix("file:") {
-                Some(path) => {
-                    let content: Arc<[u8]> = text(program, value)?.into_bytes().into();
-                    files.insert(path.into(), content);
+            // Several are behind each other.
+            "args" => command_line.push(text(program, value)?.into()),
+            "folder" => drop(files.insert(text(program, value)?.into(), Entry::Folder)),
+            name => match name.split_once(':') {
+                Some(("file", path)) => {
+                    files.insert(path.into(), Entry::File(bytes(program, value)?.into()));
                 }
-                None => {
-                    let known = "fuel, memory, depth, output, stdin, seed or file:PATH";
+                Some(("env", name)) => variables.push((name.into(), text(program, value)?.into())),
+                Some(_) | None => {
+                    let known =
+                        "fuel, memory, depth, output, stdin, seed, args, env:NAME, folder or file:PATH";
                     return Err((known.to_owned(), format!("`{name}`")));
                 }
             },
         }
     }
     options.environment.files = Arc::new(files);
+    options.environment.command_line = command_line.into();
+    options.environment.variables = variables.into();
     Ok(options)
 }
 

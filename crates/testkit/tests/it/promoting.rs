@@ -83,7 +83,7 @@ pub(crate) fn sound(program: Program, before: &Checked) -> Checked {
 }
 
 /// How a run ends, and what it printed; nothing where it met a bound, which another program meets elsewhere.
-fn ending(checked: &Checked, of: FuncRef, args: &[Value]) -> Option<(String, String)> {
+fn ending(checked: &Checked, of: FuncRef, args: &[Value]) -> Option<(String, Vec<u8>)> {
     let limits = Limits { fuel: 200_000, ..Limits::default() };
     let (options, cache) = (RunOptions { limits, ..RunOptions::default() }, Cache::default());
     let result = run(checked, of, args, &options, &cache, u64::MAX, &mut |_| Control::Continue).ok()?;
@@ -98,7 +98,7 @@ fn ending(checked: &Checked, of: FuncRef, args: &[Value]) -> Option<(String, Str
         Outcome::LimitReached { .. } => return None,
         Outcome::NotVerified { .. } | Outcome::Cancelled { .. } => panic!("{:?}", result.outcome),
     };
-    Some((end, result.stdout.to_string()))
+    Some((end, result.stdout))
 }
 
 #[track_caller]

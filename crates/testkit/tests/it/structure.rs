@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lmlang_ir::draft::Draft;
 use lmlang_ir::graph::edges::edges_from;
 use lmlang_ir::{Function, FunctionHead, NodeRef, Program, Ref, Region, RegionRef};
 use lmlang_testkit::{Options, config, edits, generate};
@@ -50,6 +51,34 @@ pub(crate) fn rebuilt(program: &Program) -> Program {
     fresh
 }
 
+/// The same program, each of its functions put together in one go: regions by ref, so that some come before their owners.
+fn made_in_one_go(program: &Program) -> Program {
+    let (mut fresh, mut draft) = (Program::new(), Draft::new());
+    for (of, module) in program.modules() {
+        fresh.add_module(of, module.clone()).unwrap();
+    }
+    for (of, function) in program.functions() {
+        let body = function.body();
+        for (region, record) in body.regions() {
+            draft.add_region(region, record.clone()).unwrap();
+            for node in body.nodes_in(region) {
+                draft.append(node, region, body.node(node).unwrap().content()).unwrap();
+            }
+        }
+        body.variables().for_each(|(of, variable)| draft.add_variable(of, variable.clone()));
+        body.contracts().for_each(|(of, contract)| draft.add_contract(of, contract.clone()));
+        let function = draft.finish(function.head().clone()).unwrap();
+        fresh.add_whole_function(of, Arc::new(function)).unwrap();
+    }
+    for (of, def) in program.types() {
+        fresh.add_type(of, (**def).clone()).unwrap();
+    }
+    for (of, storage) in program.all_storage() {
+        fresh.add_storage(of, storage.clone()).unwrap();
+    }
+    fresh
+}
+
 /// Everything, the derived parts included: the printed form shows each field, and tries have one shape per content.
 fn everything(program: &Program) -> String {
     program.root_hash();
@@ -77,6 +106,8 @@ fn check_against_rebuilt(program: &Program) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(program.root_hash(), fresh.root_hash());
     prop_assert!(everything(program) == everything(&fresh), "derived state depends on the history");
+    let whole = made_in_one_go(program);
+    prop_assert!(everything(program) == everything(&whole), "made in one go, something is another");
     Ok(())
 }
 
@@ -88,8 +119,9 @@ proptest! {
         generated in generate::programs(Options::small()),
         mut choices in generate::choices(400),
     ) {
-        let (mut program, mut refs) = (generated.program, generated.refs);
-        check_against_rebuilt(&program)?;
+        check_against_rebuilt(&generated.program)?;
+        // What was made in one go is written to as all else.
+        let (mut program, mut refs) = (made_in_one_go(&generated.program), generated.refs);
         let mut kept = Vec::new();
         for round in 0..40 {
             if choices.exhausted() {

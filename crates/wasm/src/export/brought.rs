@@ -107,14 +107,15 @@ pub(super) fn world(program: &Program, scope: &Scope) -> Vec<FuncRef> {
     let nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
     let mut needed = [("fd_write", false), ("fd_read", false), ("path_open", false), ("fd_close", false)];
     for (_, node) in nodes {
-        let at = match node.op().code() {
-            Opcode::Print | Opcode::FileWrite => 0,
-            Opcode::ReadLine | Opcode::FileRead => 1,
-            Opcode::FileOpen => 2,
-            Opcode::FileClose => 3,
+        let used: &[usize] = match node.op().code() {
+            Opcode::Print | Opcode::FileWrite => &[0],
+            Opcode::ReadLine | Opcode::FileRead => &[1],
+            // Whether it is a folder, reading shows.
+            Opcode::FileOpen => &[1, 2, 3],
+            Opcode::FileClose => &[3],
             _ => continue,
         };
-        needed[at].1 = true;
+        used.iter().for_each(|at| needed[*at].1 = true);
     }
     needed.into_iter().filter(|(_, needed)| *needed).map(|(name, _)| RUNTIME.function(name)).collect()
 }

@@ -1,51 +1,27 @@
 //! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
 
-use std::collections::{BTreeMap, HashMap};
+mod control;
+
 use std::sync::Arc;
 
 use lmlang_ir::builder::FunctionBuilder;
+use lmlang_ir::draft::Draft;
 use lmlang_ir::ops::PortType;
-use lmlang_ir::{
-    Attr, Const, Exit, MemArg, Name, NodeContent, NodeRef, Opcode, RegionRef, Scalar, Signature, Source,
-    Type, VarRef,
-};
-use wasmparser::{BlockType, BrTable, HeapType, Operator};
+use lmlang_ir::{Attr, Const, MemArg, NodeContent, NodeRef, Opcode, RegionRef, Scalar, Source, Type, VarRef};
+use smallvec::SmallVec;
+use wasmparser::{HeapType, Operator};
 
+use super::locals::{Cell, Locals};
 use super::names::Labels;
 use super::{ImportError, Indices, value_type};
 use crate::plain;
 use crate::raw::{Carried, Known};
 
-/// The locals of a function. Those that nobody uses become nothing.
-#[derive(Debug, Default)]
-pub(super) struct Locals<'m> {
-    /// Types, each up to a local.
-    pub(super) ends: Vec<(u32, Type)>,
-    pub(super) cells: HashMap<u32, Cell>,
-    pub(super) names: Option<&'m BTreeMap<u32, Name>>,
-}
+/// What an instruction takes from the operand stack.
+type Values = SmallVec<[Source; 4]>;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cell {
-    /// A parameter that nothing is written to.
-    Param(u16),
-    /// A variable.
-    Variable(VarRef),
-}
-
-impl Locals<'_> {
-    fn ty(&self, local: u32) -> Type {
-        let at = self.ends.partition_point(|(end, _)| *end <= local);
-        self.ends[at].1.clone()
-    }
-
-    fn cell(&mut self, local: u32, build: &mut FunctionBuilder<'_>) -> Cell {
-        let (ty, names) = (self.ty(local), self.names);
-        *self.cells.entry(local).or_insert_with(|| {
-            Cell::Variable(build.variable(names.and_then(|of| of.get(&local).cloned()), ty))
-        })
-    }
-}
+/// What a block takes or leaves; most often nothing or one value.
+type Types = SmallVec<[Type; 2]>;
 
 /// A value on the operand stack. A truth value is one until somebody wants a number.
 #[derive(Clone, Debug)]
@@ -72,17 +48,17 @@ struct Frame {
     node: Option<NodeRef>,
     /// What the block takes: for the second region of an `if`.
     params: Vec<Operand>,
-    param_types: Vec<Type>,
-    results: Vec<Type>,
+    param_types: Types,
+    results: Types,
     /// Operands below the block.
     height: usize,
     /// Where the builder goes on after it.
-    outside: (RegionRef, Option<NodeRef>),
+    outside: RegionRef,
 }
 
 pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
-    build: FunctionBuilder<'b>,
+    build: FunctionBuilder<'b, &'b mut Draft>,
     locals: Locals<'m>,
     labels: Labels<'m>,
     stack: Vec<Operand>,
@@ -96,7 +72,7 @@ pub(super) struct Body<'m, 'b> {
 impl<'m, 'b> Body<'m, 'b> {
     pub(super) fn new(
         indices: &'m Indices,
-        build: FunctionBuilder<'b>,
+        build: FunctionBuilder<'b, &'b mut Draft>,
         locals: Locals<'m>,
         labels: Labels<'m>,
         results: Vec<Type>,
@@ -106,8 +82,8 @@ impl<'m, 'b> Body<'m, 'b> {
             kind: Kind::Function,
             node: None,
             params: Vec::new(),
-            param_types: Vec::new(),
-            results,
+            param_types: Types::new(),
+            results: results.into(),
             height: 0,
             outside,
         };
@@ -126,6 +102,11 @@ impl<'m, 'b> Body<'m, 'b> {
     /// How many values were taken and given since somebody asked.
     pub(super) fn values(&mut self) -> usize {
         std::mem::take(&mut self.values)
+    }
+
+    /// The function, when all instructions are in it.
+    pub(super) fn into_builder(self) -> FunctionBuilder<'b, &'b mut Draft> {
+        self.build
     }
 
     /// Takes the next instruction in. The module is valid.
@@ -153,7 +134,7 @@ impl<'m, 'b> Body<'m, 'b> {
         let carried = known.of(bytes, top.iter().map(|operand| &operand.ty));
         let Carried { op, signature, text } =
             carried.map_err(|what| ImportError::unsupported(format!("an instruction ({what})"), offset))?;
-        let inputs = self.pop_typed(&signature.params).into_iter().map(Some);
+        let inputs = self.pop_typed(signature.params.iter()).into_iter().map(Some);
         let content = NodeContent { doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), inputs) };
         let node = self.build.insert(content);
         self.push_all(node, &signature.results);
@@ -190,7 +171,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::End => self.end(),
             Operator::Br { relative_depth } => {
                 let (exit, types) = self.label(relative_depth);
-                let values = self.pop_typed(&types);
+                let values = self.pop_typed(types.iter());
                 self.build.exit(exit, values);
                 self.die();
             }
@@ -198,21 +179,20 @@ impl<'m, 'b> Body<'m, 'b> {
             Operator::BrTable { ref targets } => self.switch(targets)?,
             Operator::Return => {
                 let types = self.frames[0].results.clone();
-                let values = self.pop_typed(&types);
+                let values = self.pop_typed(types.iter());
                 self.build.ret(values);
                 self.die();
             }
             Operator::Call { function_index } => {
                 let (of, signature) = self.indices.function(function_index);
-                let (of, signature) = (of, signature.clone());
-                let arguments = self.pop_typed(&signature.params);
+                let arguments = self.pop_typed(signature.params.iter());
                 let call = self.build.call(of, arguments);
                 self.push_all(call, &signature.results);
             }
             Operator::CallIndirect { type_index, table_index } => {
-                let signature = self.indices.signature(type_index).clone();
+                let signature = self.indices.signature(type_index);
                 let index = self.pop_as(&Type::I32);
-                let arguments = self.pop_typed(&signature.params);
+                let arguments = self.pop_typed(signature.params.iter());
                 let attr = Attr::Indirect(self.indices.table(table_index).0, signature.clone().into());
                 let inputs = std::iter::once(index).chain(arguments);
                 let call = self.build.op(Opcode::CallIndirect, attr, inputs);
@@ -366,19 +346,26 @@ impl<'m, 'b> Body<'m, 'b> {
         self.convert(operand, ty)
     }
 
-    fn pop_typed(&mut self, types: &[Type]) -> Vec<Source> {
+    fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
         self.values += types.len();
-        let operands = self.stack.split_off(self.stack.len() - types.len());
-        operands.into_iter().zip(types).map(|(operand, ty)| self.convert(operand, ty)).collect()
+        let from = self.stack.len() - types.len();
+        let mut values = Values::new();
+        for (at, ty) in (from..).zip(types) {
+            let Operand { source, ty: given } = &self.stack[at];
+            let (source, as_number) = (*source, is_widened(given, ty));
+            values.push(if as_number { self.number(source) } else { source });
+        }
+        self.stack.truncate(from);
+        values
     }
 
     fn convert(&mut self, operand: Operand, ty: &Type) -> Source {
-        match (&operand.ty, ty) {
-            (&Type::BOOL, &Type::I32) => {
-                self.widen(Opcode::ExtendU, Scalar::Bool, Scalar::I32, operand.source)
-            }
-            _ => operand.source,
-        }
+        if is_widened(&operand.ty, ty) { self.number(operand.source) } else { operand.source }
+    }
+
+    /// A truth value as a number.
+    fn number(&mut self, value: Source) -> Source {
+        self.widen(Opcode::ExtendU, Scalar::Bool, Scalar::I32, value)
     }
 
     fn widen(&mut self, code: Opcode, from: Scalar, to: Scalar, value: Source) -> Source {
@@ -407,7 +394,7 @@ impl<'m, 'b> Body<'m, 'b> {
             Attr::Convert(from, to) => (from, to),
             _ => return,
         };
-        let inputs = self.pop_typed(&vec![Type::from(first); code.spec().inputs.len()]);
+        let inputs = self.pop_typed(std::iter::repeat_n(&first.into(), code.spec().inputs.len()));
         let result = match code.spec().outputs[0].ty {
             PortType::Is(scalar) => scalar,
             _ => second,
@@ -436,7 +423,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn special(&mut self, code: Opcode, attr: Attr, inputs: &[Type], output: Option<Type>) {
-        let inputs = self.pop_typed(inputs);
+        let inputs = self.pop_typed(inputs.iter());
         let node = self.build.op(code, attr, inputs);
         if let Some(ty) = output {
             self.push(node.into(), ty);
@@ -458,7 +445,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn get(&mut self, local: u32) {
-        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let (cell, ty) = self.locals.cell(local, &mut self.build);
         let source = match cell {
             Cell::Param(index) => self.build.param(index),
             Cell::Variable(of) => self.build.var_get(of),
@@ -467,177 +454,20 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn set(&mut self, local: u32) {
-        let (cell, ty) = (self.locals.cell(local, &mut self.build), self.locals.ty(local));
+        let (cell, ty) = self.locals.cell(local, &mut self.build);
         let value = self.pop_as(&ty);
         if let Cell::Variable(of) = cell {
             self.build.var_set(of, value);
         }
     }
-
-    fn block_types(&self, of: BlockType, offset: u64) -> Result<Signature, ImportError> {
-        Ok(match of {
-            BlockType::Empty => Signature::default(),
-            BlockType::Type(ty) => {
-                let ty = value_type(ty)
-                    .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
-                Signature { params: Vec::new(), results: vec![ty] }
-            }
-            BlockType::FuncType(index) => self.indices.signature(index).clone(),
-        })
-    }
-
-    fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let Signature { params, results } = self.block_types(of, offset)?;
-        let values = self.pop_typed(&params);
-        let (height, label) = (self.stack.len(), self.labels.next());
-        self.values += results.len();
-        let owner = match kind {
-            Kind::Loop => {
-                let named = (0u32..).zip(params.iter().zip(&values));
-                let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
-                self.build.loop_(label, named.collect::<Vec<_>>(), results.clone())
-            }
-            _ => self.build.block(label, results.clone()),
-        };
-        let outside = (self.build.place().0, Some(owner.node));
-        self.enter(owner.regions[0]);
-        let inside = |(index, (ty, value)): (u16, (&Type, Source))| Operand {
-            source: if kind == Kind::Loop { Source::RegionParam(owner.regions[0], index) } else { value },
-            ty: ty.clone(),
-        };
-        self.stack.extend((0u16..).zip(params.iter().zip(values)).map(inside));
-        let (node, param_types) = (Some(owner.node), params);
-        self.frames.push(Frame { kind, node, params: Vec::new(), param_types, results, height, outside });
-        Ok(())
-    }
-
-    fn open_if(&mut self, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let Signature { params, results } = self.block_types(of, offset)?;
-        let condition = self.pop_condition();
-        let values = self.pop_typed(&params);
-        let (height, label) = (self.stack.len(), self.labels.next());
-        self.values += results.len();
-        let owner = self.build.labelled_if(label, condition, results.clone());
-        let outside = (self.build.place().0, Some(owner.node));
-        self.enter(owner.regions[0]);
-        let taken: Vec<Operand> =
-            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: ty.clone() }).collect();
-        self.stack.extend(taken.iter().cloned());
-        self.frames.push(Frame {
-            kind: Kind::Then(owner.regions[1]),
-            node: Some(owner.node),
-            params: taken,
-            param_types: params,
-            results,
-            height,
-            outside,
-        });
-        Ok(())
-    }
-
-    fn enter(&mut self, region: RegionRef) {
-        self.build.go(region, None).expect("the region was made a moment ago");
-    }
-
-    /// Ends the region that is open, with what it yields, unless nothing comes here.
-    fn finish(&mut self) {
-        if self.dead.take().is_some() {
-            return;
-        }
-        let (results, function) = match self.frames.last() {
-            Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
-            None => return,
-        };
-        let values = self.pop_typed(&results);
-        match function {
-            true => self.build.ret(values),
-            false => self.build.yield_(values),
-        };
-    }
-
-    fn otherwise(&mut self) {
-        self.finish();
-        let Some(frame) = self.frames.last_mut() else { return };
-        let Kind::Then(region) = frame.kind else { return };
-        frame.kind = Kind::Else;
-        self.stack.truncate(frame.height);
-        self.stack.append(&mut frame.params);
-        self.enter(region);
-    }
-
-    fn end(&mut self) {
-        if matches!(self.frames.last(), Some(Frame { kind: Kind::Then(_), .. })) {
-            // Without a second region what came in goes out.
-            self.otherwise();
-        }
-        self.finish();
-        let Some(frame) = self.frames.pop() else { return };
-        self.stack.truncate(frame.height);
-        if let Some(node) = frame.node {
-            let (region, after) = frame.outside;
-            self.build.go(region, after).expect("the block stands there");
-            self.push_all(node, &frame.results);
-        }
-    }
-
-    /// Nothing comes here until the block ends.
-    fn die(&mut self) {
-        self.dead = Some(0);
-    }
-
-    /// Where a branch goes, and what it takes along.
-    fn label(&self, depth: u32) -> (Exit, Vec<Type>) {
-        let (exit, types) = self.target(depth);
-        (exit, types.to_vec())
-    }
-
-    fn target(&self, depth: u32) -> (Exit, &[Type]) {
-        let frame = &self.frames[self.frames.len() - 1 - depth as usize];
-        match (frame.kind, frame.node) {
-            (Kind::Loop, Some(node)) => (Exit::Continue(node), &frame.param_types),
-            (_, Some(node)) => (Exit::Break(node), &frame.results),
-            (_, None) => (Exit::Return, &frame.results),
-        }
-    }
-
-    fn branch_if(&mut self, depth: u32) {
-        let condition = self.pop_condition();
-        let (exit, types) = self.label(depth);
-        let values = self.pop_typed(&types);
-        self.stack.extend(
-            values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: ty.clone() }),
-        );
-        match exit {
-            Exit::Break(target) => {
-                self.build.break_if(target, condition, values);
-            }
-            Exit::Continue(target) => {
-                self.build.continue_if(target, condition, values);
-            }
-            Exit::Return => {
-                let owner = self.build.if_(condition, Vec::new());
-                self.build.within(owner.regions[0], |build| build.ret(values));
-                self.build.within(owner.regions[1], |build| build.yield_([]));
-            }
-        }
-    }
-
-    fn switch(&mut self, targets: &BrTable<'_>) -> Result<(), ImportError> {
-        let index = self.pop_as(&Type::I32);
-        let mut exits = Vec::with_capacity(targets.len() as usize + 1);
-        for target in targets.targets() {
-            exits.push(self.target(target?).0);
-        }
-        let (last, types) = self.label(targets.default());
-        exits.push(last);
-        let values = self.pop_typed(&types);
-        self.build.br_switch(index, exits, values);
-        self.die();
-        Ok(())
-    }
 }
 
 /// Operands that no instruction exceeds that is carried.
 const MOST_CARRIED: usize = 8;
+
+/// Tells whether a truth value stands where a number is wanted.
+fn is_widened(given: &Type, wanted: &Type) -> bool {
+    *given == Type::BOOL && *wanted == Type::I32
+}
 
 const THREE: &[Type] = &[Type::I32, Type::I32, Type::I32];

@@ -1,27 +1,32 @@
 //! A WebAssembly module becomes a program.
 
 mod body;
+mod locals;
 mod names;
 mod read;
+mod valid;
 
 use std::collections::BTreeSet;
 
-use lmlang_ir::builder::Builder;
+use lmlang_ir::builder::{Builder, FunctionBuilder};
+use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, FuncRef, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param, Program,
-    RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
+    Const, FuncRef, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param,
+    Program, RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
-    BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, Parser,
-    Payload, ValType, Validator, WasmFeatures,
+    BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, ValType,
+    WasmFeatures,
 };
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
-use self::body::{Body, Cell, Locals};
+use self::body::Body;
+use self::locals::{Cell, Locals};
 use self::names::{Labels, Unique};
 use self::read::{Custom, Declared, Read};
+use self::valid::Used;
 use crate::raw;
 
 /// Why a module is not taken in.
@@ -124,12 +129,7 @@ pub fn import_watched(
     refs: &mut RefAllocator,
     go_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Option<Program>, ImportError> {
-    if let Err(error) = Validator::new_with_features(features()).validate_all(module) {
-        return Err(match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
-            Ok(_) => beyond(module, &error),
-            Err(_) => error.into(),
-        });
-    }
+    let used = valid::validate(module, features())?;
     let read = Read::of(module)?;
     let of = read.bodies.len();
     if !go_on(Progress::Validated { functions: of }) {
@@ -138,46 +138,26 @@ pub fn import_watched(
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
-    let mut used = Used::default();
-    for body in &read.bodies {
-        used.take(body)?;
-    }
     let mut room = Room::of(module);
-    let indices = declare(&mut build, home, &read, &used, &mut room)?;
+    let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let mut known = raw::Known::default();
-    for ((index, body), written) in read.bodies.iter().enumerate().zip(&used.locals) {
-        let body = Given { index: read.imported_functions + index, body, written };
-        translate(&mut build, &indices, &read, body, (&mut known, &mut room))?;
-        if !go_on(Progress::Built { functions: index + 1, of }) {
+    let mut bodies = read.bodies.iter().zip(&used.locals).zip(1..);
+    let mut draft = Draft::new();
+    for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
+        if head.import.is_some() {
+            build.add_function(*of_function, Function::new(head));
+            continue;
+        }
+        let ((body, written), built) = bodies.next().expect("what is not imported has a body");
+        let given = Given { index, body, written };
+        let draft = build.draft(&mut draft, *of_function);
+        let function = translate(draft, &indices, &read, given, (&mut known, &mut room))?.finish(head);
+        build.add_function(*of_function, function);
+        if !go_on(Progress::Built { functions: built, of }) {
             return Ok(None);
         }
     }
     Ok(Some(program))
-}
-
-/// What a module is refused for that is valid by proposals that programs do not follow.
-fn beyond(module: &[u8], error: &BinaryReaderError) -> ImportError {
-    let offset = error.offset();
-    let what = match operator_at(module, offset) {
-        Some(operator) => format!("the instruction {operator:?}"),
-        None => "WebAssembly beyond core 2.0 or with vectors".to_owned(),
-    };
-    ImportError::unsupported(format!("{what} ({})", error.message()), offset)
-}
-
-/// The operator at a byte, if one begins there.
-fn operator_at(module: &[u8], offset: u64) -> Option<Operator<'_>> {
-    let bodies = Parser::new(0).parse_all(module).map_while(Result::ok);
-    let body = bodies.filter_map(|payload| match payload {
-        Payload::CodeSectionEntry(body) => Some(body),
-        _ => None,
-    });
-    let mut operators =
-        body.into_iter().find(|body| body.range().contains(&offset))?.get_operators_reader().ok()?;
-    while operators.original_position() < offset {
-        operators.read().ok()?;
-    }
-    if operators.original_position() == offset { operators.read().ok() } else { None }
 }
 
 /// How many values there may be more. Signatures and blocks may have a thousand of them for a few bytes: without a bound a
@@ -200,39 +180,10 @@ impl Room {
 
 /// A function's body.
 struct Given<'g, 'a> {
-    index: usize,
+    index: u32,
     body: &'g FunctionBody<'a>,
     /// The locals that are written to.
     written: &'g BTreeSet<u32>,
-}
-
-/// What bodies do that is to be known before they are taken in.
-#[derive(Debug, Default)]
-struct Used {
-    /// The locals of each that are written to.
-    locals: Vec<BTreeSet<u32>>,
-    /// Element segments that are copied from or dropped.
-    elements: BTreeSet<u32>,
-}
-
-impl Used {
-    fn take(&mut self, body: &FunctionBody<'_>) -> Result<(), ImportError> {
-        let mut locals = BTreeSet::new();
-        let mut operators = body.get_operators_reader()?;
-        while !operators.eof() {
-            match operators.read()? {
-                Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
-                    locals.insert(local_index);
-                }
-                Operator::TableInit { elem_index, .. } | Operator::ElemDrop { elem_index } => {
-                    self.elements.insert(elem_index);
-                }
-                _ => {}
-            }
-        }
-        self.locals.push(locals);
-        Ok(())
-    }
 }
 
 /// What the indices of a module name.
@@ -292,15 +243,16 @@ fn typed(of: ValType, offset: u64) -> Result<Type, ImportError> {
     value_type(of).ok_or_else(|| ImportError::unsupported(format!("the type `{of}`"), offset))
 }
 
-/// Makes everything but the bodies.
+/// Makes everything but the functions, whose heads it returns.
 fn declare(
     build: &mut Builder<'_>,
     home: ModuleRef,
     read: &Read<'_>,
     used: &Used,
     room: &mut Room,
-) -> Result<Indices, ImportError> {
+) -> Result<(Indices, Vec<FunctionHead>), ImportError> {
     let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
+    let mut heads = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of).clone();
@@ -327,7 +279,8 @@ fn declare(
                 signature.results,
             )
         };
-        indices.functions.push((build.declare(head), function.of));
+        heads.push(head);
+        indices.functions.push((build.promise(), function.of));
     }
     let mut storage = |build: &mut Builder<'_>, name: Option<&Name>, other: String, of: Made| {
         let name = name.cloned().or_else(|| of.exports.first().cloned());
@@ -443,7 +396,7 @@ fn declare(
             doc: None,
         });
     }
-    Ok(indices)
+    Ok((indices, heads))
 }
 
 struct Made {
@@ -564,17 +517,16 @@ fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, I
 }
 
 /// Makes the body of a function.
-fn translate(
-    build: &mut Builder<'_>,
+fn translate<'b>(
+    mut build: FunctionBuilder<'b, &'b mut Draft>,
     indices: &Indices,
     read: &Read<'_>,
     Given { index, body, written }: Given<'_, '_>,
     (known, room): (&mut raw::Known, &mut Room),
-) -> Result<(), ImportError> {
-    let (of, signature) = indices.function(index as u32);
+) -> Result<FunctionBuilder<'b, &'b mut Draft>, ImportError> {
+    let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
-    let names = read.names.locals.get(&(index as u32));
-    let mut build = build.open(of).expect("the function was declared");
+    let names = read.names.locals.get(&index);
     let mut locals = Locals { names, ..Locals::default() };
     for (at, ty) in (0u16..).zip(params) {
         let cell = match written.contains(&at.into()) {
@@ -586,7 +538,7 @@ fn translate(
                 Cell::Variable(of)
             }
         };
-        locals.cells.insert(at.into(), cell);
+        locals.cells.insert(at.into(), (cell, ty.clone()));
         locals.ends.push((u32::from(at) + 1, ty.clone()));
     }
     let mut reader = body.get_locals_reader()?;
@@ -597,7 +549,7 @@ fn translate(
         end += count;
         locals.ends.push((end, typed(ty, offset)?));
     }
-    let labels = Labels::new(read.names.labels.get(&(index as u32)));
+    let labels = Labels::new(read.names.labels.get(&index));
     let mut translated = Body::new(indices, build, locals, labels, results);
     let mut operators = body.get_operators_reader()?;
     while !operators.eof() {
@@ -611,5 +563,5 @@ fn translate(
         }
         room.take(translated.values(), offset)?;
     }
-    Ok(())
+    Ok(translated.into_builder())
 }

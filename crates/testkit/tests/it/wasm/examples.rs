@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lmlang_interp::{Environment, Files};
+use lmlang_interp::{Entry, Environment, Files};
 use lmlang_ir::text::{parse_program, parse_value};
 use lmlang_ir::{Const, FuncRef, RefAllocator, Type, Value};
 use lmlang_testkit::filetest::case::{self, Case};
@@ -37,8 +37,9 @@ fn agrees(checked: &Checked, of: FuncRef, case: &Case, module: &Module) -> bool 
             return false;
         };
         match name.strip_prefix("file:") {
-            Some(path) => drop(files.insert(path.into(), text.as_bytes().into())),
-            None if name == "stdin" => environment.stdin = text,
+            Some(path) => drop(files.insert(path.into(), Entry::File(text.as_bytes().into()))),
+            None if name == "folder" => drop(files.insert(text, Entry::Folder)),
+            None if name == "stdin" => environment.stdin = (&*text).into(),
             // Bounds are not those of modules.
             None => return false,
         }

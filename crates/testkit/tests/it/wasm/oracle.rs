@@ -35,7 +35,7 @@ pub(super) fn here_values(
     function: FuncRef,
     arguments: &[Value],
     environment: &Environment,
-) -> (Result<Vec<Value>, Ending>, String, u64) {
+) -> (Result<Vec<Value>, Ending>, Vec<u8>, u64) {
     let options = Options { environment: environment.clone(), ..Options::default() };
     let cache = Cache::default();
     let result = run(checked, function, arguments, &options, &cache, u64::MAX, &mut |_| Control::Continue);
@@ -194,11 +194,11 @@ pub(super) fn there_values(
     function: FuncRef,
     arguments: &[Value],
     environment: &Environment,
-) -> Option<(Result<Vec<Value>, Ending>, String)> {
+) -> Option<(Result<Vec<Value>, Ending>, Vec<u8>)> {
     let (mut store, instance) = started(module, Some(program)).unwrap();
     *store.data_mut() = World::new(environment);
     let ending = call(program, &mut store, &instance, function, arguments)?;
-    Some((ending, String::from_utf8_lossy(&store.data().output).into_owned()))
+    Some((ending, std::mem::take(&mut store.data_mut().output)))
 }
 
 fn call(

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lmlang_interp::Environment;
+use lmlang_interp::{Entry, Environment};
 use wasmi::{Caller, Error, Extern, Linker, Memory};
 
 #[derive(Default)]
@@ -11,6 +11,7 @@ pub(super) struct World {
     pub(super) input: Vec<u8>,
     pub(super) output: Vec<u8>,
     files: BTreeMap<String, Vec<u8>>,
+    folders: Vec<String>,
     /// Path, position, and whether it is written to, of those that are open; the first has the handle 4.
     open: Vec<Option<(String, usize, bool)>>,
 }
@@ -22,6 +23,7 @@ const AT_ONCE: usize = 7;
 const BAD_HANDLE: u32 = 8;
 const IS_FOLDER: u32 = 31;
 const NO_ENTRY: u32 = 44;
+const NO_FOLDER: u32 = 54;
 
 fn memory(caller: &Caller<'_, World>) -> Memory {
     caller.get_export("memory").and_then(Extern::into_memory).unwrap()
@@ -47,8 +49,15 @@ fn put(caller: &mut Caller<'_, World>, at: u32, bytes: &[u8]) {
 
 impl World {
     pub(super) fn new(environment: &Environment) -> World {
-        let files = environment.files.iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec()));
-        World { input: environment.stdin.as_bytes().into(), files: files.collect(), ..World::default() }
+        let mut world = World { input: environment.stdin.bytes().into(), ..World::default() };
+        for (path, entry) in environment.files.iter() {
+            match entry {
+                Entry::File(bytes) => drop(world.files.insert(path.to_string(), bytes.to_vec())),
+                Entry::Folder => world.folders.push(path.to_string()),
+            }
+            world.folders.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
+        }
+        world
     }
 
     pub(super) fn link(linker: &mut Linker<World>) -> Result<(), Error> {
@@ -95,7 +104,7 @@ impl World {
             }
             (_, Some((path, at, false))) => {
                 let (path, from) = (path.clone(), *at);
-                let held = &world.files[&path];
+                let Some(held) = world.files.get(&path) else { return IS_FOLDER };
                 let some: Vec<u8> = held.iter().skip(from).take(most).copied().collect();
                 world.opened(file).unwrap().1 += some.len();
                 some
@@ -122,22 +131,19 @@ impl World {
     ) -> u32 {
         assert_eq!(folder, 3);
         let path = String::from_utf8(bytes(&caller, path, length)).unwrap();
-        let mut parts: Vec<&str> = Vec::new();
-        for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
-            match part {
-                ".." if parts.pop().is_none() => return NO_ENTRY,
-                ".." => {}
-                part => parts.push(part),
-            }
-        }
-        let path = parts.join("/");
         let world = caller.data_mut();
         let writes = rights == 64;
         assert_eq!((writes, flags), if writes { (true, 9) } else { (false, 0) });
-        let below = format!("{path}/");
-        let is_folder = path.is_empty() || world.files.keys().any(|other| other.starts_with(&below));
+        let above = path.rsplit_once('/').map(|(above, _)| above);
+        match above {
+            Some(above) if world.files.contains_key(above) => return NO_FOLDER,
+            Some(above) if !world.folders.iter().any(|folder| folder == above) => return NO_ENTRY,
+            Some(_) | None => {}
+        }
         match world.files.contains_key(&path) {
-            false if is_folder => return IS_FOLDER,
+            // A folder is opened, too, and not read.
+            false if world.folders.contains(&path) && !writes => {}
+            false if world.folders.contains(&path) => return IS_FOLDER,
             false if !writes => return NO_ENTRY,
             false | true => {}
         }

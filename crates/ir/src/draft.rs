@@ -1,0 +1,320 @@
+//! A function that is put together in one go.
+//!
+//! For whoever has all of a function at hand: importers, parsers, decoders. [`crate::change`] writes into maps that
+//! may be shared and are right after each step; a draft collects first and makes every map once, from sorted runs. What
+//! comes out is what single inserts would have made, the derived parts included.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, OnceLock};
+
+use foldhash::fast::FixedState;
+
+use crate::change::{StructureError, control_edges};
+use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
+use crate::function::{Body, Counts, Function};
+use crate::node::{Node, NodeContent, Use};
+use crate::order::{Order, begins_chunk};
+use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
+use crate::trie::Trie;
+use crate::users::{Users, Uses};
+
+/// The parts of a function, as they come: in any order, but the nodes of a region in theirs.
+///
+/// One serves for many functions, one after another, so that its lists need no new room for each.
+#[derive(Debug, Default)]
+pub struct Draft {
+    root: Option<RegionRef>,
+    nodes: Vec<(u64, Node)>,
+    /// For each node the position of its region.
+    inside: Vec<u32>,
+    regions: Vec<(u64, Region)>,
+    /// For each region the head of its last chunk.
+    heads: Vec<u64>,
+    /// Where each region stands among them.
+    positions: HashMap<u64, u32, FixedState>,
+    /// The region that was asked for last.
+    recent: (u64, u32),
+    /// The positions of regions whose owner was not the last node when they came.
+    apart: Vec<u32>,
+    variables: Vec<(u64, Variable)>,
+    contracts: Vec<(u64, Contract)>,
+    uses: Uses,
+}
+
+impl Draft {
+    /// Nothing yet.
+    pub fn new() -> Draft {
+        Draft::default()
+    }
+
+    /// Adds a variable.
+    pub fn add_variable(&mut self, of: VarRef, variable: Variable) {
+        self.variables.push((of.number(), variable));
+    }
+
+    /// Adds a contract; its region comes with [`Draft::add_region`].
+    pub fn add_contract(&mut self, of: ContractRef, contract: Contract) {
+        self.contracts.push((of.number(), contract));
+    }
+
+    /// Adds a region without nodes. That of the function itself becomes its root.
+    ///
+    /// # Errors
+    ///
+    /// A second root, and a ref that another region has.
+    pub fn add_region(&mut self, of: RegionRef, region: Region) -> Result<(), StructureError> {
+        let at = self.regions.len() as u32;
+        if let (RegionOwner::Function, Some(root)) = (region.owner, self.root) {
+            return Err(StructureError::Exists(root.into()));
+        }
+        match self.positions.entry(of.number()) {
+            Entry::Occupied(_) => return Err(StructureError::Exists(of.into())),
+            Entry::Vacant(entry) => entry.insert(at),
+        };
+        match region.owner {
+            RegionOwner::Function => self.root = Some(of),
+            RegionOwner::Node(owner)
+                if self.nodes.last().is_some_and(|(last, _)| *last == owner.number()) => {}
+            RegionOwner::Node(_) => self.apart.push(at),
+            RegionOwner::Contract(_) => {}
+        }
+        self.regions.push((of.number(), Region { length: 0, ..region }));
+        self.heads.push(of.number());
+        self.recent = (of.number(), at);
+        Ok(())
+    }
+
+    /// Adds a node at the end of a region.
+    ///
+    /// # Errors
+    ///
+    /// A region that has not been added.
+    pub fn append(
+        &mut self,
+        of: NodeRef,
+        region: RegionRef,
+        content: NodeContent,
+    ) -> Result<(), StructureError> {
+        let at = self.position(region)?;
+        let head = &mut self.heads[at as usize];
+        if begins_chunk(of.number()) {
+            *head = of.number();
+        }
+        let mut node = Node::new(content, region);
+        node.chunk = *head;
+        self.regions[at as usize].1.length += 1;
+        self.inside.push(at);
+        self.nodes.push((of.number(), node));
+        Ok(())
+    }
+
+    /// Tells whether a region has been added.
+    pub fn has_region(&self, region: RegionRef) -> bool {
+        self.recent.0 == region.number() || self.positions.contains_key(&region.number())
+    }
+
+    fn position(&mut self, region: RegionRef) -> Result<u32, StructureError> {
+        if self.recent.0 != region.number() {
+            let missing = StructureError::Missing(region.into());
+            self.recent = (region.number(), *self.positions.get(&region.number()).ok_or(missing)?);
+        }
+        Ok(self.recent.1)
+    }
+
+    /// Puts the function together. The draft is empty again, whatever comes of it.
+    ///
+    /// # Errors
+    ///
+    /// Refs that occur twice, owners that are missing, and nodes that stand inside of themselves.
+    pub fn finish(&mut self, head: FunctionHead) -> Result<Function, StructureError> {
+        let body = self.body();
+        self.clear();
+        Ok(Function { head: Arc::new(head), body: body?, hash: OnceLock::new(), code: OnceLock::new() })
+    }
+
+    fn clear(&mut self) {
+        (self.root, self.recent) = (None, (0, 0));
+        self.nodes.clear();
+        self.inside.clear();
+        self.regions.clear();
+        self.heads.clear();
+        self.positions.clear();
+        self.apart.clear();
+        self.variables.clear();
+        self.contracts.clear();
+    }
+
+    fn body(&mut self) -> Result<Body, StructureError> {
+        let order = self.order();
+        sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
+        let (users, mut counts) = self.users();
+        counts.regions = self.regions.len() as u64;
+        let followers = |(_, region): &(u64, Region)| u64::from(region.length).saturating_sub(1);
+        counts.control_edges += self.regions.iter().map(followers).sum::<u64>();
+        let nodes = Trie::of_ascending(&mut self.nodes);
+        self.check_tree(&nodes)?;
+        sort(&mut self.contracts, |number| ContractRef::of_key(number).into())?;
+        let contracts = Trie::of_ascending(&mut self.contracts);
+        for (_, region) in &self.regions {
+            if let RegionOwner::Contract(contract) = region.owner
+                && !contracts.contains(contract.number())
+            {
+                return Err(StructureError::Missing(contract.into()));
+            }
+        }
+        sort(&mut self.regions, |number| RegionRef::of_key(number).into())?;
+        sort(&mut self.variables, |number| VarRef::of_key(number).into())?;
+        Ok(Body {
+            root: self.root,
+            nodes,
+            regions: Trie::of_ascending(&mut self.regions),
+            variables: Trie::of_ascending(&mut self.variables),
+            contracts,
+            order,
+            users,
+            counts,
+        })
+    }
+
+    /// The orders of all regions; the nodes are as they came.
+    fn order(&self) -> Order {
+        // Region by region, each behind itself.
+        let mut ends = Vec::with_capacity(self.regions.len());
+        let mut total = 0;
+        let mut all = vec![0; self.regions.len() + self.nodes.len()];
+        for (number, region) in &self.regions {
+            all[total] = *number;
+            ends.push(total + 1);
+            total += 1 + region.len();
+        }
+        for ((number, _), region) in self.nodes.iter().zip(&self.inside) {
+            let end = &mut ends[*region as usize];
+            all[*end] = *number;
+            *end += 1;
+        }
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        Order::of_sequences(starts.zip(&ends).map(|(start, end)| &all[start..*end]))
+    }
+
+    /// What the nodes refer to, and what that comes to; they are sorted.
+    fn users(&mut self) -> (Users, Counts) {
+        let mut counts = Counts { nodes: self.nodes.len() as u64, ..Counts::default() };
+        let near = match &self.nodes[..] {
+            [(first, _), .., (last, _)] => *first..last + 1,
+            _ => 0..0,
+        };
+        for (number, node) in &self.nodes {
+            let of = NodeRef::of_key(*number);
+            for (input, source) in (0u16..).zip(node.inputs().iter()) {
+                match source {
+                    Some(source) => {
+                        counts.data_edges += 1;
+                        self.uses.push(source.number(), Use { node: of, input: Some(input) });
+                    }
+                    None => counts.holes += 1,
+                }
+            }
+            counts.control_edges += control_edges(node);
+            let named = Use { node: of, input: None };
+            node.op().each_mention(&mut |mentioned| self.uses.push(mentioned.number, named));
+        }
+        (self.uses.take(near), counts)
+    }
+
+    /// Checks that every region leads outwards to one of the function or of a contract.
+    fn check_tree(&self, nodes: &Trie<Node>) -> Result<(), StructureError> {
+        // A circle has a region that came before its owner, or some time after: the others need no look.
+        let mut walks = vec![0; if self.apart.is_empty() { 0 } else { self.regions.len() }];
+        for (walk, first) in (1..).zip(&self.apart) {
+            let mut at = *first as usize;
+            while walks[at] == 0 {
+                walks[at] = walk;
+                let RegionOwner::Node(owner) = self.regions[at].1.owner else { break };
+                let node = nodes.get(owner.number()).ok_or(StructureError::Missing(owner.into()))?;
+                at = self.positions[&node.region().number()] as usize;
+                if walks[at] == walk {
+                    return Err(StructureError::Cycle(owner));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sorts parts by their numbers; most come sorted. None may occur twice.
+fn sort<T>(parts: &mut [(u64, T)], of: impl Fn(u64) -> Ref) -> Result<(), StructureError> {
+    if parts.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return Ok(());
+    }
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    match parts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(twice) => Err(StructureError::Exists(of(twice[0].0))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Draft;
+    use crate::change::StructureError;
+    use crate::entities::{FunctionHead, Region, RegionOwner, RegionRole};
+    use crate::node::NodeContent;
+    use crate::ops::{Attr, Op, Opcode};
+    use crate::program::Program;
+    use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, RegionRef};
+
+    fn region(draft: &mut Draft, of: u64, owner: RegionOwner) -> Result<(), StructureError> {
+        draft.add_region(RegionRef::of_key(of), Region::new(owner, RegionRole::Body, Vec::new()))
+    }
+
+    fn node(draft: &mut Draft, of: u64, inside: u64) -> Result<(), StructureError> {
+        let op = Op::new(Opcode::Unreachable, Attr::None).unwrap();
+        draft.append(NodeRef::of_key(of), RegionRef::of_key(inside), NodeContent::new(op, []))
+    }
+
+    fn finish(draft: &mut Draft) -> Result<(), StructureError> {
+        let head = FunctionHead::new("f", ModuleRef::of_key(1), Vec::new(), Vec::new());
+        let function = draft.finish(head)?;
+        Program::new().add_whole_function(FuncRef::of_key(2), function.into())
+    }
+
+    #[test]
+    fn what_does_not_hold_together_is_refused() {
+        let mut draft = Draft::new();
+        let owned_by = |node| RegionOwner::Node(NodeRef::of_key(node));
+        region(&mut draft, 3, RegionOwner::Function).unwrap();
+        let (root, other) = (RegionRef::of_key(3), RegionRef::of_key(4));
+        assert_eq!(region(&mut draft, 4, RegionOwner::Function), Err(StructureError::Exists(root.into())));
+        assert_eq!(node(&mut draft, 5, 4), Err(StructureError::Missing(other.into())));
+        finish(&mut draft).unwrap();
+
+        let refused = |parts: fn(&mut Draft)| {
+            let mut draft = Draft::new();
+            region(&mut draft, 3, RegionOwner::Function).unwrap();
+            parts(&mut draft);
+            let refused = finish(&mut draft).unwrap_err();
+            region(&mut draft, 3, RegionOwner::Function).expect("it is empty again");
+            finish(&mut draft).unwrap();
+            refused
+        };
+        let twice = refused(|draft| [9, 5, 9].into_iter().for_each(|of| node(draft, of, 3).unwrap()));
+        assert_eq!(twice, StructureError::Exists(NodeRef::of_key(9).into()));
+        let two_kinds = refused(|draft| node(draft, 3, 3).unwrap());
+        assert!(matches!(two_kinds, StructureError::Exists(of) if of.number == 3), "{two_kinds}");
+        let of_the_function = refused(|draft| node(draft, 2, 3).unwrap());
+        assert!(matches!(of_the_function, StructureError::Exists(of) if of.number == 2), "{of_the_function}");
+        let alone = refused(|draft| region(draft, 4, RegionOwner::Contract(ContractRef::of_key(8))).unwrap());
+        assert_eq!(alone, StructureError::Missing(ContractRef::of_key(8).into()));
+        let alone = refused(|draft| region(draft, 4, RegionOwner::Node(NodeRef::of_key(8))).unwrap());
+        assert_eq!(alone, StructureError::Missing(NodeRef::of_key(8).into()));
+
+        // Two regions, each inside a node of the other, and a third that stands in one of them.
+        region(&mut draft, 3, RegionOwner::Function).unwrap();
+        for (of, owner, inside) in [(10, 21, 20), (11, 20, 21), (12, 22, 22)] {
+            region(&mut draft, of, owned_by(owner)).unwrap();
+            node(&mut draft, inside, if of == 12 { 11 } else { of }).unwrap();
+        }
+        assert!(matches!(finish(&mut draft), Err(StructureError::Cycle(_))));
+    }
+}

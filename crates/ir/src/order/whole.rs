@@ -1,0 +1,56 @@
+//! Orders that are made in one go, from the sequences of all regions.
+
+use std::ops::Range;
+
+use super::{Chunk, Order, level_of};
+use crate::trie::Trie;
+
+impl Order {
+    /// The orders of regions, each given as the region itself and its elements in order; equal to what inserting them one
+    /// by one makes. The head of each element's chunk follows from [`super::begins_chunk`].
+    pub(crate) fn of_sequences<'a>(regions: impl IntoIterator<Item = &'a [u64]>) -> Order {
+        let mut levels: Vec<Vec<(u64, Chunk)>> = Vec::new();
+        for sequence in regions {
+            let mut cut = cut_level(&mut levels, 0, sequence, 0..0);
+            for level in 1.. {
+                // The sentinel alone makes no level.
+                let heads: Vec<u64> = levels[level - 1][cut.clone()].iter().map(|(head, _)| *head).collect();
+                if heads.len() < 2 {
+                    break;
+                }
+                cut = cut_level(&mut levels, level, &heads, cut);
+            }
+        }
+        let level = |mut chunks: Vec<(u64, Chunk)>| {
+            chunks.sort_unstable_by_key(|(head, _)| *head);
+            Trie::of_ascending(&mut chunks)
+        };
+        Order { levels: levels.into_iter().map(level).collect() }
+    }
+}
+
+/// Cuts the list of a region at a level into chunks and returns where they stand. `below` are the chunks one level down
+/// whose heads the list holds: they learn where that is.
+fn cut_level(
+    levels: &mut Vec<Vec<(u64, Chunk)>>,
+    level: usize,
+    list: &[u64],
+    below: Range<usize>,
+) -> Range<usize> {
+    if levels.len() == level {
+        levels.push(Vec::new());
+    }
+    let first = levels[level].len();
+    let mut start = 0;
+    while let Some(head) = list.get(start).copied() {
+        let tail = &list[start + 1..];
+        let end = start + 1 + tail.iter().position(|one| level_of(*one) > level).unwrap_or(tail.len());
+        levels[level].push((head, Chunk { up: 0, refs: list[start..end].to_vec() }));
+        if let Some(down) = level.checked_sub(1) {
+            let inside = &mut levels[down][below.start + start..below.start + end];
+            inside.iter_mut().for_each(|(_, chunk)| chunk.up = head);
+        }
+        start = end;
+    }
+    first..levels[level].len()
+}

@@ -1,0 +1,152 @@
+//! Tries that are made in one go: no descent, and nothing is written twice.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{BITS, Child, Inner, LOW, Leaf, Trie, WIDTH, above, join, parting, spans};
+
+impl<T> Trie<T> {
+    /// The trie of entries whose keys ascend, which are taken out of the list; equal to what inserting them one by one
+    /// makes.
+    pub(crate) fn of_ascending(entries: &mut Vec<(u64, T)>) -> Trie<T> {
+        debug_assert!(entries.is_sorted_by(|(a, _), (b, _)| a < b), "the keys ascend");
+        let mut edge = Edge { open: Vec::new(), last: Child::Empty };
+        let mut rest = entries.drain(..);
+        while let Some((first, _)) = rest.as_slice().first() {
+            let prefix = first >> BITS;
+            let run = rest.as_slice().iter().take_while(|(key, _)| key >> BITS == prefix);
+            let (mut mask, mut count) = (0, 0);
+            for (key, _) in run {
+                mask |= 1 << (key & LOW);
+                count += 1;
+            }
+            let mut items = Vec::with_capacity(count);
+            items.extend(rest.by_ref().take(count).map(|(_, item)| item));
+            edge.push(Leaf { hash: OnceLock::new(), prefix, mask, items });
+        }
+        Trie { root: edge.close() }
+    }
+
+    /// The first key that two tries have both.
+    pub(crate) fn shared_key(&self, other: &Trie<T>) -> Option<u64> {
+        shared_key(&self.root, &other.root)
+    }
+}
+
+impl<T: Clone> Trie<T> {
+    /// Takes the entries of another trie in; where both have a key, that of the other stays. Whole subtries change
+    /// hands where the keys of one are apart from those of the other.
+    pub(crate) fn absorb(&mut self, other: Trie<T>) {
+        let root = std::mem::replace(&mut self.root, Child::Empty);
+        self.root = union(root, other.root);
+    }
+}
+
+/// The right edge of a trie that grows: the inner nodes that are not full yet, the highest first, and what comes into
+/// the lowest of them.
+struct Edge<T> {
+    open: Vec<Inner<T>>,
+    last: Child<T>,
+}
+
+impl<T> Edge<T> {
+    /// Adds a leaf behind all others.
+    fn push(&mut self, leaf: Leaf<T>) {
+        if !matches!(self.last, Child::Empty) {
+            let (before, next) = (self.last.sample_key(), leaf.prefix << BITS);
+            let shift = parting(before, next);
+            while self.open.last().is_some_and(|inner| inner.shift < shift) {
+                self.close_lowest();
+            }
+            if self.open.last().is_none_or(|inner| inner.shift > shift) {
+                let kids = std::array::from_fn(|_| Child::Empty);
+                self.open.push(Inner { hash: OnceLock::new(), prefix: above(before, shift), shift, kids });
+            }
+            self.put_last();
+        }
+        self.last = Child::Leaf(Arc::new(leaf));
+    }
+
+    fn put_last(&mut self) {
+        if let Some(inner) = self.open.last_mut() {
+            let last = std::mem::replace(&mut self.last, Child::Empty);
+            let slot = inner.slot(last.sample_key());
+            inner.kids[slot] = last;
+        }
+    }
+
+    fn close_lowest(&mut self) {
+        self.put_last();
+        if let Some(inner) = self.open.pop() {
+            self.last = Child::Inner(Arc::new(inner));
+        }
+    }
+
+    fn close(mut self) -> Child<T> {
+        while !self.open.is_empty() {
+            self.close_lowest();
+        }
+        self.last
+    }
+}
+
+/// Recursion is bounded by the sixteen levels of a 64-bit key, here and below.
+fn shared_key<T>(a: &Child<T>, b: &Child<T>) -> Option<u64> {
+    match (a, b) {
+        (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => {
+            let shared = x.mask & y.mask;
+            (shared != 0).then(|| x.prefix << BITS | u64::from(shared.trailing_zeros()))
+        }
+        (Child::Inner(x), Child::Inner(y)) if x.shift == y.shift && x.prefix == y.prefix => {
+            x.kids.iter().zip(&y.kids).find_map(|(kid_a, kid_b)| shared_key(kid_a, kid_b))
+        }
+        (Child::Inner(x), _) if spans(x, b) => shared_key(&x.kids[x.slot(b.sample_key())], b),
+        (_, Child::Inner(y)) if spans(y, a) => shared_key(a, &y.kids[y.slot(a.sample_key())]),
+        (Child::Empty | Child::Leaf(_) | Child::Inner(_), _) => None,
+    }
+}
+
+fn union<T: Clone>(a: Child<T>, b: Child<T>) -> Child<T> {
+    match (a, b) {
+        (Child::Empty, one) | (one, Child::Empty) => one,
+        (Child::Leaf(x), Child::Leaf(y)) if x.prefix == y.prefix => Child::Leaf(Arc::new(joined(&x, &y))),
+        (Child::Inner(mut x), Child::Inner(y)) if x.shift == y.shift && x.prefix == y.prefix => {
+            let taken = Arc::unwrap_or_clone(y);
+            let into = Arc::make_mut(&mut x);
+            into.hash = OnceLock::new();
+            for (kid, other) in into.kids.iter_mut().zip(taken.kids) {
+                let mine = std::mem::replace(kid, Child::Empty);
+                *kid = union(mine, other);
+            }
+            Child::Inner(x)
+        }
+        (Child::Inner(x), b) if spans(&x, &b) => inside(x, b.sample_key(), |kid| union(kid, b)),
+        (a, Child::Inner(y)) if spans(&y, &a) => inside(y, a.sample_key(), |kid| union(a, kid)),
+        (a, b) => join(a, b),
+    }
+}
+
+/// Changes the one child that covers a key.
+fn inside<T: Clone>(
+    mut inner: Arc<Inner<T>>,
+    key: u64,
+    change: impl FnOnce(Child<T>) -> Child<T>,
+) -> Child<T> {
+    let written = Arc::make_mut(&mut inner);
+    written.hash = OnceLock::new();
+    let slot = written.slot(key);
+    let kid = std::mem::replace(&mut written.kids[slot], Child::Empty);
+    written.kids[slot] = change(kid);
+    Child::Inner(inner)
+}
+
+/// A leaf with the entries of two that cover the same keys.
+fn joined<T: Clone>(a: &Leaf<T>, b: &Leaf<T>) -> Leaf<T> {
+    let mask = a.mask | b.mask;
+    let mut items = Vec::with_capacity(mask.count_ones() as usize);
+    for key in (0..WIDTH as u64).filter(|key| mask >> key & 1 != 0) {
+        let side = if b.mask >> key & 1 != 0 { b } else { a };
+        let (_, index) = side.index(key);
+        items.extend(side.items.get(index).cloned());
+    }
+    Leaf { hash: OnceLock::new(), prefix: a.prefix, mask, items }
+}
