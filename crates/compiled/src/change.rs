@@ -32,7 +32,6 @@ pub struct Change {
     /// Whether that has to do with what there is to compile.
     weighed: bool,
     start: Start,
-    tier: Tier,
 }
 
 impl Change {
@@ -43,12 +42,7 @@ impl Change {
             Some(Tier::Interpreter) => None,
             None => Some(FIRST),
         };
-        Change { after, weighed: after == Some(0), start: Start::of(run), tier: Tier::Interpreter }
-    }
-
-    /// What has executed the run so far.
-    pub fn tier(&self) -> Tier {
-        self.tier
+        Change { after, weighed: after == Some(0), start: Start::of(run) }
     }
 
     /// Whether it is time. A run may have ended before its first step, where its memory does not fit its bound.
@@ -73,7 +67,6 @@ impl Change {
     ) -> Ending {
         self.after = None;
         let Ok(unit) = compiler.compile(run.checked(), run.function()) else { return Ending::Stopped };
-        self.tier = Tier::Compiled;
         unit.run(run, self.start, more)
     }
 }

@@ -164,7 +164,9 @@ fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
     pay(&mut caller, cost)?;
     let of = std::sync::Arc::new(Type::String);
     let value = match line {
-        Some(line) => Value::Enum(Variant::Some(of), Some(Box::new(Value::Const(Const::String(line.into()))))),
+        Some(line) => {
+            Value::Enum(Variant::Some(of), Some(Box::new(Value::Const(Const::String(line.into())))))
+        }
         None => Value::Enum(Variant::None(of), None),
     };
     give(&mut caller, &value)

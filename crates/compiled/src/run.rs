@@ -87,7 +87,9 @@ impl Unit {
             asks,
             answered,
         };
-        let Some(slice) = more(0) else { return Ending::Interrupted(Box::new(cancelled(&mut host, 0, start.peak))) };
+        let Some(slice) = more(0) else {
+            return Ending::Interrupted(Box::new(cancelled(&mut host, 0, start.peak)));
+        };
         host.spent.grant(slice);
         thread::scope(|scope| {
             let run = thread::Builder::new().name("compiled".to_owned()).stack_size(STACK);
@@ -166,10 +168,14 @@ impl Unit {
                 let twice = if self.starts { 0 } else { of_args.cast_unsigned() };
                 (start.values + number(values.peak, &mut *store).cast_unsigned()).saturating_sub(twice)
             }),
-            places: values.as_ref().map_or(0, |of| number(of.places, &mut *store).cast_unsigned()) + self.globals,
+            places: values.as_ref().map_or(0, |of| number(of.places, &mut *store).cast_unsigned())
+                + self.globals,
+            constants: self.constants,
         };
         let host = store.data();
-        if host.spent.used > host.spent.limit || !held.fits(&host.outside, options.limits.memory_bytes, self.heap) {
+        if host.spent.used > host.spent.limit
+            || !held.fits(&host.outside, options.limits.memory_bytes, self.heap)
+        {
             return Ok(None);
         }
         let mut found = Vec::with_capacity(results.len());
@@ -205,6 +211,8 @@ struct Held {
     values: u64,
     /// The most places that held values at once.
     places: u64,
+    /// Bytes of values that are there for good.
+    constants: u64,
 }
 
 impl Held {
@@ -221,7 +229,8 @@ impl Held {
             return self.storage <= memory_bytes;
         }
         let values = (self.places + AT_WORK).saturating_mul(self.values);
-        let all = self.storage.saturating_add(values).saturating_add(outside.most_bytes());
+        let others = self.storage.saturating_add(self.constants).saturating_add(outside.most_bytes());
+        let all = values.saturating_add(others);
         all <= memory_bytes && self.places <= (memory_bytes / PLACE).max(PLACES)
     }
 

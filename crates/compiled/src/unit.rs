@@ -16,6 +16,8 @@ pub struct Unit {
     pub(crate) heap: bool,
     /// How many globals hold one.
     pub(crate) globals: u64,
+    /// Bytes of its texts and bytes, which the interpreter counts where it decodes them.
+    pub(crate) constants: u64,
     bytes: usize,
 }
 
@@ -27,7 +29,7 @@ impl std::fmt::Debug for Unit {
 
 impl Unit {
     pub(crate) fn new(engine: &Engine, checked: &Checked, function: FuncRef) -> Result<Unit, Refusal> {
-        let Metered { module, starts, heap, globals } = metered(checked, function)?;
+        let Metered { module, starts, heap, globals, constants } = metered(checked, function)?;
         let prepare = || -> wasmtime::Result<Unit> {
             let module = Module::new(engine, &module)?;
             let mut linker = Linker::new(engine);
@@ -37,7 +39,7 @@ impl Unit {
             linker.define_unknown_imports_as_traps(&module)?;
             let range = module.image_range();
             let bytes = range.end.addr() - range.start.addr();
-            Ok(Unit { prepared: linker.instantiate_pre(&module)?, starts, heap, globals, bytes })
+            Ok(Unit { prepared: linker.instantiate_pre(&module)?, starts, heap, globals, constants, bytes })
         };
         prepare().map_err(|error| Refusal::Compiler(format!("{error:#}")))
     }

@@ -454,7 +454,7 @@ impl Engine {
                     self.control(stop(steps), place.busy() - before, timeout)
                 });
                 if let Some(result) = result {
-                    return Ok(Report { result, elapsed: place.busy() - before, tier: change.tier() });
+                    return Ok(Report { result, elapsed: place.busy() - before, tier: Tier::Compiled });
                 }
             }
             let start = Instant::now();
@@ -468,7 +468,7 @@ impl Engine {
                 Control::TimeOut => run.time_out(),
             }
         }
-        Ok(Report { result: run.into_result(), elapsed: place.busy() - before, tier: change.tier() })
+        Ok(Report { result: run.into_result(), elapsed: place.busy() - before, tier: Tier::Interpreter })
     }
 }
 

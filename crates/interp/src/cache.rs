@@ -130,6 +130,7 @@ fn around(program: &Program, depends: &[Ref], stale: &Stale) -> Hash {
                 StorageKind::Data { .. } => hasher.number(3),
                 StorageKind::Table { .. } => hasher.number(4),
                 StorageKind::Elements { .. } => hasher.number(5),
+                StorageKind::Custom { .. } => hasher.number(6),
             };
         } else {
             hasher.number(0);

@@ -174,6 +174,7 @@ impl Machine {
                         None => elements = entries,
                     }
                 }
+                StorageKind::Custom { .. } => {}
             }
             names.push(of);
             self.globals.push(global);
@@ -231,7 +232,8 @@ fn given(program: &Program, global: VarRef) -> Option<&Const> {
         | StorageKind::Memory { .. }
         | StorageKind::Data { .. }
         | StorageKind::Table { .. }
-        | StorageKind::Elements { .. } => None,
+        | StorageKind::Elements { .. }
+        | StorageKind::Custom { .. } => None,
     }
 }
 

@@ -94,6 +94,8 @@ pub enum Fault {
     InContract(ContractRef, Trap),
     /// Simulations do not have this operator.
     Unsupported,
+    /// A node is an operator of WebAssembly that is only carried, with these first two bytes.
+    Raw(NodeRef, [u8; 2]),
     /// A function that only the host has was called.
     Imported(FuncRef),
     /// The function is larger than the simulator takes.
@@ -108,7 +110,7 @@ impl Fault {
         match self {
             Fault::Trap(trap) => trap.code(),
             Fault::InContract(..) => Trap::ContractTrapped.code(),
-            Fault::Unsupported | Fault::Imported(_) | Fault::TooLarge(_) => "UNSUPPORTED",
+            Fault::Unsupported | Fault::Raw(..) | Fault::Imported(_) | Fault::TooLarge(_) => "UNSUPPORTED",
             Fault::Exit(_) => "EXIT",
         }
     }
@@ -120,6 +122,12 @@ impl fmt::Display for Fault {
             Fault::Trap(trap) => write!(f, "{trap}"),
             Fault::InContract(contract, trap) => write!(f, "contract `{contract}` trapped: {trap}"),
             Fault::Unsupported => f.write_str("simulations cannot execute this operator"),
+            Fault::Raw(node, [first, second]) => {
+                write!(
+                    f,
+                    "`{node}` is the WebAssembly operator {first:02x} {second:02x}, which only the host executes"
+                )
+            }
             Fault::Imported(function) => write!(f, "`{function}` is a function that only the host has"),
             Fault::TooLarge(function) => write!(f, "`{function}` is too large to be simulated"),
             Fault::Exit(status) => write!(f, "the program ended itself with status {status}"),

@@ -475,8 +475,13 @@ impl<G: Grow> FunctionBuilder<'_, G> {
 
     /// Adds an `if`; its two regions are yet to be filled.
     pub fn if_(&mut self, condition: Source, results: Vec<Type>) -> Owner<2> {
+        self.labelled_if(None, condition, results)
+    }
+
+    /// Adds an `if` with a label; its two regions are yet to be filled.
+    pub fn labelled_if(&mut self, label: Option<Name>, condition: Source, results: Vec<Type>) -> Owner<2> {
         let regions = [(RegionRole::Then, Vec::new()), (RegionRole::Else, Vec::new())];
-        self.control(Opcode::If, None, results, [condition], regions)
+        self.control(Opcode::If, label, results, [condition], regions)
     }
 
     /// Adds a `match` with the payload of each case, if it has one; its regions are yet to be filled, the default last.

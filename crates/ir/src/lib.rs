@@ -21,6 +21,7 @@ pub mod order;
 mod page;
 pub mod program;
 pub mod refs;
+mod section;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ pub use refs::{
     ContractRef, FuncRef, MemberRef, ModuleRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef, TypeRef,
     VarRef,
 };
-pub use storage::{Initial, Offset, Storage, StorageKind};
+pub use section::{ParseSectionPlaceError, Section, SectionPlace};
+pub use storage::{Initial, MOST_ENTRIES, Offset, Storage, StorageKind};
 pub use types::{Const, Scalar, Signature, Type, Variant};
 pub use value::Value;

@@ -1,4 +1,4 @@
-//! Storage of a program: globals, memories, tables and the segments that fill them.
+//! Storage of a program: globals, memories, tables, the segments that fill them, and custom sections.
 
 use std::sync::Arc;
 
@@ -6,7 +6,11 @@ use crate::entities::{Import, Name, Visibility, hash_import, hash_names};
 use crate::hash::{Content, Hasher};
 use crate::node::{hash_const, hash_type};
 use crate::refs::{FuncRef, ModuleRef, Ref, VarRef};
+use crate::section::SectionPlace;
 use crate::types::{Const, Type};
+
+/// Most entries of a table, or of a segment of elements, at the start.
+pub const MOST_ENTRIES: usize = 1 << 18;
 
 /// Storage of the whole program: its refs have the letter `v`, as the variables of functions do.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +101,15 @@ pub enum StorageKind {
         /// The references; those without a function are empty.
         entries: Vec<Option<FuncRef>>,
     },
+    /// A custom section: bytes that a module carries along, which no run looks at.
+    Custom {
+        /// Its name in the module, which several may have.
+        section: Name,
+        /// Where it stands in the module.
+        place: SectionPlace,
+        /// The bytes.
+        bytes: Arc<[u8]>,
+    },
 }
 
 impl StorageKind {
@@ -104,7 +117,10 @@ impl StorageKind {
     pub fn holds(&self) -> Option<&Type> {
         match self {
             StorageKind::Table { ty, .. } | StorageKind::Elements { ty, .. } => Some(ty),
-            StorageKind::Global { .. } | StorageKind::Memory { .. } | StorageKind::Data { .. } => None,
+            StorageKind::Global { .. }
+            | StorageKind::Memory { .. }
+            | StorageKind::Data { .. }
+            | StorageKind::Custom { .. } => None,
         }
     }
 
@@ -130,7 +146,7 @@ impl StorageKind {
                 }
                 entries.iter().flatten().for_each(|of| visit((*of).into()));
             }
-            StorageKind::Memory { .. } | StorageKind::Data { .. } => {}
+            StorageKind::Memory { .. } | StorageKind::Data { .. } | StorageKind::Custom { .. } => {}
         }
     }
 
@@ -158,7 +174,7 @@ impl StorageKind {
                 });
                 empty(entries, gone);
             }
-            StorageKind::Memory { .. } => {}
+            StorageKind::Memory { .. } | StorageKind::Custom { .. } => {}
         }
     }
 }
@@ -234,6 +250,10 @@ impl Content for StorageKind {
                     }
                 };
                 hash_entries(entries, hasher);
+            }
+            StorageKind::Custom { section, place, bytes } => {
+                hasher.number(9).text(section).number(place.number());
+                hasher.number(bytes.len() as u64).bytes(bytes);
             }
         }
     }

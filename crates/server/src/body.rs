@@ -1,5 +1,7 @@
 //! Reads the parameters of a GraphQL request from a URL or a body.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
@@ -78,20 +80,8 @@ async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<
         let message = "the content type must be `application/json`, in UTF-8";
         return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-        let message = "the body must not be compressed: no content encoding is supported";
-        return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let limit = config.body_bytes;
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if let Some(announced) = announced.filter(|&announced: &usize| announced > limit.saturating_mul(DRAINED))
-    {
-        return Err(too_large(limit, announced));
-    }
-    let bytes = match tokio::time::timeout(config.read_timeout, read(body, limit)).await {
-        Ok(bytes) => bytes?,
-        Err(_) => return Err(unreadable(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
-    };
+    let limit = Limit { which: "bodyBytes", bytes: config.body_bytes };
+    let bytes = limited(headers, body, limit, config.read_timeout).await?;
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => Ok(bytes),
         Some(b'[') => Err(unreadable(StatusCode::BAD_REQUEST, "batches are not supported")),
@@ -100,30 +90,66 @@ async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<
     }
 }
 
+/// Most bytes of a body, under the name of the limit.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    which: &'static str,
+    bytes: usize,
+}
+
+/// Reads a module: it may take as long for each part of it as other bodies for all of them.
+pub(crate) async fn module(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
+    let limit = Limit { which: "moduleBytes", bytes: config.module_bytes };
+    let parts = config.module_bytes.div_ceil(config.body_bytes.max(1));
+    let timeout = config.read_timeout.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX));
+    limited(headers, body, limit, timeout).await
+}
+
+async fn limited(
+    headers: &HeaderMap,
+    body: Body,
+    limit: Limit,
+    timeout: Duration,
+) -> Result<Vec<u8>, Unreadable> {
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        let message = "the body must not be compressed: no content encoding is supported";
+        return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let most = limit.bytes.saturating_mul(DRAINED);
+    if let Some(announced) = announced.filter(|&announced: &usize| announced > most) {
+        return Err(too_large(limit, announced));
+    }
+    match tokio::time::timeout(timeout, read(body, limit)).await {
+        Ok(bytes) => bytes,
+        Err(_) => Err(unreadable(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
+    }
+}
+
 /// How much of a body is taken in, in times of what is allowed, before its sender is cut off: one that is cut off while
 /// it still sends may never see why.
 const DRAINED: usize = 4;
 
 /// Reads a body; what is beyond the limit is counted and dropped.
-async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Unreadable> {
+async fn read(body: Body, limit: Limit) -> Result<Vec<u8>, Unreadable> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut seen) = (Vec::new(), 0usize);
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| unreadable(StatusCode::BAD_REQUEST, "the body ended early"))?;
         seen = seen.saturating_add(chunk.len());
-        if seen <= limit {
+        if seen <= limit.bytes {
             bytes.extend_from_slice(&chunk);
-        } else if seen > limit.saturating_mul(DRAINED) {
+        } else if seen > limit.bytes.saturating_mul(DRAINED) {
             break;
         }
     }
-    if seen > limit { Err(too_large(limit, seen)) } else { Ok(bytes) }
+    if seen > limit.bytes { Err(too_large(limit, seen)) } else { Ok(bytes) }
 }
 
-fn too_large(limit: usize, actual: usize) -> Unreadable {
+fn too_large(limit: Limit, actual: usize) -> Unreadable {
     Unreadable {
         status: StatusCode::PAYLOAD_TOO_LARGE,
-        error: ApiError::limit("bodyBytes", limit as u64, actual as u64),
+        error: ApiError::limit(limit.which, limit.bytes as u64, actual as u64),
     }
 }
 

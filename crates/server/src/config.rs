@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::future::{self, BoxFuture, FutureExt};
 use futures_util::stream::BoxStream;
 use lmlang_graphql::error::{ApiError, Code};
-use lmlang_graphql::schema::wasm::ModuleRequest;
-use lmlang_graphql::transport::{Denied, Grant};
+use lmlang_graphql::schema::wasm::{ImportRequest, Imported, ModuleRequest, Watch};
+use lmlang_graphql::transport::{Caller, Denied, Grant};
 use serde::Deserialize;
 
 /// The settings of the server. Every combination is legal; who listens on a public address is to ask for tokens, which is
@@ -26,6 +26,8 @@ pub struct Config {
     pub allowed_origins: Vec<String>,
     /// Bytes of a request body.
     pub body_bytes: usize,
+    /// Bytes of a module that is taken in.
+    pub module_bytes: usize,
     /// How long a client may take to send a request's head or body.
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it is sent; after that its connection, of whatever kind, is cut off.
@@ -52,6 +54,7 @@ impl Default for Config {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             body_bytes: 4 << 20,
+            module_bytes: 16 << 20,
             read_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             connections: 1024,
@@ -70,6 +73,7 @@ impl Config {
     pub fn named_limits(&self) -> serde_json::Map<String, serde_json::Value> {
         [
             ("bodyBytes", self.body_bytes),
+            ("moduleBytes", self.module_bytes),
             ("messageBytes", self.message_bytes),
             ("connections", self.connections),
             ("streamsPerConnection", self.streams_per_connection),
@@ -106,6 +110,11 @@ pub type Backup = Arc<dyn Fn(BackupRequest) -> BoxFuture<'static, Result<Pieces,
 pub type Module =
     Arc<dyn Fn(Grant, ModuleRequest) -> BoxFuture<'static, Result<Vec<u8>, ApiError>> + Send + Sync>;
 
+/// Makes a module the content of a program for a caller, as far as that may change it; somebody is told how far it is.
+pub type Import = Arc<
+    dyn Fn(Arc<Caller>, ImportRequest, Watch) -> BoxFuture<'static, Result<Imported, ApiError>> + Send + Sync,
+>;
+
 /// The questions that the server asks its host.
 #[derive(Clone)]
 pub struct Hooks {
@@ -117,6 +126,8 @@ pub struct Hooks {
     pub backup: Backup,
     /// Asked by `/programs/{id}/wasm`.
     pub module: Module,
+    /// Asked by the same, with a module.
+    pub import: Import,
 }
 
 impl Default for Hooks {
@@ -131,6 +142,7 @@ impl Default for Hooks {
             admit: Arc::new(|_| future::ready(Ok(Grant::owner())).boxed()),
             backup: Arc::new(|_| none("backups")),
             module: Arc::new(|_, _| none("modules")),
+            import: Arc::new(|_, _, _| none("programs of modules")),
         }
     }
 }

@@ -12,6 +12,7 @@ mod caller;
 mod config;
 mod gate;
 mod http;
+mod import;
 mod listen;
 mod modules;
 mod negotiate;
@@ -23,7 +24,7 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Module, Pieces, Ready};
+pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Import, Module, Pieces, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
 pub use lmlang_graphql as graphql;

@@ -1,4 +1,4 @@
-//! Programs as WebAssembly modules.
+//! Programs as WebAssembly modules, and modules as programs.
 
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::admission;
 use crate::http::{REQUEST_ID, outside, refused, request_id, status};
+use crate::import;
 use crate::negotiate::Form;
 use crate::router::Shared;
 
@@ -29,11 +30,12 @@ pub(crate) async fn module(
     request: Request,
 ) -> Response {
     let id = request_id(request.headers());
-    let mut response = match request.method() == Method::GET {
-        true => answer(&state, program, request, &id).await,
-        false => {
-            let allow = [(header::ALLOW, "GET")];
-            (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET\n").into_response()
+    let mut response = match *request.method() {
+        Method::GET => answer(&state, program, request, &id).await,
+        Method::POST => import::answer(&state, program, request, &id).await,
+        _ => {
+            let allow = [(header::ALLOW, "GET, POST")];
+            (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET or POST\n").into_response()
         }
     };
     let headers = response.headers_mut();
@@ -55,12 +57,14 @@ async fn answer(state: &Shared, program: String, request: Request, id: &RequestI
     };
     match made {
         Ok(module) => ([(header::CONTENT_TYPE, "application/wasm")], module).into_response(),
-        Err(error) => {
-            let status =
-                if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
-            refused(Form::Json, status, error, id)
-        }
+        Err(error) => unmade(error, id),
     }
+}
+
+/// Refuses: a program that is not there is a path that is not.
+pub(crate) fn unmade(error: ApiError, id: &RequestId) -> Response {
+    let status = if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
+    refused(Form::Json, status, error, id)
 }
 
 fn asked(uri: &Uri, program: String) -> Result<ModuleRequest, ApiError> {

@@ -17,6 +17,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
+use crate::import::KEY;
 use crate::{assets, backup, gate, http, modules, probes, telemetry, ws};
 
 /// What every handler can reach.
@@ -54,7 +55,7 @@ fn pages(config: &Config) -> Option<CorsLayer> {
     let listed = config.allowed_origins.iter().filter(|origin| *origin != "*");
     let origins: Vec<HeaderValue> = listed.filter_map(|origin| origin.parse().ok()).collect();
     let headers =
-        [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID, AUTHOR, AUTHOR_KIND];
+        [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID, AUTHOR, AUTHOR_KIND, KEY];
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins)

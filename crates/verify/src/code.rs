@@ -303,7 +303,7 @@ codes! {
         "Point to a plain type."
         Some("func f (p: ptr<i64>) -> () { return }");
     LimitsExceeded "LIMITS_EXCEEDED" Error "V9" "a memory or table larger than allowed"
-        "A memory has at most 65,536 pages; neither a memory nor a table starts larger than its own maximum."
+        "A memory has at most 65,536 pages; neither a memory nor a table starts larger than its own maximum, nor a table or segment of elements with more than 262,144 entries."
         "memory main 4 max 2"
         "Lower the initial size or raise the maximum."
         Some("memory main 2 max 4");
@@ -367,6 +367,11 @@ codes! {
         "export \"main\" func f () -> () { return }\nexport \"main\" func g () -> () { return }"
         "Export one of them under another name, or not at all."
         Some("export \"main\" func f () -> () { return }\nfunc g () -> () { return }");
+    ReservedSection "RESERVED_SECTION" Error "V11" "a custom section called `name`"
+        "The section `name` of a module holds the labels of the program, and is written from them."
+        "custom name b\"\\x00\""
+        "Give the section another name, or remove it."
+        Some("custom notes b\"\\x00\"");
     StartSignature "START_SIGNATURE" Error "V11" "the start function takes or returns something"
         "The function that runs at the start takes nothing and returns nothing."
         "start func f (n: i32) -> () { return }"

@@ -79,6 +79,7 @@ impl Diagnostic {
             }
             Code::DuplicateName => format!("{this} has two members called {found}"),
             Code::DuplicateExport => format!("the export name {found} is taken by {}", words.beside()),
+            Code::ReservedSection => format!("{this} has the name of the section of the labels"),
             Code::StartSignature => format!("{this} runs at the start: expected `() -> ()`"),
             Code::DuplicateStart => format!("{this} is a second function that runs at the start"),
             Code::ContractNotBoolean => {

@@ -7,7 +7,7 @@
 //! Values that fit no machine word lie in a memory of their own, the heap, and are freed when nobody holds them any more:
 //! `heap` says how, `runtime` is what a module brings along for that, written in lmlang itself.
 //!
-//! Read `plain` (what is the same on both sides), `import` and its `body`, then `export` and its `body`.
+//! Read `plain` (what is the same on both sides), `raw` (what is carried), `import` and its `body`, then `export` and its `body`.
 
 #![forbid(unsafe_code)]
 
@@ -15,11 +15,12 @@ mod export;
 mod heap;
 mod import;
 mod plain;
+mod raw;
 mod runtime;
 pub mod values;
 
 pub use export::{Counted, ExportError, ExportOptions, Metered, export, export_alone, metered};
-pub use import::{ImportError, binary, import};
+pub use import::{ImportError, Progress, binary, import, import_watched};
 
 /// The text form of WebAssembly for a binary module.
 ///

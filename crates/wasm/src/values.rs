@@ -54,12 +54,8 @@ pub fn put<H: Heap>(program: &Program, heap: &mut H, value: &Value) -> Result<Op
         Value::Const(Const::Bytes(bytes)) => address(put_bytes(heap, bytes)),
         Value::Const(value) => Ok(number(value)),
         Value::Ptr(_, at) => Ok(Some((*at).into())),
-        Value::Struct(_, fields) => {
-            put_parts(program, heap, fields, 0, Measure::Parts(fields.len() as u32))
-        }
-        Value::Box(_, held) => {
-            put_parts(program, heap, std::slice::from_ref(&**held), 0, Measure::Parts(1))
-        }
+        Value::Struct(_, fields) => put_parts(program, heap, fields, 0, Measure::Parts(fields.len() as u32)),
+        Value::Box(_, held) => put_parts(program, heap, std::slice::from_ref(&**held), 0, Measure::Parts(1)),
         Value::Enum(variant, payload) => match position(program, variant) {
             Some(word) => {
                 let held = payload.as_deref().map_or(&[][..], std::slice::from_ref);

@@ -9,7 +9,9 @@ use lmlang_engine::{Engine, Unnamed};
 use lmlang_graphql::error::ApiError;
 use lmlang_graphql::schema::{self, failure::fail, wasm};
 use lmlang_graphql::transport::{self, Executor};
-use lmlang_server::{Admit, Backup, BackupRequest, Bound, Config, Hooks, Module, Pieces, Ready, telemetry};
+use lmlang_server::{
+    Admit, Backup, BackupRequest, Bound, Config, Hooks, Import, Module, Pieces, Ready, telemetry,
+};
 use lmlang_store::Location;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -86,7 +88,8 @@ fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
         true => Ok(()),
         false => Err("the database cannot be reached".to_owned()),
     });
-    let (admitting, copied, written) = (engine.clone(), engine.clone(), engine.clone());
+    let (admitting, copied, written, importing) =
+        (engine.clone(), engine.clone(), engine.clone(), engine.clone());
     let admit: Admit = Arc::new(move |token| {
         let engine = admitting.clone();
         Box::pin(async move { engine.admit(token.as_deref(), unnamed).await })
@@ -96,7 +99,11 @@ fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
         let engine = written.clone();
         Box::pin(async move { wasm::module(&engine, &grant, &request).await })
     });
-    Hooks { ready, admit, backup, module }
+    let import: Import = Arc::new(move |caller, request, watch| {
+        let engine = importing.clone();
+        Box::pin(async move { wasm::import(&engine, &caller, request, watch).await })
+    });
+    Hooks { ready, admit, backup, module, import }
 }
 
 async fn back_up(engine: Engine, request: BackupRequest) -> Result<Pieces, ApiError> {

@@ -119,6 +119,15 @@ pub(crate) fn may_read(grant: &Grant, what: &str) -> Result<(), ApiError> {
     if grant.token().is_none() { Ok(()) } else { meets(grant, READ, what) }
 }
 
+/// Refuses the import of a module to those who may not change programs.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn may_import(grant: &Grant) -> Result<(), ApiError> {
+    if grant.token().is_none() { Ok(()) } else { meets(grant, EDIT, "wasm") }
+}
+
 fn meets(grant: &Grant, need: Need, field: &str) -> Result<(), ApiError> {
     let scope = match need {
         Nothing => return Ok(()),

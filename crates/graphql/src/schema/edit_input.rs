@@ -28,7 +28,7 @@ pub enum EditInput {
     AddType(AddType),
     /// Replaces a type by its text; members whose refs stand in the text keep them.
     ReplaceType(ReplaceText),
-    /// Replaces a global, memory, table or segment by its text: `global mut seen: i64 = 5`.
+    /// Replaces a global, memory, table, segment or custom section by its text: `global mut seen: i64 = 5`.
     ReplaceStorage(ReplaceText),
     /// Gives a type another name.
     RenameType(Rename),

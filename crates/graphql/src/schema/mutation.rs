@@ -31,6 +31,7 @@ use crate::schema::token::{
 };
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
+use crate::transport::Caller;
 
 /// Makes a program.
 #[derive(Clone, Debug, InputObject)]
@@ -392,18 +393,30 @@ pub(crate) fn call(
     key: Option<&str>,
     input: &impl std::fmt::Debug,
 ) -> Result<Call, ApiError> {
+    // An undo and a redo have the same input.
+    let request = || format!("{} {input:?}", context.field().name()).into_bytes();
+    call_by(caller(context), actor(context), message, key, request)
+}
+
+/// The call of somebody who changes something; `request` is its canonical form.
+pub(crate) fn call_by(
+    caller: Option<&Caller>,
+    actor: Actor,
+    message: Option<String>,
+    key: Option<&str>,
+    request: impl FnOnce() -> Vec<u8>,
+) -> Result<Call, ApiError> {
     note(message.as_deref())?;
     note(key)?;
     if key.is_some_and(str::is_empty) {
         // One that every careless client has.
         return Err(ApiError::new(Code::BadRequest, "`idempotencyKey` must not be empty"));
     }
-    let on_behalf_of = caller(context).and_then(|caller| caller.on_behalf_of.clone());
-    let call = Call { message, on_behalf_of, ..Call::by(actor(context)) };
-    let key = key.map(|key| caller(context).map_or_else(|| key.to_owned(), |caller| caller.grant.key(key)));
+    let on_behalf_of = caller.and_then(|caller| caller.on_behalf_of.clone());
+    let call = Call { message, on_behalf_of, ..Call::by(actor) };
+    let key = key.map(|key| caller.map_or_else(|| key.to_owned(), |caller| caller.grant.key(key)));
     Ok(match key {
-        // An undo and a redo have the same input.
-        Some(key) => call.keyed(Some(&key), format!("{} {input:?}", context.field().name()).as_bytes()),
+        Some(key) => call.keyed(Some(&key), &request()),
         None => call,
     })
 }

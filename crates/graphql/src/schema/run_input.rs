@@ -150,8 +150,8 @@ pub enum ExecutionTier {
     Auto,
     /// By the interpreter, which can show every step.
     Interpreter,
-    /// As compiled code: much faster for long runs. What it stops at is
-    /// looked at by the interpreter.
+    /// As compiled code: much faster for long runs. What it stops at is looked at by the interpreter, and what may come near
+    /// its bound of memory with values of the heap is run there.
     Compiled,
 }
 

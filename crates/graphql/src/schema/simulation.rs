@@ -251,7 +251,8 @@ impl SimulationResult {
         Count(self.report.result.fuel_used)
     }
 
-    /// The most bytes of linear memory and of the value heap.
+    /// The most bytes of linear memory, tables, the value heap and files that were written, in the `tier` that made the run:
+    /// where there are values of the heap, the other one may hold them longer or let go of them sooner.
     async fn memory_peak_bytes(&self) -> Count {
         Count(self.report.result.memory_peak)
     }
@@ -288,7 +289,7 @@ impl SimulationResult {
         self.report.elapsed.as_secs_f64() * 1_000.0
     }
 
-    /// What executed it to where it ended.
+    /// What executed it to where it ended: the interpreter also where compiled code stopped before.
     async fn tier(&self) -> ExecutionTier {
         self.report.tier.into()
     }

@@ -1,4 +1,4 @@
-//! Storage of a program: globals, memories, tables and segments.
+//! Storage of a program: globals, memories, tables, segments and custom sections.
 
 use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
 use lmlang_ir::{Initial, Offset, Value, VarRef, text};
@@ -42,6 +42,8 @@ pub enum StorageKind {
     Table,
     /// References that go into a table.
     Elements,
+    /// A custom section of a module.
+    Custom,
 }
 
 impl StorageKind {
@@ -52,6 +54,7 @@ impl StorageKind {
             lmlang_ir::StorageKind::Data { .. } => StorageKind::Data,
             lmlang_ir::StorageKind::Table { .. } => StorageKind::Table,
             lmlang_ir::StorageKind::Elements { .. } => StorageKind::Elements,
+            lmlang_ir::StorageKind::Custom { .. } => StorageKind::Custom,
         }
     }
 }
@@ -85,12 +88,13 @@ impl Storage {
             lmlang_ir::StorageKind::Elements { target, .. } => target.map(|(_, offset)| offset),
             lmlang_ir::StorageKind::Global { .. }
             | lmlang_ir::StorageKind::Memory { .. }
-            | lmlang_ir::StorageKind::Table { .. } => None,
+            | lmlang_ir::StorageKind::Table { .. }
+            | lmlang_ir::StorageKind::Custom { .. } => None,
         }
     }
 }
 
-/// Storage of a program: a global, a memory, a table or a segment.
+/// Storage of a program: a global, a memory, a table, a segment or a custom section.
 #[Object]
 impl Storage {
     /// Global id.
@@ -130,7 +134,7 @@ impl Storage {
         StorageKind::of(&self.record.kind)
     }
 
-    /// The type of its value, or of its entries; null for memory and data.
+    /// The type of its value, or of its entries; null for a memory, data and a custom section.
     #[graphql(name = "type")]
     async fn ty(&self) -> Option<Text> {
         let ty = match &self.record.kind {
@@ -161,13 +165,15 @@ impl Storage {
         nullable(budget::count(context, text.len() as u64).map(|()| text))
     }
 
-    /// How large it is at the start: pages of 64 KiB of a memory, bytes of data, entries of a table or of elements; null for
-    /// a global.
+    /// How large it is at the start: pages of 64 KiB of a memory, bytes of data or of a custom section, entries of a table
+    /// or of elements; null for a global.
     async fn size(&self) -> Option<Count> {
         match &self.record.kind {
             lmlang_ir::StorageKind::Global { .. } => None,
             lmlang_ir::StorageKind::Memory { pages, .. } => Some(Count((*pages).into())),
-            lmlang_ir::StorageKind::Data { bytes, .. } => Some(Count(bytes.len() as u64)),
+            lmlang_ir::StorageKind::Data { bytes, .. } | lmlang_ir::StorageKind::Custom { bytes, .. } => {
+                Some(Count(bytes.len() as u64))
+            }
             lmlang_ir::StorageKind::Table { entries, .. }
             | lmlang_ir::StorageKind::Elements { entries, .. } => Some(Count(entries.len() as u64)),
         }
@@ -198,6 +204,23 @@ impl Storage {
             lmlang_ir::StorageKind::Elements { target: Some((table, _)), .. } => {
                 nullable(Storage::new(&self.view, table))
             }
+            _ => None,
+        }
+    }
+
+    /// The name of a custom section in a module, which several may have; null for what is none.
+    async fn section(&self) -> Option<&str> {
+        match &self.record.kind {
+            lmlang_ir::StorageKind::Custom { section, .. } => Some(section),
+            _ => None,
+        }
+    }
+
+    /// Where a custom section stands in a module: `first`, `last`, or behind a standard section, as `after code`; null for
+    /// what is none.
+    async fn place(&self) -> Option<Text> {
+        match &self.record.kind {
+            lmlang_ir::StorageKind::Custom { place, .. } => Some(place.to_string().into()),
             _ => None,
         }
     }

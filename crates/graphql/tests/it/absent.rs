@@ -79,6 +79,8 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Storage.maxSize", "not of this kind, or without bound"),
     ("Storage.mutable", "not of this kind"),
     ("Storage.offset", "not of this kind, or put nowhere"),
+    ("Storage.place", "not of this kind"),
+    ("Storage.section", "not of this kind"),
     ("Storage.size", "not of this kind"),
     ("Storage.table", "not of this kind, or put nowhere"),
     ("Storage.text", "the answer holds too much text: `volume.rs`"),

@@ -153,6 +153,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("DUPLICATE_NAME", add("func f () -> () { return }")),
         ("DUPLICATE_EXPORT", add("export \"f\" func g () -> () { return }")),
         ("START_SIGNATURE", add("start func g (a: i64) -> () { return }")),
+        ("RESERVED_SECTION", add("custom name b\"\"")),
         ("DUPLICATE_START", add("start func g () -> () { return }")),
         ("CONTRACT_NOT_BOOLEAN", add("func g (a: i64) -> () {\n  require \"a\" = add.i64 a, 1\n  return\n}")),
         (

@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use lmlang_ir::types::Const;
-use lmlang_ir::{Attr, FuncRef, NodeRef, Op, Ref, RefKind, RegionRef, RegionRole, Source, Type, text};
+use lmlang_ir::{
+    Attr, FuncRef, NodeRef, Op, Ref, RefKind, RegionRef, RegionRole, SectionPlace, Source, Type, text,
+};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -66,6 +68,16 @@ macro_rules! canonical_refs {
 }
 
 canonical_refs!(ModuleRef, TypeRef, MemberRef, FuncRef, RegionRef, VarRef, ContractRef, NodeRef);
+
+impl Canonical for SectionPlace {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+
+    fn read(text: &str) -> Result<SectionPlace, String> {
+        text.parse().map_err(|error: lmlang_ir::ParseSectionPlaceError| error.to_string())
+    }
+}
 
 impl Canonical for Source {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use lmlang_ir::types::Const;
 use lmlang_ir::{
-    FuncRef, Import, Initial, ModuleRef, Name, Offset, Storage, StorageKind, Type, VarRef, Visibility,
+    FuncRef, Import, Initial, ModuleRef, Name, Offset, SectionPlace, Storage, StorageKind, Type, VarRef,
+    Visibility,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,11 @@ enum StorageKindForm {
         target: Option<(Shown<VarRef>, OffsetForm)>,
         entries: Entries,
     },
+    Custom {
+        section: Name,
+        place: Shown<SectionPlace>,
+        bytes: Shown<Const>,
+    },
 }
 
 type Entries = Vec<Option<Shown<FuncRef>>>;
@@ -56,6 +62,13 @@ fn held(ty: &Type) -> Option<Shown<Type>> {
 
 fn holds(ty: Option<Shown<Type>>) -> Type {
     ty.map_or(Type::FuncRef, |ty| ty.0)
+}
+
+fn held_bytes(of: Shown<Const>) -> Arc<[u8]> {
+    match of.0 {
+        Const::Bytes(bytes) => bytes,
+        _ => Arc::from([]),
+    }
 }
 
 fn shown(entries: &[Option<FuncRef>]) -> Entries {
@@ -164,6 +177,11 @@ impl From<&Storage> for StorageForm {
                 target: target.map(|(table, offset)| (Shown(table), offset.into())),
                 entries: shown(entries),
             },
+            StorageKind::Custom { section, place, bytes } => StorageKindForm::Custom {
+                section: section.clone(),
+                place: Shown(*place),
+                bytes: Shown(Const::Bytes(bytes.clone())),
+            },
         };
         StorageForm {
             name: of.name.clone(),
@@ -185,13 +203,9 @@ impl From<StorageForm> for Storage {
                 StorageKind::Global { ty: ty.0, mutable, initial: initial.into() }
             }
             StorageKindForm::Memory { pages, max } => StorageKind::Memory { pages, max_pages: max },
-            StorageKindForm::Data { offset, bytes } => StorageKind::Data {
-                offset: offset.map(Offset::from),
-                bytes: match bytes.0 {
-                    Const::Bytes(bytes) => bytes,
-                    _ => Arc::from([]),
-                },
-            },
+            StorageKindForm::Data { offset, bytes } => {
+                StorageKind::Data { offset: offset.map(Offset::from), bytes: held_bytes(bytes) }
+            }
             StorageKindForm::Table { ty, entries, max } => {
                 StorageKind::Table { ty: holds(ty), entries: read(entries), max }
             }
@@ -200,6 +214,9 @@ impl From<StorageForm> for Storage {
                 target: target.map(|(table, offset)| (table.0, offset.into())),
                 entries: read(entries),
             },
+            StorageKindForm::Custom { section, place, bytes } => {
+                StorageKind::Custom { section, place: place.0, bytes: held_bytes(bytes) }
+            }
         };
         Storage {
             name,

@@ -74,7 +74,7 @@ pub enum EditRequest {
     AddContract(AddContract),
     /// Replaces a contract by its text.
     ReplaceContract(ReplaceText),
-    /// Replaces a global, memory, table or segment by its text.
+    /// Replaces a global, memory, table, segment or custom section by its text.
     ReplaceStorage(ReplaceText),
     /// Removes a contract.
     RemoveContract(Remove),

@@ -7,8 +7,8 @@ use lmlang_ir::types::{Const, Type};
 use lmlang_ir::{
     Contract, ContractKind, ContractRef, EffectBound, Field, FuncRef, Function, FunctionHead, Import,
     Initial, MemberRef, Module, ModuleRef, NodeContent, NodeRef, Offset, Op, Param, Region, RegionOwner,
-    RegionParam, RegionRef, RegionRole, Shape, Source, Storage, StorageKind, TypeDef, VarRef, Variable,
-    VariantDef, Visibility,
+    RegionParam, RegionRef, RegionRole, SectionPlace, Shape, Source, Storage, StorageKind, TypeDef, VarRef,
+    Variable, VariantDef, Visibility,
 };
 
 use super::SnapshotError;
@@ -184,6 +184,12 @@ pub(super) fn write_storage(w: &mut Writer, storage: &Storage) {
             }
             write_entries(w, entries);
         }
+        StorageKind::Custom { section, place, bytes } => {
+            w.number(11);
+            w.text(section);
+            w.number(place.number());
+            write_const(w, &Const::Bytes(bytes.clone()));
+        }
     }
 }
 
@@ -237,6 +243,11 @@ pub(super) fn read_storage(r: &mut Reader<'_>) -> Result<Storage, SnapshotError>
             };
             StorageKind::Elements { ty, target, entries: read_entries(r)? }
         }
+        11 => StorageKind::Custom {
+            section: r.text()?,
+            place: SectionPlace::of_number(r.number()?).ok_or_else(|| r.damaged("a place of a section"))?,
+            bytes: read_bytes(r)?,
+        },
         _ => return Err(r.damaged("a kind of storage")),
     };
     Ok(Storage { name, module, visibility, exports, import, kind, doc })

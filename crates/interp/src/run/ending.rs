@@ -1,6 +1,6 @@
 //! How a run ends: the outcome, the calls, and the values that were alive there.
 
-use lmlang_ir::{NodeRef, RegionRef, Source};
+use lmlang_ir::{Attr, NodeRef, RegionRef, Source};
 
 use super::{Progress, Run};
 use crate::code::{Loc, Lowering};
@@ -31,7 +31,7 @@ impl Run {
                 Outcome::LimitReached { limit, bound: self.options.limits.of(limit), place }
             }
             Stop::NotVerified(function) => Outcome::NotVerified { function },
-            Stop::Unsupported(_) => trapped(Fault::Unsupported, place),
+            Stop::Unsupported(node) => trapped(self.unsupported(node, &place), place),
             Stop::Imported(function) => trapped(Fault::Imported(function), place),
             Stop::TooLarge(function) => trapped(Fault::TooLarge(function), place),
             Stop::Exit(0) if self.gives_nothing() => Outcome::Returned { values: Vec::new() },
@@ -45,6 +45,18 @@ impl Run {
         let step = self.steps();
         if let Some(place) = self.outcome.as_mut().and_then(Outcome::place_mut) {
             place.stack.iter_mut().for_each(|location| location.step = step);
+        }
+    }
+
+    /// Why a node cannot be executed.
+    fn unsupported(&self, node: NodeRef, place: &Place) -> Fault {
+        let function = place.at().and_then(|at| self.checked.program().function(at.function));
+        match function.and_then(|function| function.body().node(node)).map(|node| node.op().attr()) {
+            Some(Attr::Raw(raw)) => {
+                let byte = |at: usize| raw.bytes.get(at).copied().unwrap_or(0);
+                Fault::Raw(node, [byte(0), byte(1)])
+            }
+            _ => Fault::Unsupported,
         }
     }
 

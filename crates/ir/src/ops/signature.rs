@@ -318,7 +318,8 @@ impl Scope<'_> {
             crate::storage::StorageKind::Memory { .. }
             | crate::storage::StorageKind::Data { .. }
             | crate::storage::StorageKind::Table { .. }
-            | crate::storage::StorageKind::Elements { .. } => None,
+            | crate::storage::StorageKind::Elements { .. }
+            | crate::storage::StorageKind::Custom { .. } => None,
         }
     }
 
@@ -329,7 +330,8 @@ impl Scope<'_> {
             crate::storage::StorageKind::Global { .. }
             | crate::storage::StorageKind::Memory { .. }
             | crate::storage::StorageKind::Data { .. }
-            | crate::storage::StorageKind::Elements { .. } => None,
+            | crate::storage::StorageKind::Elements { .. }
+            | crate::storage::StorageKind::Custom { .. } => None,
         }
     }
 

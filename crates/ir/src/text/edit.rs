@@ -211,7 +211,7 @@ pub fn replace_type<'t>(
     Ok(places)
 }
 
-/// Replaces a global, memory, table or segment by its text. Its ref stays.
+/// Replaces a global, memory, table, segment or custom section by its text. Its ref stays.
 pub fn replace_storage<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
@@ -221,7 +221,7 @@ pub fn replace_storage<'t>(
     let text = text.into();
     let Some(old) = program.storage(of).cloned() else { return Err(missing(of.into())) };
     let (tree, mut mistakes) = parse_items(text);
-    let what = "global, memory, table or segment";
+    let what = "global, memory, table, segment or custom section";
     let item = match only_item(&tree, what, &mut mistakes) {
         Some(Item::Storage(item)) => item,
         Some(Item::Function(FunctionItem { label, .. }) | Item::Type(TypeItem { label, .. })) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::entities::{EffectBound, Visibility};
 use crate::ops::Opcode;
+use crate::section::{Section, SectionPlace};
 use crate::text::cursor::{Parsed, Parser, Skip};
 use crate::text::error::{Mistake, code};
 use crate::text::lexer::Kind;
@@ -16,8 +17,9 @@ use crate::text::syntax::{
 use crate::types::Type;
 
 /// The words that begin an item.
-const ITEM_WORDS: [&str; 12] = [
-    "module", "type", "func", "global", "memory", "data", "table", "elem", "pub", "import", "export", "start",
+const ITEM_WORDS: [&str; 13] = [
+    "module", "type", "func", "global", "memory", "data", "table", "elem", "custom", "pub", "import",
+    "export", "start",
 ];
 
 impl Parser<'_> {
@@ -118,15 +120,16 @@ impl Parser<'_> {
             }
             "type" => Item::Type(self.type_item(modifiers)?),
             "func" => Item::Function(self.function_item(modifiers)?),
-            "global" | "memory" | "data" | "table" | "elem" => {
+            "global" | "memory" | "data" | "table" | "elem" | "custom" => {
                 if modifiers.start {
                     self.note(Mistake::new(code::SYNTAX, token.start, "only a function may be `start`"));
                 }
                 Item::Storage(self.storage_item(modifiers, word == "global")?)
             }
             _ => {
-                return Err(self
-                    .unexpected("`module`, `type`, `func`, `global`, `memory`, `data`, `table` or `elem`"));
+                return Err(self.unexpected(
+                    "`module`, `type`, `func`, `global`, `memory`, `data`, `table`, `elem` or `custom`",
+                ));
             }
         };
         let documented = !matches!(item, Item::Function(_));
@@ -288,6 +291,7 @@ impl Parser<'_> {
                 StorageSyntax::Data { offset, bytes: self.data_bytes()? }
             }
             "elem" => self.elements()?,
+            "custom" => self.custom()?,
             _ => self.table()?,
         };
         Ok(StorageItem { modifiers, label, kind })
@@ -372,6 +376,33 @@ impl Parser<'_> {
             None
         };
         Ok(StorageSyntax::Elements { ty, target, entries: self.entries()? })
+    }
+
+    /// `b"..."`, or `"the section's name" after code b"..."`.
+    fn custom(&mut self) -> Parsed<StorageSyntax> {
+        let section = match self.peek().kind {
+            Kind::Str => Some(self.quoted("the name of the section, in quotes")?),
+            _ => None,
+        };
+        let place = if self.eat_word("first") {
+            SectionPlace::First
+        } else if self.eat_word("after") {
+            let token = self.peek();
+            let name = if token.kind == Kind::Ident { self.source(token) } else { "" };
+            let Some(section) = Section::ALL.iter().find(|section| section.name() == name) else {
+                return Err(self.unexpected("a section of a module"));
+            };
+            self.advance();
+            SectionPlace::After(*section)
+        } else {
+            self.eat_word("last");
+            SectionPlace::Last
+        };
+        self.eat(b'=');
+        match self.peek().kind {
+            Kind::Bytes => Ok(StorageSyntax::Custom { section, place, bytes: self.data_bytes()? }),
+            _ => Err(self.unexpected("bytes: `b\"..\"` or `hex\"..\"`")),
+        }
     }
 
     fn entries(&mut self) -> Parsed<Vec<Option<Path>>> {

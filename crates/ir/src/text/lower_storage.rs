@@ -1,4 +1,4 @@
-//! From the tree to the program: globals, memories, tables and segments.
+//! From the tree to the program: globals, memories, tables, segments and custom sections.
 
 use std::sync::Arc;
 
@@ -84,6 +84,11 @@ impl<'t> Lowering<'t> {
                 let (ty, entries) = self.entries(module, ty.as_ref(), entries)?;
                 StorageKind::Elements { ty, target: None, entries }
             }
+            StorageSyntax::Custom { section, place, bytes } => StorageKind::Custom {
+                section: section.clone().unwrap_or_else(|| Arc::clone(&item.label.name)),
+                place: *place,
+                bytes: Arc::clone(bytes),
+            },
         };
         let modifiers = &item.modifiers;
         Some(Storage {

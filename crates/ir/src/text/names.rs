@@ -46,7 +46,7 @@ impl Wanted {
             Wanted::Module => "module",
             Wanted::Type => "type",
             Wanted::Function => "function",
-            Wanted::Storage => "global, memory, table or segment",
+            Wanted::Storage => "global, memory, table, segment or custom section",
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::entities::{Contract, EffectBound, Import, Name, Param, Shape, TypeDef
 use crate::function::Function;
 use crate::program::Program;
 use crate::refs::{ContractRef, FuncRef, ModuleRef, NodeRef, Ref, TypeRef, VarRef};
+use crate::section::SectionPlace;
 use crate::storage::{Initial, Offset, Storage, StorageKind};
 use crate::text::literal::{FloatStyle, put, write_bytes, write_const, write_text};
 use crate::text::lower_regions::default_contract_params;
@@ -99,7 +100,7 @@ pub fn print_type(program: &Program, of: TypeRef, detail: Detail) -> String {
     out
 }
 
-/// Prints a global, memory, table or segment; empty when there is none.
+/// Prints a global, memory, table, segment or custom section; empty when there is none.
 pub fn print_storage(program: &Program, of: VarRef, detail: Detail) -> String {
     let mut out = String::new();
     if let Some(storage) = program.storage(of) {
@@ -382,6 +383,19 @@ impl<'p, 'o> Printer<'p, 'o> {
                 self.out.push_str("elem ");
                 self.member_of(Some(storage.module), &storage.name, of);
                 self.entries(ty, *target, entries);
+            }
+            StorageKind::Custom { section, place, bytes } => {
+                self.out.push_str("custom ");
+                self.member_of(Some(storage.module), &storage.name, of);
+                if *section != storage.name {
+                    self.out.push(' ');
+                    write_text(self.out, section);
+                }
+                if *place != SectionPlace::Last {
+                    put(self.out, format_args!(" {place}"));
+                }
+                self.out.push(' ');
+                write_bytes(self.out, bytes);
             }
         }
         self.out.push('\n');

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::entities::{ContractKind, EffectBound, Visibility};
 use crate::ops::Opcode;
 use crate::refs::Ref;
+use crate::section::SectionPlace;
 use crate::text::literal::Literal;
 use crate::types::Scalar;
 
@@ -302,6 +303,7 @@ pub(super) enum StorageSyntax {
     Data { offset: Option<OffsetSyntax>, bytes: Arc<[u8]> },
     Table { ty: Option<TypeSyntax>, entries: Vec<Option<Path>>, max: Option<u32> },
     Elements { ty: Option<TypeSyntax>, target: Option<(Path, OffsetSyntax)>, entries: Vec<Option<Path>> },
+    Custom { section: Option<Arc<str>>, place: SectionPlace, bytes: Arc<[u8]> },
 }
 
 #[derive(Clone, Debug)]

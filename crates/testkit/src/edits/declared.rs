@@ -1,5 +1,7 @@
 //! Changes of what is declared: signatures, types and storage. What uses it is left as it was.
 
+use std::sync::Arc;
+
 use lmlang_ir::builder::params;
 use lmlang_ir::{
     EffectBound, Field, FuncRef, FunctionHead, MemberRef, Program, RefAllocator, Shape, StorageKind, Type,
@@ -80,6 +82,7 @@ fn change_storage(program: &mut Program, choices: &mut Choices) -> Option<()> {
         StorageKind::Data { .. } | StorageKind::Table { .. } | StorageKind::Elements { .. } => {
             storage.visibility = Visibility::Private
         }
+        StorageKind::Custom { bytes, .. } => *bytes = Arc::from(&b"other"[..]),
     }
     program.set_storage(of, storage).ok().map(drop)
 }

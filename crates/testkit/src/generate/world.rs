@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use lmlang_ir::builder::{Builder, params};
 use lmlang_ir::{
-    Const, EffectBound, FuncRef, FunctionHead, Import, Initial, ModuleRef, Offset, Program, Scalar, Shape,
-    Signature, Storage, StorageKind, Type, TypeDef, TypeRef, VarRef, Visibility,
+    Const, EffectBound, FuncRef, FunctionHead, Import, Initial, ModuleRef, Offset, Program, Scalar,
+    SectionPlace, Shape, Signature, Storage, StorageKind, Type, TypeDef, TypeRef, VarRef, Visibility,
 };
 
 use super::Options;
@@ -93,6 +93,7 @@ impl World {
             StorageKind::Data { bytes, .. } => self.data.push((of, bytes.len())),
             StorageKind::Table { entries, .. } => self.tables.push((of, entries.clone())),
             StorageKind::Elements { .. } => self.elements.push(of),
+            StorageKind::Custom { .. } => {}
         }
     }
 
@@ -322,6 +323,12 @@ fn declare_storage(
             });
             build.storage(module, format!("data{index}"), StorageKind::Data { offset, bytes });
         }
+    }
+    for index in 0..choices.below(3) {
+        let place = SectionPlace::of_number(choices.below(14) as u64).unwrap_or(SectionPlace::Last);
+        let bytes: Arc<[u8]> = (0..choices.below(6)).map(|_| choices.number() as u8).collect();
+        let kind = StorageKind::Custom { section: "notes".into(), place, bytes };
+        build.storage(modules[0], format!("notes{index}"), kind);
     }
 }
 

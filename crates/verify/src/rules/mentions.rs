@@ -230,5 +230,6 @@ pub(crate) fn storage_word(kind: &StorageKind) -> &'static str {
         StorageKind::Data { .. } => "data",
         StorageKind::Table { .. } => "table",
         StorageKind::Elements { .. } => "elem",
+        StorageKind::Custom { .. } => "custom",
     }
 }

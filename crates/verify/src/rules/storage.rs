@@ -1,6 +1,8 @@
-//! V9 and V11 for storage of the program: globals, the memory, data segments, tables.
+//! V9 and V11 for storage of the program: globals, the memory, tables, segments, custom sections.
 
-use lmlang_ir::{Const, FuncRef, Initial, Offset, Program, Ref, Storage, StorageKind, Type, VarRef};
+use lmlang_ir::{
+    Const, FuncRef, Initial, MOST_ENTRIES, Offset, Program, Ref, Storage, StorageKind, Type, VarRef,
+};
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Fact};
@@ -70,16 +72,23 @@ pub(crate) fn check(
             }
         }
         StorageKind::Table { ty, entries, max } => {
-            limit(entries.len() as u32, max.unwrap_or(u32::MAX), out);
+            limit(entries.len() as u32, max.unwrap_or(u32::MAX).min(MOST_ENTRIES as u32), out);
             check_entries(program, of, ty, entries, out);
         }
         StorageKind::Elements { ty, target, entries } => {
+            limit(entries.len() as u32, MOST_ENTRIES as u32, out);
             check_entries(program, of, ty, entries, out);
             if let Some((table, offset)) = target {
                 check_target(program, (of, storage), *table, ty, out);
                 if let Offset::Global(global) = offset {
                     check_start(program, (of, storage), *global, &Type::I32, out);
                 }
+            }
+        }
+        StorageKind::Custom { section, place: _, bytes: _ } => {
+            // The labels of the program are written there.
+            if **section == *"name" {
+                out.push(outside(Code::ReservedSection, of, None));
             }
         }
     }

@@ -246,6 +246,11 @@ fn operators() -> Vec<Case_> {
     b.storage("hosts", StorageKind::Table { ty: Type::I32, entries: vec![None], max: None });
     all.push(case(Code::NoReference, b));
 
+    let mut b = Build::new();
+    let (section, bytes) = ("name".into(), Arc::from([0]));
+    b.storage("labels", StorageKind::Custom { section, place: SectionPlace::Last, bytes });
+    all.push(case(Code::ReservedSection, b));
+
     let (mut b, f) = start();
     let kind = StorageKind::Global { ty: Type::I32, mutable: false, initial: Const::I32(0).into() };
     let limit = b.storage("limit", kind);

@@ -21,11 +21,13 @@ use self::values::Opened;
 use super::meter::Meter;
 use super::stack::{Code, Operand};
 use super::{ExportError, Writing, types};
+use crate::raw;
 
-/// The code of a function, and the names of its locals.
+/// The code of a function, and the names of its locals and of its blocks, by the order in which these begin.
 pub(super) struct Written {
     pub(super) code: wasm_encoder::Function,
     pub(super) names: Vec<(u32, Name)>,
+    pub(super) labels: Vec<(u32, Name)>,
 }
 
 pub(super) fn write<'p>(
@@ -64,6 +66,7 @@ pub(super) fn write<'p>(
         places: HashMap::new(),
         labels: Vec::new(),
         depths: HashMap::new(),
+        named: Vec::new(),
         work: Vec::new(),
         returns_to: None,
         fuel: None,
@@ -77,12 +80,11 @@ pub(super) fn write<'p>(
     emitter.root(&ensures)?;
     emitter.end_counting();
     emitter.code.push(Instruction::End);
+    let labels = std::mem::take(&mut emitter.named);
     let mut code = wasm_encoder::Function::new_with_locals_types(emitter.locals.iter().copied());
     let Emitter { code: written, writing, .. } = emitter;
-    for instruction in written.finish(|callee| writing.bringing.pays(callee)) {
-        code.instruction(&instruction);
-    }
-    Ok(Written { code, names })
+    written.finish(&mut code, |callee| writing.bringing.pays(callee));
+    Ok(Written { code, names, labels })
 }
 
 /// What is left to be done.
@@ -121,6 +123,8 @@ struct Emitter<'w, 'p> {
     labels: Vec<Option<(NodeRef, bool)>>,
     /// Where in `labels` one stands, by the node and whether it is the one that continues.
     depths: HashMap<(NodeRef, bool), usize>,
+    /// Blocks that have a name, by the order in which they begin.
+    named: Vec<(u32, Name)>,
     work: Vec<Step>,
     /// The position in `labels` of the block that a return leaves, where something is left to do afterwards.
     returns_to: Option<usize>,
@@ -246,6 +250,13 @@ impl<'p> Emitter<'_, 'p> {
             self.rounds += u32::from(label.1);
         }
         self.labels.push(label);
+    }
+
+    /// Gives the block that began last the name of its node.
+    fn name_block(&mut self, of: NodeRef) {
+        if let Some(label) = self.body.node(of).and_then(|node| node.op().label()) {
+            self.named.push((self.code.blocks() - 1, label.clone()));
+        }
     }
 
     fn depth(&self, exit: Exit) -> u32 {
@@ -452,6 +463,17 @@ impl<'p> Emitter<'_, 'p> {
                 let type_index = self.writing.types.index(params, results);
                 let table_index = self.writing.indices.tables[table];
                 self.emit(of, rotated(&inputs), [Instruction::CallIndirect { type_index, table_index }])
+            }
+            (Opcode::Raw, Attr::Raw(raw)) => {
+                if self.writing.meter.is_some() {
+                    return Err(self.unsupported(of, "an operator that no run executes"));
+                }
+                if let Err(what) = raw::check(raw, self.writing.has_memory()) {
+                    return Err(self.unsupported(of, format!("a `raw` operator ({what})")));
+                }
+                let start = self.take(of, inputs);
+                self.code.push_bytes(&raw.bytes);
+                self.give(of, start)
             }
             (_, _) if self.writing.heap && values::concerns(op) => self.value(of, op, &inputs),
             (_, _) => {

@@ -8,8 +8,8 @@ use lmlang_ir::ops::Group;
 use lmlang_ir::{Attr, Const, FuncRef, Name, Op, Opcode, Program, Ref, Shape, StorageKind, Type, VarRef};
 use wasm_encoder::{
     BlockType, CodeSection, ConstExpr, ElementSection, Elements, EntityType, ExportKind, ExportSection,
-    FunctionSection, GlobalType, Ieee32, Ieee64, ImportSection, Instruction, MemArg, MemArgTarget, MemoryType, RefType,
-    TableType, ValType,
+    FunctionSection, GlobalType, Ieee32, Ieee64, ImportSection, Instruction, MemArg, MemArgTarget,
+    MemoryType, RefType, TableType, ValType,
 };
 
 use super::constants::Constants;
@@ -140,13 +140,26 @@ pub(super) fn holds_value(kind: &StorageKind) -> bool {
     matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap())
 }
 
+/// Bytes of the texts and bytes that nodes give, each with the header that a run here counts.
+pub(super) fn constants(program: &Program, scope: &Scope) -> u64 {
+    const HEADER: u64 = 48;
+    let nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
+    let bytes = nodes.map(|(_, node)| match node.op().attr() {
+        Attr::Const(Const::String(text)) => HEADER + text.len() as u64,
+        Attr::Const(Const::Bytes(bytes)) => HEADER + bytes.len() as u64,
+        _ => 0,
+    });
+    bytes.sum()
+}
+
 /// Whether a value of the heap can come up: who has none needs not be asked node by node.
 pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
     let makes = |op: &Op| match op.spec().group {
         Group::Aggregate | Group::Text => true,
         Group::Value => matches!(op.attr(), Attr::Const(Const::String(_) | Const::Bytes(_))),
         Group::Call => matches!(op.code(), Opcode::ClosureNew | Opcode::ClosureCall | Opcode::CaptureGet),
-        Group::Io => true,
+        // What is carried takes and gives numbers.
+        Group::Io => op.code() != Opcode::Raw,
         _ => false,
     };
     scope.storage(program).any(|(_, storage)| holds_value(&storage.kind))

@@ -18,14 +18,8 @@ pub(super) enum Asked {
 }
 
 impl Asked {
-    const ALL: [Asked; 6] = [
-        Asked::Print,
-        Asked::ReadLine,
-        Asked::FileOpen,
-        Asked::FileRead,
-        Asked::FileWrite,
-        Asked::FileClose,
-    ];
+    const ALL: [Asked; 6] =
+        [Asked::Print, Asked::ReadLine, Asked::FileOpen, Asked::FileRead, Asked::FileWrite, Asked::FileClose];
 
     pub(super) fn of(code: Opcode) -> Option<Asked> {
         Some(match code {

@@ -31,6 +31,8 @@ pub struct Metered {
     pub heap: bool,
     /// How many globals hold one.
     pub globals: u64,
+    /// Bytes that texts and bytes in the code take at most, as a run here counts them.
+    pub constants: u64,
 }
 
 impl Metered {
@@ -112,6 +114,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     bringing.constants.counted = true;
     bringing.offered = heap;
     let globals = scope.storage(program).filter(|(_, storage)| brought::holds_value(&storage.kind)).count();
+    let constants = brought::constants(program, &scope);
     let (types, declared) = (Types::default(), BTreeSet::new());
     let mut writing = Writing {
         program,
@@ -127,7 +130,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
         meter: Some(meter),
     };
     let module = writing.module(checked)?;
-    Ok(Metered { module, starts: start.is_some(), heap, globals: globals as u64 })
+    Ok(Metered { module, starts: start.is_some(), heap, globals: globals as u64, constants })
 }
 
 impl Writing<'_> {

@@ -3,6 +3,7 @@
 mod body;
 mod brought;
 mod constants;
+mod custom;
 mod host;
 mod meter;
 mod metered;
@@ -14,16 +15,19 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lmlang_ir::{Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, StorageKind, VarRef};
+use lmlang_ir::{
+    Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, Section, SectionPlace, StorageKind, VarRef,
+};
 use lmlang_verify::{Checked, Class};
 use thiserror::Error;
 use wasm_encoder::{
-    CodeSection, DataCountSection, EntityType, ExportKind, ExportSection, FunctionSection, GlobalSection,
-    ImportSection, IndirectNameMap, MemorySection, Module, NameMap, NameSection, StartSection, TableSection,
-    ValType,
+    CodeSection, DataCountSection, DataSection, ElementSection, EntityType, ExportKind, ExportSection,
+    FunctionSection, GlobalSection, ImportSection, IndirectNameMap, MemorySection, Module, NameMap,
+    NameSection, StartSection, TableSection, TypeSection, ValType,
 };
 
 use brought::Bringing;
+use custom::Carried;
 use meter::Meter;
 use scope::Scope;
 use storage::StorageSections;
@@ -175,7 +179,11 @@ impl Indices {
                     StorageKind::Global { .. } => &mut indices.globals,
                     StorageKind::Table { .. } => &mut indices.tables,
                     StorageKind::Data { .. } => &mut indices.data,
-                    StorageKind::Memory { .. } | StorageKind::Elements { .. } => continue,
+                    StorageKind::Memory { .. }
+                    | StorageKind::Elements { .. }
+                    | StorageKind::Custom { .. } => {
+                        continue;
+                    }
                 };
                 map.insert(of, map.len() as u32);
             }
@@ -254,7 +262,7 @@ impl<'p> Writing<'p> {
                     })?;
                     functions.function(ty);
                     let body = body::write(self, of, complete.function())?;
-                    names.locals(index, &body.names);
+                    names.body(index, &body);
                     code.function(&body.code);
                 }
             }
@@ -287,33 +295,30 @@ impl<'p> Writing<'p> {
         let mut storage = self.storage(&mut imports, &mut exports, &mut names)?;
         let mut elements = self.elements()?;
         self.heap(&mut storage, &mut elements, &mut exports);
+        let carried = Carried::of(program, &scope);
         let mut module = Module::new();
-        let mut section = |section: &dyn Section| section.put(&mut module);
-        section(&self.types.section());
-        section(&imports);
-        section(&functions);
-        section(&storage.tables);
-        section(&storage.memories);
-        section(&storage.globals);
-        section(&exports);
-        if let Some(start) = start {
-            module.section(&start);
-        }
-        if !elements.is_empty() {
-            module.section(&elements);
-        }
-        if self.names_data {
-            module.section(&DataCountSection { count: storage.data.len() });
-        }
-        if !code.is_empty() {
-            module.section(&code);
-        }
-        if !storage.data.is_empty() {
-            module.section(&storage.data);
-        }
+        carried.put(SectionPlace::First, &mut module);
+        let mut put = |section: Section, of: &dyn Part| {
+            of.put(&mut module);
+            carried.put(SectionPlace::After(section), &mut module);
+        };
+        let count = self.names_data.then(|| DataCountSection { count: storage.data.len() });
+        put(Section::Type, &self.types.section());
+        put(Section::Import, &imports);
+        put(Section::Func, &functions);
+        put(Section::Table, &storage.tables);
+        put(Section::Memory, &storage.memories);
+        put(Section::Global, &storage.globals);
+        put(Section::Export, &exports);
+        put(Section::Start, &start);
+        put(Section::Elem, &elements);
+        put(Section::DataCount, &count);
+        put(Section::Code, &code);
+        put(Section::Data, &storage.data);
         if self.meter.is_none() {
             names.write(&mut module);
         }
+        carried.put(SectionPlace::Last, &mut module);
         Ok(module.finish())
     }
 
@@ -329,13 +334,13 @@ impl<'p> Writing<'p> {
 }
 
 /// A section that is left out when nothing is in it.
-trait Section {
+trait Part {
     fn put(&self, module: &mut Module);
 }
 
 macro_rules! sections {
     ($($name:ident),*) => {$(
-        impl Section for $name {
+        impl Part for $name {
             fn put(&self, module: &mut Module) {
                 if !self.is_empty() {
                     module.section(self);
@@ -344,12 +349,23 @@ macro_rules! sections {
         }
     )*};
 }
-sections!(ImportSection, FunctionSection, TableSection, MemorySection, GlobalSection, ExportSection);
+sections!(
+    TypeSection,
+    ImportSection,
+    FunctionSection,
+    TableSection,
+    MemorySection,
+    GlobalSection,
+    ExportSection,
+    ElementSection,
+    CodeSection,
+    DataSection
+);
 
-impl Section for wasm_encoder::TypeSection {
+impl<T: wasm_encoder::Section> Part for Option<T> {
     fn put(&self, module: &mut Module) {
-        if !self.is_empty() {
-            module.section(self);
+        if let Some(section) = self {
+            module.section(section);
         }
     }
 }
@@ -360,6 +376,7 @@ struct Naming {
     module: Option<Name>,
     functions: Vec<(u32, Name)>,
     locals: BTreeMap<u32, Vec<(u32, Name)>>,
+    labels: BTreeMap<u32, Vec<(u32, Name)>>,
     globals: Vec<(u32, Name)>,
     tables: Vec<(u32, Name)>,
     memories: Vec<(u32, Name)>,
@@ -388,9 +405,12 @@ impl Naming {
         self.functions.push((index, format!("lm_{name}").into()));
     }
 
-    fn locals(&mut self, function: u32, names: &[(u32, Name)]) {
-        if !names.is_empty() {
-            self.locals.insert(function, names.to_vec());
+    /// The names in a body.
+    fn body(&mut self, function: u32, body: &body::Written) {
+        for (names, all) in [(&body.names, &mut self.locals), (&body.labels, &mut self.labels)] {
+            if !names.is_empty() {
+                all.insert(function, names.clone());
+            }
         }
     }
 
@@ -411,7 +431,8 @@ impl Naming {
             map(&mut self.elements, "elem"),
             map(&mut self.data, "data"),
         ];
-        let nothing = self.module.is_none() && functions.is_none() && self.locals.is_empty();
+        let nothing =
+            self.module.is_none() && functions.is_none() && self.locals.is_empty() && self.labels.is_empty();
         if nothing && others.iter().all(Option::is_none) {
             return;
         }
@@ -421,14 +442,20 @@ impl Naming {
         if let Some(functions) = functions {
             section.functions(&functions);
         }
-        if !self.locals.is_empty() {
-            let mut locals = IndirectNameMap::new();
-            for (function, mut names) in self.locals {
+        let indirect = |of: BTreeMap<u32, Vec<(u32, Name)>>| {
+            let mut all = IndirectNameMap::new();
+            for (function, mut names) in of {
                 if let Some(names) = map(&mut names, "") {
-                    locals.append(function, &names);
+                    all.append(function, &names);
                 }
             }
-            section.locals(&locals);
+            all
+        };
+        if !self.locals.is_empty() {
+            section.locals(&indirect(self.locals));
+        }
+        if !self.labels.is_empty() {
+            section.labels(&indirect(self.labels));
         }
         let [tables, memories, globals, elements, data] = others;
         if let Some(tables) = tables {

@@ -109,10 +109,12 @@ fn with_memory(
     mut storage: BTreeSet<VarRef>,
 ) -> BTreeSet<VarRef> {
     let nodes = functions.iter().filter_map(|of| program.function(*of)).flat_map(|of| of.body().nodes());
-    let works_on_memory = |op: &Op| {
-        op.spec().group == Group::Memory || matches!(op.code(), Opcode::BytesLoad | Opcode::BytesStore)
+    // What is carried may work on memory, too.
+    let works_on_it = |op: &Op| {
+        op.spec().group == Group::Memory
+            || matches!(op.code(), Opcode::Raw | Opcode::BytesLoad | Opcode::BytesStore)
     };
-    if nodes.into_iter().any(|(_, node)| works_on_memory(node.op())) {
+    if nodes.into_iter().any(|(_, node)| works_on_it(node.op())) {
         let on_memory =
             |of: &Storage| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. });
         storage.extend(program.all_storage().filter(|(_, of)| on_memory(of)).map(|(of, _)| of));

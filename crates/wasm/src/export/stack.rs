@@ -4,8 +4,10 @@
 //! what can be had anywhere (constants, parameters, locals) is put in before it afterwards; where nothing helps, the value
 //! goes through a local.
 
+use std::collections::VecDeque;
+
 use lmlang_ir::Source;
-use wasm_encoder::{Instruction, ValType};
+use wasm_encoder::{Function, Instruction, ValType};
 
 use super::meter::Counting;
 
@@ -15,7 +17,11 @@ pub(super) struct Code {
     code: Vec<Instruction<'static>>,
     between: Vec<Between>,
     batches: u32,
+    /// Blocks, loops and choices that began.
+    blocks: u32,
     held: Vec<Held>,
+    /// Operators that are carried as their bytes, by where they stand for an instruction that does nothing.
+    carried: VecDeque<(usize, Vec<u8>)>,
     /// What counts the nodes that are executed, if something does.
     counting: Option<Counting>,
 }
@@ -75,8 +81,22 @@ impl Code {
         self.code.len()
     }
 
+    /// How many blocks, loops and choices began.
+    pub(super) fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
     pub(super) fn push(&mut self, instruction: Instruction<'static>) {
+        if let Instruction::Block(_) | Instruction::Loop(_) | Instruction::If(_) = instruction {
+            self.blocks += 1;
+        }
         self.code.push(instruction);
+    }
+
+    /// Puts an operator that is carried.
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.carried.push_back((self.code.len(), bytes.to_vec()));
+        self.code.push(Instruction::Nop);
     }
 
     /// Leaves a value on the stack that the instructions since a position gave.
@@ -150,32 +170,55 @@ impl Code {
         wanted.zip(self.held.iter().rev()).take_while(|(source, held)| **source == held.source).count()
     }
 
-    /// All instructions in their order. `pays` tells whether a function that is brought along takes fuel.
-    pub(super) fn finish(mut self, pays: impl Fn(u32) -> bool) -> Vec<Instruction<'static>> {
+    /// Writes all instructions in their order. `pays` tells whether a function that is brought along takes fuel.
+    pub(super) fn finish(mut self, into: &mut Function, pays: impl Fn(u32) -> bool) {
         self.between.sort_by_key(|between| (between.at, between.order));
-        let mut finished: Vec<Instruction<'static>> =
-            Vec::with_capacity(self.code.len() + self.between.len());
         let mut between = self.between.into_iter().peekable();
-        let mut put = |instruction: Instruction<'static>| {
-            if let (Instruction::LocalGet(got), Some(last @ Instruction::LocalSet(_))) =
-                (&instruction, finished.last_mut())
-                && matches!(last, Instruction::LocalSet(set) if set == got)
-            {
-                *last = Instruction::LocalTee(*got);
-                return;
-            }
-            finished.push(instruction);
-        };
+        let mut sink = Sink { into, last: None };
         for (at, instruction) in self.code.into_iter().enumerate() {
             while let Some(found) = between.next_if(|between| between.at <= at) {
-                put(found.instruction);
+                sink.put(found.instruction);
+            }
+            if let Some((_, bytes)) = self.carried.pop_front_if(|(carried, _)| *carried == at) {
+                sink.flush();
+                sink.into.raw(bytes);
+                continue;
             }
             match &mut self.counting {
-                Some(counting) => counting.write(at, instruction, &pays, &mut put),
-                None => put(instruction),
+                Some(counting) => {
+                    counting.write(at, instruction, &pays, &mut |instruction| sink.put(instruction));
+                }
+                None => sink.put(instruction),
             }
         }
-        between.for_each(|found| put(found.instruction));
-        finished
+        between.for_each(|found| sink.put(found.instruction));
+        sink.flush();
+    }
+}
+
+/// Where instructions are written. What is got at once after it has been set stays on the stack.
+struct Sink<'f> {
+    into: &'f mut Function,
+    /// Not yet written.
+    last: Option<Instruction<'static>>,
+}
+
+impl Sink<'_> {
+    fn put(&mut self, instruction: Instruction<'static>) {
+        if let (Instruction::LocalGet(got), Some(last @ Instruction::LocalSet(_))) =
+            (&instruction, &mut self.last)
+            && matches!(last, Instruction::LocalSet(set) if set == got)
+        {
+            *last = Instruction::LocalTee(*got);
+            return;
+        }
+        self.flush();
+        self.last = Some(instruction);
+    }
+
+    fn flush(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.into.instruction(&last);
+        }
     }
 }

@@ -110,6 +110,7 @@ impl Writing<'_> {
                     names.elements.push((self.indices.elements[&of], storage.name.clone()));
                     continue;
                 }
+                StorageKind::Custom { .. } => continue,
             };
             if scope.is_whole() {
                 storage.exports.iter().for_each(|name| {
@@ -128,6 +129,11 @@ impl Writing<'_> {
             }
         }
         Ok(made)
+    }
+
+    /// Whether there is a memory of the program's own to work on.
+    pub(super) fn has_memory(&self) -> bool {
+        self.scope.storage(self.program).any(|(_, of)| matches!(of.kind, StorageKind::Memory { .. }))
     }
 
     /// Where a segment is put.

@@ -1,17 +1,21 @@
 //! Instructions to nodes: the operand stack is followed, each instruction becomes a node where it stands.
 
+mod control;
+
+use std::sync::Arc;
+
 use lmlang_ir::builder::FunctionBuilder;
 use lmlang_ir::draft::Draft;
 use lmlang_ir::ops::PortType;
-use lmlang_ir::{
-    Attr, Const, Exit, MemArg, NodeRef, Opcode, RegionRef, Scalar, Signature, Source, Type, VarRef,
-};
+use lmlang_ir::{Attr, Const, MemArg, NodeContent, NodeRef, Opcode, RegionRef, Scalar, Source, Type, VarRef};
 use smallvec::SmallVec;
-use wasmparser::{BlockType, BrTable, HeapType, Operator};
+use wasmparser::{HeapType, Operator};
 
 use super::locals::{Cell, Locals};
+use super::names::Labels;
 use super::{ImportError, Indices, value_type};
 use crate::plain;
+use crate::raw::{Carried, Known};
 
 /// What an instruction takes from the operand stack.
 type Values = SmallVec<[Source; 4]>;
@@ -56,10 +60,13 @@ pub(super) struct Body<'m, 'b> {
     indices: &'m Indices,
     build: FunctionBuilder<'b, &'b mut Draft>,
     locals: Locals<'m>,
+    labels: Labels<'m>,
     stack: Vec<Operand>,
     frames: Vec<Frame>,
     /// Blocks that were opened since the code cannot be reached; `None` where it can.
     dead: Option<u32>,
+    /// Values that the last instruction took and gave.
+    values: usize,
 }
 
 impl<'m, 'b> Body<'m, 'b> {
@@ -67,6 +74,7 @@ impl<'m, 'b> Body<'m, 'b> {
         indices: &'m Indices,
         build: FunctionBuilder<'b, &'b mut Draft>,
         locals: Locals<'m>,
+        labels: Labels<'m>,
         results: Vec<Type>,
     ) -> Body<'m, 'b> {
         let outside = build.place();
@@ -79,7 +87,21 @@ impl<'m, 'b> Body<'m, 'b> {
             height: 0,
             outside,
         };
-        Body { indices, build, locals, stack: Vec::new(), frames: vec![function], dead: None }
+        Body {
+            indices,
+            build,
+            locals,
+            labels,
+            stack: Vec::new(),
+            frames: vec![function],
+            dead: None,
+            values: 0,
+        }
+    }
+
+    /// How many values were taken and given since somebody asked.
+    pub(super) fn values(&mut self) -> usize {
+        std::mem::take(&mut self.values)
     }
 
     /// The function, when all instructions are in it.
@@ -103,11 +125,30 @@ impl<'m, 'b> Body<'m, 'b> {
         self.other(operator, offset)
     }
 
+    /// Takes in an operator that is carried as its bytes.
+    pub(super) fn carry(&mut self, bytes: &[u8], known: &mut Known, offset: u64) -> Result<(), ImportError> {
+        if self.dead.is_some() {
+            return Ok(());
+        }
+        let top = &self.stack[self.stack.len().saturating_sub(MOST_CARRIED)..];
+        let carried = known.of(bytes, top.iter().map(|operand| &operand.ty));
+        let Carried { op, signature, text } =
+            carried.map_err(|what| ImportError::unsupported(format!("an instruction ({what})"), offset))?;
+        let inputs = self.pop_typed(signature.params.iter()).into_iter().map(Some);
+        let content = NodeContent { doc: Some(Arc::clone(text)), ..NodeContent::new(op.clone(), inputs) };
+        let node = self.build.insert(content);
+        self.push_all(node, &signature.results);
+        Ok(())
+    }
+
     /// Nothing comes here: only blocks are counted.
     fn pass_over(&mut self, operator: &Operator<'_>) {
         let Some(depth) = &mut self.dead else { return };
         match operator {
-            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => *depth += 1,
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => {
+                *depth += 1;
+                self.labels.next();
+            }
             Operator::End if *depth > 0 => *depth -= 1,
             Operator::End => self.end(),
             Operator::Else if *depth == 0 => self.otherwise(),
@@ -288,6 +329,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn push_all(&mut self, node: NodeRef, types: &[Type]) {
+        self.values += types.len();
         let outputs = (0u16..)
             .zip(types)
             .map(|(port, ty)| Operand { source: Source::Node(node, port), ty: ty.clone() });
@@ -305,6 +347,7 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn pop_typed<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) -> Values {
+        self.values += types.len();
         let from = self.stack.len() - types.len();
         let mut values = Values::new();
         for (at, ty) in (from..).zip(types) {
@@ -417,165 +460,10 @@ impl<'m, 'b> Body<'m, 'b> {
             self.build.var_set(of, value);
         }
     }
-
-    /// What a block takes and leaves.
-    fn block_types(&self, of: BlockType, offset: u64) -> Result<(Types, Types), ImportError> {
-        Ok(match of {
-            BlockType::Empty => (Types::new(), Types::new()),
-            BlockType::Type(ty) => {
-                let ty = value_type(ty)
-                    .ok_or_else(|| ImportError::unsupported(format!("the type {ty}"), offset))?;
-                (Types::new(), Types::from_elem(ty, 1))
-            }
-            BlockType::FuncType(index) => {
-                let Signature { params, results } = self.indices.signature(index);
-                (params.iter().cloned().collect(), results.iter().cloned().collect())
-            }
-        })
-    }
-
-    fn open(&mut self, kind: Kind, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let (params, results) = self.block_types(of, offset)?;
-        let values = self.pop_typed(params.iter());
-        let height = self.stack.len();
-        let owner = match kind {
-            Kind::Loop => {
-                let named = (0u32..).zip(params.iter().zip(&values));
-                let named = named.map(|(index, (ty, value))| (format!("p{index}"), ty.clone(), *value));
-                self.build.loop_(None, named.collect::<Vec<_>>(), results.to_vec())
-            }
-            _ => self.build.block(None, results.to_vec()),
-        };
-        let outside = self.build.place();
-        self.enter(owner.regions[0]);
-        let inside = |(index, (ty, value)): (u16, (&Type, Source))| Operand {
-            source: if kind == Kind::Loop { Source::RegionParam(owner.regions[0], index) } else { value },
-            ty: ty.clone(),
-        };
-        self.stack.extend((0u16..).zip(params.iter().zip(values)).map(inside));
-        let (node, param_types) = (Some(owner.node), params);
-        self.frames.push(Frame { kind, node, params: Vec::new(), param_types, results, height, outside });
-        Ok(())
-    }
-
-    fn open_if(&mut self, of: BlockType, offset: u64) -> Result<(), ImportError> {
-        let (params, results) = self.block_types(of, offset)?;
-        let condition = self.pop_condition();
-        let values = self.pop_typed(params.iter());
-        let height = self.stack.len();
-        let owner = self.build.if_(condition, results.to_vec());
-        let outside = self.build.place();
-        self.enter(owner.regions[0]);
-        let taken: Vec<Operand> =
-            values.into_iter().zip(&params).map(|(source, ty)| Operand { source, ty: ty.clone() }).collect();
-        self.stack.extend(taken.iter().cloned());
-        self.frames.push(Frame {
-            kind: Kind::Then(owner.regions[1]),
-            node: Some(owner.node),
-            params: taken,
-            param_types: params,
-            results,
-            height,
-            outside,
-        });
-        Ok(())
-    }
-
-    fn enter(&mut self, region: RegionRef) {
-        self.build.go(region).expect("the region was made with the node that owns it");
-    }
-
-    /// Ends the region that is open, with what it yields, unless nothing comes here.
-    fn finish(&mut self) {
-        if self.dead.take().is_some() {
-            return;
-        }
-        let (results, function) = match self.frames.last() {
-            Some(frame) => (frame.results.clone(), frame.kind == Kind::Function),
-            None => return,
-        };
-        let values = self.pop_typed(results.iter());
-        match function {
-            true => self.build.ret(values),
-            false => self.build.yield_(values),
-        };
-    }
-
-    fn otherwise(&mut self) {
-        self.finish();
-        let Some(frame) = self.frames.last_mut() else { return };
-        let Kind::Then(region) = frame.kind else { return };
-        frame.kind = Kind::Else;
-        self.stack.truncate(frame.height);
-        self.stack.append(&mut frame.params);
-        self.enter(region);
-    }
-
-    fn end(&mut self) {
-        if matches!(self.frames.last(), Some(Frame { kind: Kind::Then(_), .. })) {
-            // Without a second region what came in goes out.
-            self.otherwise();
-        }
-        self.finish();
-        let Some(frame) = self.frames.pop() else { return };
-        self.stack.truncate(frame.height);
-        if let Some(node) = frame.node {
-            self.enter(frame.outside);
-            self.push_all(node, &frame.results);
-        }
-    }
-
-    /// Nothing comes here until the block ends.
-    fn die(&mut self) {
-        self.dead = Some(0);
-    }
-
-    /// Where a branch goes, and what it takes along.
-    fn label(&self, depth: u32) -> (Exit, Types) {
-        let frame = &self.frames[self.frames.len() - 1 - depth as usize];
-        match (frame.kind, frame.node) {
-            (Kind::Loop, Some(node)) => (Exit::Continue(node), frame.param_types.clone()),
-            (_, Some(node)) => (Exit::Break(node), frame.results.clone()),
-            (_, None) => (Exit::Return, frame.results.clone()),
-        }
-    }
-
-    fn branch_if(&mut self, depth: u32) {
-        let condition = self.pop_condition();
-        let (exit, types) = self.label(depth);
-        let values = self.pop_typed(types.iter());
-        self.stack.extend(
-            values.iter().zip(&types).map(|(source, ty)| Operand { source: *source, ty: ty.clone() }),
-        );
-        match exit {
-            Exit::Break(target) => {
-                self.build.break_if(target, condition, values);
-            }
-            Exit::Continue(target) => {
-                self.build.continue_if(target, condition, values);
-            }
-            Exit::Return => {
-                let owner = self.build.if_(condition, Vec::new());
-                self.build.within(owner.regions[0], |build| build.ret(values));
-                self.build.within(owner.regions[1], |build| build.yield_([]));
-            }
-        }
-    }
-
-    fn switch(&mut self, targets: &BrTable<'_>) -> Result<(), ImportError> {
-        let index = self.pop_as(&Type::I32);
-        let mut exits = Vec::with_capacity(targets.len() as usize + 1);
-        for target in targets.targets() {
-            exits.push(self.label(target?).0);
-        }
-        let (last, types) = self.label(targets.default());
-        exits.push(last);
-        let values = self.pop_typed(types.iter());
-        self.build.br_switch(index, exits, values);
-        self.die();
-        Ok(())
-    }
 }
+
+/// Operands that no instruction exceeds that is carried.
+const MOST_CARRIED: usize = 8;
 
 /// Tells whether a truth value stands where a number is wanted.
 fn is_widened(given: &Type, wanted: &Type) -> bool {

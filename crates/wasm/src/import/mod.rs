@@ -11,22 +11,23 @@ use std::collections::BTreeSet;
 use lmlang_ir::builder::{Builder, FunctionBuilder};
 use lmlang_ir::draft::Draft;
 use lmlang_ir::{
-    Const, FuncRef, Function, FunctionHead, Import, Initial, ModuleRef, Name, Offset, Param, Program,
-    RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
+    Const, FuncRef, Function, FunctionHead, Import, Initial, MOST_ENTRIES, ModuleRef, Name, Offset, Param,
+    Program, RefAllocator, Signature, Storage, StorageKind, Type, VarRef, Visibility,
 };
 use thiserror::Error;
 use wasmparser::{
     BinaryReaderError, ConstExpr, DataKind, ElementItems, ElementKind, FunctionBody, Operator, ValType,
-    Validator, WasmFeatures,
+    WasmFeatures,
 };
 use wast::Wat;
 use wast::parser::{self, ParseBuffer};
 
 use self::body::Body;
 use self::locals::{Cell, Locals};
-use self::names::Unique;
-use self::read::{Declared, Read};
+use self::names::{Labels, Unique};
+use self::read::{Custom, Declared, Read};
 use self::valid::Used;
+use crate::raw;
 
 /// Why a module is not taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -73,9 +74,9 @@ impl From<BinaryReaderError> for ImportError {
     }
 }
 
-/// What modules may have: all of core 2.0 but vectors.
-fn features() -> WasmFeatures {
-    WasmFeatures::WASM2.difference(WasmFeatures::SIMD)
+/// What modules may have: all of core 2.0 but vectors, and what is carried.
+pub(crate) fn features() -> WasmFeatures {
+    WasmFeatures::WASM2.difference(WasmFeatures::SIMD) | raw::features()
 }
 
 /// The binary form of a module that is given as text.
@@ -91,38 +92,98 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
     })
 }
 
+/// How far an import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The module is valid, and has so many functions with bodies.
+    Validated {
+        /// Their number.
+        functions: usize,
+    },
+    /// So many functions are there.
+    Built {
+        /// Those that are there.
+        functions: usize,
+        /// All with bodies.
+        of: usize,
+    },
+}
+
 /// The program that a binary module is.
 ///
 /// # Errors
 ///
 /// What is no valid module, or has something that programs do not have.
 pub fn import(module: &[u8], refs: &mut RefAllocator) -> Result<Program, ImportError> {
-    let used = valid::validate(module, features()).map_err(|error| {
-        match Validator::new_with_features(WasmFeatures::all()).validate_all(module) {
-            Ok(_) => {
-                let what = format!("WebAssembly beyond core 2.0 or with vectors ({})", error.message());
-                ImportError::unsupported(what, error.offset())
-            }
-            Err(_) => error.into(),
-        }
-    })?;
+    let program = import_watched(module, refs, &mut |_| true)?;
+    Ok(program.expect("nobody stops it"))
+}
+
+/// The same, for somebody who is told how far it is, and whether to go on: nothing when not.
+///
+/// # Errors
+///
+/// What is no valid module, or has something that programs do not have.
+pub fn import_watched(
+    module: &[u8],
+    refs: &mut RefAllocator,
+    go_on: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Program>, ImportError> {
+    let used = valid::validate(module, features())?;
     let read = Read::of(module)?;
+    let of = read.bodies.len();
+    if !go_on(Progress::Validated { functions: of }) {
+        return Ok(None);
+    }
     let mut program = Program::new();
     let mut build = Builder::new(&mut program, refs);
     let home = build.module(None, read.names.module.clone().unwrap_or_else(|| "main".into()));
-    let (indices, heads) = declare(&mut build, home, &read, &used)?;
-    let mut bodies = read.bodies.iter().zip(&used.locals);
+    let mut room = Room::of(module);
+    let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
+    let mut known = raw::Known::default();
+    let mut bodies = read.bodies.iter().zip(&used.locals).zip(1..);
     let mut draft = Draft::new();
-    for ((index, (of, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
-        let function = if head.import.is_some() {
-            Function::new(head)
-        } else {
-            let (body, written) = bodies.next().expect("what is not imported has a body");
-            translate(build.draft(&mut draft, *of), &indices, &read, (index, body, written))?.finish(head)
-        };
-        build.add_function(*of, function);
+    for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
+        if head.import.is_some() {
+            build.add_function(*of_function, Function::new(head));
+            continue;
+        }
+        let ((body, written), built) = bodies.next().expect("what is not imported has a body");
+        let given = Given { index, body, written };
+        let draft = build.draft(&mut draft, *of_function);
+        let function = translate(draft, &indices, &read, given, (&mut known, &mut room))?.finish(head);
+        build.add_function(*of_function, function);
+        if !go_on(Progress::Built { functions: built, of }) {
+            return Ok(None);
+        }
     }
-    Ok(program)
+    Ok(Some(program))
+}
+
+/// How many values there may be more. Signatures and blocks may have a thousand of them for a few bytes: without a bound a
+/// small module would be a program that no memory holds.
+#[derive(Debug)]
+struct Room(u64);
+
+impl Room {
+    /// Without several results an instruction takes no more values than instructions before it gave, one each.
+    fn of(module: &[u8]) -> Room {
+        Room(1_000_000 + 2 * module.len() as u64)
+    }
+
+    fn take(&mut self, values: usize, offset: u64) -> Result<(), ImportError> {
+        let left = self.0.checked_sub(values as u64);
+        self.0 = left.ok_or_else(|| ImportError::unsupported("a module of so many values", offset))?;
+        Ok(())
+    }
+}
+
+/// A function's body.
+struct Given<'g, 'a> {
+    index: u32,
+    body: &'g FunctionBody<'a>,
+    /// The locals that are written to.
+    written: &'g BTreeSet<u32>,
 }
 
 /// What the indices of a module name.
@@ -166,7 +227,7 @@ impl Indices {
     }
 }
 
-fn value_type(of: ValType) -> Option<Type> {
+pub(crate) fn value_type(of: ValType) -> Option<Type> {
     Some(match of {
         ValType::I32 => Type::I32,
         ValType::I64 => Type::I64,
@@ -188,12 +249,14 @@ fn declare(
     home: ModuleRef,
     read: &Read<'_>,
     used: &Used,
+    room: &mut Room,
 ) -> Result<(Indices, Vec<FunctionHead>), ImportError> {
     let mut indices = Indices { types: read.types.clone(), ..Indices::default() };
     let mut heads = Vec::with_capacity(read.functions.len());
     let mut unique = Unique::default();
     for (index, function) in (0u32..).zip(&read.functions) {
         let signature = indices.signature(function.of).clone();
+        room.take(signature.params.len() + signature.results.len(), function.offset)?;
         let name = read.names.functions.get(&index).cloned();
         let name = name.or_else(|| function.exports.first().cloned());
         let name = name.or_else(|| function.import.as_ref().map(|import| import.name.clone()));
@@ -235,6 +298,9 @@ fn declare(
     };
     for (index, memory) in (0u32..).zip(&read.memories) {
         let offset = memory.offset;
+        if memory.of.shared {
+            return Err(ImportError::unsupported("a shared memory", offset));
+        }
         let pages = |of: u64| {
             u32::try_from(of).map_err(|_| ImportError::unsupported("a memory of this size", offset))
         };
@@ -261,6 +327,10 @@ fn declare(
     let mut segments = Vec::with_capacity(read.elements.len());
     for (index, element) in (0u32..).zip(&read.elements) {
         let (ty, entries) = items(element, &indices)?;
+        if entries.len() > MOST_ENTRIES {
+            let what = format!("a segment of more than {MOST_ENTRIES} entries");
+            return Err(ImportError::unsupported(what, element.range.start));
+        }
         let segment = match tables.take(element, &entries)? {
             false => Some((ty, entries, &element.kind)),
             // What has been put into its table is dropped.
@@ -312,6 +382,20 @@ fn declare(
         };
         indices.data.push(storage(build, read.names.data.get(&index), format!("data{index}"), made));
     }
+    // Last, so that they take no name from what others name.
+    for (index, custom) in read.customs.iter().enumerate() {
+        let Custom { section, place, bytes } = custom;
+        let label = if section.is_empty() { format!("custom{index}").into() } else { Name::clone(section) };
+        build.add_storage(Storage {
+            name: unique.name(label),
+            module: home,
+            visibility: Visibility::Private,
+            exports: Vec::new(),
+            import: None,
+            kind: StorageKind::Custom { section: section.clone(), place: *place, bytes: (*bytes).into() },
+            doc: None,
+        });
+    }
     Ok((indices, heads))
 }
 
@@ -320,9 +404,6 @@ struct Made {
     import: Option<Import>,
     exports: Vec<Name>,
 }
-
-/// Most entries of all tables at the start.
-const MOST_ENTRIES: u64 = 1 << 18;
 
 /// What tables begin with: the segments whose place is known.
 struct Filling<'r> {
@@ -335,7 +416,7 @@ struct Filling<'r> {
 impl<'r> Filling<'r> {
     fn of(read: &'r Read<'_>) -> Result<Filling<'r>, ImportError> {
         let mut entries = Vec::with_capacity(read.tables.len());
-        let mut most = MOST_ENTRIES;
+        let mut most = MOST_ENTRIES as u64;
         for table in &read.tables {
             let Some(left) = most.checked_sub(table.of.initial) else {
                 let what = format!("tables of more than {MOST_ENTRIES} entries");
@@ -440,7 +521,8 @@ fn translate<'b>(
     mut build: FunctionBuilder<'b, &'b mut Draft>,
     indices: &Indices,
     read: &Read<'_>,
-    (index, body, written): (u32, &FunctionBody<'_>, &BTreeSet<u32>),
+    Given { index, body, written }: Given<'_, '_>,
+    (known, room): (&mut raw::Known, &mut Room),
 ) -> Result<FunctionBuilder<'b, &'b mut Draft>, ImportError> {
     let (_, signature) = indices.function(index);
     let (params, results) = (&signature.params, signature.results.clone());
@@ -467,11 +549,19 @@ fn translate<'b>(
         end += count;
         locals.ends.push((end, typed(ty, offset)?));
     }
-    let mut translated = Body::new(indices, build, locals, results);
+    let labels = Labels::new(read.names.labels.get(&index));
+    let mut translated = Body::new(indices, build, locals, labels, results);
     let mut operators = body.get_operators_reader()?;
     while !operators.eof() {
         let (operator, offset) = operators.read_with_offset()?;
-        translated.take(&operator, offset)?;
+        if raw::is_carried(&operator) {
+            let at = |position: u64| (position - body.range().start) as usize;
+            let bytes = &body.as_bytes()[at(offset)..at(operators.original_position())];
+            translated.carry(bytes, known, offset)?;
+        } else {
+            translated.take(&operator, offset)?;
+        }
+        room.take(translated.values(), offset)?;
     }
     Ok(translated.into_builder())
 }

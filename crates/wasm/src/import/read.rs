@@ -1,6 +1,6 @@
 //! The sections of a module, as they stand in it.
 
-use lmlang_ir::{Import, Name, Signature, Type};
+use lmlang_ir::{Import, Name, Section, SectionPlace, Signature, Type};
 use wasmparser::{
     CompositeInnerType, ConstExpr, ExternalKind, FunctionBody, Parser, Payload, TypeRef, ValType,
 };
@@ -22,6 +22,19 @@ pub(super) struct Read<'a> {
     pub(super) data: Vec<wasmparser::Data<'a>>,
     pub(super) bodies: Vec<FunctionBody<'a>>,
     pub(super) names: Names,
+    /// All but the names.
+    pub(super) customs: Vec<Custom<'a>>,
+    /// How many of them have something behind them, and so a place.
+    placed: usize,
+    /// The standard section before what comes next.
+    before: Option<Section>,
+}
+
+/// A custom section.
+pub(super) struct Custom<'a> {
+    pub(super) section: Name,
+    pub(super) place: SectionPlace,
+    pub(super) bytes: &'a [u8],
 }
 
 /// Something that is imported or defined, and perhaps exported.
@@ -47,7 +60,18 @@ impl<'a> Read<'a> {
         Ok(read)
     }
 
+    /// A standard section begins, or that of the names: what came before does not stand last.
+    fn begin(&mut self, section: Option<Section>) {
+        let place = self.before.map_or(SectionPlace::First, SectionPlace::After);
+        self.customs[self.placed..].iter_mut().for_each(|custom| custom.place = place);
+        self.placed = self.customs.len();
+        self.before = section.or(self.before);
+    }
+
     fn take(&mut self, payload: Payload<'a>) -> Result<(), ImportError> {
+        if let Some(section) = standard(&payload) {
+            self.begin(Some(section));
+        }
         match payload {
             Payload::TypeSection(section) => {
                 for group in section.into_iter_with_offsets() {
@@ -130,12 +154,38 @@ impl<'a> Read<'a> {
             }
             Payload::CodeSectionEntry(body) => self.bodies.push(body),
             Payload::CustomSection(section) => {
-                if let wasmparser::KnownCustom::Name(section) = section.as_known() {
-                    self.names = Names::read(section);
+                if let wasmparser::KnownCustom::Name(names) = section.as_known() {
+                    self.begin(None);
+                    self.names = Names::read(names);
+                } else if section.name() != "name" {
+                    self.customs.push(Custom {
+                        section: section.name().into(),
+                        place: SectionPlace::Last,
+                        bytes: section.data(),
+                    });
                 }
             }
             _ => {}
         }
         Ok(())
     }
+}
+
+/// The standard section that begins with a payload.
+fn standard(payload: &Payload<'_>) -> Option<Section> {
+    Some(match payload {
+        Payload::TypeSection(_) => Section::Type,
+        Payload::ImportSection(_) => Section::Import,
+        Payload::FunctionSection(_) => Section::Func,
+        Payload::TableSection(_) => Section::Table,
+        Payload::MemorySection(_) => Section::Memory,
+        Payload::GlobalSection(_) => Section::Global,
+        Payload::ExportSection(_) => Section::Export,
+        Payload::StartSection { .. } => Section::Start,
+        Payload::ElementSection(_) => Section::Elem,
+        Payload::DataCountSection { .. } => Section::DataCount,
+        Payload::CodeSectionStart { .. } => Section::Code,
+        Payload::DataSection(_) => Section::Data,
+        _ => return None,
+    })
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use wasmparser::{
-    BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Parser, ValidPayload, Validator,
-    VisitOperator, WasmFeatures,
+    BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Operator, Parser, Payload,
+    ValidPayload, Validator, VisitOperator, WasmFeatures,
 };
+
+use super::ImportError;
 
 /// What bodies do that is to be known before they are taken in.
 #[derive(Debug, Default)]
@@ -16,8 +18,67 @@ pub(super) struct Used {
     pub(super) elements: BTreeSet<u32>,
 }
 
+/// Most values on the operand stack of a function: a call of two bytes can put a thousand there.
+const MOST_OPERANDS: u32 = 100_000;
+
+/// Why a module does not fit.
+enum Unfit {
+    /// It is not valid.
+    Invalid(BinaryReaderError),
+    /// At this byte too much lies on an operand stack.
+    Deep(u64),
+}
+
+impl From<BinaryReaderError> for Unfit {
+    fn from(error: BinaryReaderError) -> Unfit {
+        Unfit::Invalid(error)
+    }
+}
+
 /// Validates a module.
-pub(super) fn validate(module: &[u8], features: WasmFeatures) -> Result<Used, BinaryReaderError> {
+pub(super) fn validate(module: &[u8], features: WasmFeatures) -> Result<Used, ImportError> {
+    let error = match noted(module, features) {
+        Ok(used) => return Ok(used),
+        Err(Unfit::Invalid(error)) => error,
+        Err(Unfit::Deep(offset)) => return Err(too_deep(offset)),
+    };
+    match noted(module, WasmFeatures::all()) {
+        Ok(_) => Err(beyond(module, &error)),
+        Err(Unfit::Invalid(_)) => Err(error.into()),
+        Err(Unfit::Deep(offset)) => Err(too_deep(offset)),
+    }
+}
+
+fn too_deep(offset: u64) -> ImportError {
+    ImportError::unsupported(format!("an operand stack of more than {MOST_OPERANDS} values"), offset)
+}
+
+/// What a module is refused for that is valid by proposals that programs do not follow.
+fn beyond(module: &[u8], error: &BinaryReaderError) -> ImportError {
+    let offset = error.offset();
+    let what = match operator_at(module, offset) {
+        Some(operator) => format!("the instruction {operator:?}"),
+        None => "WebAssembly beyond core 2.0 or with vectors".to_owned(),
+    };
+    ImportError::unsupported(format!("{what} ({})", error.message()), offset)
+}
+
+/// The operator at a byte, if one begins there.
+fn operator_at(module: &[u8], offset: u64) -> Option<Operator<'_>> {
+    let bodies = Parser::new(0).parse_all(module).map_while(Result::ok);
+    let body = bodies.filter_map(|payload| match payload {
+        Payload::CodeSectionEntry(body) => Some(body),
+        _ => None,
+    });
+    let mut operators =
+        body.into_iter().find(|body| body.range().contains(&offset))?.get_operators_reader().ok()?;
+    while operators.original_position() < offset {
+        operators.read().ok()?;
+    }
+    if operators.original_position() == offset { operators.read().ok() } else { None }
+}
+
+fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
     let mut validator = Validator::new_with_features(features);
     let mut parser = Parser::new(0);
     parser.set_features(features);
@@ -36,8 +97,12 @@ pub(super) fn validate(module: &[u8], features: WasmFeatures) -> Result<Used, Bi
         reader.set_features(features);
         used.locals.push(BTreeSet::new());
         while !reader.eof() {
-            let inner = validator.visitor(reader.original_position());
+            let offset = reader.original_position();
+            let inner = validator.visitor(offset);
             reader.visit_operator(&mut Noting { inner, used: &mut used })??;
+            if validator.operand_stack_height() > MOST_OPERANDS {
+                return Err(Unfit::Deep(offset));
+            }
         }
         reader.finish_expression(&validator.visitor(reader.original_position()))?;
         allocations = validator.into_allocations();

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use lmlang_ir::text::parse_program;
 use lmlang_ir::graph::calls::{Mentions, components_from};
+use lmlang_ir::text::parse_program;
 use lmlang_ir::{FuncRef, Name, Program, RefAllocator};
 
 /// The program, and what it has by name.

@@ -1,4 +1,7 @@
 //! Tests of modules that come in and go out.
 
+mod carried;
+mod hostile;
 mod modules;
 mod programs;
+mod sections;

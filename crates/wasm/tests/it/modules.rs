@@ -83,8 +83,11 @@ fn what_programs_do_not_have_is_unsupported() {
     unsupported("(module (table 4000000000 funcref))", "tables of more than");
     unsupported(&format!("(module {})", "(table 100000 funcref)".repeat(3)), "tables of more than");
     // What is valid by another proposal is no rubbish.
-    unsupported("(module (func (result v128) (v128.const i32x4 0 0 0 0)))", "WebAssembly beyond core 2.0");
-    unsupported("(module (func $f (return_call $f)))", "WebAssembly beyond core 2.0");
+    unsupported("(module (func (drop (v128.const i32x4 0 0 0 0))))", "the instruction V128Const");
+    unsupported("(module (func (result v128) unreachable))", "WebAssembly beyond core 2.0");
+    unsupported("(module (func $f (nop) (return_call $f)))", "the instruction ReturnCall");
+    unsupported("(module (func (try_table)))", "the instruction TryTable");
+    unsupported("(module (memory 1 1 shared))", "a shared memory");
     unsupported("(module (memory 1) (memory 1))", "WebAssembly beyond core 2.0");
 }
 

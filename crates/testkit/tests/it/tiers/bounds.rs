@@ -1,7 +1,9 @@
 //! Bounds of compiled runs.
 
+use std::sync::Arc;
+
 use lmlang_compiled::{Compiler, Ending, Refusal, Start};
-use lmlang_interp::{Cache, Environment, Limits, Options, Outcome, Run, RunResult};
+use lmlang_interp::{Cache, Entry, Environment, Input, Limits, Options, Outcome, Run, RunResult};
 use lmlang_ir::{Const, Value};
 
 use super::tools::{alike_with, checked, compiled, function, interpreted};
@@ -184,6 +186,72 @@ func main () -> (i32) {
         let result = interpreted(&checked, of, &[], &options);
         let ending = compiled(&compiler, &checked, of, &[], &options, 5_000).unwrap();
         assert_eq!(matches!(result.outcome, Outcome::Returned { .. }), !ending.is_stopped(), "{ending:?}");
+    }
+}
+
+#[test]
+fn what_the_world_outside_refuses_is_the_same() {
+    let text = r#"
+module refused
+func opened (path: string, writes: bool) -> (i32, bytes) {
+  file = file.open path, writes
+  bytes = file.read file, 100
+  return file, bytes
+}
+func written (file: i32, data: bytes) -> (i32, bytes) {
+  file.close file
+  count = file.write file, data
+  bytes = file.read file, 3
+  return count, bytes
+}
+"#;
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let files = [
+        ("a", Entry::File(b"a file"[..].into())),
+        ("folder", Entry::Folder),
+        ("folder/b", Entry::File(b"\xff"[..].into())),
+    ];
+    let files = files.into_iter().map(|(path, entry)| (path.into(), entry)).collect();
+    let environment = Environment {
+        stdin: vec![b'a', 0xff, b'\n'].into(),
+        files: Arc::new(files),
+        ..Environment::default()
+    };
+    let same = |name: &str, args: &[Value]| {
+        assert!(alike_with(&compiler, &checked, function(&checked, name), args, &environment), "{name}");
+    };
+    let long = "a".repeat(300);
+    let paths = ["a", "./folder//b", "folder", "folder/..", "", "..", "/a", "none/a", "a/b", "a\0", &long];
+    for path in paths {
+        for writes in [false, true] {
+            let path = Value::Const(Const::String(path.into()));
+            same("opened", &[path, Value::Const(Const::Bool(writes))]);
+        }
+    }
+    for file in [-1, 0, 1, 2, 3, 4, 2_000] {
+        same("written", &[int(file), Value::Const(Const::Bytes(b"data"[..].into()))]);
+    }
+}
+
+#[test]
+fn input_that_is_to_come_is_for_the_interpreter() {
+    let text = "
+module later
+func line () -> (bool) {
+  line = read_line
+  return true
+}
+func plain () -> (i32) {
+  print \"plain\"
+  return 1
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let environment = Environment { stdin: Input::open(), ..Environment::default() };
+    let options = Options { environment, ..Options::default() };
+    for (name, stops) in [("line", true), ("plain", false)] {
+        let ending = compiled(&compiler, &checked, function(&checked, name), &[], &options, 5_000);
+        assert_eq!(ending.map(|ending| ending.is_stopped()), Some(stops), "{name}");
     }
 }
 

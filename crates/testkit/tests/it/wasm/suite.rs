@@ -95,6 +95,7 @@ fn keeps_nothing(program: &Program) -> bool {
             StorageKind::Table { .. } => storage.import.is_none() && storage.exports.is_empty(),
             StorageKind::Elements { .. } => false,
             StorageKind::Memory { .. } | StorageKind::Data { .. } => false,
+            StorageKind::Custom { .. } => true,
         })
 }
 

@@ -118,6 +118,7 @@ impl<'p> Emitter<'_, 'p> {
                 let ty = self.block_type(&[], &control.results);
                 let start = self.take(of, inputs.iter().copied());
                 self.code.push(Instruction::If(ty));
+                self.name_block(of);
                 self.enter(Some((of, false)));
                 self.work.push(Step::Give(of, start));
                 self.work.push(Step::Leave);
@@ -133,6 +134,7 @@ impl<'p> Emitter<'_, 'p> {
                 let ty = self.block_type(&[], &control.results);
                 let start = self.code.position();
                 self.code.push(Instruction::Block(ty));
+                self.name_block(of);
                 self.enter(Some((of, false)));
                 self.work.push(Step::Give(of, start));
                 self.work.push(Step::Leave);
@@ -178,6 +180,7 @@ impl<'p> Emitter<'_, 'p> {
             self.enter(Some((of, false)));
         }
         self.code.push(Instruction::Loop(ty));
+        self.name_block(of);
         self.enter(Some((of, true)));
         for (port, ty) in params.iter().enumerate().rev() {
             let local = self.local(types::value(ty));
@@ -226,6 +229,7 @@ impl<'p> Emitter<'_, 'p> {
         }
         self.code.push(Instruction::LocalSet(scrutinee));
         self.code.push(Instruction::Block(ty));
+        self.name_block(of);
         self.enter(Some((of, false)));
         let mut steps = vec![Step::Give(of, start), Step::Leave, Step::Put(Instruction::End)];
         // The last region comes last, and needs no way out.

@@ -60,7 +60,8 @@ impl Emitter<'_, '_> {
             on_heap(&outputs) + inputs + inner
         });
         let contracts = self.body.contracts().map(|(_, contract)| region(contract.region));
-        let all = params + variables + on_heap(&head.results) + nodes.sum::<usize>() + contracts.sum::<usize>();
+        let all =
+            params + variables + on_heap(&head.results) + nodes.sum::<usize>() + contracts.sum::<usize>();
         2 * all as u32
     }
 

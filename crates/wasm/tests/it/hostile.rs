@@ -1,0 +1,183 @@
+//! Modules that somebody made to do harm: each is refused, or is a program, in time and memory that its bytes bound.
+
+use lmlang_ir::RefAllocator;
+use lmlang_wasm::{ImportError, binary, import};
+
+/// As much stack as a task of the server has.
+const STACK: usize = 2 << 20;
+
+/// What becomes of a module: `ok`, or what is wrong with it.
+fn outcome(module: Vec<u8>) -> String {
+    let import = move || match import(&module, &mut RefAllocator::starting_at(1)) {
+        Ok(_) => "ok".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(import);
+    thread.expect("the thread begins").join().expect("nothing panics")
+}
+
+fn leb(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let more = number > 0x7f;
+        bytes.push((number & 0x7f) as u8 | if more { 0x80 } else { 0 });
+        number >>= 7;
+        if !more {
+            return bytes;
+        }
+    }
+}
+
+/// A section of so many equal entries.
+fn section(id: u8, count: u64, entry: &[u8]) -> Vec<u8> {
+    let content = [leb(count), entry.repeat(count as usize)].concat();
+    [vec![id], leb(content.len() as u64), content].concat()
+}
+
+fn module(sections: &[Vec<u8>]) -> Vec<u8> {
+    [b"\0asm\x01\0\0\0".to_vec(), sections.concat()].concat()
+}
+
+/// The body of a function, without its locals.
+fn body(code: &[u8]) -> Vec<u8> {
+    let content = [&[0], code, &[0x0b]].concat();
+    [leb(content.len() as u64), content].concat()
+}
+
+/// A module of one function of the first of some types.
+fn function(types: &[&[u8]], code: &[u8]) -> Vec<u8> {
+    let types = [leb(types.len() as u64), types.concat()].concat();
+    let types = [vec![1], leb(types.len() as u64), types].concat();
+    module(&[types, section(3, 1, &[0]), section(10, 1, &body(code))])
+}
+
+const EMPTY: &[u8] = &[0x60, 0, 0];
+
+/// A function type that gives a thousand numbers.
+fn thousand() -> Vec<u8> {
+    [vec![0x60, 0], leb(1000), vec![0x7f; 1000]].concat()
+}
+
+#[track_caller]
+fn check(of: Vec<u8>, expect: &str) {
+    let found = outcome(of);
+    assert!(found.contains(expect) && (expect == "ok") == (found == "ok"), "{found}");
+}
+
+#[test]
+fn numbers_that_no_bytes_stand_behind_are_refused() {
+    for (id, entries) in [(1, 1 << 31), (2, 1 << 31), (3, 1 << 31), (5, 1 << 31), (6, 1 << 31), (7, 1 << 31)]
+    {
+        let content = leb(entries);
+        check(module(&[[vec![id], leb(content.len() as u64), content].concat()]), "(byte ");
+    }
+    // A custom section of 100 MB, a name of 4 GB, a body of 4 GB, functions without bodies, and numbers without an end.
+    check(module(&[[vec![0], leb(100 << 20), vec![1, b'a']].concat()]), "(byte ");
+    check(module(&[[vec![0, 8], leb(u64::from(u32::MAX)), vec![b'a'; 3]].concat()]), "(byte ");
+    let types = section(1, 1, EMPTY);
+    let functions = section(3, 1, &[0]);
+    let claim = [vec![1], leb(u64::from(u32::MAX))].concat();
+    let code = [vec![10], leb(claim.len() as u64), claim].concat();
+    check(module(&[types.clone(), functions.clone(), code]), "(byte ");
+    check(module(&[types.clone(), section(3, 1_000_000, &[0])]), "(byte ");
+    check(module(&[vec![1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]]), "(byte ");
+    check(module(&[vec![1, 0xff, 0xff, 0xff, 0xff, 0x7f]]), "(byte ");
+    // Locals, pages, entries.
+    let locals = [&[1], &leb(u64::from(u32::MAX))[..], &[0x7f, 0x0b]].concat();
+    let code = section(10, 1, &[leb(locals.len() as u64), locals].concat());
+    check(module(&[types.clone(), functions, code]), "too many locals");
+    check(module(&[section(5, 1, &[&[0], &leb(65_537)[..]].concat())]), "(byte ");
+    check(module(&[section(4, 1, &[&[0x70, 0], &leb(u64::from(u32::MAX))[..]].concat())]), "(byte ");
+    check(module(&[section(4, 1, &[&[0x70, 0], &leb(262_145)[..]].concat())]), "tables of more than 262144");
+    check(module(&[section(4, 1, &[&[0x70, 0], &leb(262_144)[..]].concat())]), "ok");
+    check(module(&[types.clone(), types]), "(byte ");
+    check(module(&[section(3, 0, &[]), section(1, 0, &[])]), "(byte ");
+}
+
+#[test]
+fn what_is_cut_off_or_changed_anywhere_is_refused_or_a_program() {
+    let text = r#"(module $m
+        (import "a" "b" (func (param i32))) (global (mut i64) (i64.const 5)) (memory 1 2)
+        (table 2 funcref) (elem (i32.const 0) func 0 1) (data (i32.const 1) "abc") (@custom "c" "d")
+        (func $f (export "f") (param $p i32) (result i32)
+          (block $b (result i32) (loop $l (br_table $b $l (i32.const 1) (local.get $p))) (unreachable))))"#;
+    let whole = binary(text).unwrap();
+    for end in 0..whole.len() {
+        // Some prefixes are modules of fewer sections.
+        if let Err(ImportError::Text { .. }) = import(&whole[..end], &mut RefAllocator::starting_at(1)) {
+            panic!("bytes are no text");
+        }
+        for flip in [0x01, 0x40, 0x80, 0xff] {
+            let mut changed = whole.clone();
+            changed[end] ^= flip;
+            drop(import(&changed, &mut RefAllocator::starting_at(1)));
+        }
+    }
+}
+
+#[test]
+fn a_few_bytes_are_no_program_that_no_memory_holds() {
+    let (thousand, so_many) = (thousand(), "a module of so many values");
+    // Functions, blocks, calls and branches with a thousand values each.
+    let types = section(1, 1, &thousand);
+    let functions = section(3, 10_000, &[0]);
+    let code = section(10, 10_000, &body(&[0x00]));
+    check(module(&[types, functions, code]), so_many);
+    let blocks = [0x02, 0x01, 0x00, 0x0b].repeat(10_000);
+    check(function(&[EMPTY, &thousand], &[&blocks[..], &[0x00]].concat()), so_many);
+    let nested = [[0x02, 0x01].repeat(10_000), vec![0x00], vec![0x0b; 10_000], vec![0x00]].concat();
+    check(function(&[EMPTY, &thousand], &nested), so_many);
+    let calls = [&[0x10, 0x00][..], &[0x41, 0x01, 0x0d, 0x00].repeat(10_000), &[0x0f]].concat();
+    check(function(&[&thousand], &calls), so_many);
+    let calls = [&[0x10, 0x00].repeat(10_000)[..], &[0x00]].concat();
+    check(function(&[&thousand], &calls), so_many);
+    // A table of branches is as long as its bytes.
+    let entries = 200_000;
+    let table = [&[0x41, 0, 0x0e], &leb(entries)[..], &vec![0; entries as usize + 1]].concat();
+    check(function(&[EMPTY], &table), "ok");
+}
+
+#[test]
+fn blocks_may_be_nested_as_deeply_as_there_are_bytes() {
+    let depth = 100_000;
+    let nested = [[0x02, 0x40].repeat(depth), vec![0x0c, 0], vec![0x0b; depth]].concat();
+    check(function(&[EMPTY], &nested), "ok");
+    let loops = [[0x03, 0x40].repeat(depth), vec![0x41, 0, 0x0d], leb(depth as u64 - 1), vec![0x0b; depth]];
+    check(function(&[EMPTY], &loops.concat()), "ok");
+    let ifs = [[0x41, 1, 0x04, 0x40].repeat(depth), vec![0x0b; depth]].concat();
+    check(function(&[EMPTY], &ifs), "ok");
+    // As text: without parentheses, and with.
+    let flat = format!("(module (func {}{}))", "block ".repeat(depth), "end ".repeat(depth));
+    check(binary(&flat).unwrap(), "ok");
+    let deep = |open: &str| format!("(module (func {}{}))", open.repeat(depth), ")".repeat(depth));
+    for text in
+        [deep("(block "), deep("(drop "), deep("(;"), "(".repeat(1_000_000), deep("(if (i32.const 1) (then ")]
+    {
+        let read = move || binary(&text).map(outcome).map_err(|error| error.to_string());
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(read).unwrap();
+        match thread.join().expect("nothing panics") {
+            Ok(found) => assert!(found == "ok" || found.contains("(byte "), "{found}"),
+            Err(error) => assert!(error.contains("line 1"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn many_of_one_kind_are_a_program_or_refused() {
+    let many = 30_000;
+    check(module(&[section(1, many, EMPTY)]), "ok");
+    check(module(&[section(6, many, &[0x7f, 0, 0x41, 0, 0x0b])]), "ok");
+    check(module(&[[0, 1, 0].repeat(many as usize)]), "ok");
+    check(module(&[section(1, 1, EMPTY), section(3, many, &[0]), section(10, many, &body(&[]))]), "ok");
+    check(module(&[section(5, 1, &[0, 1]), section(11, many, &[1, 0])]), "ok");
+    // One name for all, and a long one.
+    let named = |name: &[u8]| {
+        let name = [leb(name.len() as u64), name.to_vec()].concat();
+        let import = [&name[..], &name, &[3, 0x7f, 0]].concat();
+        module(&[section(2, 2_000, &import)])
+    };
+    check(named(b"a"), "ok");
+    check(named(&[b'a'; 100_001]), "(byte ");
+    check(named(b"\xff\xfe"), "(byte ");
+    check(module(&[section(6, 1_000_001, &[0x7f, 0, 0x41, 0, 0x0b])]), "(byte ");
+}
