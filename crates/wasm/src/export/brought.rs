@@ -140,18 +140,6 @@ pub(super) fn holds_value(kind: &StorageKind) -> bool {
     matches!(kind, StorageKind::Global { ty, .. } if ty.on_heap())
 }
 
-/// Bytes of the texts and bytes that nodes give, each with the header that a run here counts.
-pub(super) fn constants(program: &Program, scope: &Scope) -> u64 {
-    const HEADER: u64 = 48;
-    let nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
-    let bytes = nodes.map(|(_, node)| match node.op().attr() {
-        Attr::Const(Const::String(text)) => HEADER + text.len() as u64,
-        Attr::Const(Const::Bytes(bytes)) => HEADER + bytes.len() as u64,
-        _ => 0,
-    });
-    bytes.sum()
-}
-
 /// Whether a value of the heap can come up: who has none needs not be asked node by node.
 pub(super) fn has_heap(program: &Program, scope: &Scope) -> bool {
     let makes = |op: &Op| match op.spec().group {

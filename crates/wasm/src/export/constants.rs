@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lmlang_ir::{Const, Shape, Type};
+use lmlang_ir::{Attr, Const, Program, Shape, Type};
 
 use super::Writing;
+use super::scope::Scope;
 use crate::heap::{FOREVER, HEADER, Measure, Part, places};
 
 /// Where they begin: before are the lists of free room.
@@ -16,6 +17,18 @@ const MOST_ZEROS: usize = 1 << 16;
 
 /// How deep first values go.
 const ZERO_DEPTH: usize = 64;
+
+/// Bytes of the texts and bytes that nodes give, each with the header that a run here counts.
+pub(super) fn counted_bytes(program: &Program, scope: &Scope) -> u64 {
+    const COUNTED: u64 = 48;
+    let nodes = scope.functions(program).flat_map(|(_, function)| function.body().nodes());
+    let bytes = nodes.map(|(_, node)| match node.op().attr() {
+        Attr::Const(Const::String(text)) => COUNTED + text.len() as u64,
+        Attr::Const(Const::Bytes(bytes)) => COUNTED + bytes.len() as u64,
+        _ => 0,
+    });
+    bytes.sum()
+}
 
 /// Constants, each once.
 #[derive(Debug, Default)]

@@ -114,7 +114,7 @@ pub fn metered(checked: &Checked, function: FuncRef) -> Result<Metered, ExportEr
     bringing.constants.counted = true;
     bringing.offered = heap;
     let globals = scope.storage(program).filter(|(_, storage)| brought::holds_value(&storage.kind)).count();
-    let constants = brought::constants(program, &scope);
+    let constants = super::constants::counted_bytes(program, &scope);
     let (types, declared) = (Types::default(), BTreeSet::new());
     let mut writing = Writing {
         program,
