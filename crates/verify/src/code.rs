@@ -369,9 +369,9 @@ codes! {
         Some("export \"main\" func f () -> () { return }\nfunc g () -> () { return }");
     ReservedSection "RESERVED_SECTION" Error "V11" "a custom section called `name`"
         "The section `name` of a module holds the labels of the program, and is written from them."
-        "custom name b\"\\x00\""
+        "custom name b\"\\00\""
         "Give the section another name, or remove it."
-        Some("custom notes b\"\\x00\"");
+        Some("custom notes b\"\\00\"");
     StartSignature "START_SIGNATURE" Error "V11" "the start function takes or returns something"
         "The function that runs at the start takes nothing and returns nothing."
         "start func f (n: i32) -> () { return }"

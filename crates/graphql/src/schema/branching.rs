@@ -6,13 +6,14 @@ use lmlang_history::merge;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code, cut};
+use crate::schema::call::call;
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::diff::ProgramDiff;
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
 use crate::schema::failure::fail;
-use crate::schema::mutation::{DeletePayload, call, selector};
+use crate::schema::mutation::{DeletePayload, selector};
 use crate::schema::outcome::{Conflict, RevisionOutcome};
 use crate::schema::revision::Branch;
 use crate::schema::view::View;

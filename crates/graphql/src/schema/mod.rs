@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod branching;
+mod call;
 pub mod code_page;
 pub mod connection;
 pub mod diagnostics;

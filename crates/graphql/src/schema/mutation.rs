@@ -6,17 +6,17 @@ use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{
-    Call, Content, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel,
+    Content, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel,
     Updated, Way, Which, refuses,
 };
-use lmlang_history::log::{Actor, ActorKind};
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
-use crate::schema::access::{allow_of_all, caller};
+use crate::schema::access::allow_of_all;
 use crate::schema::branching::{
     self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
 };
+use crate::schema::call::{call, note};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
@@ -31,7 +31,6 @@ use crate::schema::token::{
 };
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::{View, nullable};
-use crate::transport::Caller;
 
 /// Makes a program.
 #[derive(Clone, Debug, InputObject)]
@@ -359,66 +358,6 @@ pub(crate) fn selector(given: &str) -> Selector {
         Ok(id) => Selector::Id(id.program),
         Err(_) => Selector::Name(given.to_owned()),
     }
-}
-
-/// Who calls.
-pub(crate) fn actor(context: &Context<'_>) -> Actor {
-    let unknown = || Actor { name: "anonymous".to_owned(), kind: ActorKind::Tool, client: None };
-    caller(context).map_or_else(unknown, |caller| caller.actor.clone())
-}
-
-/// Bytes of what a caller notes beside a change: a message, a name, a key, the doc of a program.
-pub(crate) const NOTE_BYTES: usize = 64 << 10;
-
-/// Refuses a long note: it would be stored, and read again with every list that shows it. And one that not every database
-/// can store.
-fn note(given: Option<&str>) -> Result<(), ApiError> {
-    if given.is_some_and(|given| given.contains('\0')) {
-        return Err(ApiError::new(
-            Code::BadRequest,
-            "a text to be kept must not contain the character U+0000",
-        ));
-    }
-    match given.map_or(0, str::len) {
-        actual if actual > NOTE_BYTES => Err(ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64)),
-        _ => Ok(()),
-    }
-}
-
-/// The call of a mutation; its name and `input` in its canonical form tell a retry from another request under the same
-/// key.
-pub(crate) fn call(
-    context: &Context<'_>,
-    message: Option<String>,
-    key: Option<&str>,
-    input: &impl std::fmt::Debug,
-) -> Result<Call, ApiError> {
-    // An undo and a redo have the same input.
-    let request = || format!("{} {input:?}", context.field().name()).into_bytes();
-    call_by(caller(context), actor(context), message, key, request)
-}
-
-/// The call of somebody who changes something; `request` is its canonical form.
-pub(crate) fn call_by(
-    caller: Option<&Caller>,
-    actor: Actor,
-    message: Option<String>,
-    key: Option<&str>,
-    request: impl FnOnce() -> Vec<u8>,
-) -> Result<Call, ApiError> {
-    note(message.as_deref())?;
-    note(key)?;
-    if key.is_some_and(str::is_empty) {
-        // One that every careless client has.
-        return Err(ApiError::new(Code::BadRequest, "`idempotencyKey` must not be empty"));
-    }
-    let on_behalf_of = caller.and_then(|caller| caller.on_behalf_of.clone());
-    let call = Call { message, on_behalf_of, ..Call::by(actor) };
-    let key = key.map(|key| caller.map_or_else(|| key.to_owned(), |caller| caller.grant.key(key)));
-    Ok(match key {
-        Some(key) => call.keyed(Some(&key), &request()),
-        None => call,
-    })
 }
 
 impl CreateProgramPayload {

@@ -22,7 +22,7 @@ use crate::schema::storage::Storage;
 use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
-use crate::schema::{mutation, neighbourhood, trace_batch};
+use crate::schema::{call, neighbourhood, trace_batch};
 use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
@@ -112,7 +112,7 @@ impl Query {
             ("hops", MAX_HOPS.into()),
             ("maxNodes", neighbourhood::MOST),
             ("maxEvents", trace_batch::MOST_EVENTS),
-            ("noteBytes", mutation::NOTE_BYTES),
+            ("noteBytes", call::NOTE_BYTES),
         ] {
             limits.insert(name.into(), limit.into());
         }

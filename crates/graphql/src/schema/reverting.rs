@@ -8,10 +8,11 @@ use lmlang_history::log::Header;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
+use crate::schema::call::call;
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
-use crate::schema::mutation::{call, selector};
+use crate::schema::mutation::selector;
 use crate::schema::outcome::RevisionOutcome;
 use crate::schema::revision::Revision;
 use crate::schema::view::View;

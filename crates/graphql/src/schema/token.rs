@@ -7,9 +7,10 @@ use lmlang_history::log;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
+use crate::schema::call::actor;
 use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::failure::fail;
-use crate::schema::mutation::{actor, selector};
+use crate::schema::mutation::selector;
 use crate::schema::provenance::ActorKind;
 use crate::schema::revision::moment;
 

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::error::{ApiError, Code};
 use crate::schema::access;
+use crate::schema::call::call_by;
 use crate::schema::failure::fail;
-use crate::schema::mutation::{call_by, selector};
+use crate::schema::mutation::selector;
 use crate::schema::view::View;
 use crate::transport::Caller;
 

@@ -17,13 +17,14 @@ fn listing(code: &Code) -> String {
     while let Some(word @ [fuel, a, b, c]) = code.words.get(at) {
         let op = Opcode::of(*word);
         let [a, b, c] = [a, b, c].map(|field| field.cast_signed());
-        let _ = match op.branches() {
+        let written = match op.branches() {
             true => write!(out, "{at}: {} {op:?} {a} {b} -> {}", fuel >> 8, at as i64 + i64::from(c)),
             false => write!(out, "{at}: {} {op:?} {a} {b} {c}", fuel >> 8),
         };
+        written.unwrap();
         at += 1;
         if op.is_long() {
-            let _ = write!(out, " {}", code.words[at][0].cast_signed());
+            write!(out, " {}", code.words[at][0].cast_signed()).unwrap();
             at += 1;
         }
         out.push('\n');

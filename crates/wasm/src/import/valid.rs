@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wasmparser::{
     BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Operator, Parser, Payload,
-    ValidPayload, Validator, VisitOperator, WasmFeatures,
+    ValidPayload, Validator, VisitOperator, VisitSimdOperator, WasmFeatures,
 };
 
 use super::ImportError;
@@ -151,6 +151,11 @@ macro_rules! pass_on {
 
 impl<'a, V: VisitOperator<'a>> VisitOperator<'a> for Noting<'_, V> {
     type Output = V::Output;
+
+    /// Vectors have a visitor of their own; there is nothing to note.
+    fn simd_visitor(&mut self) -> Option<&mut dyn VisitSimdOperator<'a, Output = V::Output>> {
+        self.inner.simd_visitor()
+    }
 
     wasmparser::for_each_visit_operator!(pass_on);
 }

@@ -186,15 +186,18 @@ impl Heap for InWasmi<'_> {
     }
 }
 
+/// How a call ended, and what it printed.
+type Told = (Result<Vec<Value>, Ending>, Vec<u8>);
+
 /// Calls what a fresh instance of a program's module exports, with values of any type; nothing if one has no meaning
-/// outside. Also says what it printed.
+/// outside.
 pub(super) fn there_values(
     program: &Program,
     module: &Module,
     function: FuncRef,
     arguments: &[Value],
     environment: &Environment,
-) -> Option<(Result<Vec<Value>, Ending>, Vec<u8>)> {
+) -> Option<Told> {
     let (mut store, instance) = started(module, Some(program)).unwrap();
     *store.data_mut() = World::new(environment);
     let ending = call(program, &mut store, &instance, function, arguments)?;
