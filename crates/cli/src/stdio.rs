@@ -83,27 +83,27 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// Passes on what a run wrote since the last time.
-    pub(crate) fn on(&mut self, run: &Run) -> Result<(), Error> {
+    /// Passes on what a run wrote since the last time. Says whether somebody still reads its output.
+    pub(crate) fn on(&mut self, run: &Run) -> Result<bool, Error> {
         self.rest(run.stdout(), run.stderr())
     }
 
-    /// Passes on what is left of all that a program wrote.
-    pub(crate) fn rest(&mut self, stdout: &[u8], stderr: &[u8]) -> Result<(), Error> {
-        pass_on(io::stdout().lock(), "standard output", &stdout[self.stdout..])?;
+    /// Passes on what is left of all that a program wrote. Says whether somebody still reads its output.
+    pub(crate) fn rest(&mut self, stdout: &[u8], stderr: &[u8]) -> Result<bool, Error> {
+        let read = pass_on(io::stdout().lock(), "standard output", &stdout[self.stdout..])?;
         pass_on(io::stderr().lock(), "standard error", &stderr[self.stderr..])?;
         (self.stdout, self.stderr) = (stdout.len(), stderr.len());
-        Ok(())
+        Ok(read)
     }
 }
 
-/// As it is: what is for a terminal stays in it. Nobody has to read it to its end.
-fn pass_on(mut to: impl Write, what: &'static str, bytes: &[u8]) -> Result<(), Error> {
+/// As it is: what is for a terminal stays in it. Nobody has to read it to its end; says whether somebody does.
+fn pass_on(mut to: impl Write, what: &'static str, bytes: &[u8]) -> Result<bool, Error> {
     if bytes.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     match to.write_all(bytes).and_then(|()| to.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        done => done.map_err(|source| Error::Io { what, source }),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        done => done.map(|()| true).map_err(|source| Error::Io { what, source }),
     }
 }

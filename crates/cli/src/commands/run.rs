@@ -181,12 +181,16 @@ struct Watch {
 }
 
 impl Watch {
-    /// Runs on to the end; output goes to `passed` as it comes, if that is wanted.
+    /// Runs on to the end, or to where nobody reads its output any more; that goes to `passed` as it comes, if it is wanted.
     fn run(mut self, run: &mut Run, mut passed: Option<&mut Passed>) -> Result<(), Error> {
         loop {
             let progress = run.resume(SLICE);
-            if let Some(passed) = &mut passed {
-                passed.on(run)?;
+            if let Some(passed) = &mut passed
+                && !passed.on(run)?
+            {
+                // What it does from here on is for nobody.
+                run.cancel();
+                return Ok(());
             }
             let stopped = || self.stopped.load(Ordering::Relaxed);
             match progress {
