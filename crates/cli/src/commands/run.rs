@@ -181,7 +181,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Runs on to the end, or to where nobody reads its output any more; that goes to `passed` as it comes, if it is wanted.
+    /// Runs on to the end, or to where nobody reads its output any more; that goes to `passed` as it comes, if it is
+    /// wanted.
     fn run(mut self, run: &mut Run, mut passed: Option<&mut Passed>) -> Result<(), Error> {
         loop {
             let progress = run.resume(SLICE);
