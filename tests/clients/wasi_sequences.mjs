@@ -50,19 +50,28 @@ export async function sequences(server) {
 async function sequence(server, seed) {
   const name = `sequence-${seed}`;
   const calls = drawn(seed);
-  const input = { name, wat: moduleOf(calls) };
   const created = await server.data(
     'mutation ($input: CreateProgramInput!) { createProgram(input: $input) { errors { message } } }',
-    { input },
+    { input: { name, wat: moduleOf(calls) } },
   );
   assert.deepEqual(created.createProgram.errors, []);
   const module = await WebAssembly.compile(await server.exportModule(name));
+  const input = (tier) => ({ args: [], files: asInput(FILES), recordTrace: 'NONE', tier });
   const answer = await server.data(
-    `query ($name: String!, $input: SimulateInput!) { program(name: $name) { function(name: "run") {
-      simulate(input: $input) { outcome { __typename } stdoutBase64 files { path removed base64 } } } } }`,
-    { name, input: { args: [], files: asInput(FILES), recordTrace: 'NONE' } },
+    `query ($name: String!, $interpreted: SimulateInput!, $compiled: SimulateInput!) {
+      program(name: $name) { function(name: "run") {
+        interpreted: simulate(input: $interpreted) { ...of }
+        compiled: simulate(input: $compiled) { ...of }
+      } }
+    }
+    fragment of on SimulationResult {
+      tier outcome { __typename } steps fuelUsed stdoutBase64 files { path removed base64 }
+    }`,
+    { name, interpreted: input('INTERPRETER'), compiled: input('COMPILED') },
   );
-  const { outcome, stdoutBase64, files } = answer.program.function.simulate;
+  const { interpreted, compiled } = answer.program.function;
+  assert.deepEqual(compiled, { ...interpreted, tier: 'COMPILED' }, `seed ${seed}`);
+  const { outcome, stdoutBase64, files } = interpreted;
   assert.equal(outcome.__typename, 'Returned');
 
   const there = await withFolder({}, (outside) => withFolder(FILES, async (folder) => {

@@ -2,10 +2,12 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
-use lmlang_interp::Outside;
+use lmlang_interp::{Beyond, Called, HostFunction, Outside};
 use lmlang_ir::{Const, Type, Value, Variant};
 use lmlang_wasm::Counted;
-use wasmtime::{AsContextMut, Caller, Global, Linker, ResourceLimiter, Val};
+use wasmtime::{
+    AsContextMut, Caller, ExternType, Global, Linker, Memory, Module, ResourceLimiter, Val, ValType,
+};
 
 use crate::values::{Values, content};
 
@@ -26,6 +28,8 @@ pub(crate) struct Host {
     /// Whether it has what it begins with.
     pub(crate) running: bool,
     pub(crate) interrupted: bool,
+    /// The status with which the program ended itself.
+    pub(crate) exit: Option<u32>,
     /// What the module has for us, once there is an instance.
     pub(crate) module: Option<Handles>,
     pub(crate) asks: Sender<u64>,
@@ -37,6 +41,8 @@ pub(crate) struct Host {
 pub(crate) struct Handles {
     pub(crate) left: Global,
     pub(crate) extra: Global,
+    /// The program's own memory.
+    pub(crate) memory: Option<Memory>,
     pub(crate) values: Option<Values>,
 }
 
@@ -99,6 +105,64 @@ pub(crate) fn link(linker: &mut Linker<Host>, module: &str, more_name: &str) -> 
     Ok(())
 }
 
+/// Gives a linker the functions of the host that the program itself asks for. Others stop the run, here as in the
+/// interpreter.
+pub(crate) fn link_imports(linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
+    let word = |ty: ValType| match ty {
+        ValType::I32 => Some(Type::I32),
+        ValType::I64 => Some(Type::I64),
+        _ => None,
+    };
+    for import in module.imports() {
+        let ExternType::Func(ty) = import.ty() else { continue };
+        let (Some(params), Some(results)) =
+            (ty.params().map(word).collect::<Option<Vec<_>>>(), ty.results().map(word).collect::<Option<Vec<_>>>())
+        else {
+            continue;
+        };
+        let found = HostFunction::find(import.module(), import.name(), params.iter(), &results);
+        if let Some(function) = found {
+            linker.func_new(import.module(), import.name(), ty, move |caller, passed, answer| {
+                call(caller, function, passed, answer)
+            })?;
+        }
+    }
+    linker.define_unknown_imports_as_traps(module)
+}
+
+/// Calls a function of the host for the program.
+fn call(
+    mut caller: Caller<'_, Host>,
+    function: HostFunction,
+    passed: &[Val],
+    answer: &mut [Val],
+) -> wasmtime::Result<()> {
+    let Handles { left, memory, .. } = caller.data().module()?;
+    // It is a call as any other.
+    if Counted::of(number(left, &mut caller)).depth < 1 {
+        return Err(wasmtime::format_err!("calls are too deep"));
+    }
+    let words = passed.iter().map(|value| match value {
+        Val::I32(word) => u64::from(word.cast_unsigned()),
+        other => other.unwrap_i64().cast_unsigned(),
+    });
+    let (bytes, host) = match memory {
+        Some(memory) => memory.data_and_store_mut(&mut caller),
+        None => (&mut [][..], caller.data_mut()),
+    };
+    match host.outside.call(function, words, bytes) {
+        Ok(Called { answer: errno, fuel }) => {
+            answer.iter_mut().for_each(|answer| *answer = Val::I32(errno.into()));
+            pay(&mut caller, fuel)
+        }
+        Err(Beyond::Exits(status)) => {
+            host.exit = Some(status);
+            Err(wasmtime::format_err!("the program ended itself"))
+        }
+        Err(Beyond::Stops) => Err(wasmtime::format_err!("the run stops")),
+    }
+}
+
 /// What the code calls when there is no fuel left, or calls are too deep.
 fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<i64> {
     let Counted { fuel, depth } = Counted::of(left);
@@ -123,9 +187,14 @@ fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<i64> {
 const BYTES_PER_FUEL: u64 = 64;
 
 /// Takes fuel for bytes that an operator moves.
-fn pay(mut caller: impl AsContextMut<Data = Host>, bytes: u64) -> wasmtime::Result<()> {
+fn pay_for(caller: impl AsContextMut<Data = Host>, bytes: u64) -> wasmtime::Result<()> {
+    pay(caller, bytes / BYTES_PER_FUEL)
+}
+
+/// Takes units of fuel beyond what nodes cost.
+fn pay(mut caller: impl AsContextMut<Data = Host>, units: u64) -> wasmtime::Result<()> {
     let Handles { left, extra, .. } = caller.as_context().data().module()?;
-    let units = (bytes / BYTES_PER_FUEL).cast_signed();
+    let units = units.cast_signed();
     let paid = number(extra, &mut caller) + units;
     extra.set(&mut caller, Val::I64(paid))?;
     let Counted { fuel, depth } = Counted::of(number(left, &mut caller));
@@ -156,12 +225,12 @@ fn print(mut caller: Caller<'_, Host>, value: i32) -> wasmtime::Result<()> {
     let text = text(&caller, value)?;
     let outside = &mut caller.data_mut().outside;
     let cost = outside.print(&text).map_err(|_| wasmtime::format_err!("too much output"))?;
-    pay(&mut caller, cost)
+    pay_for(&mut caller, cost)
 }
 
 fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
     let (line, cost) = caller.data_mut().outside.read_line().map_err(|_| wasmtime::format_err!("no line"))?;
-    pay(&mut caller, cost)?;
+    pay_for(&mut caller, cost)?;
     let of = std::sync::Arc::new(Type::String);
     let value = match line {
         Some(line) => {
@@ -175,15 +244,15 @@ fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
 fn open_file(mut caller: Caller<'_, Host>, path: i32, writes: i32) -> wasmtime::Result<i32> {
     let path = text(&caller, path)?;
     let (opened, cost) = caller.data_mut().outside.open(&path, writes != 0);
-    pay(&mut caller, cost)?;
-    Ok(opened.cast_signed())
+    pay_for(&mut caller, cost)?;
+    Ok(opened)
 }
 
 fn read_file(mut caller: Caller<'_, Host>, file: i32, most: i32) -> wasmtime::Result<i32> {
     let outside = &mut caller.data_mut().outside;
     let read = outside.read(file.cast_unsigned(), most.cast_unsigned() as usize);
     let (bytes, cost) = read.map_err(|_| wasmtime::format_err!("nothing came yet"))?;
-    pay(&mut caller, cost)?;
+    pay_for(&mut caller, cost)?;
     give(&mut caller, &Value::Const(Const::Bytes(bytes.into())))
 }
 
@@ -192,8 +261,8 @@ fn write_file(mut caller: Caller<'_, Host>, file: i32, bytes: i32) -> wasmtime::
     let outside = &mut caller.data_mut().outside;
     let written = outside.write(file.cast_unsigned(), &bytes);
     let (written, cost) = written.map_err(|_| wasmtime::format_err!("too much output"))?;
-    pay(&mut caller, cost)?;
-    Ok(written.cast_signed())
+    pay_for(&mut caller, cost)?;
+    Ok(written)
 }
 
 impl ResourceLimiter for Host {

@@ -6,7 +6,7 @@ use std::thread;
 use lmlang_interp::{Options, Outcome, Outside, Place, Run, RunResult};
 use lmlang_ir::{FuncRef, Program, Value};
 use lmlang_wasm::{Counted, Metered};
-use wasmtime::{Store, Val};
+use wasmtime::{Instance, Store, Val};
 
 use crate::host::{Handles, Host, Spent, number};
 use crate::unit::Unit;
@@ -77,12 +77,13 @@ impl Unit {
         let (asks, asked) = channel();
         let (answers, answered) = channel();
         let mut host = Host {
-            outside: Outside::new(&request.options.environment, limits.output_bytes),
+            outside: Outside::new(&request.options.environment, limits.output_bytes, limits.memory_bytes),
             spent: Spent { limit: limits.fuel, used: 0, granted: 0 },
             most_growth: limits.memory_bytes.saturating_mul(HEAP_ROOM).saturating_add(LEAST_ROOM),
             grown: 0,
             running: false,
             interrupted: false,
+            exit: None,
             module: None,
             asks,
             answered,
@@ -121,7 +122,6 @@ impl Unit {
     fn call(&self, store: &mut Store<Host>, request: Request<'_>) -> wasmtime::Result<Option<RunResult>> {
         let Request { program, function, args, options, start } = request;
         let instance = self.prepared.instantiate(&mut *store)?;
-        let missing = || wasmtime::format_err!("the module lacks an export");
         let global = |store: &mut Store<Host>, name| instance.get_global(store, name).ok_or_else(missing);
         let left = global(store, Metered::LEFT)?;
         let extra = global(store, Metered::EXTRA)?;
@@ -137,7 +137,8 @@ impl Unit {
         };
         let room = |store: &Store<Host>| values.as_ref().map_or(0, |values| values.memory.data_size(store));
         let room_before = room(store);
-        store.data_mut().module = Some(Handles { left, extra, values: values.clone() });
+        let memory = instance.get_memory(&mut *store, Metered::MEMORY);
+        store.data_mut().module = Some(Handles { left, extra, memory, values: values.clone() });
         store.data_mut().running = true;
         let head = program.function(function).ok_or_else(missing)?.head();
         let mut words = Vec::with_capacity(args.len());
@@ -151,12 +152,12 @@ impl Unit {
         let depth = options.limits.call_depth.max(1).min(Counted::MOST_DEPTH as u32 - 1);
         let counted = Counted { fuel: store.data().spent.granted, depth: depth as i32 };
         left.set(&mut *store, Val::I64(counted.pack()))?;
-        if self.starts {
-            instance.get_typed_func::<(), ()>(&mut *store, Metered::START)?.call(&mut *store, ())?;
-        }
-        let run = instance.get_func(&mut *store, Metered::RUN).ok_or_else(missing)?;
         let mut results = vec![Val::I32(0); head.results.len()];
-        run.call(&mut *store, &words, &mut results)?;
+        if let Err(error) = self.call_both(store, &instance, &words, &mut results)
+            && (store.data().exit != Some(0) || !results.is_empty())
+        {
+            return Err(error);
+        }
         let fuel = Counted::of(number(left, &mut *store)).fuel;
         store.data_mut().spent.spend(fuel);
         let grown = store.data().grown - (room(store) - room_before) as u64;
@@ -191,11 +192,30 @@ impl Unit {
         Ok(Some(ended(host, Outcome::Returned { values: found }, paid, memory_peak)))
     }
 
+    /// Calls the start function of the program, if there is one, and the function that is run.
+    fn call_both(
+        &self,
+        store: &mut Store<Host>,
+        instance: &Instance,
+        args: &[Val],
+        results: &mut [Val],
+    ) -> wasmtime::Result<()> {
+        if self.starts {
+            instance.get_typed_func::<(), ()>(&mut *store, Metered::START)?.call(&mut *store, ())?;
+        }
+        let run = instance.get_func(&mut *store, Metered::RUN);
+        run.ok_or_else(missing)?.call(&mut *store, args, results)
+    }
+
     fn interrupted(&self, store: &mut Store<Host>, start: Start) -> Ending {
         let module = store.data().module.clone();
         let paid = module.map_or(0, |module| number(module.extra, &mut *store).cast_unsigned());
         Ending::Interrupted(Box::new(cancelled(store.data_mut(), paid, start.peak)))
     }
+}
+
+fn missing() -> wasmtime::Error {
+    wasmtime::format_err!("the module lacks an export")
 }
 
 /// How much room values may take here for each byte that the interpreter counts, and in any case.
@@ -225,11 +245,11 @@ impl Held {
         /// Places that a run has whatever its bound is, and bytes of one.
         const PLACES: u64 = 1 << 14;
         const PLACE: u64 = 8;
+        let others = self.storage.saturating_add(self.constants).saturating_add(outside.most_bytes());
         if !heap {
-            return self.storage <= memory_bytes;
+            return others <= memory_bytes;
         }
         let values = (self.places + AT_WORK).saturating_mul(self.values);
-        let others = self.storage.saturating_add(self.constants).saturating_add(outside.most_bytes());
         let all = values.saturating_add(others);
         all <= memory_bytes && self.places <= (memory_bytes / PLACE).max(PLACES)
     }

@@ -6,7 +6,7 @@ use lmlang_wasm::{Metered, metered};
 use wasmtime::{Engine, InstancePre, Linker, Module};
 
 use crate::compiler::Refusal;
-use crate::host::{Host, link};
+use crate::host::{Host, link, link_imports};
 
 /// A compiled function with all that it reaches, independent of any run.
 pub struct Unit {
@@ -35,8 +35,7 @@ impl Unit {
             let mut linker = Linker::new(engine);
             let (from, more) = Metered::MORE;
             link(&mut linker, from, more)?;
-            // What only the host has stops the run, here as in the interpreter.
-            linker.define_unknown_imports_as_traps(&module)?;
+            link_imports(&mut linker, &module)?;
             let range = module.image_range();
             let bytes = range.end.addr() - range.start.addr();
             Ok(Unit { prepared: linker.instantiate_pre(&module)?, starts, heap, globals, constants, bytes })

@@ -34,14 +34,16 @@ mod outside;
 mod run;
 mod trace;
 mod value;
+mod wasi;
 mod world;
 
 pub use cache::Cache;
 pub use code::Lowering;
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};
-pub use outside::{Beyond, Outside};
+pub use outside::{Beyond, Called, Outside};
 pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
 pub use trace::{Note, Step, Trace, TraceLevel, TracePage};
 pub use value::Shown;
+pub use wasi::HostFunction;
 pub use world::{Entry, Environment, Files, Input, Written};

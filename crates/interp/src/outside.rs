@@ -1,7 +1,8 @@
 //! The world of a run, for what executes programs otherwise than instruction by instruction.
 
 use crate::machine::Stop;
-use crate::world::{Environment, Errno, FIRST, Full, Opening, ROOT, Refusal, TOP, World, Written, normal};
+use crate::wasi::{ARGUMENTS, Bounds, Call, HostFunction};
+use crate::world::{Environment, Takes, World, Written};
 
 /// Standard input and output and files, as operators see them. What an operator costs beyond its node is told in bytes, of
 /// which 64 are a unit of fuel.
@@ -9,28 +10,58 @@ use crate::world::{Environment, Errno, FIRST, Full, Opening, ROOT, Refusal, TOP,
 pub struct Outside {
     world: World,
     most: u64,
+    memory_bytes: u64,
 }
 
-/// The run would stop here, or wait for input.
+/// What a function of the host answered, and what it costs beyond its node in units of fuel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beyond;
+pub struct Called {
+    /// Zero, or an error of WASI.
+    pub answer: u16,
+    /// Units of fuel.
+    pub fuel: u64,
+}
 
-impl From<Full> for Beyond {
-    fn from(_: Full) -> Beyond {
-        Beyond
-    }
+/// Why a run does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// It stops here, or waits for input.
+    Stops,
+    /// The program ends itself with this status.
+    Exits(u32),
 }
 
 impl From<Stop> for Beyond {
-    fn from(_: Stop) -> Beyond {
-        Beyond
+    fn from(stop: Stop) -> Beyond {
+        if let Stop::Exit(status) = stop { Beyond::Exits(status) } else { Beyond::Stops }
     }
 }
 
 impl Outside {
-    /// What is given, and how many bytes of output there may be.
-    pub fn new(given: &Environment, output_bytes: u64) -> Outside {
-        Outside { world: World::new(given, output_bytes), most: 0 }
+    /// What is given, and how many bytes of output and of files there may be.
+    pub fn new(given: &Environment, output_bytes: u64, memory_bytes: u64) -> Outside {
+        Outside { world: World::new(given, output_bytes), most: 0, memory_bytes }
+    }
+
+    /// Calls a function of the host on the memory of the program.
+    ///
+    /// # Errors
+    ///
+    /// It ends the run, or waits for input that has not come yet.
+    pub fn call(
+        &mut self,
+        function: HostFunction,
+        arguments: impl IntoIterator<Item = u64>,
+        memory: &mut [u8],
+    ) -> Result<Called, Beyond> {
+        let mut passed = [0; ARGUMENTS];
+        passed.iter_mut().zip(arguments).for_each(|(place, argument)| *place = argument);
+        let bounds = Bounds::new(u64::MAX, self.memory_bytes, 0);
+        let mut call = Call { arguments: passed, memory, world: &mut self.world, bounds };
+        let answer = function.call(&mut call)?;
+        let Bounds { spent, most_of_files, .. } = call.bounds;
+        self.most = self.most.max(most_of_files);
+        Ok(Called { answer, fuel: spent })
     }
 
     /// `print`.
@@ -39,7 +70,7 @@ impl Outside {
     ///
     /// There is too much output.
     pub fn print(&mut self, text: &str) -> Result<u64, Beyond> {
-        self.world.print(text)?;
+        self.world.print(text).map_err(Stop::from)?;
         Ok(text.len() as u64)
     }
 
@@ -49,23 +80,14 @@ impl Outside {
     ///
     /// The line is no text, or has not come yet.
     pub fn read_line(&mut self) -> Result<(Option<String>, u64), Beyond> {
-        let line = self.world.line()?;
-        let used = line.len();
-        let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-        let text = match used {
-            0 => None,
-            _ => Some(std::str::from_utf8(line).map_err(|_| Beyond)?.to_owned()),
-        };
-        self.world.skip_input(used);
-        Ok((text, used as u64))
+        let ahead = self.world.line_ahead()?;
+        Ok((self.world.read_line(ahead)?, ahead.bytes() as u64))
     }
 
     /// `file.open`: a handle, or a negative error.
-    pub fn open(&mut self, path: &str, writes: bool) -> (u32, u64) {
-        self.note(self.world.tree.cost_of_path(TOP, path));
-        let how = Opening { reads: !writes, writes, creates: writes, empties: writes, ..Opening::default() };
-        let opened = normal(path).and_then(|path| self.world.open(TOP, &path, how));
-        (opened.unwrap_or_else(|errno| errno.negative() as u32), path.len() as u64)
+    pub fn open(&mut self, path: &str, writes: bool) -> (i32, u64) {
+        let cost = self.note(self.world.open_takes(path));
+        (self.world.open_file(path, writes), cost)
     }
 
     /// `file.read`: at most so many bytes.
@@ -74,18 +96,10 @@ impl Outside {
     ///
     /// What is to be read has not come yet.
     pub fn read(&mut self, handle: u32, most: usize) -> Result<(Vec<u8>, u64), Beyond> {
-        let bytes = match self.world.ahead_to(handle, most) {
-            Ok(bytes) => bytes.to_vec(),
-            // What cannot be read has no bytes.
-            Err(Refusal::Errno(_)) => Vec::new(),
-            Err(Refusal::Stop(stop)) => return Err(stop.into()),
-        };
-        if !bytes.is_empty() {
-            self.world.skip(handle, bytes.len()).map_err(|_| Beyond)?;
-        }
-        self.note(bytes.len() as u64);
-        let cost = bytes.len() as u64;
-        Ok((bytes, cost))
+        let ahead = self.world.file_ahead(handle, most)?;
+        let bytes = ahead.bytes() as u64;
+        let cost = self.note(Takes { moved: bytes, room: bytes });
+        Ok((self.world.read_file(handle, ahead)?, cost))
     }
 
     /// `file.write`: how many bytes, or a negative error.
@@ -93,32 +107,19 @@ impl Outside {
     /// # Errors
     ///
     /// There is too much output.
-    pub fn write(&mut self, handle: u32, bytes: &[u8]) -> Result<(u32, u64), Beyond> {
-        let growth = self.world.growth_of_write(handle, bytes.len() as u64);
-        self.note(growth);
-        let written = match self.world.write(handle, bytes) {
-            // Operators know of no folders.
-            _ if handle == ROOT => Errno::BadHandle.negative() as u32,
-            Ok(written) => {
-                written?;
-                bytes.len() as u32
-            }
-            Err(errno) => errno.negative() as u32,
-        };
-        Ok((written, bytes.len() as u64 + growth))
+    pub fn write(&mut self, handle: u32, bytes: &[u8]) -> Result<(i32, u64), Beyond> {
+        let cost = self.note(self.world.write_takes(handle, bytes.len() as u64));
+        Ok((self.world.write_file(handle, bytes)?, cost))
     }
 
     /// `file.close`. What is open from the start stays so.
     pub fn close(&mut self, handle: u32) {
-        if handle >= FIRST {
-            // A handle of nothing is closed already.
-            self.world.close(handle).unwrap_or_default();
-        }
+        self.world.close_file(handle);
     }
 
-    /// Bytes of files that were written.
+    /// The most bytes of files that were written at any time.
     pub fn bytes(&self) -> u64 {
-        self.world.tree.bytes
+        self.world.tree.bytes.most
     }
 
     /// The most bytes of files that were asked for, with those that were written.
@@ -131,7 +132,9 @@ impl Outside {
         self.world.end()
     }
 
-    fn note(&mut self, more: u64) {
-        self.most = self.most.max(self.world.tree.bytes.saturating_add(more));
+    /// Remembers the room that an operator takes, and tells what it costs.
+    fn note(&mut self, Takes { moved, room }: Takes) -> u64 {
+        self.most = self.most.max(self.world.tree.bytes.now.saturating_add(room));
+        moved
     }
 }

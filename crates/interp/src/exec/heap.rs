@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Regs, io, text, wasi};
+use super::{Cx, Regs, io, text};
 use crate::code::{HeapOp, Ins, Loc, TAKE};
 use crate::heap::{self, Chunks, Heap, Obj, Word};
 use crate::machine::{Limit, Machine, Stop};
-
-/// What a bulk operator costs beyond its node: a unit per 64 bytes that it copies, compares or scans.
-const BYTES_PER_FUEL: u64 = 64;
+use crate::wasi::{BYTES_PER_FUEL, Bounds, Call, HostFunction};
 
 const PAGE: usize = 1 << 16;
 const MAX_PAGES: usize = 1 << 16;
@@ -38,6 +36,10 @@ impl Operands<'_> {
 
     pub(super) fn set(&self, slot: u16, value: u64) {
         self.regs[usize::from(slot)].set(value);
+    }
+
+    pub(super) fn set_int(&self, slot: u16, value: i32) {
+        self.set(slot, u64::from(value.cast_unsigned()));
     }
 
     /// The operands `d` and `e` as one index.
@@ -271,7 +273,7 @@ fn operate(cx: &mut Cx<'_>, regs: &Regs, first: Ins, second: Ins, fuel: i64) -> 
         | HeapOp::FileRead
         | HeapOp::FileWrite
         | HeapOp::FileClose => io::run(cx.m, *op, &mut o)?,
-        HeapOp::Host => wasi::call(cx.m, &mut o)?,
+        HeapOp::Host => host(cx.m, &mut o)?,
         HeapOp::StringLen
         | HeapOp::StringConcat
         | HeapOp::StringSlice
@@ -425,6 +427,27 @@ impl Machine {
             false => Err(Stop::Trap(Trap::MemoryOutOfBounds)),
         }
     }
+}
+
+/// Calls a function of the host with the first slots as its arguments; the first one gets what it answers.
+fn host(m: &mut Machine, o: &mut Operands<'_>) -> Result<(), Stop> {
+    let function = HostFunction::at(o.b).ok_or(Stop::Broken)?;
+    let fuel = o.fuel.min(m.extra_limit).cast_unsigned();
+    let held = heap::live() + m.memory.len() as u64 + m.table_bytes;
+    let mut call = Call {
+        arguments: std::array::from_fn(|slot| o.num(slot as u16)),
+        memory: &mut m.memory,
+        world: &mut m.world,
+        bounds: Bounds::new(fuel, m.memory_limit, held),
+    };
+    let answer = function.call(&mut call)?;
+    let spent = call.bounds.spent;
+    o.fuel -= spent.cast_signed();
+    m.extra += spent;
+    if function.answers() {
+        o.set(0, answer.into());
+    }
+    Ok(())
 }
 
 fn memory(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(), Stop> {

@@ -1,11 +1,11 @@
 //! Operators on the world outside: standard input and output, files.
 
 use super::heap::{Operands, unset};
-use super::text::{bytes_of, check_length, length, text_of, utf8_trap};
+use super::text::{bytes_of, check_length, length, text_of};
 use crate::code::HeapOp;
 use crate::heap::{Heap, Obj, Word};
-use crate::machine::{Limit, Machine, Stop};
-use crate::world::{Errno, FIRST, Full, Opening, ROOT, Refusal, TOP, normal};
+use crate::machine::{Machine, Stop};
+use crate::world::Takes;
 
 pub(super) fn run(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(), Stop> {
     match op {
@@ -13,82 +13,52 @@ pub(super) fn run(m: &mut Machine, op: HeapOp, o: &mut Operands<'_>) -> Result<(
             m.spend(o, length(m, o.a)? as u64)?;
             let text = m.operand(o.a);
             let Some(Heap::Text(text)) = text.get() else { return Err(unset()) };
-            m.world.print(text).map_err(full)?;
+            m.world.print(text)?;
         }
         HeapOp::ReadLine => {
-            let used = m.world.line()?.len();
-            check_length(used)?;
-            m.spend(o, used as u64)?;
-            let line = m.world.line()?;
-            let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-            let value = match used {
-                0 => Heap::Enum(0, Word::Num(0)),
-                _ => {
-                    let line = std::str::from_utf8(line).map_err(|_| utf8_trap())?;
-                    Heap::Enum(1, Word::Ref(Obj::text(line)))
-                }
+            let ahead = m.world.line_ahead()?;
+            check_length(ahead.bytes())?;
+            m.spend(o, ahead.bytes() as u64)?;
+            let value = match m.world.read_line(ahead)? {
+                None => Heap::Enum(0, Word::Num(0)),
+                Some(line) => Heap::Enum(1, Word::Ref(Obj::new(Heap::Text(line)))),
             };
-            m.world.skip_input(used);
             m.put(o.a, Obj::new(value));
         }
         HeapOp::FileOpen => {
-            let path = text_of(m, o.b)?;
-            let (length, cost) = (path.len() as u64, m.world.tree.cost_of_path(TOP, path));
-            m.spend(o, length)?;
-            m.room(cost)?;
-            let writes = o.num(o.c) != 0;
-            let how =
-                Opening { reads: !writes, writes, creates: writes, empties: writes, ..Opening::default() };
-            let path = normal(text_of(m, o.b)?);
-            m.release_taken(o.b);
-            let opened = path.and_then(|path| m.world.open(TOP, &path, how));
-            o.set(o.a, opened.map_or_else(Errno::negative, u64::from));
+            m.afford(o, m.world.open_takes(text_of(m, o.b)?))?;
+            let path = m.operand(o.b);
+            let Some(Heap::Text(path)) = path.get() else { return Err(unset()) };
+            let opened = m.world.open_file(path, o.num(o.c) != 0);
+            o.set_int(o.a, opened);
         }
         HeapOp::FileRead => {
-            let (handle, most) = (o.num(o.b) as u32, o.num(o.c) as usize);
-            let read = match m.world.ahead_to(handle, most) {
-                Ok(bytes) => bytes.len(),
-                // What cannot be read has no bytes.
-                Err(Refusal::Errno(_)) => 0,
-                Err(Refusal::Stop(stop)) => return Err(stop),
-            };
-            check_length(read)?;
-            m.spend(o, read as u64)?;
-            m.room(read as u64)?;
-            let mut bytes = Vec::new();
-            if read > 0 {
-                bytes.extend_from_slice(m.world.ahead_to(handle, read).map_err(|_| Stop::Broken)?);
-                m.world.skip(handle, read).map_err(|_| Stop::Broken)?;
-            }
+            let handle = o.num(o.b) as u32;
+            let ahead = m.world.file_ahead(handle, o.num(o.c) as usize)?;
+            check_length(ahead.bytes())?;
+            let bytes = ahead.bytes() as u64;
+            m.afford(o, Takes { moved: bytes, room: bytes })?;
+            let bytes = m.world.read_file(handle, ahead)?;
             m.put(o.a, Obj::new(Heap::Bytes(bytes)));
         }
         HeapOp::FileWrite => {
             let handle = o.num(o.b) as u32;
-            let length = bytes_of(m, o.c)?.len() as u64;
-            let growth = m.world.growth_of_write(handle, length);
-            m.spend(o, length + growth)?;
-            m.room(growth)?;
+            m.afford(o, m.world.write_takes(handle, bytes_of(m, o.c)?.len() as u64))?;
             let bytes = m.operand(o.c);
             let Some(Heap::Bytes(bytes)) = bytes.get() else { return Err(unset()) };
-            let written = match m.world.write(handle, bytes) {
-                // Operators know of no folders.
-                _ if handle == ROOT => Errno::BadHandle.negative(),
-                Ok(written) => {
-                    written.map_err(full)?;
-                    length
-                }
-                Err(errno) => errno.negative(),
-            };
-            o.set(o.a, written);
+            let written = m.world.write_file(handle, bytes)?;
+            o.set_int(o.a, written);
         }
-        // What is open from the start stays so.
-        HeapOp::FileClose if (o.num(o.a) as u32) < FIRST => {}
-        HeapOp::FileClose => drop(m.world.close(o.num(o.a) as u32)),
+        HeapOp::FileClose => m.world.close_file(o.num(o.a) as u32),
         _ => return Err(Stop::Broken),
     }
     Ok(())
 }
 
-pub(super) fn full(_: Full) -> Stop {
-    Stop::Limit(Limit::Output)
+impl Machine {
+    /// Pays for what an operator takes, if there is room for it.
+    fn afford(&mut self, o: &mut Operands<'_>, takes: Takes) -> Result<(), Stop> {
+        self.spend(o, takes.moved)?;
+        self.room(takes.room)
+    }
 }

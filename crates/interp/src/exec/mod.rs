@@ -14,7 +14,6 @@ mod io;
 mod memory;
 mod system;
 mod text;
-pub(crate) mod wasi;
 
 use std::cell::Cell;
 use std::sync::Arc;

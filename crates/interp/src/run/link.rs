@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use lmlang_ir::{FuncRef, Signature};
+use lmlang_ir::{FuncRef, FunctionHead, Signature};
 
 use super::{LINK, Run, STACK};
 use crate::code::{Code, NO_START, Opcode, Target, WINDOW};
-use crate::exec::{Linked, wasi};
+use crate::exec::Linked;
 use crate::machine::{Limit, Stop};
 use crate::trace::TraceLevel;
+use crate::wasi::HostFunction;
 
 impl Run {
     /// The position of a function in the list.
@@ -91,8 +92,9 @@ impl Run {
         let checked = self.checked.clone();
         let verified = checked.function(of).ok_or(Stop::NotVerified(of))?;
         let code = if verified.function().body().root().is_none() {
-            let (index, frame) = wasi::function(verified.function().head()).ok_or(Stop::Imported(of))?;
-            Arc::new(Code::of_host(index, frame))
+            let head = verified.function().head();
+            let host = host_function(head).ok_or(Stop::Imported(of))?;
+            Arc::new(Code::of_host(host.index(), head.params.len().max(1) as u32))
         } else {
             self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?
         };
@@ -130,4 +132,10 @@ impl Run {
         }
         Ok(())
     }
+}
+
+fn host_function(head: &FunctionHead) -> Option<HostFunction> {
+    let import = head.import.as_ref().filter(|_| head.captures.is_empty())?;
+    let params = head.params.iter().map(|param| &param.ty);
+    HostFunction::find(&import.module, &import.name, params, &head.results)
 }

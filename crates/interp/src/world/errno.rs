@@ -24,8 +24,8 @@ pub(crate) enum Errno {
 
 impl Errno {
     /// What an operator gives in place of a handle or a length.
-    pub(crate) fn negative(self) -> u64 {
-        u64::from((-(self as i32)).cast_unsigned())
+    pub(super) fn negative(self) -> i32 {
+        -(self as i32)
     }
 }
 

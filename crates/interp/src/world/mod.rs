@@ -6,6 +6,7 @@
 mod errno;
 mod handles;
 mod input;
+mod operators;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -14,9 +15,10 @@ use std::sync::Arc;
 pub(crate) use errno::{Errno, Refusal};
 pub(crate) use handles::{APPEND, FIRST, Handle, Open, Opened, Opening, ROOT, Stream};
 pub use input::Input;
+pub(crate) use operators::Takes;
 pub(crate) use tree::{Stat, TOP, Times, Tree};
 
-use crate::machine::Stop;
+use crate::machine::{Limit, Stop};
 
 /// Files and folders by path, `/` between folders. The folders that something lies in are there without being listed; what
 /// lies below a file is not there.
@@ -73,6 +75,12 @@ pub(crate) struct World {
 /// There is more output than there may be.
 #[derive(Debug)]
 pub(crate) struct Full;
+
+impl From<Full> for Stop {
+    fn from(_: Full) -> Stop {
+        Stop::Limit(Limit::Output)
+    }
+}
 
 /// What a clock goes on by at each look.
 pub(crate) const TICK: u64 = 1_000;
@@ -155,7 +163,7 @@ impl World {
 }
 
 /// A path from the root, as operators take it: without `.` and `..`, and without regard to what there is.
-pub(crate) fn normal(path: &str) -> Result<String, Errno> {
+fn normal(path: &str) -> Result<String, Errno> {
     tree::check(path)?;
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -47,7 +47,7 @@ fn files_are_read_written_and_told() {
     world.write(b, b"wxyz").unwrap().unwrap();
     world.write(b, b"").unwrap().unwrap();
     assert_eq!(world.ahead(a), Ok(&b"yz"[..]));
-    assert_eq!(world.tree.bytes, 4);
+    assert_eq!(world.tree.bytes.now, 4);
     assert_eq!(world.open(TOP, "a.txt/below", WRITES), Err(Errno::NotFolder));
     assert_eq!(world.open(TOP, "a\0b", WRITES), Err(Errno::Invalid));
     assert_eq!(world.open(TOP, "new/a.txt", WRITES), Err(Errno::NoEntry));
@@ -58,10 +58,10 @@ fn files_are_read_written_and_told() {
     world.tree.rename((TOP, "dir/b.txt"), (TOP, "c.txt")).unwrap();
     assert_eq!(world.ahead(c), Ok(&b"def"[..]));
     let gone = world.open(TOP, "gone", WRITES).unwrap();
-    let before = world.tree.bytes;
+    let before = world.tree.bytes.now;
     world.write(gone, b"12345").unwrap().unwrap();
     world.tree.remove(TOP, "gone").unwrap();
-    assert!(world.tree.bytes < before);
+    assert!(world.tree.bytes.now < before);
     world.close(gone).unwrap();
     let expected = [now("a.txt", b"wxyz"), now("c.txt", b"def"), ("dir/b.txt".to_owned(), None)];
     assert_eq!(told(&mut world), expected);
@@ -83,9 +83,9 @@ fn folders_are_made_renamed_and_removed() {
     assert_eq!(tree.rename((TOP, "dir"), (TOP, "a.txt")), Err(Errno::NotFolder));
     assert_eq!(tree.rename((TOP, "x"), (TOP, "dir")), Err(Errno::NotEmpty));
     let (moved, cost) = tree.cost_of_rename((TOP, "dir"), (TOP, "x/y"));
-    let before = tree.bytes;
+    let before = tree.bytes.now;
     tree.rename((TOP, "dir"), (TOP, "x/y")).unwrap();
-    assert!(moved == 2 && tree.bytes - before <= cost);
+    assert!(moved == 2 && tree.bytes.now - before <= cost);
     let (y, names) = (tree.find(TOP, "x/y").unwrap(), |tree: &Tree, node| -> Vec<String> {
         tree.list(node, 0).unwrap().map(|(name, ..)| name.to_owned()).collect()
     });
@@ -116,7 +116,7 @@ fn what_is_taken_back_costs_nothing() {
         world.tree.remove(TOP, &format!("{round}/file")).unwrap();
         world.tree.remove_folder(TOP, &format!("{round}")).unwrap();
         world.close(file).unwrap();
-        assert_eq!(world.tree.bytes, 0);
+        assert_eq!(world.tree.bytes.now, 0);
     }
     assert!(told(&mut world).is_empty());
 }

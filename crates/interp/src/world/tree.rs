@@ -22,7 +22,22 @@ pub(crate) struct Tree {
     /// Numbers that are free again.
     free: Vec<usize>,
     /// Bytes that the run has written, with the paths of what it made.
-    pub(crate) bytes: u64,
+    pub(crate) bytes: Bytes,
+}
+
+/// How many bytes there are, and how many there were at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bytes {
+    pub(crate) now: u64,
+    pub(crate) most: u64,
+}
+
+impl Bytes {
+    /// So many were there before, and are now.
+    fn replace(&mut self, before: u64, after: u64) {
+        self.now = self.now - before + after;
+        self.most = self.most.max(self.now);
+    }
 }
 
 /// A file or a folder.
@@ -101,7 +116,7 @@ pub(super) fn check(path: &str) -> Result<(), Errno> {
 
 impl Default for Tree {
     fn default() -> Tree {
-        let mut tree = Tree { nodes: Vec::new(), free: Vec::new(), bytes: 0 };
+        let mut tree = Tree { nodes: Vec::new(), free: Vec::new(), bytes: Bytes::default() };
         tree.add(What::Folder(Folder::default()));
         tree
     }
@@ -344,14 +359,14 @@ impl Tree {
         if let What::Given(bytes) = what {
             let end = length(bytes.len());
             let kept = &bytes[..end.min(bytes.len())];
-            self.bytes += kept.len() as u64;
+            self.bytes.replace(0, kept.len() as u64);
             *what = What::Written(kept.to_vec());
         }
         let What::Written(bytes) = what else { return Err(Errno::IsFolder) };
         *changed = true;
         let before = bytes.len() as u64;
         bytes.resize(length(bytes.len()), 0);
-        self.bytes = self.bytes - before + bytes.len() as u64;
+        self.bytes.replace(before, bytes.len() as u64);
         Ok(bytes)
     }
 
@@ -366,7 +381,7 @@ impl Tree {
         held.holders -= 1;
         if held.holders == 0 {
             if let What::Written(bytes) = std::mem::replace(&mut held.what, What::Written(Vec::new())) {
-                self.bytes -= bytes.len() as u64;
+                self.bytes.replace(bytes.len() as u64, 0);
             }
             self.free.push(node);
         }
@@ -476,7 +491,7 @@ impl Tree {
     /// Takes something out of its folder, which held it.
     fn unlink(&mut self, node: usize) {
         self.take_out(node);
-        self.bytes -= std::mem::take(&mut self.nodes[node].cost);
+        self.bytes.replace(std::mem::take(&mut self.nodes[node].cost), 0);
         self.let_go(node);
     }
 
@@ -484,7 +499,7 @@ impl Tree {
     fn pay(&mut self, node: usize) {
         let cost = self.nodes[node].inside.map_or(0, |inside| self.path_bytes(inside, node) + ENTRY);
         let before = std::mem::replace(&mut self.nodes[node].cost, cost);
-        self.bytes = self.bytes - before + cost;
+        self.bytes.replace(before, cost);
     }
 
     /// Bytes of the path of something in a folder.

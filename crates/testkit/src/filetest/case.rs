@@ -317,7 +317,12 @@ fn bytes(program: &Program, literal: &str) -> Result<Vec<u8>, (String, String)> 
     }
 }
 
-fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, (String, String)> {
+/// What a case runs with.
+///
+/// # Errors
+///
+/// A setting that is not known, with those that are; one without the value that it wants.
+pub fn options(program: &Program, settings: &[(String, String)]) -> Result<Options, (String, String)> {
     let (mut options, mut files) = (Options::default(), Files::new());
     let (mut command_line, mut variables) = (Vec::new(), Vec::new());
     let Limits { fuel, memory_bytes, call_depth, output_bytes } = &mut options.limits;

@@ -97,17 +97,25 @@ impl Counting {
     }
 
     fn pay(&mut self, put: &mut impl FnMut(Instruction<'static>)) {
-        let owed = std::mem::take(&mut self.owed);
-        if owed > 0 {
-            put(Instruction::LocalGet(self.local));
-            put(Instruction::I64Const(owed << DEPTH_BITS));
-            put(Instruction::I64Sub);
+        if self.owed > 0 {
+            self.paid(put);
             put(Instruction::LocalSet(self.local));
         }
     }
 
-    fn hand_over(&self, call: Instruction<'static>, put: &mut impl FnMut(Instruction<'static>)) {
+    /// What is left once all is paid.
+    fn paid(&mut self, put: &mut impl FnMut(Instruction<'static>)) {
+        let owed = std::mem::take(&mut self.owed);
         put(Instruction::LocalGet(self.local));
+        if owed > 0 {
+            put(Instruction::I64Const(owed << DEPTH_BITS));
+            put(Instruction::I64Sub);
+        }
+    }
+
+    /// Whoever is called finds what is left, and may end the run.
+    fn hand_over(&mut self, call: Instruction<'static>, put: &mut impl FnMut(Instruction<'static>)) {
+        self.paid(put);
         put(Instruction::GlobalSet(self.meter.left));
         put(call);
         put(Instruction::GlobalGet(self.meter.left));

@@ -50,6 +50,8 @@ impl Metered {
     pub const PEAK: &str = "lm_peak";
     /// A global of 64 bits: in how many places calls may hold values, at most. A run here has no more of them.
     pub const PLACES: &str = "lm_places";
+    /// The memory of the program, if it has one.
+    pub const MEMORY: &str = "lm_memory";
     /// The memory of the heap.
     pub const HEAP: &str = HEAP;
     /// Makes a value: bytes and references that it holds, its word, and the bits of its [`Measure`](crate::values::Measure).
@@ -155,6 +157,9 @@ impl Writing<'_> {
             }
             let give = self.brought(Brought::Runtime(RUNTIME.function("give")));
             exports.export(Metered::NEW, ExportKind::Func, give);
+        }
+        if self.has_memory() {
+            exports.export(Metered::MEMORY, ExportKind::Memory, 0);
         }
         exports.export(Metered::RUN, ExportKind::Func, meter.run);
         if let Some(start) = meter.start {

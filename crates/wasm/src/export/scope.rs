@@ -108,13 +108,16 @@ fn with_memory(
     functions: &BTreeSet<FuncRef>,
     mut storage: BTreeSet<VarRef>,
 ) -> BTreeSet<VarRef> {
-    let nodes = functions.iter().filter_map(|of| program.function(*of)).flat_map(|of| of.body().nodes());
+    let functions: Vec<_> = functions.iter().filter_map(|of| program.function(*of)).collect();
+    // What the host does may work on memory.
+    let asks = functions.iter().any(|of| of.head().import.is_some());
+    let nodes = functions.iter().flat_map(|of| of.body().nodes());
     // What is carried may work on memory, too.
     let works_on_it = |op: &Op| {
         op.spec().group == Group::Memory
             || matches!(op.code(), Opcode::Raw | Opcode::BytesLoad | Opcode::BytesStore)
     };
-    if nodes.into_iter().any(|(_, node)| works_on_it(node.op())) {
+    if asks || nodes.into_iter().any(|(_, node)| works_on_it(node.op())) {
         let on_memory =
             |of: &Storage| matches!(of.kind, StorageKind::Memory { .. } | StorageKind::Data { .. });
         storage.extend(program.all_storage().filter(|(_, of)| on_memory(of)).map(|(of, _)| of));

@@ -13,7 +13,7 @@ use lmlang_testkit::{Options, generate};
 use lmlang_verify::Checked;
 use proptest::prelude::*;
 
-use super::tools::alike;
+use super::tools::{alike, alike_with};
 
 /// The programs in a folder of the repository, in order.
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -30,10 +30,6 @@ fn programs_that_are_text_run_alike() {
     for file in ["examples", "tests/filetests/lang", "tests/filetests/ops"].into_iter().flat_map(files) {
         let text = fs::read_to_string(&file).unwrap();
         let Ok(program) = parse_program(&text, &mut RefAllocator::starting_at(1)) else { continue };
-        // Compiled code stops where the host is asked; the interpreter goes on.
-        if program.functions().any(|(_, function)| function.head().import.is_some()) {
-            continue;
-        }
         let checked = Checked::full(program, std::num::NonZeroUsize::MIN);
         for (of, function) in checked.program().functions() {
             let params = &function.head().params;
@@ -42,8 +38,9 @@ fn programs_that_are_text_run_alike() {
                 let values: Option<Vec<Value>> =
                     read.map(|(param, text)| parse_value(checked.program(), &param.ty, text).ok()).collect();
                 let Some(values) = values.filter(|values| values.len() == params.len()) else { continue };
+                let Ok(options) = case::options(checked.program(), &case.settings) else { continue };
                 all += 1;
-                cases += u32::from(alike(&compiler, &checked, of, &values));
+                cases += u32::from(alike_with(&compiler, &checked, of, &values, &options));
             }
         }
     }

@@ -180,9 +180,10 @@ func main () -> (i32) {
     let long: String = (0..300).map(|line| format!("line {line} of many\r\n")).collect();
     for stdin in ["", "one", "one\ntwo\n\n", &long] {
         let environment = Environment { stdin: stdin.into(), ..Environment::default() };
-        assert!(alike_with(&compiler, &checked, of, &[], &environment));
+        let options = Options { environment, ..Options::default() };
+        assert!(alike_with(&compiler, &checked, of, &[], &options));
         let limits = Limits { output_bytes: 10, ..Limits::default() };
-        let options = Options { limits, environment, ..Options::default() };
+        let options = Options { limits, ..options };
         let result = interpreted(&checked, of, &[], &options);
         let ending = compiled(&compiler, &checked, of, &[], &options, 5_000).unwrap();
         assert_eq!(matches!(result.outcome, Outcome::Returned { .. }), !ending.is_stopped(), "{ending:?}");
@@ -217,8 +218,9 @@ func written (file: i32, data: bytes) -> (i32, bytes) {
         files: Arc::new(files),
         ..Environment::default()
     };
+    let options = Options { environment, ..Options::default() };
     let same = |name: &str, args: &[Value]| {
-        assert!(alike_with(&compiler, &checked, function(&checked, name), args, &environment), "{name}");
+        assert!(alike_with(&compiler, &checked, function(&checked, name), args, &options), "{name}");
     };
     let long = "a".repeat(300);
     let paths = ["a", "./folder//b", "folder", "folder/..", "", "..", "/a", "none/a", "a/b", "a\0", &long];
@@ -267,4 +269,50 @@ fn what_is_compiled_is_kept_until_it_changes() {
     let changed = checked(&DEEP.replace("below, 1)", "below, 2)"));
     let other = compiler.compile(&changed, of).unwrap();
     assert!(!std::sync::Arc::ptr_eq(&unit, &other));
+}
+
+const ENDS: &str = "
+module ends
+memory main 1
+import \"wasi_snapshot_preview1\" \"proc_exit\"
+func exit (status: i32) -> ()
+import \"wasi_snapshot_preview1\" \"sched_yield\"
+func rest () -> (i32)
+func down (n: i32, status: i32) -> (i32) {
+  a = add.i32 n, 1
+  b = if (eqz.i32 n) -> (i32) {
+    c = mul.i32 a, 2
+    call exit(status)
+    yield c
+  } else {
+    ok = call rest()
+    below = call down((sub.i32 n, 1), status)
+    yield (add.i32 below, ok)
+  }
+  return (add.i32 a, b)
+}
+func main (n: i32, status: i32) -> () {
+  x = call down(n, status)
+  store.i32 0, x
+  return
+}
+";
+
+#[test]
+fn a_program_that_ends_itself_ends_alike() {
+    let (checked, compiler) = (checked(ENDS), Compiler::new());
+    for (name, status, returns) in [("main", 0, true), ("main", 3, false), ("down", 0, false)] {
+        let of = function(&checked, name);
+        for n in [0, 1, 7] {
+            let args = [int(n), int(status)];
+            assert!(alike_with(&compiler, &checked, of, &args, &Options::default()));
+            let result = interpreted(&checked, of, &args, &Options::default());
+            assert_eq!(matches!(result.outcome, Outcome::Returned { .. }), returns, "{:?}", result.outcome);
+        }
+        // What the host does is a call as any other.
+        for call_depth in 1..6 {
+            let options = Options { limits: Limits { call_depth, ..Limits::default() }, ..Options::default() };
+            assert!(alike_with(&compiler, &checked, of, &[int(2), int(status)], &options));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use lmlang_compiled::{Compiler, Ending, Start};
-use lmlang_interp::{Cache, Environment, Limits, Options, Outcome, Progress, Run, RunResult};
+use lmlang_interp::{Cache, Limits, Options, Outcome, Progress, Run, RunResult};
 use lmlang_ir::text::{Detail, parse_program, print_program};
 use lmlang_ir::{FuncRef, RefAllocator, Value};
 use lmlang_verify::Checked;
@@ -46,24 +46,23 @@ pub(crate) fn compiled(
 /// Runs a function in both tiers, with all the fuel it takes, with no more than that and with one less, and compares; says
 /// whether both can.
 pub(crate) fn alike(compiler: &Compiler, checked: &Checked, of: FuncRef, args: &[Value]) -> bool {
-    alike_with(compiler, checked, of, args, &Environment::default())
+    alike_with(compiler, checked, of, args, &Options::default())
 }
 
-/// The same with what a run is given.
+/// The same with what a run is given and may do.
 pub(crate) fn alike_with(
     compiler: &Compiler,
     checked: &Checked,
     of: FuncRef,
     args: &[Value],
-    environment: &Environment,
+    given: &Options,
 ) -> bool {
-    let limits = Limits { fuel: 2_000_000, ..Limits::default() };
+    let most = given.limits.fuel.min(2_000_000);
     let options = |fuel: u64| Options {
-        limits: Limits { fuel, ..limits },
-        environment: environment.clone(),
-        ..Options::default()
+        limits: Limits { fuel, ..given.limits },
+        ..given.clone()
     };
-    let result = interpreted(checked, of, args, &options(limits.fuel));
+    let result = interpreted(checked, of, args, &options(most));
     let Ok(unit) = compiler.compile(checked, of) else { return false };
     let run = |fuel: u64, slice: u64| {
         let ending = compiled(compiler, checked, of, args, &options(fuel), slice)?;
@@ -75,7 +74,7 @@ pub(crate) fn alike_with(
             other => other,
         })
     };
-    let Some(ending) = run(limits.fuel, u64::MAX) else { return false };
+    let Some(ending) = run(most, u64::MAX) else { return false };
     let text = || print_program(checked.program(), Detail::Summary);
     let name = checked.program().path(of.into());
     match &result.outcome {

@@ -3,27 +3,25 @@
 //! There is one clock. It stands still but for a microsecond at each look, and whoever waits for it has it go on: sleep takes
 //! no time.
 
-use crate::exec::heap::Operands;
-use crate::machine::Machine;
 use crate::world::{Errno, Handle, Stream, TICK};
 
 use super::Done;
-use super::passed::{long, put, range, word};
+use super::call::{Call, long, word};
 use crate::world::Refusal;
 
 /// Clocks that WASI knows, which are all the same here.
 const CLOCKS: u32 = 4;
 
-pub(super) fn resolution(m: &mut Machine, clock: u32, answer: u32) -> Done {
+pub(super) fn resolution(call: &mut Call<'_>, clock: u32, answer: u32) -> Done {
     known(clock)?;
-    put(m, answer, &TICK.to_le_bytes())
+    call.put(answer, &TICK.to_le_bytes())
 }
 
-pub(super) fn time(m: &mut Machine, clock: u32, answer: u32) -> Done {
+pub(super) fn time(call: &mut Call<'_>, clock: u32, answer: u32) -> Done {
     known(clock)?;
-    range(m, answer, 8)?;
-    let now = m.world.clock();
-    put(m, answer, &now.to_le_bytes())
+    call.range(answer, 8)?;
+    let now = call.world.clock();
+    call.put(answer, &now.to_le_bytes())
 }
 
 fn known(clock: u32) -> Result<(), Errno> {
@@ -59,40 +57,40 @@ enum What {
 
 /// Waits for the first of several things. Who waits for a handle, too, does not wait for a clock: whether something can
 /// be read is known at once, or waited for as long as it takes.
-pub(super) fn wait(m: &mut Machine, o: &mut Operands<'_>) -> Done {
-    let [list, events, count, answer] = [0, 1, 2, 3].map(|slot| o.num(slot) as u32);
+pub(super) fn wait(call: &mut Call<'_>) -> Done {
+    let [list, events, count, answer] = [0, 1, 2, 3].map(|slot| call.num(slot) as u32);
     if count == 0 {
         return Err(Errno::Invalid.into());
     }
-    let list = range(m, list, WANTED as u64 * u64::from(count))?;
-    range(m, events, EVENT as u64 * u64::from(count))?;
-    range(m, answer, 4)?;
-    m.spend(o, 64 * u64::from(count))?;
-    let now = m.world.time();
+    let list = call.range(list, WANTED as u64 * u64::from(count))?;
+    call.range(events, EVENT as u64 * u64::from(count))?;
+    call.range(answer, 4)?;
+    call.spend(64 * u64::from(count))?;
+    let now = call.world.time();
     let wanted: Result<Vec<Wanted>, Errno> =
-        m.memory[list].chunks_exact(WANTED).map(|passed| read(passed, now)).collect();
+        call.memory[list].chunks_exact(WANTED).map(|passed| read(passed, now)).collect();
     let wanted = wanted?;
     let mut found = Vec::new();
     for Wanted { mark, what } in &wanted {
         found.extend(match what {
             What::Time(_) => None,
             What::Wrong => Some(event(*mark, CLOCK, Err(Errno::Invalid))),
-            What::Input(handle) => match readable(m, *handle) {
+            What::Input(handle) => match readable(call, *handle) {
                 Ok(bytes) => Some(event(*mark, READING, Ok(bytes))),
                 Err(Refusal::Errno(errno)) => Some(event(*mark, READING, Err(errno))),
                 Err(stop) => return Err(stop),
             },
-            What::Output(handle) => Some(event(*mark, WRITING, writable(m, *handle))),
+            What::Output(handle) => Some(event(*mark, WRITING, writable(call, *handle))),
         });
     }
     if found.is_empty() {
         let first = wanted.iter().filter_map(Wanted::time).min().unwrap_or(now);
-        m.world.sleep_until(first);
-        let passed = wanted.iter().filter(|wanted| wanted.time().is_some_and(|time| time <= m.world.time()));
+        call.world.sleep_until(first);
+        let passed = wanted.iter().filter(|wanted| wanted.time().is_some_and(|time| time <= call.world.time()));
         found.extend(passed.map(|wanted| event(wanted.mark, CLOCK, Ok((0, 0)))));
     }
-    put(m, events, found.as_flattened())?;
-    put(m, answer, &(found.len() as u32).to_le_bytes())
+    call.put(events, found.as_flattened())?;
+    call.put(answer, &(found.len() as u32).to_le_bytes())
 }
 
 impl Wanted {
@@ -120,14 +118,14 @@ fn read(passed: &[u8], now: u64) -> Result<Wanted, Errno> {
 }
 
 /// How many bytes can be read, with what else is to say.
-fn readable(m: &mut Machine, handle: u32) -> Result<(u64, u16), Refusal> {
-    let bytes = m.world.ahead(handle)?.len() as u64;
-    let ended = m.world.handle(handle)? == Handle::Stream(Stream::Input) && bytes == 0;
+fn readable(call: &mut Call<'_>, handle: u32) -> Result<(u64, u16), Refusal> {
+    let bytes = call.world.ahead(handle)?.len() as u64;
+    let ended = call.world.handle(handle)? == Handle::Stream(Stream::Input) && bytes == 0;
     Ok((bytes, if ended { HANG_UP } else { 0 }))
 }
 
-fn writable(m: &Machine, handle: u32) -> Result<(u64, u16), Errno> {
-    match m.world.handle(handle)? {
+fn writable(call: &Call<'_>, handle: u32) -> Result<(u64, u16), Errno> {
+    match call.world.handle(handle)? {
         Handle::Stream(Stream::Output | Stream::Errors) | Handle::File(_) => Ok((0, 0)),
         Handle::Stream(Stream::Input) | Handle::Folder(_) => Err(Errno::BadHandle),
     }

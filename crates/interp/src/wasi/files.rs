@@ -1,71 +1,67 @@
 //! Files and streams that are open: reading, writing, where they stand.
 
-use crate::exec::heap::Operands;
-use crate::exec::io::full;
-use crate::machine::Machine;
+use crate::machine::Stop;
 use crate::world::{APPEND, Errno, Handle, Open, Stream};
 
 use super::Done;
-use super::passed::{pieces, put, range};
+use super::call::Call;
 
 pub(super) fn read(
-    m: &mut Machine,
-    o: &mut Operands<'_>,
+    call: &mut Call<'_>,
+
     (handle, at): (u32, Option<u64>),
     list: (u32, u32),
     answer: u32,
 ) -> Done {
-    range(m, answer, 4)?;
-    let (pieces, all) = pieces(m, o, list)?;
-    standing(m, handle, at, |m| {
+    call.range(answer, 4)?;
+    let (pieces, all) = call.pieces(list)?;
+    standing(call, handle, at, |call| {
         // Who asks for nothing need not wait for it.
-        let read = if all == 0 { m.world.ahead_to(handle, 0)?.len() } else { m.world.ahead(handle)?.len() };
+        let read = if all == 0 { call.world.ahead_to(handle, 0)?.len() } else { call.world.ahead(handle)?.len() };
         let read = (read as u64).min(all);
-        m.spend(o, read)?;
-        let mut bytes = m.world.ahead_to(handle, read as usize)?;
+        call.spend(read)?;
+        let mut bytes = call.world.ahead_to(handle, read as usize)?;
         for piece in pieces {
             let (now, rest) = bytes.split_at(bytes.len().min(piece.len()));
-            m.memory[piece][..now.len()].copy_from_slice(now);
+            call.memory[piece][..now.len()].copy_from_slice(now);
             bytes = rest;
         }
-        m.world.skip(handle, read as usize)?;
-        put(m, answer, &(read as u32).to_le_bytes())
+        call.world.skip(handle, read as usize)?;
+        call.put(answer, &(read as u32).to_le_bytes())
     })
 }
 
 pub(super) fn write(
-    m: &mut Machine,
-    o: &mut Operands<'_>,
+    call: &mut Call<'_>,
+
     (handle, at): (u32, Option<u64>),
     list: (u32, u32),
     answer: u32,
 ) -> Done {
-    range(m, answer, 4)?;
-    let (pieces, all) = pieces(m, o, list)?;
-    standing(m, handle, at, |m| {
-        let growth = m.world.growth_of_write(handle, all);
-        m.spend(o, all.saturating_add(growth))?;
-        m.room(growth)?;
+    call.range(answer, 4)?;
+    let (pieces, all) = call.pieces(list)?;
+    standing(call, handle, at, |call| {
+        call.afford(call.world.write_takes(handle, all))?;
         for piece in pieces {
-            m.world.write(handle, &m.memory[piece])?.map_err(full)?;
+            call.world.write(handle, &call.memory[piece])?.map_err(Stop::from)?;
         }
-        put(m, answer, &(all as u32).to_le_bytes())
+        call.put(answer, &(all as u32).to_le_bytes())
     })
 }
 
 /// Works on a file as if it stood elsewhere, if it is to.
-fn standing(m: &mut Machine, handle: u32, at: Option<u64>, work: impl FnOnce(&mut Machine) -> Done) -> Done {
-    let before = at.map(|at| place(m, handle, at)).transpose()?;
-    let done = work(m);
+fn standing(call: &mut Call<'_>, handle: u32, at: Option<u64>, work: impl FnOnce(&mut Call<'_>) -> Done) -> Done {
+    let before = at.map(|at| place(call, handle, at)).transpose()?;
+    let done = work(call);
     if let Some(before) = before {
-        place(m, handle, before)?;
+        place(call, handle, before)?;
     }
     done
 }
 
 /// Has a file stand elsewhere; answers where it stood.
-fn place(m: &mut Machine, handle: u32, at: u64) -> Result<u64, Errno> {
-    Ok(std::mem::replace(&mut m.world.file(handle)?.at, at))
+fn place(call: &mut Call<'_>, handle: u32, at: u64) -> Result<u64, Errno> {
+    Ok(std::mem::replace(&mut call.world.file(handle)?.at, at))
 }
 
 /// From where a file is to stand so far off.
@@ -73,38 +69,38 @@ const START: u32 = 0;
 pub(super) const CURRENT: u32 = 1;
 const END: u32 = 2;
 
-pub(super) fn seek(m: &mut Machine, handle: u32, by: i64, from: u32, answer: u32) -> Done {
-    range(m, answer, 8)?;
-    let Open { node, at, .. } = *m.world.file(handle)?;
+pub(super) fn seek(call: &mut Call<'_>, handle: u32, by: i64, from: u32, answer: u32) -> Done {
+    call.range(answer, 8)?;
+    let Open { node, at, .. } = *call.world.file(handle)?;
     let from = match from {
         START => 0,
         CURRENT => at,
-        END => m.world.tree.stat(node).length,
+        END => call.world.tree.stat(node).length,
         _ => return Err(Errno::Invalid.into()),
     };
     let at = from.checked_add_signed(by).filter(|at| *at <= i64::MAX as u64).ok_or(Errno::Invalid)?;
-    place(m, handle, at)?;
-    put(m, answer, &at.to_le_bytes())
+    place(call, handle, at)?;
+    call.put(answer, &at.to_le_bytes())
 }
 
 /// Gives a file the length that is wanted, by the one that it has.
 pub(super) fn resize(
-    m: &mut Machine,
-    o: &mut Operands<'_>,
+    call: &mut Call<'_>,
+
     handle: u32,
     length: impl FnOnce(u64) -> Result<u64, Errno>,
 ) -> Done {
-    let Open { node, writes, .. } = *m.world.file(handle)?;
-    let before = m.world.tree.stat(node).length;
+    let Open { node, writes, .. } = *call.world.file(handle)?;
+    let before = call.world.tree.stat(node).length;
     let wanted = length(before)?;
     if !writes || wanted > i64::MAX as u64 {
         return Err(Errno::Invalid.into());
     }
     if wanted != before {
-        let growth = m.world.tree.growth(node, wanted);
-        m.spend(o, growth)?;
-        m.room(growth)?;
-        m.world.tree.set_length(node, wanted)?;
+        let growth = call.world.tree.growth(node, wanted);
+        call.spend(growth)?;
+        call.room(growth)?;
+        call.world.tree.set_length(node, wanted)?;
     }
     Ok(())
 }
@@ -113,14 +109,14 @@ pub(super) fn resize(
 const FLAGS: u16 = 31;
 const DO_NOT_WAIT: u16 = 1 << 2;
 
-pub(super) fn set_flags(m: &mut Machine, handle: u32, flags: u32) -> Done {
+pub(super) fn set_flags(call: &mut Call<'_>, handle: u32, flags: u32) -> Done {
     let flags = u16::try_from(flags).ok().filter(|flags| flags & !FLAGS == 0).ok_or(Errno::Invalid)?;
-    match m.world.handle(handle)? {
+    match call.world.handle(handle)? {
         // What is written there is behind the end anyway, and what is read is waited for.
         Handle::Stream(_) | Handle::Folder(_) if flags & DO_NOT_WAIT != 0 => Err(Errno::NotSupported.into()),
         Handle::Stream(_) | Handle::Folder(_) => Ok(()),
         Handle::File(_) => {
-            m.world.file(handle)?.flags = flags;
+            call.world.file(handle)?.flags = flags;
             Ok(())
         }
     }
@@ -145,14 +141,14 @@ fn rights(handle: Handle) -> u64 {
 }
 
 /// Takes rights away; none can be given.
-pub(super) fn set_rights(m: &mut Machine, handle: u32, wanted: u64) -> Done {
-    let had = m.world.handle(handle)?;
+pub(super) fn set_rights(call: &mut Call<'_>, handle: u32, wanted: u64) -> Done {
+    let had = call.world.handle(handle)?;
     if wanted & !rights(had) != 0 {
         return Err(Errno::NotCapable.into());
     }
     match had {
         Handle::File(_) => {
-            let open = m.world.file(handle)?;
+            let open = call.world.file(handle)?;
             open.reads &= wanted & READ != 0;
             open.writes &= wanted & WRITE != 0;
             Ok(())
@@ -162,8 +158,8 @@ pub(super) fn set_rights(m: &mut Machine, handle: u32, wanted: u64) -> Done {
     }
 }
 
-pub(super) fn describe(m: &mut Machine, handle: u32, answer: u32) -> Done {
-    let of = m.world.handle(handle)?;
+pub(super) fn describe(call: &mut Call<'_>, handle: u32, answer: u32) -> Done {
+    let of = call.world.handle(handle)?;
     let mut stat = [0; 24];
     stat[0] = super::kind(of) as u8;
     if let Handle::File(Open { flags, .. }) = of {
@@ -175,5 +171,5 @@ pub(super) fn describe(m: &mut Machine, handle: u32, answer: u32) -> Done {
     let rights = rights(of).to_le_bytes();
     stat[8..16].copy_from_slice(&rights);
     stat[16..24].copy_from_slice(&rights);
-    put(m, answer, &stat)
+    call.put(answer, &stat)
 }
