@@ -11,19 +11,24 @@ pub struct Outside {
     most: u64,
 }
 
-/// The run would stop here, or wait for input.
+/// Why an operator gives nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beyond;
+pub enum Beyond {
+    /// The run stops here.
+    Stops,
+    /// It waits for input: the same again after [`Outside::feed`].
+    Waits,
+}
 
 impl From<Full> for Beyond {
     fn from(_: Full) -> Beyond {
-        Beyond
+        Beyond::Stops
     }
 }
 
 impl From<Stop> for Beyond {
-    fn from(_: Stop) -> Beyond {
-        Beyond
+    fn from(stop: Stop) -> Beyond {
+        if stop == Stop::Input { Beyond::Waits } else { Beyond::Stops }
     }
 }
 
@@ -31,6 +36,17 @@ impl Outside {
     /// What is given, and how many bytes of output there may be.
     pub fn new(given: &Environment, output_bytes: u64) -> Outside {
         Outside { world: World::new(given, output_bytes), most: 0 }
+    }
+
+    /// Gives more of standard input; an empty piece is the end of it. Tells how many bytes have come.
+    pub fn feed(&mut self, piece: &[u8]) -> u64 {
+        self.world.input.push(piece);
+        self.world.input.bytes().len() as u64
+    }
+
+    /// What was printed so far, and what went to standard error.
+    pub fn printed(&self) -> (&[u8], &[u8]) {
+        (&self.world.stdout, &self.world.stderr)
     }
 
     /// `print`.
@@ -54,7 +70,7 @@ impl Outside {
         let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
         let text = match used {
             0 => None,
-            _ => Some(std::str::from_utf8(line).map_err(|_| Beyond)?.to_owned()),
+            _ => Some(std::str::from_utf8(line).map_err(|_| Beyond::Stops)?.to_owned()),
         };
         self.world.skip_input(used);
         Ok((text, used as u64))
@@ -81,7 +97,7 @@ impl Outside {
             Err(Refusal::Stop(stop)) => return Err(stop.into()),
         };
         if !bytes.is_empty() {
-            self.world.skip(handle, bytes.len()).map_err(|_| Beyond)?;
+            self.world.skip(handle, bytes.len()).map_err(|_| Beyond::Stops)?;
         }
         self.note(bytes.len() as u64);
         let cost = bytes.len() as u64;

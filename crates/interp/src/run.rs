@@ -175,6 +175,7 @@ pub struct Run {
     live: u64,
     /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
     marks: TraceLevel,
+    called_host: bool,
     outcome: Option<Outcome>,
 }
 
@@ -258,6 +259,7 @@ impl Run {
             left: limits.fuel.min(i64::MAX as u64 / 4),
             live: 0,
             marks: TraceLevel::None,
+            called_host: false,
             outcome: None,
         };
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
@@ -303,6 +305,16 @@ impl Run {
     /// The options.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// What it is given besides arguments, with as much of its input as has come.
+    pub fn given(&self) -> Environment {
+        Environment { stdin: self.machine.world.input.clone(), ..self.options.environment.clone() }
+    }
+
+    /// Whether the program has called a function of the host.
+    pub fn has_called_host(&self) -> bool {
+        self.called_host
     }
 
     /// The program that runs.

@@ -92,6 +92,7 @@ impl Run {
         let verified = checked.function(of).ok_or(Stop::NotVerified(of))?;
         let code = if verified.function().body().root().is_none() {
             let (index, frame) = wasi::function(verified.function().head()).ok_or(Stop::Imported(of))?;
+            self.called_host = true;
             Arc::new(Code::of_host(index, frame))
         } else {
             self.cache.code(&checked, verified, self.lowering).ok_or(Stop::TooLarge(of))?
