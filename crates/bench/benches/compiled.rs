@@ -77,7 +77,7 @@ fn main() -> io::Result<()> {
         let options = Options { limits, ..Options::default() };
         let args = [Value::Const(Const::I64(argument))];
         let run = Run::new(&checked, find(name), &args, &options, &cache).expect("it starts");
-        match unit.run(&run, Start::of(&run), &mut |_| Some(1 << 24)) {
+        match unit.run(&run, Start::of(&run), &mut |_: u64| Some(1 << 24)) {
             Ending::Returned(result) => returned(&result.outcome),
             other => panic!("{other:?}"),
         }
@@ -162,7 +162,7 @@ fn ready() -> Measured {
         let unit = compiler.compile(&checked, of).expect("it is compiled");
         let args = [Value::Const(Const::I64(3))];
         let run = Run::new(&checked, of, &args, &Options::default(), &Cache::new()).expect("it starts");
-        let ending = unit.run(&run, Start::of(&run), &mut |_| Some(1 << 20));
+        let ending = unit.run(&run, Start::of(&run), &mut |_: u64| Some(1 << 20));
         assert!(matches!(ending, Ending::Returned(_)), "{ending:?}");
         start.elapsed()
     };

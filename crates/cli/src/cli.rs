@@ -70,7 +70,7 @@ pub(crate) enum Command {
     Fmt(fmt::Args),
     /// Run a function of a file, or of a program.
     Run(run::Args),
-    /// Write a file as an executable WebAssembly module.
+    /// Write a file, or a program, as an executable WebAssembly module.
     Build(build::Args),
     /// Make a program from a file.
     Import(import::Args),

@@ -9,7 +9,10 @@ use hyper::body::Incoming;
 use lmlang_engine::backup::Backup;
 use lmlang_engine::{Engine, Selector};
 use lmlang_graphql::schema;
-use lmlang_graphql::transport::{Actor, ActorKind, Caller, Executor, Limits, Params, RequestId};
+use lmlang_graphql::schema::wasm::{self, ImportRequest, Imported, Progress, Watch};
+use lmlang_graphql::transport::{
+    Actor, ActorKind, Answer as Answered, Caller, Executor, Limits, Params, RequestId,
+};
 use lmlang_store::OpenError;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
@@ -18,6 +21,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::error::Error;
+use crate::events::{Event, Events};
 use crate::output::say;
 use crate::remote::Server;
 use crate::session::{Missing, block_on, open};
@@ -145,16 +149,61 @@ impl Client {
         look: &str,
     ) -> Result<T, Error> {
         input["idempotencyKey"] = self.key.to_string().into();
-        match self.change_once(document, &input, look).await {
-            Err(Error::InDoubt { source, .. }) if source.is_lost() => {
-                say(format_args!("{source}: asking again, under the same idempotency key"));
-                let again = self.change_once(document, &input, look).await;
-                again.map_err(|error| match error.tells_nothing_of_the_first() {
-                    true => error.in_doubt(look),
-                    false => error,
-                })
+        twice(look, async || self.change_once(document, &input, look).await).await
+    }
+
+    /// Makes a module the content of a program, and tells how far that is; asks once more as [`Client::change`] does.
+    pub(crate) async fn import(
+        &self,
+        mut request: ImportRequest,
+        look: &str,
+        watch: &Watch,
+    ) -> Result<Imported, Error> {
+        request.idempotency_key = Some(self.key.to_string());
+        twice(look, async || {
+            let made = match &self.host {
+                Host::Here { engine, .. } => {
+                    let made = wasm::import(engine, &self.owner, request.clone(), Arc::clone(watch)).await;
+                    made.map_err(|error| refusal(&Answered::refuse(error, &RequestId::fresh())))
+                }
+                Host::There(server) => self.import_there(server, &request, watch).await,
+            };
+            made.map_err(|error| if error.leaves_doubt() { error.in_doubt(look) } else { error })
+        })
+        .await
+    }
+
+    async fn import_there(
+        &self,
+        server: &Server,
+        request: &ImportRequest,
+        watch: &Watch,
+    ) -> Result<Imported, Error> {
+        let mut body = match server.import(request, &self.owner.actor).await? {
+            Ok(body) => body,
+            Err(answer) => return Err(refused(&answer)),
+        };
+        let mut events = Events::default();
+        loop {
+            while let Some(Event { name, data }) = events.next() {
+                match name.as_str() {
+                    "validated" | "built" => {
+                        let Far { functions, of } = serde_json::from_str(&data).map_err(Error::Answer)?;
+                        watch(of.map_or(Progress::Validated { functions }, |of| Progress::Built {
+                            functions,
+                            of,
+                        }));
+                    }
+                    "committed" | "conflict" => return serde_json::from_str(&data).map_err(Error::Answer),
+                    "refused" => return Err(refused(data.as_bytes())),
+                    // Newer servers may tell more.
+                    _ => {}
+                }
             }
-            answer => answer,
+            match server.next(&mut body).await? {
+                Some(bytes) => events.add(&bytes),
+                None => return Err(server.cut_off()),
+            }
         }
     }
 
@@ -186,10 +235,7 @@ impl Client {
         let request = json!({ "programs": programs, "withoutDeleted": without_deleted });
         match server.backup(&request, &self.owner.actor).await? {
             Ok(body) => Ok(Pieces::There(server, body)),
-            Err(answer) => Err(match read::<Value>(&answer) {
-                Err(refusal) => refusal,
-                Ok(_) => Error::Answer(serde_json::Error::custom("it is no backup")),
-            }),
+            Err(answer) => Err(refused(&answer)),
         }
     }
 
@@ -224,6 +270,39 @@ impl Client {
             variables["after"] = page_info.end_cursor.into();
         }
     }
+}
+
+/// How far an import is, as a server tells it.
+#[derive(Deserialize)]
+struct Far {
+    functions: usize,
+    of: Option<usize>,
+}
+
+/// Does what has an idempotency key, and does it once more if the answer is lost.
+async fn twice<T>(look: &str, once: impl AsyncFn() -> Result<T, Error>) -> Result<T, Error> {
+    match once().await {
+        Err(Error::InDoubt { source, .. }) if source.is_lost() => {
+            say(format_args!("{source}: asking again, under the same idempotency key"));
+            once().await.map_err(|error| match error.tells_nothing_of_the_first() {
+                true => error.in_doubt(look),
+                false => error,
+            })
+        }
+        answer => answer,
+    }
+}
+
+/// Why there is no other answer than this.
+fn refused(answer: &[u8]) -> Error {
+    match read::<Value>(answer) {
+        Err(refusal) => refusal,
+        Ok(_) => Error::Answer(serde_json::Error::custom("it is not what was asked for")),
+    }
+}
+
+fn refusal(answer: &Answered) -> Error {
+    refused(&serde_json::to_vec(answer).expect("answers have a JSON form"))
 }
 
 /// The bytes of a backup, piece by piece.

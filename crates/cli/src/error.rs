@@ -130,6 +130,9 @@ pub(crate) enum Error {
         /// Why.
         source: io::Error,
     },
+    /// What a program removed stays: what it made of it may be what could not be written.
+    #[error("`{}` is not removed, as not all that the program wrote could be written", .0.display())]
+    Kept(PathBuf),
     /// A file is no backup that can be used.
     #[error("`{}` cannot be read as a backup", path.display())]
     Backup {
@@ -168,6 +171,9 @@ pub(crate) enum Error {
     /// A WebAssembly module where a text is wanted.
     #[error("`{}` is a WebAssembly module: a file in the text form (`.lm`) is wanted", .0.display())]
     NoText(PathBuf),
+    /// A text where a WebAssembly module is wanted.
+    #[error("`{}` is in the text form: a WebAssembly module (`.wasm`, `.wat`) is what becomes the content of a program", .0.display())]
+    TextIntoProgram(PathBuf),
     /// A file that is no module, or has something that programs do not have.
     #[error("`{}`", path.display())]
     Import {
@@ -189,16 +195,32 @@ pub(crate) enum Error {
     #[error("`{}` would be written over itself", .0.display())]
     SameFile(PathBuf),
     /// A program that offers nothing to those who run it.
-    #[error("`{}` has no `main` that takes and returns nothing, and exports no function: name one with `--main`", .0.display())]
-    NothingToRun(PathBuf),
+    #[error(
+        "`{0}` has no `main` that takes and returns nothing, and exports no function: name one with `--main`"
+    )]
+    NothingToRun(String),
     /// Nothing can be told from a file's name.
     #[error("`{}` does not say what it holds: expected a name that ends in `.lm`, `.wasm` or `.wat`", .0.display())]
     UnknownSuffix(PathBuf),
+    /// Nothing says which function is to be run.
+    #[error(
+        "`{name}` has {}",
+        match candidates.is_empty() {
+            true => "no functions: there is nothing to run",
+            false => "no export `_start` and no function `main`: name the function that is to be run",
+        }
+    )]
+    NoStart {
+        /// The file.
+        name: String,
+        /// Functions that there are.
+        candidates: Vec<String>,
+    },
     /// No function has the name.
-    #[error("`{}` has no function `{given}`", path.display())]
+    #[error("`{name}` has no function `{given}`")]
     NoFunction {
         /// The file.
-        path: PathBuf,
+        name: String,
         /// What was given.
         given: String,
         /// Names that come near.
@@ -302,8 +324,8 @@ impl Error {
             Error::Server(_) | Error::NoTokens(_) => "CANNOT_LISTEN",
             Error::Log(_) | Error::Settings(_) | Error::Address { .. } | Error::Location(_) => "BAD_SETTINGS",
             Error::NoDatabase(_) => "NO_DATABASE",
-            Error::Read { .. } | Error::Write { .. } | Error::Io { .. } => "IO",
-            Error::NoText(_) | Error::Printed(_) => "UNSUPPORTED",
+            Error::Read { .. } | Error::Write { .. } | Error::Kept(_) | Error::Io { .. } => "IO",
+            Error::NoText(_) | Error::TextIntoProgram(_) | Error::Printed(_) => "UNSUPPORTED",
             Error::Import { source, .. } => match source.as_ref() {
                 ImportError::Invalid { .. } | ImportError::Text { .. } => "BAD_REQUEST",
                 ImportError::Unsupported { .. } => "UNSUPPORTED",
@@ -314,7 +336,7 @@ impl Error {
                 ExportError::NoMain { .. } => "BAD_ARGUMENT",
             },
             Error::UnknownSuffix(_) => "UNKNOWN_SUFFIX",
-            Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
+            Error::NoStart { .. } | Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
             Error::AmbiguousFunction { .. } => "AMBIGUOUS_NAME",
             Error::ArgumentCount { .. }
             | Error::Argument { .. }
@@ -374,7 +396,7 @@ impl Error {
                 Exit::NotFound
             }
             Error::Export(error) if matches!(**error, ExportError::NoMain { .. }) => Exit::Usage,
-            Error::NoDatabase(_) | Error::NoFunction { .. } => Exit::NotFound,
+            Error::NoDatabase(_) | Error::NoStart { .. } | Error::NoFunction { .. } => Exit::NotFound,
             Error::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Exit::NotFound,
             Error::Log(_)
             | Error::Location(_)
@@ -399,7 +421,9 @@ impl Error {
             | Error::NoTokens(_)
             | Error::Read { .. }
             | Error::Write { .. }
+            | Error::Kept(_)
             | Error::NoText(_)
+            | Error::TextIntoProgram(_)
             | Error::Import { .. }
             | Error::Export(_)
             | Error::Printed(_)
@@ -454,6 +478,7 @@ impl Error {
     pub(crate) fn candidates(&self) -> &[String] {
         match self {
             Error::Refused { candidates, .. }
+            | Error::NoStart { candidates, .. }
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }
             | Error::NoHelp { candidates, .. }

@@ -20,9 +20,10 @@ impl Folder {
         Ok(Folder { root })
     }
 
-    /// All files and folders below; links are not followed. Fails where they are more than so many bytes.
-    pub(crate) fn read(&self, most: u64) -> Result<Files, Error> {
-        let (mut files, mut bytes) = (Files::new(), 0);
+    /// All files and folders below; links are not followed. Fails where they are more than so many bytes. What has a name that
+    /// is no text is left out, and told: no program could say it.
+    pub(crate) fn read(&self, most: u64) -> Result<(Files, Vec<PathBuf>), Error> {
+        let (mut files, mut nameless, mut bytes) = (Files::new(), Vec::new(), 0);
         let mut folders = vec![self.root.clone()];
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder).map_err(cannot_read(&folder))?;
@@ -30,12 +31,17 @@ impl Folder {
                 let entry = entry.map_err(cannot_read(&folder))?;
                 let path = entry.path();
                 let kind = entry.file_type().map_err(cannot_read(&path))?;
-                // A name that is no text is none that a program could say.
-                let Some(name) = self.name(&path) else { continue };
+                if !kind.is_dir() && !kind.is_file() {
+                    continue;
+                }
+                let Some(name) = self.name(&path) else {
+                    nameless.push(path);
+                    continue;
+                };
                 if kind.is_dir() {
                     files.insert(name, Entry::Folder);
                     folders.push(path);
-                } else if kind.is_file() {
+                } else {
                     let length = entry.metadata().map_err(cannot_read(&path))?.len();
                     bytes += length;
                     if bytes > most {
@@ -48,7 +54,8 @@ impl Folder {
                 }
             }
         }
-        Ok(files)
+        nameless.sort_unstable();
+        Ok((files, nameless))
     }
 
     /// The path of something from the folder on.
@@ -64,47 +71,64 @@ impl Folder {
         Some(parts?.join("/").into())
     }
 
-    /// Makes and writes what a run did, and removes what it removed, in this order: what was renamed is never nowhere.
+    /// Makes and writes what a run did, and removes what it removed, in this order: what was renamed is never nowhere. So
+    /// nothing is removed where not all is written. What fails does not keep others from being done; all of it is told.
+    ///
     /// Nothing is done where a link could lead out of the folder, and nothing removed that the program did not see.
-    pub(crate) fn write(&self, written: &Written) -> Result<(), Error> {
-        for name in written.keys() {
-            let mut path = self.root.clone();
-            for part in name.split('/') {
-                // Some systems read more into a name than a program did.
-                let plain = Path::new(part).components().eq([Component::Normal(part.as_ref())]);
-                path.push(part);
-                if !plain || path.is_symlink() {
-                    return Err(cannot_write(&path)(io::ErrorKind::PermissionDenied.into()));
-                }
-            }
-        }
+    pub(crate) fn write(&self, written: &Written) -> Vec<Error> {
         // Behind each other stand a folder and what is in it: the other way round is the order to remove them in.
         let gone = written.iter().rev().filter(|(_, entry)| entry.is_none()).map(|(name, _)| name);
         let is_file = |name: &str| matches!(written.get(name), Some(Some(Entry::File(_))));
         let (in_the_way, rest): (Vec<_>, Vec<_>) =
             gone.partition(|name| name.match_indices('/').any(|(at, _)| is_file(&name[..at])));
-        for name in in_the_way {
-            remove(&self.root.join(&**name))?;
-        }
+        let removed = |name: &Arc<str>| self.path(name).and_then(|path| remove(&path)).err();
+        let mut failed: Vec<Error> = in_the_way.into_iter().filter_map(removed).collect();
         for (name, entry) in written {
-            let path = self.root.join(&**name);
-            match entry {
-                Some(Entry::Folder) => {
-                    if path.is_file() {
-                        remove(&path)?;
-                    }
-                    fs::create_dir_all(&path).map_err(cannot_write(&path))?;
-                }
-                Some(Entry::File(content)) => {
-                    if path.is_dir() {
-                        remove(&path)?;
-                    }
-                    fs::write(&path, content).map_err(cannot_write(&path))?;
-                }
-                None => {}
+            if let Some(entry) = entry {
+                failed.extend(self.path(name).and_then(|path| put(&path, entry)).err());
             }
         }
-        rest.into_iter().try_for_each(|name| remove(&self.root.join(&**name)))
+        match failed.is_empty() {
+            true => rest.into_iter().filter_map(removed).collect(),
+            false => {
+                failed.extend(rest.into_iter().map(|name| Error::Kept(self.root.join(&**name))));
+                failed
+            }
+        }
+    }
+
+    /// Where a name lies, unless it leads elsewhere.
+    fn path(&self, name: &str) -> Result<PathBuf, Error> {
+        let (path, mut part_of) = (self.root.join(name), self.root.clone());
+        for part in name.split('/') {
+            // Some systems read more into a name than a program did.
+            let plain = Path::new(part).components().eq([Component::Normal(part.as_ref())]);
+            part_of.push(part);
+            if !plain || part_of.is_symlink() {
+                let what = if plain { "is a link" } else { "is no name of a file here" };
+                let why = format!("`{}` {what}", part_of.display());
+                return Err(cannot_write(&path)(io::Error::new(io::ErrorKind::PermissionDenied, why)));
+            }
+        }
+        Ok(path)
+    }
+}
+
+/// Writes a file or makes a folder, in the place of what is there.
+fn put(path: &Path, entry: &Entry) -> Result<(), Error> {
+    match entry {
+        Entry::Folder => {
+            if path.is_file() {
+                remove(path)?;
+            }
+            fs::create_dir_all(path).map_err(cannot_write(path))
+        }
+        Entry::File(content) => {
+            if path.is_dir() {
+                remove(path)?;
+            }
+            fs::write(path, content).map_err(cannot_write(path))
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest};
 use lmlang_graphql::transport::Actor;
 use serde_json::Value;
 
@@ -81,6 +82,44 @@ impl Server {
         self.patiently(exchange).await
     }
 
+    /// Sends a module that is to become the content of a program, and gives the stream of events that tells how far that is;
+    /// what is refused instead comes as the answer's bytes.
+    pub(crate) async fn import(
+        &self,
+        request: &ImportRequest,
+        author: &Actor,
+    ) -> Result<Result<Incoming, Vec<u8>>, Error> {
+        let asked = [
+            ("branch", &request.branch),
+            ("expectedHead", &request.expected_head),
+            ("message", &request.message),
+        ];
+        let asked: Vec<String> = asked
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", encoded(value.as_deref()?))))
+            .collect();
+        let path = format!("/programs/{}/wasm?{}", encoded(&request.program), asked.join("&"));
+        let (kind, module) = match &request.module {
+            GivenModule::Wasm(module) => ("application/wasm", module.clone()),
+            GivenModule::Wat(text) => ("text/wat", text.clone().into_bytes()),
+        };
+        let key = request.idempotency_key.as_deref().map(|key| ("idempotency-key", key));
+        let sent = Sent { path: &path, kind, accept: "text/event-stream", key, body: module.into() };
+        let exchange = async {
+            let answer = self.send(sent, author).await?;
+            match answer.status() == StatusCode::OK {
+                true => Ok(Ok(answer.into_body())),
+                false => whole(answer).await.map(Err).map_err(|error| self.lost(error.into())),
+            }
+        };
+        self.patiently(exchange).await
+    }
+
+    /// A stream that ended before it said how.
+    pub(crate) fn cut_off(&self) -> Error {
+        self.lost("the stream of events ended".into())
+    }
+
     /// The next bytes of an answer; nothing at its end.
     pub(crate) async fn next(&self, body: &mut Incoming) -> Result<Option<Bytes>, Error> {
         let next = async {
@@ -96,22 +135,31 @@ impl Server {
     }
 
     async fn post(&self, path: &str, request: &Value, author: &Actor) -> Result<Response<Incoming>, Error> {
-        let body = Full::new(Bytes::from(request.to_string()));
+        // Errors of a request come as GraphQL's, whatever HTTP says to them.
+        let accept = "application/graphql-response+json";
+        let body = Bytes::from(request.to_string());
+        self.send(Sent { path, kind: "application/json", accept, key: None, body }, author).await
+    }
+
+    async fn send(&self, sent: Sent<'_>, author: &Actor) -> Result<Response<Incoming>, Error> {
+        let Sent { path, kind, accept, key, body } = sent;
         // The authority of an address that was read before.
         let authority = self.url.authority().map_or("", |authority| authority.as_str());
         let mut request = Request::post(format!("http://{authority}{path}"));
         if let (Some(token), Some(headers)) = (&self.token, request.headers_mut()) {
             headers.insert(header::AUTHORIZATION, token.clone());
         }
+        if let Some((name, value)) = key {
+            request = request.header(name, value);
+        }
         let request = request
-            .header(header::CONTENT_TYPE, "application/json")
-            // Errors of a request come as GraphQL's, whatever HTTP says to them.
-            .header(header::ACCEPT, "application/graphql-response+json")
+            .header(header::CONTENT_TYPE, kind)
+            .header(header::ACCEPT, accept)
             .header(header::USER_AGENT, author.client.as_deref().unwrap_or_default())
             .header("lmlang-author", author.name.as_bytes())
             // A command is typed by a person.
             .header("lmlang-author-kind", "HUMAN")
-            .body(body)
+            .body(Full::new(body))
             .map_err(Error::AuthorName)?;
         self.http.request(request).await.map_err(|error| match error.is_connect() {
             true => Error::Unreachable { url: self.url.to_string(), source: error.into() },
@@ -127,6 +175,27 @@ impl Server {
     fn lost(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
         Error::Lost { url: self.url.to_string(), source }
     }
+}
+
+/// What is sent by POST.
+struct Sent<'s> {
+    path: &'s str,
+    /// The type of the body, and of the answer that is wanted.
+    kind: &'s str,
+    accept: &'s str,
+    /// A header more.
+    key: Option<(&'s str, &'s str)>,
+    body: Bytes,
+}
+
+/// A text as part of a path or a query.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let each = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    each.collect()
 }
 
 async fn whole(answer: Response<Incoming>) -> Result<Vec<u8>, hyper::Error> {
@@ -145,6 +214,11 @@ mod tests {
             (Err(error), Err(expect)) => assert!(error.contains(expect), "{error}"),
             (seen, _) => panic!("{given}: {seen:?}"),
         }
+    }
+
+    #[test]
+    fn names_are_encoded() {
+        assert_eq!(encoded("a b?é/r~1"), "a%20b%3F%C3%A9%2Fr~1");
     }
 
     #[tokio::test]

@@ -88,11 +88,13 @@ impl Passed {
         self.rest(run.stdout(), run.stderr())
     }
 
-    /// Passes on what is left of all that a program wrote. Says whether somebody still reads its output.
+    /// Passes on what is left of all that a program wrote; one that began anew in another tier writes the same again first.
+    /// Says whether somebody still reads its output.
     pub(crate) fn rest(&mut self, stdout: &[u8], stderr: &[u8]) -> Result<bool, Error> {
-        let read = pass_on(io::stdout().lock(), "standard output", &stdout[self.stdout..])?;
-        pass_on(io::stderr().lock(), "standard error", &stderr[self.stderr..])?;
-        (self.stdout, self.stderr) = (stdout.len(), stderr.len());
+        let left = stdout.get(self.stdout..).unwrap_or_default();
+        let read = pass_on(io::stdout().lock(), "standard output", left)?;
+        pass_on(io::stderr().lock(), "standard error", stderr.get(self.stderr..).unwrap_or_default())?;
+        (self.stdout, self.stderr) = (self.stdout.max(stdout.len()), self.stderr.max(stderr.len()));
         Ok(read)
     }
 }

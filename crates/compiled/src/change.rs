@@ -4,10 +4,13 @@
 //! begins anew as compiled code: whichever of both would have been better, the run takes no more than about twice as long.
 //! Where compiled code stops, the interpreter goes on from where it was and finds out why.
 
+use std::sync::Arc;
+
 use lmlang_interp::Run;
 
-use crate::compiler::{Compiler, nodes};
-use crate::run::{Ending, Start};
+use crate::compiler::{Compiler, Refusal, nodes};
+use crate::run::Start;
+use crate::unit::Unit;
 
 /// How a run is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +60,18 @@ impl Change {
         due(self.after)
     }
 
-    /// Runs anew as compiled code; `more` says how much fuel the next slice has. Where there is no such code, or it stops,
-    /// the run in the interpreter is to go on, and does not change again.
-    pub fn run(
-        &mut self,
-        compiler: &Compiler,
-        run: &Run,
-        more: &mut dyn FnMut(u64) -> Option<u64>,
-    ) -> Ending {
+    /// The compiled code. The run in the interpreter does not change again.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be compiled.
+    pub fn compile(&mut self, compiler: &Compiler, run: &Run) -> Result<Arc<Unit>, Refusal> {
         self.after = None;
-        let Ok(unit) = compiler.compile(run.checked(), run.function()) else { return Ending::Stopped };
-        unit.run(run, self.start, more)
+        compiler.compile(run.checked(), run.function())
+    }
+
+    /// What the run held before its first step.
+    pub fn start(&self) -> Start {
+        self.start
     }
 }

@@ -32,8 +32,34 @@ pub(crate) struct Host {
     pub(crate) exit: Option<u32>,
     /// What the module has for us, once there is an instance.
     pub(crate) module: Option<Handles>,
-    pub(crate) asks: Sender<u64>,
-    pub(crate) answered: Receiver<Option<u64>>,
+    pub(crate) line: Line,
+    /// Bytes of input that there may be.
+    pub(crate) most_input: u64,
+}
+
+/// The way to whoever runs the code, on another thread.
+pub(crate) struct Line {
+    pub(crate) asks: Sender<Ask>,
+    pub(crate) fuel: Receiver<Option<u64>>,
+    pub(crate) pieces: Receiver<Option<Vec<u8>>>,
+    /// Bytes of output and of standard error that were told.
+    pub(crate) told: (usize, usize),
+}
+
+/// What is asked, with what was printed since the last time.
+pub(crate) struct Ask {
+    pub(crate) wanted: Wanted,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// What the code needs to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// More fuel; so much was used.
+    Fuel(u64),
+    /// More input.
+    Input,
 }
 
 /// What a module has for its host.
@@ -72,6 +98,33 @@ impl Spent {
 impl Host {
     pub(crate) fn module(&self) -> wasmtime::Result<Handles> {
         self.module.clone().ok_or_else(|| wasmtime::format_err!("nothing runs"))
+    }
+
+    /// Asks; nobody who answers any more is as one who gives nothing.
+    fn ask(&mut self, wanted: Wanted) {
+        let (stdout, stderr) = self.outside.printed();
+        let (told, told_errors) = std::mem::replace(&mut self.line.told, (stdout.len(), stderr.len()));
+        let ask = Ask { wanted, stdout: stdout[told..].to_vec(), stderr: stderr[told_errors..].to_vec() };
+        self.line.asks.send(ask).unwrap_or_default();
+    }
+
+    /// Waits for input, if that is what lacks and there is one who gives it.
+    fn wait(&mut self, beyond: Beyond) -> wasmtime::Result<()> {
+        match beyond {
+            Beyond::Waits => {}
+            Beyond::Stops => return Err(wasmtime::format_err!("the run stops here")),
+            Beyond::Exits(status) => {
+                self.exit = Some(status);
+                return Err(wasmtime::format_err!("the program ended itself"));
+            }
+        }
+        self.ask(Wanted::Input);
+        let piece = self.line.pieces.recv().ok().flatten();
+        let piece = piece.ok_or_else(|| wasmtime::format_err!("no input comes"))?;
+        if self.outside.feed(&piece) > self.most_input {
+            return Err(wasmtime::format_err!("too much input"));
+        }
+        Ok(())
     }
 
     /// Says whether so much more fits.
@@ -150,17 +203,14 @@ fn call(
         Some(memory) => memory.data_and_store_mut(&mut caller),
         None => (&mut [][..], caller.data_mut()),
     };
-    match host.outside.call(function, words, bytes) {
-        Ok(Called { answer: errno, fuel }) => {
-            answer.iter_mut().for_each(|answer| *answer = Val::I32(errno.into()));
-            pay(&mut caller, fuel)
+    let Called { answer: errno, fuel } = loop {
+        match host.outside.call(function, words.clone(), bytes) {
+            Ok(called) => break called,
+            Err(beyond) => host.wait(beyond)?,
         }
-        Err(Beyond::Exits(status)) => {
-            host.exit = Some(status);
-            Err(wasmtime::format_err!("the program ended itself"))
-        }
-        Err(Beyond::Stops) => Err(wasmtime::format_err!("the run stops")),
-    }
+    };
+    answer.iter_mut().for_each(|answer| *answer = Val::I32(errno.into()));
+    pay(&mut caller, fuel)
 }
 
 /// What the code calls when there is no fuel left, or calls are too deep.
@@ -174,8 +224,8 @@ fn more(mut caller: Caller<'_, Host>, left: i64) -> wasmtime::Result<i64> {
     if host.spent.used > host.spent.limit {
         return Err(wasmtime::format_err!("no fuel is left"));
     }
-    let answer = host.asks.send(host.spent.used).ok().and_then(|()| host.answered.recv().ok()).flatten();
-    let Some(slice) = answer else {
+    host.ask(Wanted::Fuel(host.spent.used));
+    let Some(slice) = host.line.fuel.recv().ok().flatten() else {
         host.interrupted = true;
         return Err(wasmtime::format_err!("interrupted"));
     };
@@ -229,7 +279,13 @@ fn print(mut caller: Caller<'_, Host>, value: i32) -> wasmtime::Result<()> {
 }
 
 fn read_line(mut caller: Caller<'_, Host>) -> wasmtime::Result<i32> {
-    let (line, cost) = caller.data_mut().outside.read_line().map_err(|_| wasmtime::format_err!("no line"))?;
+    let host = caller.data_mut();
+    let (line, cost) = loop {
+        match host.outside.read_line() {
+            Ok(read) => break read,
+            Err(beyond) => host.wait(beyond)?,
+        }
+    };
     pay_for(&mut caller, cost)?;
     let of = std::sync::Arc::new(Type::String);
     let value = match line {
@@ -249,9 +305,13 @@ fn open_file(mut caller: Caller<'_, Host>, path: i32, writes: i32) -> wasmtime::
 }
 
 fn read_file(mut caller: Caller<'_, Host>, file: i32, most: i32) -> wasmtime::Result<i32> {
-    let outside = &mut caller.data_mut().outside;
-    let read = outside.read(file.cast_unsigned(), most.cast_unsigned() as usize);
-    let (bytes, cost) = read.map_err(|_| wasmtime::format_err!("nothing came yet"))?;
+    let host = caller.data_mut();
+    let (bytes, cost) = loop {
+        match host.outside.read(file.cast_unsigned(), most.cast_unsigned() as usize) {
+            Ok(read) => break read,
+            Err(beyond) => host.wait(beyond)?,
+        }
+    };
     pay_for(&mut caller, cost)?;
     give(&mut caller, &Value::Const(Const::Bytes(bytes.into())))
 }

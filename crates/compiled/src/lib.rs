@@ -21,5 +21,5 @@ mod values;
 
 pub use change::{Change, Tier};
 pub use compiler::{Compiler, Refusal, nodes};
-pub use run::{Ending, Start};
+pub use run::{Ending, Runner, Start};
 pub use unit::Unit;

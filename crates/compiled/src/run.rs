@@ -6,9 +6,9 @@ use std::thread;
 use lmlang_interp::{Options, Outcome, Outside, Place, Run, RunResult};
 use lmlang_ir::{FuncRef, Program, Value};
 use lmlang_wasm::{Counted, Metered};
-use wasmtime::{Instance, Store, Val};
+use wasmtime::{Instance, Store, UnknownImportError, Val};
 
-use crate::host::{Handles, Host, Spent, number};
+use crate::host::{Handles, Host, Line, Spent, Wanted, number};
 use crate::unit::Unit;
 use crate::values::{Values, argument, result};
 
@@ -41,14 +41,41 @@ pub enum Ending {
     Returned(Box<RunResult>),
     /// It trapped, a contract did not hold, or it met a bound, or may have: the interpreter says which and where.
     Stopped,
+    /// It called a function that only the host has, and that there is none of here.
+    Missing {
+        /// The module that it is imported from.
+        module: String,
+        /// Its name there.
+        name: String,
+    },
     /// Whoever runs it gave no more: what it did until then, as if it had been cancelled.
     Interrupted(Box<RunResult>),
 }
 
 impl Ending {
-    /// That without a result.
+    /// One without a result.
     pub fn is_stopped(&self) -> bool {
-        *self == Ending::Stopped
+        matches!(self, Ending::Stopped | Ending::Missing { .. })
+    }
+}
+
+/// Whoever runs compiled code; is asked from time to time, on the thread that waits for its end.
+pub trait Runner {
+    /// How much fuel the next slice has, after so much was used; nothing ends the run.
+    fn fuel(&mut self, used: u64) -> Option<u64>;
+
+    /// The next piece of input that was not all given at the start, empty at its end; without one the run stops.
+    fn input(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Is given, before each question, what was printed and what went to standard error since the one before.
+    fn printed(&mut self, _stdout: &[u8], _stderr: &[u8]) {}
+}
+
+impl<F: FnMut(u64) -> Option<u64>> Runner for F {
+    fn fuel(&mut self, used: u64) -> Option<u64> {
+        self(used)
     }
 }
 
@@ -62,10 +89,15 @@ struct Request<'r> {
     start: Start,
 }
 
+/// Whether the run was left to the host, and of what.
+fn missing(error: &wasmtime::Error) -> Option<Ending> {
+    let import = error.downcast_ref::<UnknownImportError>()?;
+    Some(Ending::Missing { module: import.module().to_owned(), name: import.name().to_owned() })
+}
+
 impl Unit {
-    /// Runs what a run in the interpreter runs, from the start. After each slice `more` is told how much fuel was used and
-    /// says how much the next slice has; nothing ends the run.
-    pub fn run(&self, run: &Run, start: Start, more: &mut dyn FnMut(u64) -> Option<u64>) -> Ending {
+    /// Runs what a run in the interpreter runs, from the start, with the input that has come to it.
+    pub fn run(&self, run: &Run, start: Start, runner: &mut dyn Runner) -> Ending {
         let request = Request {
             program: run.checked().program(),
             function: run.function(),
@@ -75,9 +107,10 @@ impl Unit {
         };
         let limits = request.options.limits;
         let (asks, asked) = channel();
-        let (answers, answered) = channel();
+        let (gives_fuel, fuel) = channel();
+        let (gives_input, pieces) = channel();
         let mut host = Host {
-            outside: Outside::new(&request.options.environment, limits.output_bytes, limits.memory_bytes),
+            outside: Outside::new(&run.given(), limits.output_bytes, limits.memory_bytes),
             spent: Spent { limit: limits.fuel, used: 0, granted: 0 },
             most_growth: limits.memory_bytes.saturating_mul(HEAP_ROOM).saturating_add(LEAST_ROOM),
             grown: 0,
@@ -85,10 +118,10 @@ impl Unit {
             interrupted: false,
             exit: None,
             module: None,
-            asks,
-            answered,
+            line: Line { asks, fuel, pieces, told: (0, 0) },
+            most_input: limits.memory_bytes,
         };
-        let Some(slice) = more(0) else {
+        let Some(slice) = runner.fuel(0) else {
             return Ending::Interrupted(Box::new(cancelled(&mut host, 0, start.peak)));
         };
         host.spent.grant(slice);
@@ -97,9 +130,16 @@ impl Unit {
             let Ok(run) = run.spawn_scoped(scope, move || self.execute(host, request)) else {
                 return Ending::Stopped;
             };
-            while let Ok(used) = asked.recv() {
+            while let Ok(ask) = asked.recv() {
+                if !ask.stdout.is_empty() || !ask.stderr.is_empty() {
+                    runner.printed(&ask.stdout, &ask.stderr);
+                }
+                let listens = match ask.wanted {
+                    Wanted::Fuel(used) => gives_fuel.send(runner.fuel(used)).is_ok(),
+                    Wanted::Input => gives_input.send(runner.input()).is_ok(),
+                };
                 // One that does not listen any more has ended.
-                if answers.send(more(used)).is_err() {
+                if !listens {
                     break;
                 }
             }
@@ -114,7 +154,7 @@ impl Unit {
             Ok(Some(result)) => Ending::Returned(Box::new(result)),
             Ok(None) => Ending::Stopped,
             Err(_) if store.data().interrupted => self.interrupted(&mut store, request.start),
-            Err(_) => Ending::Stopped,
+            Err(error) => missing(&error).unwrap_or(Ending::Stopped),
         }
     }
 
@@ -122,12 +162,12 @@ impl Unit {
     fn call(&self, store: &mut Store<Host>, request: Request<'_>) -> wasmtime::Result<Option<RunResult>> {
         let Request { program, function, args, options, start } = request;
         let instance = self.prepared.instantiate(&mut *store)?;
-        let global = |store: &mut Store<Host>, name| instance.get_global(store, name).ok_or_else(missing);
+        let global = |store: &mut Store<Host>, name| instance.get_global(store, name).ok_or_else(lacking);
         let left = global(store, Metered::LEFT)?;
         let extra = global(store, Metered::EXTRA)?;
         let values = match self.heap {
             true => Some(Values {
-                memory: instance.get_memory(&mut *store, Metered::HEAP).ok_or_else(missing)?,
+                memory: instance.get_memory(&mut *store, Metered::HEAP).ok_or_else(lacking)?,
                 new: instance.get_typed_func(&mut *store, Metered::NEW)?,
                 live: global(store, Metered::LIVE)?,
                 peak: global(store, Metered::PEAK)?,
@@ -140,7 +180,7 @@ impl Unit {
         let memory = instance.get_memory(&mut *store, Metered::MEMORY);
         store.data_mut().module = Some(Handles { left, extra, memory, values: values.clone() });
         store.data_mut().running = true;
-        let head = program.function(function).ok_or_else(missing)?.head();
+        let head = program.function(function).ok_or_else(lacking)?.head();
         let mut words = Vec::with_capacity(args.len());
         for (param, arg) in head.params.iter().zip(args) {
             match argument(program, values.as_ref(), &mut *store, (&param.ty, arg))? {
@@ -204,7 +244,7 @@ impl Unit {
             instance.get_typed_func::<(), ()>(&mut *store, Metered::START)?.call(&mut *store, ())?;
         }
         let run = instance.get_func(&mut *store, Metered::RUN);
-        run.ok_or_else(missing)?.call(&mut *store, args, results)
+        run.ok_or_else(lacking)?.call(&mut *store, args, results)
     }
 
     fn interrupted(&self, store: &mut Store<Host>, start: Start) -> Ending {
@@ -214,7 +254,7 @@ impl Unit {
     }
 }
 
-fn missing() -> wasmtime::Error {
+fn lacking() -> wasmtime::Error {
     wasmtime::format_err!("the module lacks an export")
 }
 

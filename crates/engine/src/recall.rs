@@ -162,6 +162,8 @@ fn is_zero(number: &u64) -> bool {
 struct Ended {
     steps: u64,
     elapsed: Duration,
+    #[serde(default)]
+    compiling: Duration,
     /// Whether the clock ended it: the run itself would go on.
     by_time: bool,
     /// What it had used, if it was compiled code: the interpreter could take very long to come that far again.
@@ -217,6 +219,7 @@ impl Record {
             ended: simulation.report().map(|report| Ended {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
+                compiling: report.compiling,
                 by_time: report.is_by_time(),
                 compiled: (report.tier == Tier::Compiled)
                     .then_some(Used { fuel: report.result.fuel_used, memory: report.result.memory_peak }),
@@ -392,10 +395,11 @@ impl Engine {
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
         let work = tokio::task::spawn_blocking(move || {
             let refused = |error: StartError| Error::bad_request(error.to_string());
+            let Ended { elapsed, compiling, .. } = ended;
             if let Some(Used { fuel, memory }) = ended.compiled {
                 if ended.by_time {
                     let result = tiers::result(tiers::timed_out(), ended.steps, fuel, memory);
-                    return Ok(Report { result, elapsed: ended.elapsed, tier: Tier::Compiled });
+                    return Ok(Report { result, elapsed, compiling, tier: Tier::Compiled });
                 }
                 let long = Duration::MAX;
                 let report =
@@ -403,7 +407,7 @@ impl Engine {
                 if engine.closing().is_cancelled() {
                     return Err(Error::Closed);
                 }
-                return Ok(Report { elapsed: ended.elapsed, ..report });
+                return Ok(Report { elapsed, compiling, ..report });
             }
             let mut run = engine.start(&simulation).map_err(refused)?;
             let to = if ended.by_time { ended.steps } else { u64::MAX };
@@ -417,7 +421,7 @@ impl Engine {
             if ended.by_time {
                 run.time_out();
             }
-            Ok(Report { result: run.into_result(), elapsed: ended.elapsed, tier: Tier::Interpreter })
+            Ok(Report { result: run.into_result(), elapsed, compiling, tier: Tier::Interpreter })
         });
         joined(work.await)?
     }

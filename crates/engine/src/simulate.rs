@@ -131,6 +131,8 @@ pub struct Simulation {
     streams: AtomicUsize,
     /// The cursor behind the furthest step that a reader was given.
     position: AtomicU64,
+    /// Microseconds that it was compiled.
+    compiling: AtomicU64,
 }
 
 impl Simulation {
@@ -150,6 +152,7 @@ impl Simulation {
             result: Mutex::new(None),
             streams: AtomicUsize::new(0),
             position: AtomicU64::new(0),
+            compiling: AtomicU64::new(0),
         }
     }
 
@@ -178,6 +181,17 @@ impl Simulation {
     /// Notes that a reader was given the steps before a cursor.
     pub fn read_to(&self, cursor: u64) {
         self.position.fetch_max(cursor, Ordering::Relaxed);
+    }
+
+    /// Notes that compiling it took so long.
+    pub(crate) fn was_compiled(&self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.compiling.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// How long it was compiled.
+    pub(crate) fn compiling(&self) -> Duration {
+        Duration::from_micros(self.compiling.load(Ordering::Relaxed))
     }
 
     /// How it stands.
@@ -222,8 +236,10 @@ impl Drop for Streaming {
 pub struct Report {
     /// Outcome, steps, fuel, memory, output.
     pub result: RunResult,
-    /// How long it ran.
+    /// How long it ran, in all tiers that it ran in, and not how long it was compiled.
     pub elapsed: Duration,
+    /// How long it was compiled; next to nothing where what was compiled before is kept.
+    pub compiling: Duration,
     /// What executed it to where it ended.
     pub tier: Tier,
 }
@@ -365,7 +381,8 @@ impl Engine {
             );
             found.map(|found| {
                 let covered = found.next.unwrap_or(u64::MAX).min(found.result.steps);
-                let report = Report { result: found.result, elapsed: place.busy(), tier: Tier::Interpreter };
+                let (elapsed, compiling) = (place.busy(), Duration::ZERO);
+                let report = Report { result: found.result, elapsed, compiling, tier: Tier::Interpreter };
                 NodesRun { report, steps: found.steps, covered }
             })
         });
@@ -442,19 +459,28 @@ impl Engine {
         timeout: Duration,
         stop: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Report, StartError> {
-        let before = place.busy();
+        let mut before = place.busy();
         let mut run = self.start(simulation)?;
         let mut change = Change::of(&run, simulation.request.tier);
         let mut slices = Slices::new();
         loop {
             place.take_turn();
             if change.is_due(&run) {
-                let result = self.run_compiled(&run, &mut change, &mut |steps| {
-                    place.take_turn();
-                    self.control(stop(steps), place.busy() - before, timeout)
+                let since = place.busy();
+                let unit = change.compile(&self.0.simulations.compiler, &run);
+                // That is no time of the run: it would be less when the same is run again.
+                let compiling = place.busy() - since;
+                before += compiling;
+                simulation.was_compiled(compiling);
+                let result = unit.ok().and_then(|unit| {
+                    self.run_compiled(&unit, (&run, change.start()), &mut |steps| {
+                        place.take_turn();
+                        self.control(stop(steps), place.busy() - before, timeout)
+                    })
                 });
                 if let Some(result) = result {
-                    return Ok(Report { result, elapsed: place.busy() - before, tier: Tier::Compiled });
+                    let (elapsed, compiling) = (place.busy() - before, simulation.compiling());
+                    return Ok(Report { result, elapsed, compiling, tier: Tier::Compiled });
                 }
             }
             let start = Instant::now();
@@ -468,7 +494,8 @@ impl Engine {
                 Control::TimeOut => run.time_out(),
             }
         }
-        Ok(Report { result: run.into_result(), elapsed: place.busy() - before, tier: Tier::Interpreter })
+        let (result, compiling) = (run.into_result(), simulation.compiling());
+        Ok(Report { result, elapsed: place.busy() - before, compiling, tier: Tier::Interpreter })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lmlang_compiled::{Change, Ending, Refusal};
+use lmlang_compiled::{Ending, Refusal, Start, Unit};
 use lmlang_interp::{Control, LimitKind, Outcome, Place, Run, RunResult};
 use lmlang_wasm::ExportError;
 
@@ -14,26 +14,27 @@ use crate::simulate::Simulation;
 pub use lmlang_compiled::Tier;
 
 impl Engine {
-    /// Refuses what is asked for as compiled code and cannot be compiled.
+    /// Refuses what is asked for as compiled code and cannot be compiled. The simulation notes how long that took.
     pub(crate) fn can_run(&self, simulation: &Simulation, place: &mut places::Place) -> Result<(), Error> {
         if simulation.request.tier == Some(Tier::Compiled) {
             place.take_turn();
-            let compiler = &self.0.simulations.compiler;
+            let (compiler, since) = (&self.0.simulations.compiler, place.busy());
             compiler.compile(&simulation.revision.checked, simulation.request.function)?;
+            simulation.was_compiled(place.busy() - since);
         }
         Ok(())
     }
 
     /// Runs a function anew as compiled code, and asks after each slice whether it goes on. `None` leaves the run in the
-    /// interpreter to go on: there is no such code, or it stopped.
+    /// interpreter to go on: the code stopped.
     pub(crate) fn run_compiled(
         &self,
-        run: &Run,
-        change: &mut Change,
+        unit: &Unit,
+        (run, start): (&Run, Start),
         control: &mut dyn FnMut(u64) -> Control,
     ) -> Option<RunResult> {
         let (mut slices, mut since, mut said) = (Slices::new(), None::<Instant>, Control::Continue);
-        let ending = change.run(&self.0.simulations.compiler, run, &mut |used| {
+        let ending = unit.run(run, start, &mut |used: u64| {
             if let Some(since) = since {
                 slices.took(since.elapsed());
             }
@@ -47,7 +48,7 @@ impl Engine {
                 Some(RunResult { outcome: timed_out(), ..*result })
             }
             Ending::Interrupted(result) => Some(*result),
-            Ending::Stopped => None,
+            Ending::Stopped | Ending::Missing { .. } => None,
         }
     }
 }

@@ -22,18 +22,24 @@ pub struct Called {
     pub fuel: u64,
 }
 
-/// Why a run does not go on.
+/// Why an operator gives nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// It stops here, or waits for input.
+    /// The run stops here.
     Stops,
+    /// It waits for input: the same again after [`Outside::feed`].
+    Waits,
     /// The program ends itself with this status.
     Exits(u32),
 }
 
 impl From<Stop> for Beyond {
     fn from(stop: Stop) -> Beyond {
-        if let Stop::Exit(status) = stop { Beyond::Exits(status) } else { Beyond::Stops }
+        match stop {
+            Stop::Input => Beyond::Waits,
+            Stop::Exit(status) => Beyond::Exits(status),
+            _ => Beyond::Stops,
+        }
     }
 }
 
@@ -62,6 +68,17 @@ impl Outside {
         let Bounds { spent, most_of_files, .. } = call.bounds;
         self.most = self.most.max(most_of_files);
         Ok(Called { answer, fuel: spent })
+    }
+
+    /// Gives more of standard input; an empty piece is the end of it. Tells how many bytes have come.
+    pub fn feed(&mut self, piece: &[u8]) -> u64 {
+        self.world.input.push(piece);
+        self.world.input.bytes().len() as u64
+    }
+
+    /// What was printed so far, and what went to standard error.
+    pub fn printed(&self) -> (&[u8], &[u8]) {
+        (&self.world.stdout, &self.world.stderr)
     }
 
     /// `print`.

@@ -305,6 +305,11 @@ impl Run {
         &self.options
     }
 
+    /// What it is given besides arguments, with as much of its input as has come.
+    pub fn given(&self) -> Environment {
+        Environment { stdin: self.machine.world.input.clone(), ..self.options.environment.clone() }
+    }
+
     /// The program that runs.
     pub fn checked(&self) -> &Checked {
         &self.checked

@@ -72,7 +72,7 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
 }
 
 /// Refuses a method, and says which are allowed.
-fn needs(form: Form, allowed: &'static str, message: &str, id: &RequestId) -> Response {
+pub(crate) fn needs(form: Form, allowed: &'static str, message: &str, id: &RequestId) -> Response {
     let error = ApiError::new(Code::BadRequest, message);
     let mut response = refused(form, StatusCode::METHOD_NOT_ALLOWED, error, id);
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));

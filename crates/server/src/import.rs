@@ -41,8 +41,9 @@ struct Asked {
 pub(crate) async fn answer(state: &Shared, program: String, request: Request, id: &RequestId) -> Response {
     let (parts, body) = request.into_parts();
     let Some(form) = negotiate::form(&parts.headers) else {
-        let message = "the answer can be application/json or text/event-stream\n";
-        return (StatusCode::NOT_ACCEPTABLE, message).into_response();
+        let error =
+            ApiError::new(Code::BadRequest, "the answer can be `application/json` or `text/event-stream`");
+        return refused(Form::Json, StatusCode::NOT_ACCEPTABLE, error, id);
     };
     let grant = match admission::of_headers(state, &parts.headers, id).await {
         Ok(grant) => grant,

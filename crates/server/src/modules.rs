@@ -9,7 +9,7 @@ use lmlang_graphql::transport::RequestId;
 use serde::Deserialize;
 
 use crate::admission;
-use crate::http::{REQUEST_ID, outside, refused, request_id, status};
+use crate::http::{REQUEST_ID, needs, outside, refused, request_id, status};
 use crate::import;
 use crate::negotiate::Form;
 use crate::router::Shared;
@@ -33,10 +33,7 @@ pub(crate) async fn module(
     let mut response = match *request.method() {
         Method::GET => answer(&state, program, request, &id).await,
         Method::POST => import::answer(&state, program, request, &id).await,
-        _ => {
-            let allow = [(header::ALLOW, "GET, POST")];
-            (StatusCode::METHOD_NOT_ALLOWED, allow, "use GET or POST\n").into_response()
-        }
+        _ => needs(Form::Json, "GET, POST", "a module needs GET or POST", &id),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use lmlang_ir::{FuncRef, Function, NodeRef, Program, RegionRef};
+use lmlang_ir::{FuncRef, Function, NodeRef, Program, Ref, RegionRef};
 
 use crate::diagnostic::Diagnostic;
 use crate::findings::{Findings, Group};
@@ -39,6 +39,26 @@ impl Checked {
     /// What was found about it.
     pub fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    /// The functions that somebody outside can mean by a name, the same for all who run one: what is exported under it, as
+    /// hosts know modules by their exports, and inside of one another function may be labelled so; else what has the path,
+    /// or the name alone, in whichever module unless the top has it.
+    pub fn functions_named(&self, given: &str) -> Vec<FuncRef> {
+        let functions = |found: &mut dyn Iterator<Item = Ref>| -> Vec<FuncRef> {
+            found.filter_map(|of| FuncRef::try_from(of).ok()).collect()
+        };
+        let exported = self.findings.index.exported(given);
+        let exported = functions(&mut exported.filter_map(|number| self.program.ref_of(number)));
+        if !exported.is_empty() {
+            return exported;
+        }
+        let found = functions(&mut self.program.resolve_path(given).into_iter());
+        if !found.is_empty() || given.contains("::") {
+            return found;
+        }
+        let modules = self.program.modules();
+        functions(&mut modules.flat_map(|(module, _)| self.program.lookup(Some(module), given)))
     }
 
     /// A function that may be simulated: it exists, and no finding inside of it is an error.

@@ -110,6 +110,12 @@ impl Index {
         self.exports.range((Arc::clone(name), 0)..(Arc::clone(name), number)).next().map(|(_, first)| *first)
     }
 
+    /// The numbers of what is exported under a name; more than one where names clash.
+    pub(crate) fn exported(&self, name: &str) -> impl Iterator<Item = u64> + '_ {
+        let name: Name = name.into();
+        self.exports.range((Arc::clone(&name), 0)..=(name, u64::MAX)).map(|(_, number)| *number)
+    }
+
     /// Notes what the head of a function exports and whether it runs at the start.
     pub(crate) fn note_function(&mut self, of: FuncRef, head: &FunctionHead) {
         for export in &head.exports {

@@ -28,7 +28,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history", "interp"]),
     ("mcp", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
-    ("cli", &["server", "graphql", "engine", "store", "wasm", "interp", "ir", "verify", "history"]),
+    (
+        "cli",
+        &["server", "graphql", "engine", "store", "compiled", "wasm", "interp", "ir", "verify", "history"],
+    ),
     ("testdb", &[]),
     ("testkit", &["ir", "verify", "interp", "wasm", "compiled", "history"]),
     (

@@ -1,22 +1,25 @@
-//! `lmlang build`: a file as an executable module.
+//! `lmlang build`: a file, or a program, as an executable module.
 
 use std::path::PathBuf;
 
 use lmlang_ir::{FuncRef, Program};
 use lmlang_wasm::ExportOptions;
 
-use crate::commands::export::module;
+use crate::commands::export::{self, module};
 use crate::commands::run::find;
 use crate::diagnostics::sound;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::say;
+use crate::settings::Layers;
 use crate::source::{Kind, Source, write};
+use crate::view::View;
 
-/// Which file, and where to.
+/// What is built, and where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file: the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`).
+    /// The file: the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); with `--at` or `--branch` a program, by
+    /// name or id.
     file: PathBuf,
     /// The file to write, `.wasm` or `.wat` [default: the name of the first, with `.wasm`].
     out: Option<PathBuf>,
@@ -29,15 +32,22 @@ pub(crate) struct Args {
     /// Make every NaN that is computed the canonical one, as in a run [default: the engine's].
     #[arg(long)]
     canonical_nan: bool,
+    #[command(flatten)]
+    view: View,
 }
 
 /// What WASI calls the function that runs.
 const START: &str = "_start";
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    let source = Source::read(&args.file)?;
-    let out = args.out.clone().unwrap_or_else(|| args.file.with_extension("wasm"));
-    if out == args.file {
+pub(crate) fn run(args: &Args, layers: &Layers) -> Result<Exit, Error> {
+    let given = args.file.to_string_lossy();
+    let (source, default) = match args.view.at {
+        None => (Source::read(&args.file)?, args.file.with_extension("wasm")),
+        // A name is no path, whatever it looks like.
+        Some(_) => (export::source(&given, &args.view, &layers.settings()?)?, format!("{given}.wasm").into()),
+    };
+    let out = args.out.clone().unwrap_or(default);
+    if args.view.at.is_none() && out == args.file {
         return Err(Error::SameFile(out));
     }
     let kind = Kind::of(&out)?;
@@ -45,19 +55,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
     };
-    let program = read.checked.program();
+    let (program, name) = (read.checked.program(), source.name());
     let main = match &args.main {
-        Some(given) => Some(find(program, given, &args.file)?),
+        Some(given) => Some(find(&read.checked, given, &name)?),
         None => main(program),
     };
     let offers = |exports: &[lmlang_ir::Name]| !exports.is_empty();
     if main.is_none() && !program.functions().any(|(_, of)| offers(&of.head().exports)) {
-        return Err(Error::NothingToRun(args.file.clone()));
+        return Err(Error::NothingToRun(name));
     }
     let options = ExportOptions { contracts: !args.no_contracts, canonical_nans: args.canonical_nan, main };
     let written = module(&read.checked, kind, options)?;
     write(&out, &written)?;
-    say(format_args!("wrote `{}`, {} bytes", out.display(), written.len()));
+    let of = args.view.at.as_ref().map(|_| format!(" of `{name}`")).unwrap_or_default();
+    say(format_args!("wrote `{}`{of}, {} bytes", out.display(), written.len()));
     Ok(Exit::Success)
 }
 

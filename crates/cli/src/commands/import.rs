@@ -1,9 +1,11 @@
-//! `lmlang import`: a program from a file.
+//! `lmlang import`: a program from a file, or the content of one from a module.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest, Imported, Progress, Watch};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -12,7 +14,7 @@ use crate::commands::history::Numbered;
 use crate::diagnostics::{check, show};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, counted, say, spinner};
+use crate::output::{Output, bar, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
 use crate::source::{Kind, Source, bytes, input as input_text, leading_comment};
@@ -28,6 +30,16 @@ pub(crate) struct Args {
     /// What the program is for [default: the first paragraph of the comment that the file begins with].
     #[arg(long)]
     doc: Option<String>,
+    /// Make a module the content of this program, by name or id, as a new revision that can be undone, instead of a new
+    /// program.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["name", "doc"])]
+    into: Option<String>,
+    /// The branch of that program [default: main].
+    #[arg(long, value_name = "BRANCH", requires = "into")]
+    branch: Option<String>,
+    /// The revision that must be the newest there: a conflict otherwise.
+    #[arg(long, value_name = "REVISION", requires = "into")]
+    expected_head: Option<String>,
     /// Why, for the history.
     #[arg(long, short)]
     message: Option<String>,
@@ -66,6 +78,58 @@ struct Stats {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    match &args.into {
+        Some(program) => replace(args, program, settings, output),
+        None => create(args, settings, output),
+    }
+}
+
+/// Makes a module the content of a program.
+fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let module = match Kind::of(&args.file)? {
+        Kind::Wasm => GivenModule::Wasm(bytes(&args.file)?),
+        Kind::Wat => GivenModule::Wat(input_text(&args.file)?),
+        Kind::Text => return Err(Error::TextIntoProgram(args.file.clone())),
+    };
+    let request = ImportRequest {
+        program: program.to_owned(),
+        branch: args.branch.clone(),
+        expected_head: args.expected_head.clone(),
+        message: args.message.clone(),
+        idempotency_key: None,
+        module,
+    };
+    let look = format!("lmlang history {program} --branch {}", args.branch.as_deref().unwrap_or("main"));
+    let bar = bar("importing", 0);
+    let shown = bar.clone();
+    let watch: Watch = Arc::new(move |progress| match progress {
+        Progress::Validated { functions } => shown.set_length(functions as u64),
+        Progress::Built { functions, .. } => shown.set_position(functions as u64),
+    });
+    let made =
+        with_client(settings, Missing::Refuse, async |client| client.import(request, &look, &watch).await);
+    bar.finish_and_clear();
+    let made = made?;
+    let text = || match &made {
+        Imported::Made { revision, .. } => format!("{revision}\n"),
+        Imported::Conflict { .. } => String::new(),
+    };
+    output.data(&made, text)?;
+    match &made {
+        Imported::Made { functions, nodes, .. } => {
+            let functions = counted(*functions, "function", "functions");
+            say(format_args!("{functions}, {}", counted(*nodes, "node", "nodes")));
+            Ok(Exit::Success)
+        }
+        Imported::Conflict { conflict, .. } => {
+            say(conflict);
+            Ok(Exit::Conflict)
+        }
+    }
+}
+
+/// Makes a program of a file.
+fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let stem = args.file.file_stem().filter(|stem| *stem != "-");
     let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
     let name = name.ok_or(Error::NoName)?;

@@ -37,7 +37,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Check(args) => check::run(&args, output),
         Command::Fmt(args) => fmt::run(&args, output),
         Command::Run(args) => run::run(&args, &layers, output),
-        Command::Build(args) => build::run(&args),
+        Command::Build(args) => build::run(&args, &layers),
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),
         Command::Program(args) => program::run(&args, &layers.settings()?, output),

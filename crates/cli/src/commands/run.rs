@@ -3,17 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum;
+use lmlang_compiled::Tier;
 use lmlang_interp::{
-    Cache, Environment, Fault, Input, LimitKind, Limits, Note, Options, Outcome, Place, Progress, Run, Shown,
-    Step, Trace, TraceLevel, limit_message,
+    Cache, Environment, Fault, Input, LimitKind, Limits, Note, Options, Outcome, Place, Run, Shown, Step,
+    Trace, TraceLevel, limit_message,
 };
 use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{Const, FuncRef, FunctionHead, Program, Type, Value};
+use lmlang_ir::{Const, FuncRef, Program, Type, Value};
+use lmlang_verify::Checked;
 use serde_json::{Value as Json, json};
 
 use crate::commands::export;
@@ -22,6 +24,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::folder::Folder;
 use crate::output::{Form, Output, say};
+use crate::report;
+use crate::running::{Execution, Watch, word};
 use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::Source;
@@ -40,6 +44,9 @@ pub(crate) struct Args {
     /// Its arguments, in the text form: `5`, `f64:0.1`, `text` or `"text"`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`.
     #[arg(allow_negative_numbers = true)]
     args: Vec<String>,
+    /// What executes it.
+    #[arg(long, value_name = "TIER", value_enum, default_value_t)]
+    tier: Execution,
     /// Print what the run did, one step a line.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "nodes")]
     trace: Option<Level>,
@@ -116,9 +123,6 @@ enum Level {
 const START: &str = "_start";
 const MAIN: &str = "main";
 
-/// Fuel between two looks at the clock.
-const SLICE: u64 = 1 << 20;
-
 /// Steps of a trace that are made at a time.
 const PAGE: usize = 1_000;
 
@@ -132,9 +136,10 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         Err(exit) => return Ok(exit),
     };
     let program = read.checked.program();
+    let name = source.name();
     let function = match &args.function {
-        Some(given) => find(program, given, &args.file)?,
-        None => find(program, START, &args.file).or_else(|_| find(program, MAIN, &args.file))?,
+        Some(given) => find(&read.checked, given, &name)?,
+        None => start(&read.checked, &name)?,
     };
     let values = arguments(program, function, &args.args)?;
     let stdin = match &args.stdin {
@@ -145,16 +150,20 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
     let limits = Limits::from(&args.limits);
     let folder = args.dir.as_deref().map(Folder::open).transpose()?;
     let files = folder.as_ref().map(|folder| folder.read(limits.memory_bytes)).transpose()?;
+    let (files, nameless) = files.unwrap_or_default();
+    for path in nameless {
+        say(format_args!("`{}` is left out: its name is not UTF-8", path.display()));
+    }
     let environment = Environment {
         stdin: if stdin.is_some() { Input::open() } else { Input::default() },
-        files: Arc::new(files.unwrap_or_default()),
+        files: Arc::new(files),
         command_line: args.command_line.iter().map(|word| word.as_str().into()).collect(),
         variables: args.env.as_slice().into(),
         seed: args.seed,
     };
     let options = Options { limits, environment, ..Options::default() };
-    let (level, deadline) = (args.trace, Instant::now() + Duration::from_secs(args.timeout));
-    let name = source.name();
+    let how = How { tier: args.tier, level: args.trace, output };
+    let timeout = Duration::from_secs(args.timeout);
     block_on(async move {
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
@@ -164,54 +173,21 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
             }
         });
         let work = move || {
-            let watch = Watch { stopped, deadline, stdin };
+            let watch = Watch::new(stopped, timeout, stdin);
             let what = (function, &values[..], folder.as_ref());
-            execute(&read, &name, what, &options, level, watch, output)
+            execute(&read, &name, what, &options, how, watch)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
     })
 }
 
-/// What comes to a run from outside: its end, and its input.
-struct Watch {
-    stopped: Arc<AtomicBool>,
-    deadline: Instant,
-    stdin: Option<Pieces>,
-}
-
-impl Watch {
-    /// Runs on to the end, or to where nobody reads its output any more; that goes to `passed` as it comes, if it is
-    /// wanted.
-    fn run(mut self, run: &mut Run, mut passed: Option<&mut Passed>) -> Result<(), Error> {
-        loop {
-            let progress = run.resume(SLICE);
-            if let Some(passed) = &mut passed
-                && !passed.on(run)?
-            {
-                // What it does from here on is for nobody.
-                run.cancel();
-                return Ok(());
-            }
-            let stopped = || self.stopped.load(Ordering::Relaxed);
-            match progress {
-                Progress::Done => return Ok(()),
-                Progress::Paused if stopped() => run.cancel(),
-                Progress::Paused if Instant::now() >= self.deadline => run.time_out(),
-                Progress::Paused => {}
-                Progress::Waiting => {
-                    let since = Instant::now();
-                    let piece = self.stdin.as_ref().map(|stdin| stdin.next(stopped)).transpose()?;
-                    match piece {
-                        Some(Some(piece)) => run.feed(&piece),
-                        Some(None) => run.cancel(),
-                        None => run.feed(&[]),
-                    }
-                    self.deadline += since.elapsed();
-                }
-            }
-        }
-    }
+/// How a run is executed and shown.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    tier: Execution,
+    level: Option<Level>,
+    output: Output,
 }
 
 fn execute(
@@ -219,9 +195,8 @@ fn execute(
     file: &str,
     (function, values, folder): (FuncRef, &[Value], Option<&Folder>),
     options: &Options,
-    level: Option<Level>,
+    How { tier, level, output }: How,
     watch: Watch,
-    output: Output,
 ) -> Result<Exit, Error> {
     let program = read.checked.program();
     // The arguments were read as values of the parameters' types.
@@ -230,12 +205,21 @@ fn execute(
     // The output of a run with a trace, or of one that is told in JSON, comes behind.
     let mut passed = Passed::default();
     let live = output.form == Form::Text && level.is_none();
-    watch.run(&mut run, live.then_some(&mut passed))?;
+    let compiled = watch.run(&mut run, tier, live.then_some(&mut passed))?;
+    let tier = if compiled.is_some() { Tier::Compiled } else { Tier::Interpreter };
     if let Some(level) = level {
-        trace(&run, level.into(), output)?;
+        let fuel = compiled.as_ref().map_or_else(|| run.fuel_used(), |result| result.fuel_used);
+        trace(&run, level.into(), fuel, output)?;
     }
-    let result = run.into_result();
+    let result = compiled.unwrap_or_else(|| run.into_result());
     let told = tell(&result.outcome, read, file);
+    // A program that ends itself has done what it wanted, whatever its status.
+    let ended = match &result.outcome {
+        Outcome::Returned { .. } => true,
+        Outcome::Trapped { fault, .. } => matches!(fault, Fault::Exit(_)),
+        _ => false,
+    };
+    let unwritten = folder.filter(|_| ended).map(|folder| folder.write(&result.written)).unwrap_or_default();
     match output.form {
         Form::Text => {
             let mut stdout = result.stdout;
@@ -253,6 +237,7 @@ fn execute(
         }
         Form::Json => {
             let mut json = told.json;
+            json["tier"] = word(tier).into();
             json["steps"] = result.steps.into();
             json["fuelUsed"] = result.fuel_used.into();
             json["memoryPeak"] = result.memory_peak.into();
@@ -265,16 +250,9 @@ fn execute(
             if level.is_some() { output.json_line(&json)? } else { output.json(&json)? }
         }
     }
-    // A program that ends itself has done what it wanted, whatever its status.
-    let ended = match &result.outcome {
-        Outcome::Returned { .. } => true,
-        Outcome::Trapped { fault, .. } => matches!(fault, Fault::Exit(_)),
-        _ => false,
-    };
-    if let Some(folder) = folder.filter(|_| ended) {
-        folder.write(&result.written)?;
-    }
-    Ok(told.exit)
+    unwritten.iter().for_each(|error| report(error, output));
+    // What the program says of itself stands.
+    Ok(if told.exit == Exit::Success && !unwritten.is_empty() { Exit::Failure } else { told.exit })
 }
 
 /// A run's end, told.
@@ -353,10 +331,10 @@ fn stack(place: &Place, read: &Read, file: &str) -> Vec<String> {
     calls
 }
 
-fn trace(run: &Run, level: TraceLevel, output: Output) -> Result<(), Error> {
+/// Shows the steps of a run that used so much fuel: one that was stopped does not go on here.
+fn trace(run: &Run, level: TraceLevel, fuel: u64, output: Output) -> Result<(), Error> {
     let program = run.checked().program();
-    // Bounded by what was executed, so that a run that was stopped does not go on here.
-    let Some(mut trace) = Trace::of(run, level, Some(run.fuel_used())) else { return Ok(()) };
+    let Some(mut trace) = Trace::of(run, level, Some(fuel)) else { return Ok(()) };
     let mut from = Some(0);
     while let Some(at) = from {
         let page = trace.page(at, PAGE, u64::MAX);
@@ -422,25 +400,34 @@ impl From<Level> for TraceLevel {
     }
 }
 
-/// The function that a caller names.
-pub(crate) fn find(program: &Program, given: &str, file: &Path) -> Result<FuncRef, Error> {
-    let named = |(of, function): (FuncRef, &Arc<lmlang_ir::Function>)| {
-        (*function.head().name == *given || program.path(of.into()) == given || of.to_string() == given)
-            .then_some(of)
-    };
-    // Whoever comes with a module knows the names under which it exports; inside, another one may be called so.
-    let exported = |head: &FunctionHead| head.exports.iter().any(|export| **export == *given);
-    let exports = program.functions().filter(|(_, of)| exported(of.head()));
-    let mut found: Vec<FuncRef> = exports.map(|(of, _)| of).collect();
+/// The function that runs where nobody names one.
+fn start(checked: &Checked, name: &str) -> Result<FuncRef, Error> {
+    let started = [START, MAIN].into_iter().find_map(|given| match find(checked, given, name) {
+        Err(Error::NoFunction { .. }) => None,
+        found => Some(found),
+    });
+    started.unwrap_or_else(|| {
+        /// Of more nobody would choose one.
+        const MOST: usize = 20;
+        let program = checked.program();
+        let candidates = program.functions().map(|(of, _)| program.path(of.into())).take(MOST).collect();
+        Err(Error::NoStart { name: name.to_owned(), candidates })
+    })
+}
+
+/// The function that a caller names: as over GraphQL, by the name of an export, by path, by its name alone, or by ref.
+pub(crate) fn find(checked: &Checked, given: &str, name: &str) -> Result<FuncRef, Error> {
+    let program = checked.program();
+    let mut found = checked.functions_named(given);
     if found.is_empty() {
-        found.extend(program.functions().filter_map(named));
+        found.extend(given.parse::<FuncRef>().ok().filter(|of| program.function(*of).is_some()));
     }
     match found[..] {
         [of] => Ok(of),
         [] => {
             let names: Vec<_> = program.functions().map(|(_, found)| found.head().name.clone()).collect();
             let candidates = nearest(given, names.iter().map(|name| &**name));
-            Err(Error::NoFunction { path: file.to_owned(), given: given.to_owned(), candidates })
+            Err(Error::NoFunction { name: name.to_owned(), given: given.to_owned(), candidates })
         }
         [_, ..] => {
             let candidates = found.iter().map(|of| program.path((*of).into())).collect();

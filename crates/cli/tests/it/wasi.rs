@@ -224,3 +224,100 @@ fn what_a_program_did_not_see_is_not_removed() {
     assert!(folder.join("gone/link").is_symlink());
     assert_eq!(fs::read_to_string(folder.join("new/old/file")).unwrap(), "kept");
 }
+
+/// Makes `a/one`, `b/two` and `c`, and removes `d` and `e`, folders, and `f`.
+const MANY: &str = r#"(module
+  (import "wasi_snapshot_preview1" "path_create_directory" (func $make (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_remove_directory" (func $remove (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_unlink_file" (func $unlink (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "a/one")
+  (data (i32.const 16) "b/two")
+  (data (i32.const 32) "cdef")
+  (func (export "end") (param $status i32)
+    (drop (call $make (i32.const 3) (i32.const 0) (i32.const 1)))
+    (drop (call $make (i32.const 3) (i32.const 16) (i32.const 1)))
+    (drop (call $make (i32.const 3) (i32.const 0) (i32.const 5)))
+    (drop (call $make (i32.const 3) (i32.const 16) (i32.const 5)))
+    (drop (call $make (i32.const 3) (i32.const 32) (i32.const 1)))
+    (drop (call $remove (i32.const 3) (i32.const 33) (i32.const 1)))
+    (drop (call $remove (i32.const 3) (i32.const 34) (i32.const 1)))
+    (drop (call $unlink (i32.const 3) (i32.const 35) (i32.const 1)))
+    (call $exit (local.get $status))))
+"#;
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_written_or_removed_keeps_nothing_else_from_it() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.write("many.wat", MANY);
+    let made = |name: &str| {
+        let folder = place.path().join(name);
+        for folder in [folder.join("d"), folder.join("e")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(folder.join("f"), "f").unwrap();
+        folder
+    };
+    // A folder that is not empty after all: the others are removed.
+    let folder = made("removing");
+    symlink(place.path(), folder.join("e/link")).unwrap();
+    let done = place.run(&["run", "many.wat", "end", "0", "--dir", "removing"]);
+    assert_eq!((done.code, done.stderr.lines().count()), (Some(1), 1), "{done:?}");
+    assert!(done.stderr.contains("error[IO]") && done.stderr.contains("e` cannot be written"), "{done:?}");
+    assert!(folder.join("b/two").is_dir() && folder.join("c").is_dir(), "{done:?}");
+    assert!(!folder.join("d").exists() && folder.join("e").exists() && !folder.join("f").exists());
+    // A link where a folder should be: all else is written, and nothing removed. The status is the program's.
+    let folder = made("writing");
+    let outside = place.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, folder.join("a")).unwrap();
+    let done = place.run(&["run", "many.wat", "end", "7", "--dir", "writing"]);
+    assert_eq!(done.code, Some(7), "{done:?}");
+    for told in [
+        "a` cannot be written",
+        "a/one` cannot be written",
+        "is a link",
+        "d` is not removed",
+        "f` is not removed",
+    ] {
+        assert!(done.stderr.contains(told), "{told}: {done:?}");
+    }
+    assert!(folder.join("b/two").is_dir() && folder.join("c").is_dir() && folder.join("d").is_dir());
+    assert!(folder.join("f").exists() && fs::read_dir(&outside).unwrap().count() == 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_no_text_is_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    place.write("many.wat", MANY);
+    let folder = place.path().join("data");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join(std::ffi::OsStr::from_bytes(b"caf\xe9")), "kept").unwrap();
+    let done = place.run(&["run", "many.wat", "end", "0", "--dir", "data"]);
+    assert!(done.code == Some(0) && done.stderr.contains("is left out: its name is not UTF-8"), "{done:?}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 4);
+}
+
+#[test]
+fn what_compiled_code_prints_is_seen_before_it_reads() {
+    let place = Place::new();
+    place.write(
+        "asks.lm",
+        "module m\n\nfunc main () -> (option<string>) {\n  print \"name? \"\n  line = read_line\n  return line\n}\n",
+    );
+    let mut command = place.command();
+    let command = command.args(["run", "asks.lm", "--tier", "compiled"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut prompt = [0; 6];
+    child.stdout.as_mut().unwrap().read_exact(&mut prompt).unwrap();
+    assert_eq!(&prompt, b"name? ");
+    child.stdin.as_mut().unwrap().write_all(b"Ada\n").unwrap();
+    let mut rest = String::new();
+    child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
+    assert_eq!((&*rest, child.wait().unwrap().code()), ("\noption<string>.some(\"Ada\")\n", Some(0)));
+}

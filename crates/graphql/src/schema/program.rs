@@ -333,16 +333,16 @@ impl Program {
         .await
     }
 
-    /// One function: exactly one of its ref and its path `module::name`.
+    /// One function: exactly one of its ref and its name, which is the one that it is exported under, else its path
+    /// `module::name`, else its name alone where only one has it. `lmlang run` takes it so, too.
     async fn function(
         &self,
         #[graphql(name = "ref")] reference: Option<String>,
         name: Option<String>,
     ) -> Nullable<Function> {
         self.read(async |view| match (reference, name) {
-            (Some(given), None) | (None, Some(given)) => {
-                view.function_named(&given).and_then(|of| Function::new(view, of))
-            }
+            (Some(given), None) => view.function_named(&given).and_then(|of| Function::new(view, of)),
+            (None, Some(given)) => view.function_called(&given).and_then(|of| Function::new(view, of)),
             (Some(_), Some(_)) | (None, None) => {
                 Err(ApiError::new(Code::BadRequest, "give exactly one of `ref` and `name`"))
             }

@@ -135,7 +135,7 @@ pub struct LimitsInput {
     memory_bytes: Option<Count>,
     /// Calls inside calls.
     call_depth: Option<i32>,
-    /// Time that it executes; waiting for others and for readers does not count.
+    /// Time that it executes, in all tiers together; compiling, and waiting for others and for readers, does not count.
     timeout_ms: Option<i32>,
     /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
     trace_bytes: Option<Count>,

@@ -284,9 +284,16 @@ impl SimulationResult {
         nullable(files.collect())
     }
 
-    /// How long it ran, in milliseconds.
+    /// How long it ran, in milliseconds, in each tier that it ran in; `timeoutMs` bounds that. Compiling is not in it, nor is
+    /// waiting for others.
     async fn elapsed_ms(&self) -> f64 {
         self.report.elapsed.as_secs_f64() * 1_000.0
+    }
+
+    /// How long it was compiled before or while it ran, in milliseconds: next to nothing where what was compiled for an
+    /// earlier run is kept.
+    async fn compile_ms(&self) -> f64 {
+        self.report.compiling.as_secs_f64() * 1_000.0
     }
 
     /// What executed it to where it ended: the interpreter also where compiled code stopped before.

@@ -247,21 +247,19 @@ impl View {
         closures.known.get(&of).copied().unwrap_or(Hash::ZERO)
     }
 
-    /// The function that a caller names by ref or path.
+    /// The function that a caller names by ref, else as [`View::function_called`] does.
     pub fn function_named(&self, given: &str) -> Result<FuncRef, ApiError> {
-        if let Ok(of) = given.parse::<FuncRef>() {
-            self.function(of)?;
-            return Ok(of);
+        match given.parse::<FuncRef>() {
+            Ok(of) => self.function(of).map(|_| of),
+            Err(_) => self.function_called(given),
         }
-        let named = |found: &mut dyn Iterator<Item = Ref>| -> Vec<FuncRef> {
-            found.filter_map(|of| FuncRef::try_from(of).ok()).collect()
-        };
-        let mut functions = named(&mut self.program().resolve_path(given).into_iter());
-        // A bare name is looked for in every module when the top has no function of that name.
-        if functions.is_empty() && !given.contains("::") {
-            let modules = self.program().modules();
-            functions =
-                named(&mut modules.flat_map(|(module, _)| self.program().lookup(Some(module), given)));
+    }
+
+    /// The function that is exported under a name; else that with a path, or with a name alone; else that with a ref.
+    pub fn function_called(&self, given: &str) -> Result<FuncRef, ApiError> {
+        let functions = self.0.revision.checked.functions_named(given);
+        if let (true, Ok(of)) = (functions.is_empty(), given.parse::<FuncRef>()) {
+            return self.function(of).map(|_| of);
         }
         match functions.as_slice() {
             [one] => Ok(*one),

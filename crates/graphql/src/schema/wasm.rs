@@ -2,7 +2,7 @@
 
 use lmlang_engine::{Arrival, Engine, Given, Grant, ModuleOptions};
 pub use lmlang_engine::{GivenModule, Progress, Watch};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{ApiError, Code};
 use crate::schema::access;
@@ -57,7 +57,7 @@ pub struct ImportRequest {
 }
 
 /// What became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", untagged)]
 pub enum Imported {
     /// The program has its content.

@@ -5,6 +5,7 @@ mod agents;
 mod backup;
 mod endless;
 mod http;
+mod imports;
 mod lifecycle;
 mod modules;
 mod real;

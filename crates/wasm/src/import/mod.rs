@@ -95,7 +95,7 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
 /// How far an import is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The module is valid, and has so many functions with bodies.
+    /// The module is valid, and has so many functions, imported ones among them.
     Validated {
         /// Their number.
         functions: usize,
@@ -104,7 +104,7 @@ pub enum Progress {
     Built {
         /// Those that are there.
         functions: usize,
-        /// All with bodies.
+        /// All that there will be.
         of: usize,
     },
 }
@@ -131,7 +131,7 @@ pub fn import_watched(
 ) -> Result<Option<Program>, ImportError> {
     let used = valid::validate(module, features())?;
     let read = Read::of(module)?;
-    let of = read.bodies.len();
+    let of = read.functions.len();
     if !go_on(Progress::Validated { functions: of }) {
         return Ok(None);
     }
@@ -141,19 +141,19 @@ pub fn import_watched(
     let mut room = Room::of(module);
     let (indices, heads) = declare(&mut build, home, &read, &used, &mut room)?;
     let mut known = raw::Known::default();
-    let mut bodies = read.bodies.iter().zip(&used.locals).zip(1..);
+    let mut bodies = read.bodies.iter().zip(&used.locals);
     let mut draft = Draft::new();
     for ((index, (of_function, _)), head) in (0u32..).zip(&indices.functions).zip(heads) {
-        if head.import.is_some() {
-            build.add_function(*of_function, Function::new(head));
-            continue;
-        }
-        let ((body, written), built) = bodies.next().expect("what is not imported has a body");
-        let given = Given { index, body, written };
-        let draft = build.draft(&mut draft, *of_function);
-        let function = translate(draft, &indices, &read, given, (&mut known, &mut room))?.finish(head);
+        let function = if head.import.is_some() {
+            Function::new(head)
+        } else {
+            let (body, written) = bodies.next().expect("what is not imported has a body");
+            let given = Given { index, body, written };
+            let draft = build.draft(&mut draft, *of_function);
+            translate(draft, &indices, &read, given, (&mut known, &mut room))?.finish(head)
+        };
         build.add_function(*of_function, function);
-        if !go_on(Progress::Built { functions: built, of }) {
+        if !go_on(Progress::Built { functions: index as usize + 1, of }) {
             return Ok(None);
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lmlang_compiled::{Compiler, Ending, Refusal, Start};
-use lmlang_interp::{Cache, Entry, Environment, Input, Limits, Options, Outcome, Run, RunResult};
+use lmlang_compiled::{Compiler, Ending, Refusal, Runner, Start};
+use lmlang_interp::{Cache, Entry, Environment, Input, Limits, Options, Outcome, Progress, Run, RunResult};
 use lmlang_ir::{Const, Value};
 
 use super::tools::{alike_with, checked, compiled, function, interpreted};
@@ -59,7 +59,7 @@ func on () -> () {
     let options = Options { limits, ..Options::default() };
     let run = Run::new(&checked, of, &[], &options, &Cache::new()).unwrap();
     let mut asked = Vec::new();
-    let ending = unit.run(&run, Start::of(&run), &mut |used| {
+    let ending = unit.run(&run, Start::of(&run), &mut |used: u64| {
         asked.push(used);
         (asked.len() < 5).then_some(1_000)
     });
@@ -236,7 +236,7 @@ func written (file: i32, data: bytes) -> (i32, bytes) {
 }
 
 #[test]
-fn input_that_is_to_come_is_for_the_interpreter() {
+fn input_that_nobody_gives_is_for_the_interpreter() {
     let text = "
 module later
 func line () -> (bool) {
@@ -255,6 +255,89 @@ func plain () -> (i32) {
         let ending = compiled(&compiler, &checked, function(&checked, name), &[], &options, 5_000);
         assert_eq!(ending.map(|ending| ending.is_stopped()), Some(stops), "{name}");
     }
+}
+
+/// Gives input in pieces, and hears what was printed.
+struct Gives<'p> {
+    pieces: std::slice::Iter<'p, &'p str>,
+    heard: String,
+    /// What had been heard at each question for input.
+    before: Vec<String>,
+}
+
+impl Runner for Gives<'_> {
+    fn fuel(&mut self, _used: u64) -> Option<u64> {
+        Some(100)
+    }
+
+    fn input(&mut self) -> Option<Vec<u8>> {
+        self.before.push(self.heard.clone());
+        Some(self.pieces.next().map(|piece| piece.as_bytes().to_vec()).unwrap_or_default())
+    }
+
+    fn printed(&mut self, stdout: &[u8], _stderr: &[u8]) {
+        self.heard.push_str(std::str::from_utf8(stdout).unwrap());
+    }
+}
+
+#[test]
+fn input_comes_in_pieces_as_in_the_interpreter() {
+    let text = "
+module later
+func main () -> (bytes, option<string>) {
+  first = read_line
+  print \"first\"
+  bytes = file.read 0, 5
+  print \"second\"
+  last = read_line
+  return bytes, last
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let of = function(&checked, "main");
+    let environment = Environment { stdin: Input::open(), ..Environment::default() };
+    let options = Options { environment, ..Options::default() };
+    let unit = compiler.compile(&checked, of).unwrap();
+    for pieces in [&["one\ntwo\nthree"][..], &["o", "ne\nt", "w", "o\nt", "hree"], &["one"], &[]] {
+        let mut run = Run::new(&checked, of, &[], &options, &Cache::new()).unwrap();
+        let mut gives = Gives { pieces: pieces.iter(), heard: String::new(), before: Vec::new() };
+        let ending = unit.run(&run, Start::of(&run), &mut gives);
+        let mut given = pieces.iter();
+        while run.resume(u64::MAX) == Progress::Waiting {
+            run.feed(given.next().map_or(b"", |piece| piece.as_bytes()));
+        }
+        let Ending::Returned(found) = ending else { panic!("{pieces:?}: {ending:?}") };
+        let expected = run.into_result();
+        assert_eq!((&found.outcome, found.steps), (&expected.outcome, expected.steps), "{pieces:?}");
+        assert_eq!((found.fuel_used, &found.stdout), (expected.fuel_used, &expected.stdout), "{pieces:?}");
+        assert!(gives.before.is_sorted() && gives.before[0].is_empty(), "{:?}", gives.before);
+    }
+    // More than there may be stops it, as it ends the other one.
+    let limits = Limits { memory_bytes: 3, ..Limits::default() };
+    let options = Options { limits, ..options };
+    let run = Run::new(&checked, of, &[], &options, &Cache::new()).unwrap();
+    let mut gives = Gives { pieces: ["four\n"].iter(), heard: String::new(), before: Vec::new() };
+    assert_eq!(unit.run(&run, Start::of(&run), &mut gives), Ending::Stopped);
+}
+
+#[test]
+fn what_only_a_host_has_is_named() {
+    let text = r#"
+module hosts
+import "elsewhere" "beep" func sched () -> (i32)
+func main () -> (i32) {
+  done = call sched()
+  loop on {
+    continue on
+  }
+  return done
+}
+"#;
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let of = function(&checked, "main");
+    let ending = compiled(&compiler, &checked, of, &[], &Options::default(), 5_000).unwrap();
+    let (module, name) = ("elsewhere".to_owned(), "beep".to_owned());
+    assert_eq!(ending, Ending::Missing { module, name });
 }
 
 #[test]

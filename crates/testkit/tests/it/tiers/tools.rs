@@ -40,7 +40,7 @@ pub(crate) fn compiled(
 ) -> Option<Ending> {
     let unit = compiler.compile(checked, of).ok()?;
     let run = begun(checked, of, args, options);
-    Some(unit.run(&run, Start::of(&run), &mut |_| Some(slice)))
+    Some(unit.run(&run, Start::of(&run), &mut |_: u64| Some(slice)))
 }
 
 /// Runs a function in both tiers, with all the fuel it takes, with no more than that and with one less, and compares; says
