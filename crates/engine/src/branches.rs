@@ -74,12 +74,27 @@ pub struct Branch {
     /// Its newest state, once somebody has asked for it: building it again takes long. Every head in which nothing has
     /// happened to the branch since shares it.
     tip: OnceCell<Tip>,
+    /// Whether the state, if it is in memory, has most of its nodes in common with that of another branch: it was made of
+    /// that, and not built again from the log.
+    shares: bool,
 }
 
 impl Branch {
     /// The newest state, if it is in memory.
     pub fn tip(&self) -> Option<&Tip> {
         self.tip.get()
+    }
+
+    /// How many nodes its newest state holds in memory that `main` does not, about.
+    pub(crate) fn nodes_beside(&self, main: &Tip) -> u64 {
+        let nodes = |tip: &Tip| tip.revision.checked.program().totals().counts.nodes;
+        match self.tip() {
+            None => 0,
+            Some(tip) if Arc::ptr_eq(&tip.revision, &main.revision) => 0,
+            // What is gone from the one lives on in the other.
+            Some(tip) if self.shares => nodes(tip).abs_diff(nodes(main)),
+            Some(tip) => nodes(tip),
+        }
     }
 }
 
@@ -114,13 +129,21 @@ impl Branches {
             self.names.remove(&entry.branch);
             return;
         }
-        self.put(Branch { number: entry.branch, name: name.clone(), time: entry.time, tip: cell(tip) });
+        let shares = tip.is_some();
+        self.put(Branch {
+            number: entry.branch,
+            name: name.clone(),
+            time: entry.time,
+            tip: cell(tip),
+            shares,
+        });
     }
 
     /// Moves a branch on to its state after the next entry; to one that is not in memory.
     pub(crate) fn advance(&mut self, number: u32, tip: Option<Tip>) {
         let Some(branch) = self.numbered(number).cloned() else { return };
-        self.put(Branch { number, name: branch.name.clone(), time: branch.time, tip: cell(tip) });
+        let (name, time, shares) = (branch.name.clone(), branch.time, branch.shares && tip.is_some());
+        self.put(Branch { number, name, time, tip: cell(tip), shares });
     }
 
     fn put(&mut self, branch: Branch) {
@@ -287,7 +310,7 @@ impl Engine {
             Some(at) => self.origin_of(open, at).await.map(Some),
             None => Ok(None),
         };
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let from = from.clone()?.unwrap_or_else(|| head.main.clone());
             refuse_taken(&head, name)?;
             let too_many = |_| Error::Limit { which: "entries", limit: u32::MAX.into(), actual: head.last };
@@ -324,7 +347,7 @@ impl Engine {
         }
         let named = self.named(open, at).await?;
         if named.number == head.main.revision.entry.number {
-            return Ok(head.main);
+            return Ok(head.main.clone());
         }
         Box::pin(self.tip_at(open, named.number)).await
     }
@@ -336,7 +359,7 @@ impl Engine {
         }
         // Before the writer is held: its state may take a while to find. What is not there is told by the plan.
         drop(self.tip(open, &open.timeline.head(), name).await);
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let tip = self.tip(open, &head, name).await?;
             let base = self.blank_header(RevisionKind::Branch, &head, &tip, &refs, call);
             let entry = Entry::new(Header { name: Some(name.to_owned()), ..base }, Vec::new());

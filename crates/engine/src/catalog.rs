@@ -404,7 +404,7 @@ impl Engine {
     ) -> Result<Updated, Error> {
         let _catalog = self.0.catalog.lock().await;
         let before = open.info();
-        let (now, revision) = (self.0.clock.now(), open.timeline.head().main.revision);
+        let (now, revision) = (self.0.clock.now(), open.timeline.head().main.revision.clone());
         let request = request(call, now, revision.entry.number);
         match self.store().update_program(before.key, name.as_deref(), doc.as_deref(), request).await {
             Ok(()) => {}

@@ -88,7 +88,7 @@ impl Engine {
             Some(at) => self.named(open, at).await.map(|named| Some(named.number)),
             None => Ok(None),
         };
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let revision = revision.clone()?.unwrap_or(head.main.revision.entry.number);
             refuse_taken(&head, name)?;
             let base = self.blank_header(RevisionKind::Checkpoint, &head, &head.main, &refs, call);
@@ -108,7 +108,7 @@ impl Engine {
 
     /// Forgets a checkpoint; the revision stays.
     pub async fn delete_checkpoint(&self, open: &OpenProgram, name: &str, call: &Call) -> Result<(), Error> {
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             if head.checkpoints.get(name).is_none() {
                 let candidates =
                     head.checkpoints.iter().map(|checkpoint| checkpoint.name.clone()).take(10).collect();

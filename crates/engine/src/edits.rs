@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lmlang_history::log::{Entry, Header, RevisionKind};
 use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRead, expand};
+use lmlang_history::revision::MAIN;
 use lmlang_history::{ChangeCounts, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
@@ -160,7 +161,7 @@ impl Engine {
         let (edits, text) = (proposal.edits.len(), text_bytes(&proposal.edits));
         let branch = proposal.branch.clone();
         let proposal = Arc::new(proposal);
-        let plan = |head: Head, refs: RefAllocator| {
+        let plan = |head: Arc<Head>, refs: RefAllocator| {
             let (base, proposal, open) = (base.clone(), Arc::clone(&proposal), &open);
             async move {
                 Ok(match self.plan_edits(open, base?, proposal, &head, refs, call).await? {
@@ -188,7 +189,9 @@ impl Engine {
 
     /// What a change set is made on: the revision that the caller saw, if it names one.
     async fn grounds(&self, open: &OpenProgram, proposal: &Proposal) -> Result<Base, Error> {
-        self.tip(open, &open.timeline.head(), &proposal.branch).await?;
+        if proposal.branch != MAIN {
+            self.tip(open, &open.timeline.head(), &proposal.branch).await?;
+        }
         match &proposal.base {
             Some(base) => self.revision(open, Some(base)).await.map(Some),
             None => Ok(None),

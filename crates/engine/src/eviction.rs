@@ -52,8 +52,10 @@ impl Engine {
 }
 
 fn weight(open: &OpenProgram) -> u64 {
-    let nodes = open.timeline.head().main.revision.checked.program().totals().counts.nodes;
-    PROGRAM + node_bytes(nodes) + open.timeline.bytes_beside()
+    let head = open.timeline.head();
+    let nodes = head.main.revision.checked.program().totals().counts.nodes;
+    let beside: u64 = head.branches.iter().map(|branch| branch.nodes_beside(&head.main)).sum();
+    PROGRAM + node_bytes(nodes + beside) + open.timeline.bytes_beside()
 }
 
 /// Bytes of memory that some nodes take, about.

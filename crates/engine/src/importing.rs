@@ -90,7 +90,7 @@ impl Engine {
         watch: &Watch,
     ) -> Result<Option<Arrival>, Error> {
         let before = &before;
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let newest = self.tip(open, &head, &given.branch).await?;
             if let Some(expected) = &given.expected_head {
                 let seen = self.named(open, expected).await?;

@@ -87,7 +87,7 @@ impl Engine {
         for attempt in 0..=UNHELD {
             // Before the writer is held: old states may take a while to find. What is not there is told by the plan.
             let before = &self.sides(open, &open.timeline.head(), request).await;
-            let plan = |head: Head, refs: RefAllocator| async move {
+            let plan = |head: Arc<Head>, refs: RefAllocator| async move {
                 let sides = match before {
                     Ok(sides) if sides.are_newest(&head, request) => sides.clone(),
                     Ok(_) if attempt < UNHELD => return Ok(Plan::Leave(None)),

@@ -256,11 +256,11 @@ impl Engine {
                     (None, RevisionKind::Branch) => Next::Branch(None),
                     (None, _) => Next::Mark,
                 };
-                head = head.after(&entry, &next)?;
+                head = Arc::new(head.after(&entry, &next)?);
                 let next_ref = timeline.refs().watermark().max(entry.next_ref);
                 timeline.set_refs(RefAllocator::starting_at(next_ref));
-                timeline.advance(head.clone(), revision, bytes);
-                writer.head = head.clone();
+                timeline.advance(Arc::clone(&head), revision, bytes);
+                writer.head = Arc::clone(&head);
                 open.tell(Event::Entry(entry), bytes);
             }
         }

@@ -157,8 +157,9 @@ impl Engine {
         let Some(last) = candidates.last() else { return Ok(None) };
         filter.before = Some(*last);
         let mut found = Vec::new();
-        for (number, glance) in
-            self.look_into(open, &candidates, move |edits| glance(edits, of, within)).await?
+        for (number, glance) in self
+            .look_into(open, &candidates, &filter.mentioning, move |edits| glance(edits, of, within))
+            .await?
         {
             let touched = match glance {
                 Glance::Nothing => false,
@@ -170,11 +171,13 @@ impl Engine {
         Ok(Some(found))
     }
 
-    /// What is seen in the recorded edits of entries, in their order.
+    /// What is seen in the recorded edits of those entries in which one of some words stands, in their order. The database
+    /// has looked for the words in what is not packed.
     async fn look_into<T: Send + 'static>(
         &self,
         open: &OpenProgram,
         entries: &[u64],
+        words: &[Vec<u8>],
         look: impl Fn(&[u8]) -> Result<T, RecordError> + Copy + Send + 'static,
     ) -> Result<Vec<(u64, T)>, Error> {
         let (mut seen, mut rest) = (Vec::with_capacity(entries.len()), entries);
@@ -182,12 +185,14 @@ impl Engine {
             let edits = self.store().edits(open.timeline.key(), rest, records::LARGE).await?;
             rest = rest.get(edits.len().max(1)..).unwrap_or_default();
             let large = edits.iter().map(|(_, edits)| edits.len()).sum::<usize>() > 2 * records::LARGE;
+            let words = words.to_vec();
             let work = move || {
                 let see = |(number, edits): (u64, Vec<u8>)| match look(&edits) {
                     Ok(sight) => Ok((number, sight)),
                     Err(error) => Err(records::unreadable(number, error)),
                 };
-                edits.into_iter().map(see).collect::<Result<Vec<_>, Error>>()
+                let mentioning = edits.into_iter().filter(|(_, edits)| mentions(edits, &words));
+                mentioning.map(see).collect::<Result<Vec<_>, Error>>()
             };
             seen.extend(if large { self.compute(work).await?? } else { work()? });
         }
@@ -231,13 +236,13 @@ impl Engine {
             RefKind::Module | RefKind::Type | RefKind::Member | RefKind::Function => return Ok(None),
         }
         let stretches = self.way(open, place.revision).await?.stretches().to_vec();
-        let mentioning = vec![mention(of).into_bytes()];
-        let mut filter = HistoryFilter { stretches, mentioning, ..HistoryFilter::default() };
+        let words = vec![mention(of).into_bytes()];
+        let mut filter = HistoryFilter { stretches, mentioning: words.clone(), ..HistoryFilter::default() };
         loop {
             let candidates = self.store().history(open.timeline.key(), &filter, CHUNK).await?;
             let Some(last) = candidates.last() else { return Ok(None) };
             filter.before = Some(*last);
-            let seen = self.look_into(open, &candidates, move |edits| function_of(edits, of)).await?;
+            let seen = self.look_into(open, &candidates, &words, move |edits| function_of(edits, of)).await?;
             if let Some(function) = seen.into_iter().find_map(|(_, function)| function) {
                 return Ok(Some(function));
             }
@@ -413,4 +418,11 @@ impl Engine {
         }
         Ok(Touched { created: FIRST_SEQ, modified: FIRST_SEQ })
     }
+}
+
+/// Whether one of some words stands in recorded edits: to read them takes many times as long. Those that are no text are
+/// read, which tells what is wrong with them.
+fn mentions(edits: &[u8], words: &[Vec<u8>]) -> bool {
+    let Ok(edits) = str::from_utf8(edits) else { return true };
+    words.iter().any(|word| str::from_utf8(word).is_ok_and(|word| edits.contains(word)))
 }

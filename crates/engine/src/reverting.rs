@@ -128,7 +128,7 @@ impl Engine {
         for attempt in 0..=UNHELD {
             // Before the writer is held: it may take a while. What is not there is told by the plan.
             let before = &self.plan_revert(open, request, &open.timeline.head()).await;
-            let plan = |head: Head, refs: RefAllocator| async move {
+            let plan = |head: Arc<Head>, refs: RefAllocator| async move {
                 let newest = self.tip(open, &head, &request.branch).await?;
                 let planned = match before {
                     Ok(planned) if planned.tip.is(&newest) => planned.clone(),

@@ -30,7 +30,7 @@ impl Engine {
 
     /// The revision that a caller names, or the head.
     pub async fn revision(&self, open: &OpenProgram, at: Option<&str>) -> Result<Arc<Revision>, Error> {
-        let Some(at) = at else { return Ok(open.timeline.head().main.revision) };
+        let Some(at) = at else { return Ok(open.timeline.head().main.revision.clone()) };
         let number = self.number_of(open, at).await?;
         self.state(open, number).await?.ok_or_else(|| Error::not_found("revision", at))
     }

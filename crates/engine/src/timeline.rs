@@ -48,7 +48,7 @@ pub struct Revision {
     pub checked: Checked,
 }
 
-/// Everything about a program after one entry of its log. A clone copies pointers.
+/// Everything about a program after one entry of its log.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// The number of the newest entry, on whatever branch, checkpoints included.
@@ -82,17 +82,23 @@ impl Head {
 
     /// The head after the next entry.
     pub(crate) fn after(&self, entry: &Entry, next: &Next) -> Result<Head, Error> {
-        let mut head = Head { last: entry.number, last_id: Uuid::from_bytes(entry.id), ..self.clone() };
+        let main = match next {
+            Next::Content(revision) if entry.branch == MAIN_BRANCH => {
+                self.main.after(entry, Arc::clone(revision))?
+            }
+            Next::Content(_) | Next::Branch(_) | Next::Mark => self.main.clone(),
+        };
+        let (last, last_id) = (entry.number, Uuid::from_bytes(entry.id));
+        let (branches, checkpoints) = (self.branches.clone(), self.checkpoints.clone());
+        let mut head = Head { last, last_id, main, branches, checkpoints };
         match next {
             Next::Mark => head.checkpoints.follow(entry),
             Next::Branch(tip) => head.branches.follow(entry, tip.as_deref().cloned()),
+            Next::Content(_) if entry.branch == MAIN_BRANCH => {}
             Next::Content(revision) => {
                 let before = self.tip(entry.branch);
                 let tip = before.map(|tip| tip.after(entry, Arc::clone(revision))).transpose()?;
-                match tip {
-                    Some(tip) if entry.branch == MAIN_BRANCH => head.main = tip,
-                    tip => head.branches.advance(entry.branch, tip),
-                }
+                head.branches.advance(entry.branch, tip);
             }
         }
         Ok(head)
@@ -103,7 +109,7 @@ impl Head {
 #[derive(Debug)]
 pub(crate) struct Writer {
     /// The state after the newest submitted entry.
-    pub(crate) head: Head,
+    pub(crate) head: Arc<Head>,
     /// Until when other processes are kept from the log while something is planned: one was faster a moment ago.
     pub(crate) contended: Option<Instant>,
     /// What keeps them from it at the moment, with what was submitted meanwhile.
@@ -124,7 +130,7 @@ impl Writer {
 
 #[derive(Debug)]
 struct Committed {
-    head: Head,
+    head: Arc<Head>,
     /// Recent revisions.
     window: Window,
 }
@@ -147,7 +153,7 @@ type Answer = oneshot::Sender<Result<(), Refused>>;
 
 enum Queued {
     Entry {
-        head: Box<Head>,
+        head: Arc<Head>,
         /// What it made of the content, if anything.
         revision: Option<Arc<Revision>>,
         ticket: Ticket,
@@ -213,13 +219,13 @@ impl Timeline {
         refs: RefAllocator,
         snapshots: Snapshots,
     ) -> Arc<Timeline> {
-        let limits = engine.limits();
+        let (limits, head) = (engine.limits(), Arc::new(head));
         let (queue, queued) = mpsc::unbounded_channel();
         let timeline = Arc::new(Timeline {
             info: RwLock::new(info),
             committer: engine.store().committer().clone(),
             writer: Mutex::new(Writer {
-                head: head.clone(),
+                head: Arc::clone(&head),
                 contended: None,
                 hold: None,
                 keys: HashMap::new(),
@@ -275,8 +281,8 @@ impl Timeline {
     }
 
     /// The newest committed state.
-    pub fn head(&self) -> Head {
-        self.committed.read().unwrap_or_else(PoisonError::into_inner).head.clone()
+    pub fn head(&self) -> Arc<Head> {
+        Arc::clone(&self.committed.read().unwrap_or_else(PoisonError::into_inner).head)
     }
 
     /// A recent revision by number, if it is still in memory.
@@ -365,7 +371,7 @@ impl Timeline {
     pub(crate) fn submit(
         &self,
         writer: &mut Writer,
-        head: Head,
+        head: Arc<Head>,
         (entry, revision): Submitted,
         refs: RefAllocator,
         stored: lmlang_store::Entry,
@@ -383,14 +389,14 @@ impl Timeline {
             Some(hold) => hold.append(append),
             None => self.committer.submit(append),
         };
-        writer.head = head.clone();
+        writer.head = Arc::clone(&head);
         self.set_refs(refs);
         let mut tentative = self.tentative.lock().unwrap_or_else(PoisonError::into_inner);
         tentative.push_back((Arc::clone(&entry), revision.clone()));
         drop(tentative);
         let (answer, pending) = oneshot::channel();
         let event = Event::Entry(entry);
-        self.enqueue(Queued::Entry { head: Box::new(head), revision, ticket, event, bytes, answer });
+        self.enqueue(Queued::Entry { head, revision, ticket, event, bytes, answer });
         Pending(pending)
     }
 
@@ -415,7 +421,7 @@ impl Timeline {
     }
 
     /// Moves the committed head on, by an entry with edits of so many bytes and what it made of the content.
-    pub(crate) fn advance(&self, head: Head, revision: Option<Arc<Revision>>, edits: usize) {
+    pub(crate) fn advance(&self, head: Arc<Head>, revision: Option<Arc<Revision>>, edits: usize) {
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
         let surplus = revision.map(|revision| committed.window.push(revision, edits));
         let before = std::mem::replace(&mut committed.head, head);
@@ -445,7 +451,7 @@ async fn publish(
             }
             Queued::Entry { head, revision, ticket, event, bytes, answer } => match ticket.await {
                 Ok(()) => {
-                    timeline.advance(*head, revision, bytes);
+                    timeline.advance(head, revision, bytes);
                     drop(timeline.tentative.lock().unwrap_or_else(PoisonError::into_inner).pop_front());
                     timeline.tell(event, bytes);
                     answer.send(Ok(())).ok();

@@ -90,7 +90,7 @@ impl Engine {
                 Ok((_, before, after)) => Arrival::Made { committed: false, before, after },
             });
         }
-        let plan = |head: Head, refs: RefAllocator| async move {
+        let plan = |head: Arc<Head>, refs: RefAllocator| async move {
             let named = named.clone()?;
             Ok(match self.plan_travel(open, travel, &named, &head, &refs, call).await? {
                 Err(arrival) => Plan::Leave(arrival),

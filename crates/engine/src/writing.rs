@@ -76,7 +76,7 @@ impl Engine {
     ) -> Result<Written<A, L>, Error>
     where
         F: Future<Output = Result<Plan<A, L>, Error>> + Send,
-        P: Fn(Head, RefAllocator) -> F,
+        P: Fn(Arc<Head>, RefAllocator) -> F,
     {
         for _ in 0..ATTEMPTS {
             match self.attempt(open, call, &plan).await {
@@ -106,7 +106,7 @@ impl Engine {
     ) -> Result<Written<A, L>, Refused>
     where
         F: Future<Output = Result<Plan<A, L>, Error>> + Send,
-        P: Fn(Head, RefAllocator) -> F,
+        P: Fn(Arc<Head>, RefAllocator) -> F,
     {
         let timeline = &open.timeline;
         let mut writer = self.turn(open).await.map_err(Refused::Failed)?;
@@ -118,13 +118,13 @@ impl Engine {
         // A key of an entry that was made before the program was opened is looked up only where nothing is appended: the
         // log itself refuses an entry with a key that it has.
         // Whatever the verdict is, it is about a state that may not be stored yet.
-        let mut planned = plan(writer.head.clone(), timeline.refs()).await;
+        let mut planned = plan(Arc::clone(&writer.head), timeline.refs()).await;
         // A refusal may be about a head that is not the newest one any more; an entry is compared with that as it is stored.
         for _ in 0..ATTEMPTS {
             if matches!(planned, Ok(Plan::Append { .. })) || !self.takes_more_in(open, &mut writer).await? {
                 break;
             }
-            planned = plan(writer.head.clone(), timeline.refs()).await;
+            planned = plan(Arc::clone(&writer.head), timeline.refs()).await;
         }
         match planned {
             Err(error) => {
@@ -142,7 +142,7 @@ impl Engine {
             Ok(Plan::Append { entry, next, refs, answer }) => {
                 let row = records::to_row(self, &entry).await.map_err(Refused::Failed)?;
                 let (entry, bytes) = (Arc::new(entry), row.edits.len());
-                let head = writer.head.after(&entry, &next).map_err(Refused::Failed)?;
+                let head = Arc::new(writer.head.after(&entry, &next).map_err(Refused::Failed)?);
                 let revision = match next {
                     Next::Mark | Next::Branch(_) => None,
                     Next::Content(revision) => Some(revision),

@@ -1,4 +1,5 @@
-//! What edits, differences and records cost, in programs of 1,000 and of 100,000 nodes, in one function and in many.
+//! What edits, differences and records cost, in programs of 1,000 to 1,000,000 nodes, in few functions and in many; and
+//! by how much differences cost more as programs grow.
 //!
 //! `cargo bench -p lmlang-history`
 
@@ -100,86 +101,121 @@ fn report(what: &str, per: &str, count: usize, took: Duration) {
     println!("  {what:<34} {:>10.2} µs {per}", took.as_secs_f64() * 1e6 / count as f64);
 }
 
+/// Functions and the nodes of each, in families of growing size.
+const FAMILIES: [[(usize, usize); 3]; 2] =
+    [[(1, 1_000), (1, 100_000), (10, 100_000)], [(100, 10), (10_000, 10), (100_000, 10)]];
+
+/// Edits between two revisions whose difference is taken.
+const APART: [usize; 2] = [10, 100];
+/// How many times more a difference may take at 1,000,000 nodes than at 1,000, and microseconds that it may take at all.
+const MOST: (f64, f64) = (4.0, 300.0);
+
 fn main() {
-    for (functions, nodes) in [(1, 1_000), (1, 100_000), (100, 10), (10_000, 10)] {
-        let mut shape = build(functions, nodes);
-        let total = functions * nodes;
-        println!("{functions} functions of {nodes} nodes");
-        // Hashes are there, as after every commit.
-        shape.program.root_hash();
-        let singles = edits(&mut shape, 100);
-        let base = shape.program.clone();
-        let each = time(20, || {
-            let mut program = base.clone();
-            for edit in &singles {
-                let head = program.clone();
-                drop(lmlang_history::apply(&mut program, edit));
-                program.root_hash();
-                drop(head);
+    for family in FAMILIES {
+        let taken = family.map(|(functions, nodes)| measure(functions, nodes));
+        for (at, apart) in APART.into_iter().enumerate() {
+            println!("difference of {apart} edits, by size");
+            let micros = |taken: &[Duration; APART.len()]| taken[at].as_secs_f64() * 1e6;
+            let first = micros(&taken[0]);
+            for ((functions, nodes), taken) in family.iter().zip(&taken) {
+                let (took, size) = (micros(taken), functions * nodes);
+                println!("  {size:>10} nodes {took:>28.2} µs in all, {:>6.2} × the first", took / first);
             }
-        });
-        report("apply and hash, head kept", "an edit", singles.len(), each);
-        let mut changed = base.clone();
-        apply_all(&mut changed, &singles).expect("the edits fit");
-        changed.root_hash();
-        report(
-            "apply 100 at once",
-            "an edit",
-            100,
-            time(20, || {
-                let mut program = base.clone();
-                apply_all(&mut program, &singles)
-            }),
-        );
-        report("difference of 100 edits", "an edit", 100, time(20, || diff(&base, &changed)));
-        let mut one = base.clone();
-        apply_all(&mut one, &singles[1..2]).expect("the edit fits");
-        report("difference of one edit", "in all", 1, time(50, || diff(&base, &one)));
-        let there = diff(&base, &changed).edits;
-        report("way back of 100 edits", "an edit", 100, time(20, || invert_all(&there, &base)));
-        let json = encode_edits(&there);
-        println!("  {:<34} {:>10.0} bytes an edit", "record", json.len() as f64 / there.len() as f64);
-        report("write record", "an edit", there.len(), time(20, || encode_edits(&there)));
-        report("read record", "an edit", there.len(), time(20, || decode_edits(&json)));
-        let (_, _, nodes) = &shape.functions[0];
-        let at = At { after: Some(nodes[nodes.len() / 2].to_string()), ..At::default() };
-        let first = nodes[0].to_string();
-        let insert = EditRequest::InsertNode(InsertNode {
-            name_as: None,
-            op: "add.i64".into(),
-            at,
-            inputs: vec![Some(first.clone()), Some(first)],
-            name: None,
-        });
-        report(
-            "request of one insertion",
-            "in all",
-            1,
-            time(50, || expand(&base, &mut shape.refs.clone(), std::slice::from_ref(&insert)).is_ok()),
-        );
-        let state = |number: u64, program: &Program| State {
-            number,
-            program: program.clone(),
-            next_ref: shape.refs.watermark(),
-            line: Line::new(),
-            provenance: Provenance::default(),
-            marks: None,
-        };
-        let (whole, then) = (state(1, &base), state(2, &changed));
-        let written = snapshot::write(&whole, None);
-        let size = |written: &Written| written.objects.iter().map(|object| object.bytes.len()).sum::<usize>();
-        println!("  {:<34} {:>10.1} bytes a node", "snapshot", size(&written) as f64 / total as f64);
-        report("write snapshot", "a node", total, time(5, || snapshot::write(&whole, None)));
-        report("read snapshot", "a node", total, time(5, || read(&written)));
-        let next = snapshot::write(&then, Some(&whole));
-        println!("  {:<34} {:>10.0} bytes an edit", "snapshot after 100 edits", size(&next) as f64 / 100.0);
-        report(
-            "write snapshot after 100 edits",
-            "an edit",
-            100,
-            time(20, || snapshot::write(&then, Some(&whole))),
-        );
+            let last = micros(&taken[taken.len() - 1]);
+            let verdict = |met: bool| if met { "met" } else { "missed" };
+            println!("  at most {} × the first: {}", MOST.0, verdict(last / first <= MOST.0));
+            println!("  at most {} µs: {}", MOST.1, verdict(last <= MOST.1));
+        }
     }
+}
+
+/// Prints what everything costs in a program, and answers what differences do.
+fn measure(functions: usize, nodes: usize) -> [Duration; APART.len()] {
+    let mut shape = build(functions, nodes);
+    let total = functions * nodes;
+    println!("{functions} functions of {nodes} nodes");
+    // Hashes are there, as after every commit.
+    shape.program.root_hash();
+    let singles = edits(&mut shape, 100);
+    let base = shape.program.clone();
+    let each = time(20, || {
+        let mut program = base.clone();
+        for edit in &singles {
+            let head = program.clone();
+            drop(lmlang_history::apply(&mut program, edit));
+            program.root_hash();
+            drop(head);
+        }
+    });
+    report("apply and hash, head kept", "an edit", singles.len(), each);
+    let mut changed = base.clone();
+    apply_all(&mut changed, &singles).expect("the edits fit");
+    changed.root_hash();
+    report(
+        "apply 100 at once",
+        "an edit",
+        100,
+        time(20, || {
+            let mut program = base.clone();
+            apply_all(&mut program, &singles)
+        }),
+    );
+    report("difference of 100 edits", "an edit", 100, time(20, || diff(&base, &changed)));
+    let apart = APART.map(|count| {
+        let mut then = base.clone();
+        apply_all(&mut then, &singles[..count]).expect("the edits fit");
+        // As after a commit.
+        then.root_hash();
+        time(50, || diff(&base, &then))
+    });
+    let mut one = base.clone();
+    apply_all(&mut one, &singles[1..2]).expect("the edit fits");
+    report("difference of one edit", "in all", 1, time(50, || diff(&base, &one)));
+    let there = diff(&base, &changed).edits;
+    report("way back of 100 edits", "an edit", 100, time(20, || invert_all(&there, &base)));
+    let json = encode_edits(&there);
+    println!("  {:<34} {:>10.0} bytes an edit", "record", json.len() as f64 / there.len() as f64);
+    report("write record", "an edit", there.len(), time(20, || encode_edits(&there)));
+    report("read record", "an edit", there.len(), time(20, || decode_edits(&json)));
+    let (_, _, nodes) = &shape.functions[0];
+    let at = At { after: Some(nodes[nodes.len() / 2].to_string()), ..At::default() };
+    let first = nodes[0].to_string();
+    let insert = EditRequest::InsertNode(InsertNode {
+        name_as: None,
+        op: "add.i64".into(),
+        at,
+        inputs: vec![Some(first.clone()), Some(first)],
+        name: None,
+    });
+    report(
+        "request of one insertion",
+        "in all",
+        1,
+        time(50, || expand(&base, &mut shape.refs.clone(), std::slice::from_ref(&insert)).is_ok()),
+    );
+    let state = |number: u64, program: &Program| State {
+        number,
+        program: program.clone(),
+        next_ref: shape.refs.watermark(),
+        line: Line::new(),
+        provenance: Provenance::default(),
+        marks: None,
+    };
+    let (whole, then) = (state(1, &base), state(2, &changed));
+    let written = snapshot::write(&whole, None);
+    let size = |written: &Written| written.objects.iter().map(|object| object.bytes.len()).sum::<usize>();
+    println!("  {:<34} {:>10.1} bytes a node", "snapshot", size(&written) as f64 / total as f64);
+    report("write snapshot", "a node", total, time(5, || snapshot::write(&whole, None)));
+    report("read snapshot", "a node", total, time(5, || read(&written)));
+    let next = snapshot::write(&then, Some(&whole));
+    println!("  {:<34} {:>10.0} bytes an edit", "snapshot after 100 edits", size(&next) as f64 / 100.0);
+    report(
+        "write snapshot after 100 edits",
+        "an edit",
+        100,
+        time(20, || snapshot::write(&then, Some(&whole))),
+    );
+    apart
 }
 
 fn read(written: &Written) -> State {

@@ -1,21 +1,21 @@
 //! Packing the edits of older entries in the background.
 //!
 //! A window of consecutive rows is packed at a time, program by program. Rows that become shorter where they are would
-//! leave a file as large as it was: SQLite fills a page only while it appends. So all rows of a window are taken out and put
-//! back, in one transaction; their positions and all that they say stay the same. Processes that pack the same window at
-//! the same time clash, and the second finds it packed.
+//! leave a file as large as it was: SQLite fills a page only while it appends. So there all rows of a window are taken out
+//! and put back, in one transaction; their positions and all that they say stay the same. The database moves them itself:
+//! only their edits come here. Processes that pack the same window at the same time clash, and the second finds it packed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sea_orm::sea_query::{Alias, Expr, Order, Query, SimpleExpr};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, DatabaseConnection, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait,
+    ActiveValue::Set, ColumnTrait, DatabaseConnection, DbBackend, DerivePartialModel, EntityTrait, Iterable,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait,
 };
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::appending::insert_all_entries;
 use crate::committer::Committer;
 use crate::entity::{log, packs};
 use crate::fault::{Failure, Fault};
@@ -104,9 +104,14 @@ impl Packer {
         let Some(rows) = self.window().await? else { return Ok(Step::Nothing) };
         let through = rows.last().map_or(self.through, |row| row.position);
         // Compressing takes long: not on the runtime's threads.
-        let statements = tokio::task::spawn_blocking(move || statements(rows, through)).await;
-        let statements = statements.map_err(|_| Fault::Closed)?;
-        if !statements.is_empty() {
+        let packed = tokio::task::spawn_blocking(move || packed(rows, through)).await;
+        let (made, positions) = packed.map_err(|_| Fault::Closed)?;
+        if !made.is_empty() {
+            let mut statements = vec![Sql::from(packs::Entity::insert_many(made).into_query())];
+            statements.extend(match self.reader.get_database_backend() {
+                DbBackend::Sqlite => shortened_anew(positions),
+                _ => vec![shortened(positions)],
+            });
             match self.committer.write_in_background(statements).await {
                 Ok(_) => {}
                 // Another process has been faster, and perhaps not as far.
@@ -132,7 +137,7 @@ impl Packer {
     }
 
     /// The next rows that are all old enough; nothing if they are no whole window.
-    async fn window(&mut self) -> Result<Option<Vec<log::Model>>, Fault> {
+    async fn window(&mut self) -> Result<Option<Vec<Row>>, Fault> {
         self.through = self.through.max(self.packed().await?);
         let newest: Option<i64> = log::Entity::find()
             .order_by_desc(log::Column::Position)
@@ -152,51 +157,93 @@ impl Packer {
         if fitting == sizes.len() && (fitting as u64) < WINDOW.rows {
             return Ok(None);
         }
-        Ok(Some(next.limit(fitting as u64).all(&self.reader).await?))
+        let rows = next.limit(fitting as u64).into_partial_model().all(&self.reader).await?;
+        Ok(Some(rows))
     }
 }
 
-/// What packs the rows of a window; nothing if they would take as much room.
-fn statements(mut rows: Vec<log::Model>, through: i64) -> Vec<Sql> {
+/// What packing needs to know of a row.
+#[derive(Debug, DerivePartialModel)]
+#[sea_orm(entity = "log::Entity")]
+struct Row {
+    position: i64,
+    program: i64,
+    seq: i64,
+    edits: Vec<u8>,
+    packed: Option<i64>,
+}
+
+/// The packs of a window, and the positions of the rows whose edits are in them; nothing if they would take as much room.
+fn packed(mut rows: Vec<Row>, through: i64) -> (Vec<packs::ActiveModel>, Vec<i64>) {
     rows.retain(|row| row.packed.is_none());
     // By program, each in order.
     rows.sort_by_key(|row| (row.program, row.seq));
-    let (mut made, mut packed) = (Vec::new(), Vec::new());
-    for of_program in rows.chunk_by_mut(|one, next| one.program == next.program && one.seq + 1 == next.seq) {
+    let (mut made, mut positions) = (Vec::new(), Vec::new());
+    for of_program in rows.chunk_by(|one, next| one.program == next.program && one.seq + 1 == next.seq) {
         let [first, ..] = of_program else { continue };
-        let (program, first) = (first.program, first.seq);
         let bytes = pack(of_program.iter().map(|row| row.edits.as_slice()));
         let plain: usize = of_program.iter().map(|row| row.edits.len()).sum();
         if bytes.len() + ROW > plain {
             continue;
         }
         made.push(packs::ActiveModel {
-            program: Set(program),
-            first: Set(first),
+            program: Set(first.program),
+            first: Set(first.seq),
             position: Set(through),
             bytes: Set(bytes),
         });
-        for row in of_program {
-            row.packed = Some(row.edits.len() as i64);
-            row.edits.clear();
-        }
+        positions.extend(of_program.iter().map(|row| row.position));
     }
-    rows.retain(|row| row.packed.is_some());
-    rows.sort_by_key(|row| row.position);
-    packed.extend(rows.into_iter().map(IntoActiveModel::into_active_model));
-    if made.is_empty() {
-        return Vec::new();
-    }
-    let positions: Vec<i64> =
-        packed.iter().filter_map(|row: &log::ActiveModel| row.position.try_as_ref().copied()).collect();
-    let delete = log::Entity::delete_many().filter(log::Column::Position.is_in(positions));
-    let mut statements = vec![
-        Sql::from(packs::Entity::insert_many(made).into_query()),
-        Sql::from(QueryTrait::into_query(delete)),
-    ];
-    statements.extend(insert_all_entries(packed));
-    statements
+    (made, positions)
 }
 
 /// Bytes that a pack takes beside the edits, about.
 const ROW: usize = 48;
+
+/// The columns of a row, read from its old self, when its edits are in a pack.
+fn columns() -> impl Iterator<Item = (log::Column, SimpleExpr)> {
+    log::Column::iter().map(|column| match column {
+        log::Column::Edits => (column, Expr::cust("X''")),
+        log::Column::Packed => (column, Expr::cust(r#"LENGTH("edits")"#)),
+        same => (same, Expr::col(same).into()),
+    })
+}
+
+/// Takes the edits out of rows where they are.
+fn shortened(positions: Vec<i64>) -> Sql {
+    let mut update = log::Entity::update_many().filter(log::Column::Position.is_in(positions));
+    for (column, value) in [
+        (log::Column::Edits, Expr::value(Vec::<u8>::new())),
+        (log::Column::Packed, Expr::cust(r#"LENGTH("edits")"#)),
+    ] {
+        update = update.col_expr(column, value);
+    }
+    QueryTrait::into_query(update).into()
+}
+
+/// Takes the edits out of rows, which fill pages anew then.
+fn shortened_anew(positions: Vec<i64>) -> Vec<Sql> {
+    const MADE: &str = r#"CREATE TEMPORARY TABLE IF NOT EXISTS "packing" AS SELECT * FROM "log" WHERE FALSE"#;
+    let aside = || Alias::new("packing");
+    let these = log::Column::Position.is_in(positions.iter().copied());
+    let rows = Query::select().columns(log::Column::iter()).from(log::Entity).and_where(these).to_owned();
+    let shorter = Query::select()
+        .exprs(columns().map(|(_, value)| value))
+        .from(aside())
+        .order_by(log::Column::Position, Order::Asc)
+        .to_owned();
+    let into = |table, from| {
+        let mut insert = Query::insert();
+        insert.into_table(table).columns(log::Column::iter());
+        insert.select_from(from).expect("as many columns as there are");
+        Sql::from(insert)
+    };
+    vec![
+        Sql::Plain(MADE),
+        into(aside(), rows),
+        QueryTrait::into_query(log::Entity::delete_many().filter(log::Column::Position.is_in(positions)))
+            .into(),
+        into(Alias::new("log"), shorter),
+        Sql::from(Query::delete().from_table(aside()).to_owned()),
+    ]
+}

@@ -1,14 +1,26 @@
+use std::path::Path;
+
 use lmlang_history::log::{Actor, ActorKind};
+use lmlang_history::request::{AddText, EditRequest};
+use lmlang_ir::Program;
 use lmlang_store::{Options, Store};
 
 use super::*;
-use crate::{Call, Creation, Limits, NewProgramRequest, Selector, SnapshotPolicy};
+use crate::{Call, Creation, Limits, NewProgramRequest, Outcome, Proposal, Selector, SnapshotPolicy};
+
+fn call() -> Call {
+    Call::by(Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None })
+}
+
+async fn engine(folder: &Path, limits: Limits) -> Engine {
+    let store = Store::open(Options::file(folder.join("lmlang.db"))).await.unwrap();
+    Engine::new(store, limits, SnapshotPolicy { entries: u64::MAX, bytes: u64::MAX, share: 0 })
+}
 
 async fn create(engine: &Engine, name: &str) -> OpenProgram {
-    let actor = Actor { name: "ada".to_owned(), kind: ActorKind::Human, client: None };
-    let text = Some(format!("module {name}\n"));
+    let text = Some(format!("module {name}\n\nfunc one() -> (i64) {{\n  return 1\n}}\n"));
     let request = NewProgramRequest { name: name.to_owned(), doc: String::new(), content: text.into() };
-    match engine.create_program(request, &Call::by(actor)).await.unwrap() {
+    match engine.create_program(request, &call()).await.unwrap() {
         Creation::Created(open) => open,
         Creation::Rejected { .. } => panic!("`{name}` has no errors"),
     }
@@ -25,10 +37,7 @@ fn open(engine: &Engine) -> Vec<String> {
 #[tokio::test]
 async fn the_least_recently_used_programs_are_let_go_and_opened_again() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::file(folder.path().join("lmlang.db"))).await.unwrap();
-    let limits = Limits { open_programs: 2, ..Limits::default() };
-    let never = SnapshotPolicy { entries: u64::MAX, bytes: u64::MAX, share: 0 };
-    let engine = Engine::new(store, limits, never);
+    let engine = engine(folder.path(), Limits { open_programs: 2, ..Limits::default() }).await;
     let used = create(&engine, "a").await;
     for name in ["b", "c"] {
         create(&engine, name).await;
@@ -46,4 +55,41 @@ async fn the_least_recently_used_programs_are_let_go_and_opened_again() {
     assert_eq!(events.recv().await.unwrap().unwrap().cursor.to_string(), "p3.4");
     create(&engine, "e").await;
     assert_eq!(open(&engine), ["d", "e"]);
+}
+
+#[tokio::test]
+async fn the_newest_states_of_branches_are_counted_as_far_as_they_are_held_beside_main() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = engine(folder.path(), Limits::default()).await;
+    let open = create(&first, "a").await;
+    let before = weight(&open);
+    first.create_branch(&open, "side", None, &call()).await.unwrap();
+    assert_eq!(weight(&open), before);
+    let text = "func two() -> (i64) {\n  return 2\n}\n".to_owned();
+    let proposal = Proposal {
+        program: Selector::Id(open.timeline.id()),
+        branch: "side".to_owned(),
+        base: None,
+        edits: vec![EditRequest::AddText(AddText { module: Some("a".to_owned()), text })],
+        dry_run: false,
+        require_complete: false,
+        verify_all: false,
+    };
+    let Outcome::Applied(applied) = first.propose(proposal, &call()).await.unwrap() else {
+        panic!("the edit has no errors");
+    };
+    let nodes = |program: &Program| program.totals().counts.nodes;
+    let (main, side) = (nodes(applied.before.checked.program()), nodes(applied.after.checked.program()));
+    // It has the other nodes in common with `main`; the revision counts among the newest.
+    let beside = open.timeline.bytes_beside();
+    assert_eq!(weight(&open), PROGRAM + node_bytes(side) + beside);
+    assert_ne!(main, side);
+    drop((open, applied));
+    first.close().await;
+    let second = engine(folder.path(), Limits::default()).await;
+    let open = second.find(&Selector::Name("a".to_owned())).await.unwrap();
+    let before = weight(&open);
+    second.tip(&open, &open.timeline.head(), "side").await.unwrap();
+    // Built again from the log, it has nothing in common with what was opened.
+    assert_eq!(weight(&open), before + node_bytes(side));
 }

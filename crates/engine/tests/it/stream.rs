@@ -46,7 +46,7 @@ fn for_ever(timeout: Duration) -> Bounds {
 }
 
 async fn runs(fixture: &Fixture, open: &OpenProgram) -> Status {
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let run = fixture.engine.simulate(open, &revision, request(open, 10, Bounds::default()));
     let simulation =
         tokio::time::timeout(Duration::from_secs(30), run).await.expect("a slot is free").unwrap();
@@ -66,7 +66,7 @@ async fn rest(batches: &mut Receiver<Batch>) -> Vec<u64> {
 async fn readers_that_do_not_read_hold_up_nobody() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let mut streams = Vec::new();
     for _ in 1..fixture.engine.limits().parallel_simulations {
         let request = request(&open, 0, for_ever(Duration::from_secs(60)));
@@ -82,7 +82,7 @@ async fn readers_that_do_not_read_hold_up_nobody() {
 async fn the_time_of_a_run_is_not_that_of_its_reader() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let bounds = Bounds { timeout: Some(Duration::from_millis(20)), ..Bounds::default() };
     // To show all of it takes longer than that, the run itself does not.
     let request = request(&open, 200_000, bounds);
@@ -107,7 +107,7 @@ async fn the_time_of_a_run_is_not_that_of_its_reader() {
 async fn a_run_pauses_without_its_reader() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     for _ in 0..2 * fixture.engine.limits().parallel_simulations {
         let request = request(&open, 0, for_ever(Duration::from_secs(60)));
         let (_, mut batches) = fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_run_pauses_without_its_reader() {
 async fn a_stream_shows_as_much_as_its_bound_of_bytes() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let bounds = Bounds { trace_bytes: Some(100_000), ..Bounds::default() };
     let started = fixture.engine.stream(&open, &revision, request(&open, 1_000, bounds), BATCHING).await;
     let (simulation, mut batches) = started.unwrap();
@@ -146,7 +146,7 @@ async fn a_stream_shows_as_much_as_its_bound_of_bytes() {
 async fn a_stream_goes_on_after_any_cursor() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let one = Batching { steps: 1, ..BATCHING };
     let started = fixture.engine.stream(&open, &revision, request(&open, 3, Bounds::default()), one).await;
     let (simulation, mut batches) = started.unwrap();
@@ -171,7 +171,7 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
     let mut fixture = Fixture::new(OFTEN).await;
     for restart in [false, true] {
         let open = fixture.create(if restart { "again" } else { "shop" }, TEXT).await;
-        let revision = open.timeline.head().main.revision;
+        let revision = open.timeline.head().main.revision.clone();
         let request = request(&open, 1_000, Bounds::default());
         let (simulation, mut batches) =
             fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();
@@ -209,7 +209,7 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
 async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let mut ended = Vec::new();
     for request in
         [request(&open, 10, Bounds::default()), request(&open, 0, for_ever(Duration::from_millis(1)))]
@@ -247,7 +247,7 @@ async fn how_a_run_ended_is_kept_over_a_restart_until_it_expires() {
 async fn a_run_is_heard_of_when_no_step_of_it_is_shown() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let often = Batching { pulse: Duration::ZERO, ..BATCHING };
     let bounds = |trace_bytes| Bounds { trace_bytes, ..for_ever(Duration::from_secs(60)) };
     let shown = request(&open, 0, bounds(Some(100_000)));
@@ -275,7 +275,7 @@ async fn a_run_is_heard_of_when_no_step_of_it_is_shown() {
 async fn a_bound_of_bytes_is_told_before_the_end() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let bounds = Bounds { trace_bytes: Some(100_000), ..Bounds::default() };
     let started = fixture.engine.stream(&open, &revision, request(&open, 1_000, bounds), BATCHING).await;
     let (_, mut batches) = started.unwrap();
@@ -293,7 +293,7 @@ async fn a_bound_of_bytes_is_told_before_the_end() {
 async fn a_repeated_request_is_the_same_simulation() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("shop", TEXT).await;
-    let revision = open.timeline.head().main.revision;
+    let revision = open.timeline.head().main.revision.clone();
     let ask = async |fixture: &Fixture, open: &OpenProgram, from, bounds| {
         let started = fixture.engine.stream(open, &revision, request(open, from, bounds), BATCHING).await;
         let (simulation, mut batches) = started.unwrap();
@@ -324,7 +324,7 @@ async fn as_many_simulations_are_stored_as_fit() {
     let fixture = Fixture::within(OFTEN, limits).await;
     for name in ["shop", "bank"] {
         let open = fixture.create(name, TEXT).await;
-        let revision = open.timeline.head().main.revision;
+        let revision = open.timeline.head().main.revision.clone();
         for from in 1..=3 {
             let request = request(&open, from, Bounds::default());
             let (_, mut batches) = fixture.engine.stream(&open, &revision, request, BATCHING).await.unwrap();

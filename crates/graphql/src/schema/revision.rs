@@ -241,12 +241,13 @@ async fn touched_entity(view: &View, given: &str) -> std::result::Result<Ref, Ap
         Some(_) => return Ok(of),
         None => {}
     }
-    if of.kind == RefKind::Member || of.number >= view.revision().entry.next_ref {
+    // A number is never that of two things.
+    let others = view.program().ref_of(of.number).is_some();
+    if others || of.kind == RefKind::Member || of.number >= view.revision().entry.next_ref {
         return Err(view.missing("entity", of));
     }
     match view.engine().may_have_been_there(view.open(), of).await.map_err(fail)? {
         true => Ok(of),
-        false if view.program().ref_of(of.number).is_some() => Err(view.missing("entity", of)),
         // Something else had the number.
         false => Err(not_found("entity", given)),
     }

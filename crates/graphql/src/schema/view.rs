@@ -24,7 +24,7 @@ struct Inner {
     id: ViewId,
     revision: Arc<Revision>,
     /// For a view of the head, all that belongs to it: the head may move while the view is looked at.
-    head: Option<Head>,
+    head: Option<Arc<Head>>,
     closures: Mutex<Closures>,
 }
 
@@ -44,7 +44,7 @@ impl View {
         open: OpenProgram,
         which: Which,
         revision: Arc<Revision>,
-        head: Option<Head>,
+        head: Option<Arc<Head>>,
     ) -> View {
         let id = ViewId { program: open.timeline.id(), view: which };
         View(Arc::new(Inner { engine: engine.clone(), open, id, revision, head, closures: Mutex::default() }))
@@ -173,7 +173,7 @@ impl View {
 
     /// All that belongs to the head of the program, for a view of a branch.
     pub fn as_head(&self) -> Option<&Head> {
-        self.0.head.as_ref()
+        self.0.head.as_deref()
     }
 
     /// The engine.

@@ -128,7 +128,7 @@ async fn go_back_and_forth(engine: Engine, logs: &BTreeMap<String, Vec<Entry>>) 
     for (program, entries) in logs {
         let open = find(&engine, program).await?;
         hear(&engine, &open, entries.len() as u64).await?;
-        let before = open.timeline.head().main.revision;
+        let before = open.timeline.head().main.revision.clone();
         let travel = async |way| {
             let travel = Travel { branch: "main".to_owned(), way, expected_head: None, dry_run: false };
             let arrival = engine.travel(&open, &travel, &call()).await;
