@@ -168,9 +168,10 @@ pub(crate) fn link_imports(linker: &mut Linker<Host>, module: &Module) -> wasmti
     };
     for import in module.imports() {
         let ExternType::Func(ty) = import.ty() else { continue };
-        let (Some(params), Some(results)) =
-            (ty.params().map(word).collect::<Option<Vec<_>>>(), ty.results().map(word).collect::<Option<Vec<_>>>())
-        else {
+        let (Some(params), Some(results)) = (
+            ty.params().map(word).collect::<Option<Vec<_>>>(),
+            ty.results().map(word).collect::<Option<Vec<_>>>(),
+        ) else {
             continue;
         };
         let found = HostFunction::find(import.module(), import.name(), params.iter(), &results);

@@ -111,13 +111,15 @@ impl Machine {
 
     /// Keeps the peak in step with linear memory, tables, the value heap and written files.
     pub(crate) fn note_memory(&mut self) {
-        let now = crate::heap::peak() + self.memory.len() as u64 + self.table_bytes + self.world.tree.bytes.most;
+        let now =
+            crate::heap::peak() + self.memory.len() as u64 + self.table_bytes + self.world.tree.bytes.most;
         self.memory_peak = self.memory_peak.max(now);
     }
 
     /// Says whether there is room for more bytes, before they are allocated.
     pub(crate) fn room(&self, bytes: u64) -> Result<(), Stop> {
-        let used = crate::heap::live() + self.memory.len() as u64 + self.table_bytes + self.world.tree.bytes.now;
+        let used =
+            crate::heap::live() + self.memory.len() as u64 + self.table_bytes + self.world.tree.bytes.now;
         match used.saturating_add(bytes) <= self.memory_limit {
             true => Ok(()),
             false => Err(Stop::Limit(Limit::Memory)),

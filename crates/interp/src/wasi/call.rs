@@ -89,10 +89,7 @@ impl Call<'_> {
     }
 
     /// Pieces of memory, as ranges, with how many bytes they have together.
-    pub(super) fn pieces(
-        &mut self,
-        (list, count): (u32, u32),
-    ) -> Result<(Vec<Range<usize>>, u64), Refusal> {
+    pub(super) fn pieces(&mut self, (list, count): (u32, u32)) -> Result<(Vec<Range<usize>>, u64), Refusal> {
         let list = self.range(list, 8 * u64::from(count))?;
         // Each costs a unit, however short it is.
         self.spend(8 * list.len() as u64)?;

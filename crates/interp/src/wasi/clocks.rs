@@ -86,7 +86,8 @@ pub(super) fn wait(call: &mut Call<'_>) -> Done {
     if found.is_empty() {
         let first = wanted.iter().filter_map(Wanted::time).min().unwrap_or(now);
         call.world.sleep_until(first);
-        let passed = wanted.iter().filter(|wanted| wanted.time().is_some_and(|time| time <= call.world.time()));
+        let passed =
+            wanted.iter().filter(|wanted| wanted.time().is_some_and(|time| time <= call.world.time()));
         found.extend(passed.map(|wanted| event(wanted.mark, CLOCK, Ok((0, 0)))));
     }
     call.put(events, found.as_flattened())?;

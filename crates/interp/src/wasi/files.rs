@@ -17,7 +17,8 @@ pub(super) fn read(
     let (pieces, all) = call.pieces(list)?;
     standing(call, handle, at, |call| {
         // Who asks for nothing need not wait for it.
-        let read = if all == 0 { call.world.ahead_to(handle, 0)?.len() } else { call.world.ahead(handle)?.len() };
+        let read =
+            if all == 0 { call.world.ahead_to(handle, 0)?.len() } else { call.world.ahead(handle)?.len() };
         let read = (read as u64).min(all);
         call.spend(read)?;
         let mut bytes = call.world.ahead_to(handle, read as usize)?;
@@ -50,7 +51,12 @@ pub(super) fn write(
 }
 
 /// Works on a file as if it stood elsewhere, if it is to.
-fn standing(call: &mut Call<'_>, handle: u32, at: Option<u64>, work: impl FnOnce(&mut Call<'_>) -> Done) -> Done {
+fn standing(
+    call: &mut Call<'_>,
+    handle: u32,
+    at: Option<u64>,
+    work: impl FnOnce(&mut Call<'_>) -> Done,
+) -> Done {
     let before = at.map(|at| place(call, handle, at)).transpose()?;
     let done = work(call);
     if let Some(before) = before {

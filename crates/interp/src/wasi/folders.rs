@@ -2,8 +2,8 @@
 
 use crate::world::{Errno, Handle, Opened, Opening, Stat, Times};
 
-use super::files::{READ, WRITE};
 use super::call::Call;
+use super::files::{READ, WRITE};
 use super::{Done, Kind};
 
 /// Flags of how something is opened.
@@ -140,7 +140,8 @@ pub(super) struct Wanted {
 
 pub(super) fn set_times_of_path(call: &mut Call<'_>) -> Done {
     let [handle, address, length] = [0, 2, 3].map(|slot| call.num(slot) as u32);
-    let wanted = Wanted { times: Times { read: call.num(4), changed: call.num(5) }, flags: call.num(6) as u32 };
+    let wanted =
+        Wanted { times: Times { read: call.num(4), changed: call.num(5) }, flags: call.num(6) as u32 };
     let (folder, path) = call.path(handle, (address, length))?;
     let node = call.world.tree.find(folder, &path)?;
     set_times(call, Some(node), wanted)

@@ -1,6 +1,5 @@
 //! The command line and the environment: lists of texts that end with a zero.
 
-
 use super::Done;
 use super::call::Call;
 
@@ -37,7 +36,9 @@ pub(super) enum List {
 fn bytes(call: &mut Call<'_>, list: List) -> Result<Vec<u8>, super::Refusal> {
     let length: usize = match list {
         List::CommandLine => call.world.command_line.iter().map(|text| text.len() + 1).sum(),
-        List::Environment => call.world.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum(),
+        List::Environment => {
+            call.world.variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum()
+        }
     };
     call.spend(length as u64)?;
     call.room(length as u64)?;

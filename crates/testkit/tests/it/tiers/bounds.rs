@@ -394,7 +394,8 @@ fn a_program_that_ends_itself_ends_alike() {
         }
         // What the host does is a call as any other.
         for call_depth in 1..6 {
-            let options = Options { limits: Limits { call_depth, ..Limits::default() }, ..Options::default() };
+            let options =
+                Options { limits: Limits { call_depth, ..Limits::default() }, ..Options::default() };
             assert!(alike_with(&compiler, &checked, of, &[int(2), int(status)], &options));
         }
     }

@@ -58,10 +58,7 @@ pub(crate) fn alike_with(
     given: &Options,
 ) -> bool {
     let most = given.limits.fuel.min(2_000_000);
-    let options = |fuel: u64| Options {
-        limits: Limits { fuel, ..given.limits },
-        ..given.clone()
-    };
+    let options = |fuel: u64| Options { limits: Limits { fuel, ..given.limits }, ..given.clone() };
     let result = interpreted(checked, of, args, &options(most));
     let Ok(unit) = compiler.compile(checked, of) else { return false };
     let run = |fuel: u64, slice: u64| {
