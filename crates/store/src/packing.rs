@@ -205,7 +205,7 @@ fn columns() -> impl Iterator<Item = (log::Column, SimpleExpr)> {
     log::Column::iter().map(|column| match column {
         log::Column::Edits => (column, Expr::cust("X''")),
         log::Column::Packed => (column, Expr::cust(r#"LENGTH("edits")"#)),
-        same => (same, Expr::col(same).into()),
+        same => (same, Expr::col(same)),
     })
 }
 

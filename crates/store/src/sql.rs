@@ -9,14 +9,14 @@ use sea_orm::sea_query::{
 /// Cloned to run again after a lost connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Sql {
-    Query(QueryStatement),
+    Query(Box<QueryStatement>),
     /// One without values that all who run it read alike.
     Plain(&'static str),
 }
 
 impl<S: Into<QueryStatement>> From<S> for Sql {
     fn from(statement: S) -> Self {
-        Self::Query(statement.into())
+        Self::Query(Box::new(statement.into()))
     }
 }
 
@@ -31,10 +31,12 @@ impl Sql {
     /// The statement's text and the values of its parameters.
     pub(crate) fn build(&self, dialect: Dialect) -> (String, Values) {
         match self {
-            Self::Query(QueryStatement::Select(statement)) => dialect.build(statement),
-            Self::Query(QueryStatement::Insert(statement)) => dialect.build(statement),
-            Self::Query(QueryStatement::Update(statement)) => dialect.build(statement),
-            Self::Query(QueryStatement::Delete(statement)) => dialect.build(statement),
+            Self::Query(statement) => match &**statement {
+                QueryStatement::Select(statement) => dialect.build(statement),
+                QueryStatement::Insert(statement) => dialect.build(statement),
+                QueryStatement::Update(statement) => dialect.build(statement),
+                QueryStatement::Delete(statement) => dialect.build(statement),
+            },
             Self::Plain(text) => ((*text).to_owned(), Values(Vec::new())),
         }
     }
