@@ -4,6 +4,7 @@
 //! Scalars live in numbered slots of a frame, values of the heap in numbered references of a second file. Narrow
 //! integers are held zero-extended from 32 bits (`i8` and `i16` sign-extended to 32 bits first), floats as bits.
 
+use crate::record::Origin;
 use lmlang_ir::{ContractRef, FuncRef, NodeRef, Ref, RegionRef, Signature, Source, Type, VarRef};
 
 use crate::heap::Obj;
@@ -172,6 +173,32 @@ impl Opcode {
         let within = |first: Opcode, last: Opcode| (first as u8..=last as u8).contains(&(self as u8));
         within(Opcode::Mov, Opcode::Select)
             || within(Opcode::AddI32, Opcode::ExtendS32) && !within(Opcode::DivSI32, Opcode::RemUI64)
+    }
+
+    /// Tells whether it does two operators, each of which computes a value.
+    pub(crate) fn computes_two(self) -> bool {
+        self.steps()
+            || matches!(
+                self,
+                Opcode::BrAnyK
+                    | Opcode::BrNoneK
+                    | Opcode::MulAddI32
+                    | Opcode::MulAddI64
+                    | Opcode::MulKAddI32
+                    | Opcode::MulKAddI64
+                    | Opcode::MulAddF64
+                    | Opcode::MulSubF64
+                    | Opcode::SubMulF64
+                    | Opcode::SubAddF64
+                    | Opcode::LoadAt8U
+                    | Opcode::LoadAt32U
+                    | Opcode::LoadAt64
+            )
+    }
+
+    /// Tells whether what comes behind it is a segment of its own in a record.
+    pub(crate) fn ends_record(self) -> bool {
+        self.transfers() || self == Opcode::Heap
     }
 
     /// Tells whether a second word belongs to the instruction.
@@ -367,6 +394,16 @@ pub enum Lowering {
     Plain,
     /// Constants fold into operands, comparisons into branches, moves into what computes the value.
     Fast,
+    /// As [`Lowering::Fast`], except that whatever is left before its region ends has computed what stands there; and it
+    /// is known which node an instruction computes a value of.
+    Recorded,
+}
+
+impl Lowering {
+    /// Whether an instruction may do the work of several nodes.
+    pub(crate) fn folds(self) -> bool {
+        self != Lowering::Plain
+    }
 }
 
 /// Where a multi-way branch goes: a position in the list of jumps behind it.
@@ -435,6 +472,15 @@ pub(crate) struct NodeSlots {
     pub(crate) outputs: Box<[(Loc, Type)]>,
 }
 
+/// A value that an instruction computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Computed {
+    pub(crate) node: NodeRef,
+    pub(crate) ty: Type,
+    /// Whether the instruction computes the opposite, as a branch that is taken where a condition does not hold.
+    pub(crate) inverted: bool,
+}
+
 /// No node starts at a word.
 pub(crate) const NO_START: u32 = u32::MAX;
 
@@ -461,6 +507,8 @@ pub(crate) struct Code {
     /// told apart.
     pub(crate) starts: Box<[u32]>,
     pub(crate) slots: Box<[NodeSlots]>,
+    /// What is computed where, in the order of places; only in [`Lowering::Recorded`].
+    pub(crate) computed: Box<[(Origin, Computed)]>,
     /// Where values live, for inspection, with their types.
     pub(crate) locs: std::collections::HashMap<Source, (Loc, Type)>,
     /// What the code depends on besides the function's own content.

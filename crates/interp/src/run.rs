@@ -17,6 +17,7 @@ use crate::exec::Linked;
 use crate::heap::{self, Obj};
 use crate::machine::{Frame, Limit, Machine, Stop};
 use crate::outcome::{Fault, LimitKind, Outcome, Place};
+use crate::record::Piece;
 use crate::trace::TraceLevel;
 use crate::value::{Budget, Class, Word, class, show, take_in};
 use crate::world::{Environment, World, Written};
@@ -162,6 +163,8 @@ pub struct Run {
     pub(crate) machine: Machine,
     arena: Vec<Ins>,
     arena_used: usize,
+    /// Where the code of functions starts in the arena, in order.
+    starts: Vec<(u32, u32)>,
     stack: Vec<u64>,
     funcs: Vec<Linked>,
     index: HashMap<FuncRef, u32>,
@@ -175,6 +178,8 @@ pub struct Run {
     live: u64,
     /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
     marks: TraceLevel,
+    /// Where values are noted, if they are.
+    pub(crate) noted: Option<Piece>,
     outcome: Option<Outcome>,
 }
 
@@ -249,6 +254,7 @@ impl Run {
             },
             arena,
             arena_used: FIRST,
+            starts: Vec::new(),
             stack: vec![0; STACK + WINDOW],
             funcs: Vec::new(),
             index: HashMap::new(),
@@ -258,6 +264,7 @@ impl Run {
             left: limits.fuel.min(i64::MAX as u64 / 4),
             live: 0,
             marks: TraceLevel::None,
+            noted: None,
             outcome: None,
         };
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
@@ -408,6 +415,14 @@ impl Run {
     /// The code that the machine is in, and the position in it.
     pub(crate) fn code(&self) -> Option<(&Arc<Code>, usize)> {
         self.code_of(self.machine.func, self.machine.window, self.machine.pc)
+    }
+
+    /// The function whose code a word of the arena is of, its code, and where in that the word is.
+    pub(crate) fn code_from(&self, word: usize) -> Option<(FuncRef, &Code, usize)> {
+        let found = self.starts.partition_point(|(start, _)| *start as usize <= word).checked_sub(1)?;
+        let (start, func) = self.starts[found];
+        let linked = &self.funcs[func as usize];
+        Some((linked.of, linked.code.as_deref()?, word - start as usize))
     }
 
     fn code_of(&self, func: u32, window: u32, pc: usize) -> Option<(&Arc<Code>, usize)> {

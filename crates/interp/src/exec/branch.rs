@@ -1,6 +1,6 @@
 //! Conditional branches: on a value, or on a comparison fused into them.
 
-use super::{Cx, Regs, Window, go};
+use super::{Cx, Regs, Window, go, note, note_two};
 
 /// Operands `a` and `b`, target `c`.
 macro_rules! branches {
@@ -14,7 +14,9 @@ macro_rules! branches {
         ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $y) = (regs[a as usize].get(), regs[b as usize].get());
-            if $taken {
+            let taken = $taken;
+            note::<M>(cx, code, pc, fuel, u64::from(taken));
+            if taken {
                 go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
             } else {
                 go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -35,7 +37,32 @@ macro_rules! immediate {
         ) {
             let [_, a, b, c] = code[pc as u16 as usize];
             let ($x, $k) = (regs[a as usize].get(), b as i16);
-            if $taken {
+            let taken = $taken;
+            note::<M>(cx, code, pc, fuel, u64::from(taken));
+            if taken {
+                go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
+            } else {
+                go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
+            }
+        }
+    )*};
+}
+
+/// Operand `a`, of which `b` masks the bits, target `c`.
+macro_rules! masked {
+    ($($name:ident($x:ident) = $taken:expr;)*) => {$(
+        pub(super) fn $name<'s, const M: u8>(
+            cx: &mut Cx<'s>,
+            code: &'s Window,
+            pc: usize,
+            regs: &'s Regs,
+            fuel: i64,
+        ) {
+            let [_, a, b, c] = code[pc as u16 as usize];
+            let $x = regs[a as usize].get() & u64::from(b);
+            let taken = $taken;
+            note_two::<M>(cx, code, pc, fuel, || $x, u64::from(taken));
+            if taken {
                 go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
             } else {
                 go::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -60,7 +87,9 @@ macro_rules! steps {
             let $x: u64 = $sum;
             regs[a as usize].set($x);
             let $y = regs[b as usize].get();
-            if $taken {
+            let taken = $taken;
+            note_two::<M>(cx, code, pc, fuel, || $x, u64::from(taken));
+            if taken {
                 go::<M>(cx, code, pc.wrapping_add_signed(isize::from(c as i16)), regs, fuel)
             } else {
                 go::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
@@ -106,8 +135,11 @@ immediate! {
     br_ge_s_k32(x, k) = x as i32 >= i32::from(k);
     br_lt_s_k64(x, k) = (x as i64) < i64::from(k);
     br_ge_s_k64(x, k) = x as i64 >= i64::from(k);
-    br_any_k(x, k) = x & u64::from(k as u16) != 0;
-    br_none_k(x, k) = x & u64::from(k as u16) == 0;
+}
+
+masked! {
+    br_any_k(x) = x != 0;
+    br_none_k(x) = x == 0;
 }
 
 steps! {

@@ -3,7 +3,7 @@
 use lmlang_ir::Trap;
 
 use super::float::{canon32, canon64};
-use super::{Cx, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, note, trap};
 
 pub(super) fn mov<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
     let [_, a, b, _] = code[pc as u16 as usize];
@@ -55,7 +55,9 @@ pub(super) fn select<'s, const M: u8>(
     let [_, a, b, c] = code[pc as u16 as usize];
     let [condition, ..] = code[pc.wrapping_add(1) as u16 as usize];
     let (x, y) = (regs[b as usize].get(), regs[c as usize].get());
-    regs[a as usize].set(if regs[condition as usize].get() != 0 { x } else { y });
+    let value = if regs[condition as usize].get() != 0 { x } else { y };
+    regs[a as usize].set(value);
+    note::<M>(cx, code, pc, fuel, value);
     next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
 }
 
@@ -69,6 +71,7 @@ pub(super) fn global_get<'s, const M: u8>(
     let [_, a, b, _] = code[pc as u16 as usize];
     let value = cx.m.globals[b as usize];
     regs[a as usize].set(value);
+    note::<M>(cx, code, pc, fuel, value);
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
@@ -98,6 +101,7 @@ pub(super) fn unary<'s, const M: u8>(
         return trap(cx, pc, fuel, why);
     }
     regs[a as usize].set(value);
+    note::<M>(cx, code, pc, fuel, value);
     next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
 }
 
@@ -111,7 +115,9 @@ pub(super) fn binary<'s, const M: u8>(
 ) {
     let [_, a, b, c] = code[pc as u16 as usize];
     let [which, ..] = code[pc.wrapping_add(1) as u16 as usize];
-    regs[a as usize].set(BINARY[usize::from(which)].1(regs[b as usize].get(), regs[c as usize].get()));
+    let value = BINARY[usize::from(which)].1(regs[b as usize].get(), regs[c as usize].get());
+    regs[a as usize].set(value);
+    note::<M>(cx, code, pc, fuel, value);
     next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
 }
 

@@ -1,7 +1,7 @@
 //! Float arithmetic and comparisons. What can make a NaN makes the canonical one.
 
 use super::int::three;
-use super::{Cx, Regs, Window, next};
+use super::{Cx, Regs, Window, next, note, note_two};
 
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
 const NAN32: u64 = 0x7fc0_0000;
@@ -39,6 +39,7 @@ macro_rules! floats {
             let ($x, $y) = ($read(regs[b as usize].get()), $read(regs[c as usize].get()));
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
@@ -75,10 +76,10 @@ floats! {
 
 // A NaN in between makes one at the end.
 three! {
-    mul_add_f64(x, y, z) = canon64(d(x) * d(y) + d(z));
-    mul_sub_f64(x, y, z) = canon64(d(x) * d(y) - d(z));
-    sub_mul_f64(x, y, z) = canon64(d(z) - d(x) * d(y));
-    sub_add_f64(x, y, z) = canon64(d(x) - d(y) + d(z));
+    mul_add_f64(x, y, z) = canon64(d(x) * d(y)), canon64(d(x) * d(y) + d(z));
+    mul_sub_f64(x, y, z) = canon64(d(x) * d(y)), canon64(d(x) * d(y) - d(z));
+    sub_mul_f64(x, y, z) = canon64(d(x) * d(y)), canon64(d(z) - d(x) * d(y));
+    sub_add_f64(x, y, z) = canon64(d(x) - d(y)), canon64(d(x) - d(y) + d(z));
 }
 
 /// `a = f(b)`
@@ -95,6 +96,7 @@ macro_rules! single {
             let $x = regs[b as usize].get();
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};

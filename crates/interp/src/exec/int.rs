@@ -4,7 +4,7 @@
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, note, note_two, trap};
 
 macro_rules! two {
     ($($name:ident($x:ident, $y:ident) = $value:expr;)*) => {$(
@@ -19,6 +19,7 @@ macro_rules! two {
             let ($x, $y) = (regs[b as usize].get(), regs[c as usize].get());
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
@@ -37,14 +38,15 @@ macro_rules! immediate {
             let ($x, $k) = (regs[b as usize].get(), c as i16);
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
 }
 
-/// Two operators in one, with a second word for the third operand.
+/// Two operators in one, the value of each of which is told, with a second word for the third operand.
 macro_rules! three {
-    ($($name:ident($x:ident, $y:ident, $z:ident) = $value:expr;)*) => {$(
+    ($($name:ident($x:ident, $y:ident, $z:ident) = $first:expr, $value:expr;)*) => {$(
         pub(super) fn $name<'s, const M: u8>(
             cx: &mut Cx<'s>,
             code: &'s Window,
@@ -57,6 +59,7 @@ macro_rules! three {
             let ($x, $y, $z) = (regs[b as usize].get(), regs[c as usize].get(), regs[d as usize].get());
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note_two::<M>(cx, code, pc, fuel, || $first, value);
             next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
         }
     )*};
@@ -65,7 +68,7 @@ pub(super) use three;
 
 /// `a = b * k + d`, with the constant in place of `c`.
 macro_rules! scaled {
-    ($($name:ident($x:ident, $k:ident, $z:ident) = $value:expr;)*) => {$(
+    ($($name:ident($x:ident, $k:ident, $z:ident) = $first:expr, $value:expr;)*) => {$(
         pub(super) fn $name<'s, const M: u8>(
             cx: &mut Cx<'s>,
             code: &'s Window,
@@ -78,6 +81,7 @@ macro_rules! scaled {
             let ($x, $k, $z) = (regs[b as usize].get(), c as i16, regs[d as usize].get());
             let value: u64 = $value;
             regs[a as usize].set(value);
+            note_two::<M>(cx, code, pc, fuel, || $first, value);
             next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
         }
     )*};
@@ -96,7 +100,10 @@ macro_rules! trapping {
             let ($x, $y) = (regs[b as usize].get(), regs[c as usize].get());
             let value: Result<u64, Trap> = $value;
             match value {
-                Ok(value) => regs[a as usize].set(value),
+                Ok(value) => {
+                    regs[a as usize].set(value);
+                    note::<M>(cx, code, pc, fuel, value);
+                }
                 Err(why) => return trap(cx, pc, fuel, why),
             }
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
@@ -158,13 +165,19 @@ immediate! {
 }
 
 three! {
-    mul_add_i32(x, y, z) = w((x as i32).wrapping_mul(y as i32).wrapping_add(z as i32));
-    mul_add_i64(x, y, z) = x.wrapping_mul(y).wrapping_add(z);
+    mul_add_i32(x, y, z) =
+        w((x as i32).wrapping_mul(y as i32)),
+        w((x as i32).wrapping_mul(y as i32).wrapping_add(z as i32));
+    mul_add_i64(x, y, z) = x.wrapping_mul(y), x.wrapping_mul(y).wrapping_add(z);
 }
 
 scaled! {
-    mul_k_add_i32(x, k, z) = w((x as i32).wrapping_mul(i32::from(k)).wrapping_add(z as i32));
-    mul_k_add_i64(x, k, z) = x.wrapping_mul(i64::from(k) as u64).wrapping_add(z);
+    mul_k_add_i32(x, k, z) =
+        w((x as i32).wrapping_mul(i32::from(k))),
+        w((x as i32).wrapping_mul(i32::from(k)).wrapping_add(z as i32));
+    mul_k_add_i64(x, k, z) =
+        x.wrapping_mul(i64::from(k) as u64),
+        x.wrapping_mul(i64::from(k) as u64).wrapping_add(z);
 }
 
 trapping! {

@@ -2,7 +2,7 @@
 
 use lmlang_ir::Trap;
 
-use super::{Cx, Regs, Window, next, trap};
+use super::{Cx, Regs, Window, next, note, note_second, trap};
 
 /// `a = load(b + offset c)`
 macro_rules! loads {
@@ -20,7 +20,9 @@ macro_rules! loads {
                 return trap(cx, pc, fuel, Trap::MemoryOutOfBounds);
             };
             let $bytes = *$bytes;
-            regs[a as usize].set($value);
+            let value = $value;
+            regs[a as usize].set(value);
+            note::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(1), regs, fuel)
         }
     )*};
@@ -40,11 +42,14 @@ macro_rules! loads_at {
             let [offset, ..] = code[pc.wrapping_add(1) as u16 as usize];
             let base = (regs[b as usize].get() as u32).wrapping_add(regs[c as usize].get() as u32);
             let address = base as usize + usize::from(offset);
+            note::<M>(cx, code, pc, fuel, u64::from(base));
             let Some($bytes) = cx.m.memory.get(address..).and_then(|rest| rest.first_chunk::<$size>()) else {
                 return trap(cx, pc, fuel, Trap::MemoryOutOfBounds);
             };
             let $bytes = *$bytes;
-            regs[a as usize].set($value);
+            let value = $value;
+            regs[a as usize].set(value);
+            note_second::<M>(cx, code, pc, fuel, value);
             next::<M>(cx, code, pc.wrapping_add(2), regs, fuel)
         }
     )*};

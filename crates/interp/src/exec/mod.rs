@@ -22,6 +22,7 @@ use lmlang_ir::{Program, Trap};
 
 use crate::code::{Code, Ins, Opcode, WINDOW, each_opcode};
 use crate::machine::{Frame, Machine, Stop};
+use crate::record::Log;
 
 pub(crate) use data::{BINARY, UNARY};
 
@@ -50,6 +51,8 @@ pub(crate) struct Cx<'s> {
     pub(crate) stack: &'s [Cell<u64>],
     pub(crate) funcs: &'s [Linked],
     pub(crate) program: &'s Program,
+    /// Where values are noted, if they are.
+    pub(crate) log: Option<Log<'s>>,
     /// Why handlers returned. They do not return it: a call that is followed by a constant is no jump.
     pub(crate) exit: Exit,
 }
@@ -84,6 +87,8 @@ pub(crate) type Handler = for<'a, 's> fn(&'a mut Cx<'s>, &'s Window, usize, &'s 
 pub(crate) const RUN: u8 = 0;
 /// Runs one instruction.
 pub(crate) const STEP: u8 = 1;
+/// Runs until something stops it, and notes the values that are computed.
+pub(crate) const RECORD: u8 = 2;
 
 macro_rules! table {
     ($($name:ident $module:ident::$handler:ident,)*) => {
@@ -98,6 +103,7 @@ each_opcode!(table);
 
 static RUN_TABLE: [Handler; 256] = table::<RUN>();
 static STEP_TABLE: [Handler; 256] = table::<STEP>();
+static RECORD_TABLE: [Handler; 256] = table::<RECORD>();
 
 /// Goes on with the instruction at `pc`, which has been charged.
 #[inline(always)]
@@ -106,15 +112,72 @@ fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s
         return pause(cx, pc, fuel, Exit::Step);
     }
     let op = code[pc as u16 as usize][0] as u8;
-    RUN_TABLE[op as usize](cx, code, pc, regs, fuel)
+    let table = if M == RECORD { &RECORD_TABLE } else { &RUN_TABLE };
+    table[op as usize](cx, code, pc, regs, fuel)
+}
+
+/// Notes what the instruction at `pc` computed; what the first of its two operators did, if it does two.
+#[inline(always)]
+fn note<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64, value: u64) {
+    if M != RUN
+        && let Some(log) = cx.log
+    {
+        log.note(fuel + rest(code, pc), value);
+    }
+}
+
+/// Notes what the second operator of the instruction at `pc` computed.
+#[inline(always)]
+fn note_second<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64, value: u64) {
+    if M != RUN
+        && let Some(log) = cx.log
+    {
+        log.note(fuel + rest(code, pc) - 1, value);
+    }
+}
+
+/// Notes what both operators of the instruction at `pc` computed; that of the first is not at hand otherwise.
+#[inline(always)]
+fn note_two<const M: u8>(
+    cx: &Cx<'_>,
+    code: &Window,
+    pc: usize,
+    fuel: i64,
+    first: impl FnOnce() -> u64,
+    second: u64,
+) {
+    if M != RUN {
+        note::<M>(cx, code, pc, fuel, first());
+        note_second::<M>(cx, code, pc, fuel, second);
+    }
+}
+
+/// Notes that a segment starts at `pc`, before which so much fuel was left.
+#[inline(always)]
+fn note_start<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64) {
+    if M != RUN
+        && let Some(log) = cx.log
+    {
+        log.start(fuel, cx.arena, &code[pc as u16 as usize]);
+    }
+}
+
+/// The nodes from an instruction to the end of its segment.
+#[inline(always)]
+fn rest(code: &Window, pc: usize) -> i64 {
+    i64::from(code[pc as u16 as usize][0] >> 8)
 }
 
 /// Goes on with the instruction at `pc` after charging the segment that starts there.
 #[inline(always)]
 fn go<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s Regs, fuel: i64) {
-    let count = i64::from(code[pc as u16 as usize][0] >> 8);
+    let count = rest(code, pc);
     if fuel < count {
         return out_of_fuel(cx, pc, fuel);
+    }
+    // A step is taken from where the next one starts.
+    if M == RECORD {
+        note_start::<M>(cx, code, pc, fuel);
     }
     next::<M>(cx, code, pc, regs, fuel - count)
 }
@@ -176,10 +239,11 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
     }
     let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
     let (pc, fuel) = (cx.m.pc, cx.m.fuel);
-    if cx.m.charged {
-        next::<RUN>(cx, code, pc, regs, fuel)
-    } else {
-        go::<RUN>(cx, code, pc, regs, fuel)
+    match (cx.m.charged, cx.log.is_some()) {
+        (true, false) => next::<RUN>(cx, code, pc, regs, fuel),
+        (false, false) => go::<RUN>(cx, code, pc, regs, fuel),
+        (true, true) => next::<RECORD>(cx, code, pc, regs, fuel),
+        (false, true) => go::<RECORD>(cx, code, pc, regs, fuel),
     }
     cx.exit
 }
@@ -202,6 +266,7 @@ fn step<const THROUGH: bool>(cx: &mut Cx<'_>) -> Exit {
         if fuel < count {
             return Exit::Fuel;
         }
+        note_start::<STEP>(cx, code, pc, fuel);
         fuel -= count;
     }
     cx.m.charged = true;

@@ -1,6 +1,8 @@
 //! Control that is not a call: jumps, switches, stops, contracts.
 
-use super::{Cx, Exit, RUN, Regs, Window, code_at, go, next, out_of_fuel, pause, trap};
+use super::{
+    Cx, Exit, Regs, STEP, Window, code_at, go, next, note, note_start, out_of_fuel, pause, rest, trap,
+};
 use crate::code::StopSite;
 use crate::exec::heap as heap_ops;
 use crate::heap;
@@ -94,7 +96,13 @@ pub(super) fn heap<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize
     if left < 0 {
         return heap_stop(cx, pc, fuel, i64::from(first[0] >> 8));
     }
-    if M == RUN && heap::work() > MOST_WORK {
+    // Whether the operator makes a scalar, and so leaves one in that slot, is known to who reads the log.
+    let [_, a, ..] = first;
+    note::<M>(cx, code, pc, fuel, regs[a as usize].get());
+    // What it cost besides moves the places of what comes after it.
+    let behind = pc.wrapping_add(2);
+    note_start::<M>(cx, code, behind, left + rest(code, behind));
+    if M != STEP && heap::work() > MOST_WORK {
         return pause(cx, pc.wrapping_add(2), left, Exit::Rest);
     }
     next::<M>(cx, code, pc.wrapping_add(2), regs, left)

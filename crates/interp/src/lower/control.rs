@@ -174,7 +174,9 @@ impl Lower<'_> {
     /// Takes an exit with the inputs from `first` on; without a jump if the target comes next anyway.
     fn take_exit(&mut self, of: NodeRef, node: &Node, first: usize, goal: Goal, jump: bool) {
         let tested = match node.op().attr() {
-            Attr::Exit(target) => self.scopes.get(target).and_then(|scope| scope.rotation).map(|test| test.a),
+            Attr::Exit(target) => {
+                self.scopes.get(target).and_then(|scope| scope.rotation.as_ref()).map(|test| test.a)
+            }
             _ => None,
         };
         self.compute_sunk(of, node, tested);
@@ -247,7 +249,7 @@ impl Lower<'_> {
             return self.stop(StopSite::Hole(of, None));
         };
         let at = self.emit.words.len();
-        let starts_loop = self.style == Lowering::Fast
+        let starts_loop = self.style.folds()
             && matches!(self.open.last(), Some(Open { then: Then::End(owner), .. })
                 if self.scopes.get(owner).is_some_and(|scope| scope.head.is_some() && scope.start == at));
         match goal {

@@ -4,7 +4,8 @@
 //! word says what the segment costs, and so does every other word for the rest of it. A transfer charges the count of
 //! its target, so joins need nothing, and what was executed up to any word is what was charged less that word's count.
 
-use crate::code::{Ins, Lowering, Opcode};
+use crate::code::{Computed, Ins, Lowering, Opcode};
+use crate::record::Origin;
 
 /// A place in the code that is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(super) struct Emit {
     tail: Option<usize>,
     /// Whether an instruction may account for nodes behind it.
     folds: bool,
+    /// What instructions compute, by position.
+    computed: Vec<(Origin, Computed)>,
     /// The node that words are emitted for.
     pub(super) node: u32,
 }
@@ -43,11 +46,12 @@ pub(super) struct Finished {
     pub(super) owner: Vec<u32>,
     /// New position of each word.
     pub(super) moved: Vec<u32>,
+    pub(super) computed: Vec<(Origin, Computed)>,
 }
 
 impl Emit {
     pub(super) fn of(style: Lowering) -> Emit {
-        Emit { folds: style == Lowering::Fast, ..Emit::default() }
+        Emit { folds: style.folds(), ..Emit::default() }
     }
 
     pub(super) fn label(&mut self) -> Label {
@@ -84,15 +88,49 @@ impl Emit {
         self.tail.map(|tail| self.owner[tail])
     }
 
-    /// Takes the last instruction back, which must be there and have one word; the next one does its work too.
-    pub(super) fn take_back(&mut self) {
+    /// Takes the last instruction back, which must be there and have one word; the next one does its work too, and
+    /// computes what is returned first.
+    pub(super) fn take_back(&mut self) -> Option<Computed> {
         debug_assert!(self.last().is_some(), "the instruction may be jumped over");
+        let origin = Origin::of(self.words.len() - 1);
+        let computed = self.computed.pop_if(|(at, _)| *at == origin);
         self.tail = None;
         self.words.pop();
         self.owner.pop();
         let cost = self.cost.pop().map_or(0, u32::from);
         self.segment = self.segment.saturating_sub(cost);
         self.pending += cost;
+        computed.map(|(_, computed)| computed)
+    }
+
+    /// Notes what the last instruction computes; if it does two operators, by the second.
+    pub(super) fn computes(&mut self, what: Computed) {
+        let Some(at) = self.tail else { return };
+        let two = Opcode::of(self.words[at]).computes_two();
+        self.computed.push((if two { Origin::of(at).second() } else { Origin::of(at) }, what));
+    }
+
+    /// Notes what the last instruction, which does two operators, computes by the first.
+    pub(super) fn computes_first(&mut self, what: Option<Computed>) {
+        if let (Some(at), Some(what)) = (self.tail, what) {
+            self.computed.push((Origin::of(at), what));
+        }
+    }
+
+    /// Notes that the last instruction computes what another one does, by its first operator and by its second.
+    pub(super) fn computes_again(&mut self, what: [Option<Computed>; 2]) {
+        let Some(at) = self.tail else { return };
+        let origins = [Origin::of(at), Origin::of(at).second()];
+        self.computed
+            .extend(origins.into_iter().zip(what).filter_map(|(origin, what)| Some((origin, what?))));
+    }
+
+    /// What an instruction computes, by its first operator and by its second.
+    pub(super) fn computed_at(&self, at: usize) -> [Option<Computed>; 2] {
+        [Origin::of(at), Origin::of(at).second()].map(|origin| {
+            let found = self.computed.iter().rev().find(|(found, _)| *found == origin);
+            found.map(|(_, computed)| computed.clone())
+        })
     }
 
     /// Makes sure that every counted node is accounted for by an instruction up to here.
@@ -126,13 +164,18 @@ impl Emit {
         self.words.len() - 1
     }
 
-    /// Emits an instruction; returns its position.
-    pub(super) fn op(&mut self, op: Opcode, a: u16, b: u16, c: u16) -> usize {
-        let cost = std::mem::take(&mut self.pending);
+    /// Starts a new segment if the one that is being emitted has no room for so many nodes.
+    pub(super) fn make_room(&mut self, cost: u32) {
         if self.segment + cost > MAX_SEGMENT {
             self.push([Opcode::Charge as u16, 0, 0, 0], 0);
             self.segment = 0;
         }
+    }
+
+    /// Emits an instruction; returns its position.
+    pub(super) fn op(&mut self, op: Opcode, a: u16, b: u16, c: u16) -> usize {
+        let cost = std::mem::take(&mut self.pending);
+        self.make_room(cost);
         self.segment = if op.transfers() { 0 } else { self.segment + cost };
         self.tail = Some(self.words.len());
         self.push([op as u16, a, b, c], cost)
@@ -174,6 +217,7 @@ impl Emit {
             cost: vec![0; prologue.len()],
             owner: Vec::new(),
             moved: Vec::new(),
+            computed: Vec::new(),
         };
         out.owner.resize(prologue.len(), 0);
         let mut long_targets: Vec<(usize, u32)> = Vec::new();
@@ -237,6 +281,13 @@ impl Emit {
                 }
             }
         }
+        let moved = |(origin, what): (Origin, Computed)| {
+            // Code moves to the back only, by what stands in front and in between.
+            let by = out.moved[origin.word()] as usize - origin.word();
+            (origin.moved(by), what)
+        };
+        out.computed = std::mem::take(&mut self.computed).into_iter().map(moved).collect();
+        out.computed.sort_by_key(|(origin, _)| *origin);
         out.count_fuel();
         out
     }

@@ -1,14 +1,15 @@
 //! What folds away: constants into operands, comparisons into the branches behind them.
 
-use lmlang_ir::{Attr, NodeRef, Opcode as Op, Scalar, Source};
+use lmlang_ir::{Attr, NodeRef, Opcode as Op, Scalar, Source, Type};
 
 use super::emit::Label;
 use super::{Lower, Open, Then};
-use crate::code::{Loc, Lowering, Opcode};
+use crate::code::{Computed, Loc, Lowering, Opcode};
 
 /// A comparison that the branch behind it makes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compare {
+    pub(super) of: NodeRef,
     pub(super) op: Op,
     pub(super) scalar: Scalar,
     pub(super) a: Loc,
@@ -18,7 +19,7 @@ pub(super) struct Compare {
 }
 
 /// The test at the start of a loop's body: a round ends with a copy of it, which goes straight to what follows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rotation {
     pub(super) opcode: Opcode,
     pub(super) a: u16,
@@ -26,6 +27,8 @@ pub(super) struct Rotation {
     pub(super) cost: u32,
     pub(super) stay: Label,
     leave: Label,
+    /// What the test computes, by its first operator and by its second.
+    pub(super) computed: [Option<Computed>; 2],
 }
 
 impl Lower<'_> {
@@ -37,21 +40,24 @@ impl Lower<'_> {
             Some((position, word, cost)) if position == at => (word, cost),
             Some(_) | None => return,
         };
+        let computed = self.emit.computed_at(at);
         if let Some(scope) = self.scopes.get_mut(&owner)
             && scope.head.is_some()
             && scope.start == at
         {
             let [_, a, b, _] = word;
-            scope.rotation = Some(Rotation { opcode: Opcode::of(word), a, b, cost, stay, leave });
+            scope.rotation = Some(Rotation { opcode: Opcode::of(word), a, b, cost, stay, leave, computed });
         }
     }
 
     /// Ends a round with the test of the next one; tells whether the loop has one to repeat.
     pub(super) fn repeat_test(&mut self, of: NodeRef) -> bool {
-        let Some(rotation) = self.scopes.get(&of).and_then(|scope| scope.rotation) else { return false };
-        if !self.fuse_step(rotation) {
+        let rotation = self.scopes.get(&of).and_then(|scope| scope.rotation.clone());
+        let Some(rotation) = rotation else { return false };
+        if !self.fuse_step(&rotation) {
             self.emit.charge(rotation.cost);
             self.emit.branch(rotation.opcode, rotation.a, rotation.b, rotation.stay);
+            self.emit.computes_again(rotation.computed);
         }
         self.emit.jump(rotation.leave);
         true
@@ -116,7 +122,7 @@ impl Lower<'_> {
             return false;
         }
         let made = self.just_made(node, 0).is_some();
-        self.compares.insert(node, Compare { op, scalar, a, b, made });
+        self.compares.insert(node, Compare { of: node, op, scalar, a, b, made });
         true
     }
 
@@ -127,7 +133,7 @@ impl Lower<'_> {
         branch: Opcode,
         masked: u16,
         k: u16,
-    ) -> Option<(Opcode, u16, u16)> {
+    ) -> Option<(Opcode, u16, u16, Option<Computed>)> {
         let (_, [word, to, slot, mask], _) = self.emit.last().filter(|_| made)?;
         if Opcode::of([word, to, slot, mask]) != Opcode::AndK || to != masked {
             return None;
@@ -140,8 +146,7 @@ impl Lower<'_> {
             (Opcode::BrNeK, k) if k == mask && k.is_power_of_two() => Opcode::BrNoneK,
             _ => return None,
         };
-        self.emit.take_back();
-        Some((opcode, slot, mask))
+        Some((opcode, slot, mask, self.emit.take_back()))
     }
 
     /// Branches if the condition of a node is as given.
@@ -150,6 +155,9 @@ impl Lower<'_> {
             && let Some(compare) = self.compares.get(&condition).copied()
         {
             self.fused(compare, when, to);
+            if self.style == Lowering::Recorded {
+                self.emit.computes(Computed { node: compare.of, ty: Type::BOOL, inverted: !when });
+            }
             return;
         }
         let slot = self.num(node, 0);
@@ -157,7 +165,7 @@ impl Lower<'_> {
     }
 
     fn fused(&mut self, compare: Compare, when: bool, to: Label) {
-        let Compare { op, scalar, a, b, made } = compare;
+        let Compare { of: _, op, scalar, a, b, made } = compare;
         let wide = scalar == Scalar::I64;
         let float = scalar == Scalar::F64;
         // Everything is brought to `<`, `<=`, `==`, `!=`, and their negations to these by swapping.
@@ -183,7 +191,10 @@ impl Lower<'_> {
         };
         if let Some((opcode, slot, k)) = self.immediate(op, wide, a, b) {
             match self.test_of_bits(made, opcode, slot, k) {
-                Some((opcode, slot, k)) => self.emit.branch(opcode, slot, k, to),
+                Some((opcode, slot, k, masked)) => {
+                    self.emit.branch(opcode, slot, k, to);
+                    self.emit.computes_first(masked);
+                }
                 None => self.emit.branch(opcode, slot, k, to),
             }
             return;

@@ -15,15 +15,17 @@ impl Lower<'_> {
             if let (Op::Add, Some((x, (opcode, k)))) = (op, scaled)
                 && let Some([z]) = self.held([(of, 1 - operand)])
             {
-                self.emit.take_back();
+                let first = self.emit.take_back();
                 self.emit.op2(opcode, to, x, k, [z, 0, 0, 0]);
+                self.emit.computes_first(first);
                 return true;
             }
             let Some(opcode) = select::pair(first, op, scalar, operand) else { continue };
             let operands = [(made, 0), (made, 1), (of, 1 - operand)];
             if let Some([x, y, z]) = self.held(operands) {
-                self.emit.take_back();
+                let first = self.emit.take_back();
                 self.emit.op2(opcode, to, x, y, [z, 0, 0, 0]);
+                self.emit.computes_first(first);
                 return true;
             }
         }
@@ -35,13 +37,14 @@ impl Lower<'_> {
         let Some((made, Op::Add)) = self.just_made(of, 0) else { return false };
         let Some(opcode) = select::load_at(load) else { return false };
         let Some([x, y]) = self.held([(made, 0), (made, 1)]) else { return false };
-        self.emit.take_back();
+        let first = self.emit.take_back();
         self.emit.op2(opcode, to, x, y, [offset, 0, 0, 0]);
+        self.emit.computes_first(first);
         true
     }
 
     /// Emits the test at the end of a round together with the step of the counter that it looks at.
-    pub(super) fn fuse_step(&mut self, rotation: Rotation) -> bool {
+    pub(super) fn fuse_step(&mut self, rotation: &Rotation) -> bool {
         let Some((_, [word, to, x, y], _)) = self.emit.last() else { return false };
         let add = Opcode::of([word, to, x, y]);
         let Some((opcode, limit)) = select::step(add, rotation.opcode, rotation.b) else { return false };
@@ -54,9 +57,12 @@ impl Lower<'_> {
         };
         let limit = limit.map_or(Some(rotation.b), |bits| self.pinned_slot(bits));
         let (Some(by), Some(limit), true) = (by, limit, to == rotation.a) else { return false };
-        self.emit.take_back();
+        let first = self.emit.take_back();
         self.emit.charge(rotation.cost);
         self.emit.branch2(opcode, to, limit, [by, 0, 0, 0], rotation.stay);
+        self.emit.computes_first(first);
+        let [test, _] = rotation.computed.clone();
+        test.into_iter().for_each(|test| self.emit.computes(test));
         true
     }
 

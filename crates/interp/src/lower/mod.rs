@@ -225,7 +225,7 @@ pub(crate) fn lower(
 
 impl Lower<'_> {
     fn function(&mut self) {
-        if self.style == Lowering::Fast {
+        if self.style.folds() {
             let body = self.function.body();
             let roots = body.root().into_iter().chain(body.contracts().map(|(_, contract)| contract.region));
             self.positions = Positions::of(body, roots);
@@ -575,6 +575,7 @@ impl Lower<'_> {
             contracts: self.contracts.into(),
             starts: starts.into(),
             slots: self.slots.into(),
+            computed: done.computed.into(),
             locs: self.locs,
             depends: depends(self.function),
         })

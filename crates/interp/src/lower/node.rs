@@ -5,7 +5,8 @@ use lmlang_ir::ops::{Expected, Ports, ports};
 use lmlang_ir::{Attr, Node, NodeRef, Opcode as Op, Scalar, Source, StorageKind, Type, VarRef};
 
 use super::{Lower, select};
-use crate::code::{HeapOp, Loc, Lowering, NodeSlots, Opcode, StopSite, TAKE, Target};
+use crate::code::{Computed, HeapOp, Loc, Lowering, NodeSlots, Opcode, StopSite, TAKE, Target};
+use crate::record::is_noted;
 use crate::value::{Class, class, constant, scalar_bits};
 
 impl Lower<'_> {
@@ -29,7 +30,10 @@ impl Lower<'_> {
             self.emit.flush();
             self.mark(of, node);
         }
-        self.emit.count();
+        // A value has the place of its node in a record: it is counted where it is computed.
+        if self.style != Lowering::Recorded || !self.sunk.contains(&of) {
+            self.emit.count();
+        }
         if node.op().owns_regions() {
             self.control(of, node, &ports);
         } else {
@@ -52,6 +56,8 @@ impl Lower<'_> {
 
     /// Notes where a node starts and what it reads.
     fn mark(&mut self, of: NodeRef, node: &Node) {
+        // What is marked is the node's own instruction.
+        self.emit.make_room(1);
         let inputs = node.inputs().iter().flatten();
         let inputs = inputs.filter_map(|source| self.locs.get(&source).cloned()).collect();
         self.marks.push((self.emit.words.len() as u32, self.slots.len() as u32));
@@ -164,6 +170,19 @@ impl Lower<'_> {
         let mark = self.top;
         self.compute(of, node, ports, to);
         self.top = mark;
+        self.note_computed(of, node);
+    }
+
+    /// Notes that the last instruction computes the output of a node, if it does.
+    pub(super) fn note_computed(&mut self, of: NodeRef, node: &Node) {
+        if self.style != Lowering::Recorded {
+            return;
+        }
+        if let Some((_, ty)) = self.locs.get(&Source::Node(of, 0))
+            && is_noted(node.op().code(), ty)
+        {
+            self.emit.computes(Computed { node: of, ty: ty.clone(), inverted: false });
+        }
     }
 
     /// Gives the places of inputs free that were used for the last time, and only in their own region.
@@ -292,7 +311,9 @@ impl Lower<'_> {
                     }
                     let size = self.slot_of(Loc::Known(u64::from(layout.size)));
                     let (scaled, _) = self.claim(1, 0);
+                    let counted = self.emit.set_aside();
                     self.emit.op(Opcode::MulI32, scaled, index, size);
+                    self.emit.charge(counted);
                     self.emit.op(Opcode::AddI32, to, base, scaled);
                 }
                 None => self.unsupported(of),
@@ -320,13 +341,14 @@ impl Lower<'_> {
     }
 
     fn scalar(&mut self, of: NodeRef, op: Op, scalar: Scalar, to: u16) {
-        let fast = self.style == Lowering::Fast;
         if let Some((opcode, swap)) = select::binary(op, scalar) {
             if self.fuse(of, op, scalar, to) {
                 return;
             }
             let (x, y) = (self.input(of, 0), self.input(of, 1));
-            if fast && let (Some((x, _)), Some((y, _))) = (x, y) {
+            if self.style.folds()
+                && let (Some((x, _)), Some((y, _))) = (x, y)
+            {
                 let forms = [(x, y), (y, x)];
                 let forms = if select::commutes(op) { &forms[..] } else { &forms[..1] };
                 for form in forms {
@@ -459,7 +481,9 @@ impl Lower<'_> {
             Err(_) => {
                 let far = self.slot_of(Loc::Known(u64::from(arg.offset)));
                 let (sum, _) = self.claim(1, 0);
+                let counted = self.emit.set_aside();
                 self.emit.op(Opcode::AddressOf, sum, address, far);
+                self.emit.charge(counted);
                 address = sum;
                 0
             }

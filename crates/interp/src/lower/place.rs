@@ -156,7 +156,9 @@ impl Lower<'_> {
         }
         let written = self.sink(region, last, late, &held);
         for (of, before) in steps {
-            self.sink_step(of, before, &held, &written);
+            if self.may_come_late(of, last) {
+                self.sink_step(of, before, &held, &written);
+            }
         }
     }
 
@@ -191,7 +193,7 @@ impl Lower<'_> {
         let mut read: Vec<Source> = Vec::new();
         let mut written: Vec<Source> = Vec::new();
         for (source, of, loc, before) in late {
-            let Some(inputs) = self.sinkable(of) else { continue };
+            let Some(inputs) = self.sinkable(of).filter(|_| self.may_come_late(of, end)) else { continue };
             // At the end its operands must still be there, and nobody else may want what it overwrites.
             let intact = |lower: &Self, inputs: &[Source]| {
                 inputs.iter().all(|input| {
@@ -243,6 +245,19 @@ impl Lower<'_> {
         if stays && inputs.contains(&before) {
             self.sunk.insert(of);
         }
+    }
+
+    /// Tells whether nobody misses what a node computes if the end of its region computes it: whoever records values does
+    /// where something in between stops the run or leaves the region.
+    fn may_come_late(&self, of: NodeRef, end: NodeRef) -> bool {
+        let body = self.function.body();
+        let between = std::iter::successors(body.next(of), |of| body.next(*of)).take_while(|of| *of != end);
+        self.style != Lowering::Recorded
+            || between.into_iter().filter_map(|of| body.node(of)).all(|node| match node.op().attr() {
+                Attr::Scalar(_) => !matches!(node.op().code(), Op::DivS | Op::DivU | Op::RemS | Op::RemU),
+                Attr::Const(_) | Attr::Variable(_) => true,
+                _ => false,
+            })
     }
 
     /// The operands of a node that can be computed at the end of its region, for that alone.
@@ -308,8 +323,12 @@ impl Lower<'_> {
         let Some(node) = self.function.body().node(of) else { return };
         self.own(of);
         let mark = self.top;
+        if self.style == Lowering::Recorded {
+            self.emit.count();
+        }
         self.compute(of, node, &Ports::default(), to);
         self.top = mark;
+        self.note_computed(of, node);
     }
 
     /// Where the values of an exit go, and what is there before.

@@ -128,7 +128,7 @@ impl Run {
         /// More would not be read by anyone.
         const MOST: usize = 500;
         let mut out = Vec::new();
-        if self.lowering == Lowering::Fast {
+        if self.lowering.folds() {
             return out;
         }
         let Some((code, at)) = self.code() else { return out };

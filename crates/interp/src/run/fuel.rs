@@ -6,7 +6,8 @@ use super::{Progress, Run};
 use crate::code::Opcode;
 use crate::exec::{self, Cx, Exit};
 use crate::heap;
-use crate::machine::{Limit, Stop};
+use crate::machine::{Limit, Machine, Stop};
+use crate::record::Piece;
 
 /// Fuel that is given to single instructions, whose fuel is counted outside.
 const PLENTY: i64 = 1 << 40;
@@ -18,6 +19,7 @@ impl Run {
     pub fn resume(&mut self, fuel: u64) -> Progress {
         let mut budget = fuel.clamp(1, i64::MAX as u64 / 4).min(self.left);
         let mut moved = false;
+        self.noted.iter_mut().for_each(|piece| piece.start(budget));
         while self.outcome.is_none() {
             self.machine.fuel = budget as i64;
             let exit = self.slice();
@@ -35,6 +37,14 @@ impl Run {
                 Exit::Input => return Progress::Waiting,
                 Exit::Fuel if moved => return Progress::Paused,
                 Exit::Mark | Exit::Rest => return Progress::Paused,
+                // One operator costs more than the slice: it is done alone, as a piece has room for a slice's values.
+                Exit::Fuel if self.noted.is_some() => {
+                    self.noted.iter_mut().for_each(|piece| piece.start(self.left));
+                    let progress = self.instruction();
+                    if self.outcome.is_none() {
+                        return progress;
+                    }
+                }
                 // One operator costs more than the slice.
                 Exit::Fuel => budget = (budget * 2).max(1024).min(self.left),
                 other => self.attend(other),
@@ -69,12 +79,27 @@ impl Run {
             stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
             funcs: &self.funcs,
             program: self.checked.program(),
+            log: self.noted.as_mut().and_then(Piece::log),
             exit: Exit::Step,
         };
         let exit = run(&mut cx);
         self.machine.note_memory();
         self.live = heap::live();
+        let reached = self.reached(exit);
+        self.noted.iter_mut().for_each(|piece| piece.end(reached));
         exit
+    }
+
+    /// The fuel that was left before what has not been executed, of the fuel that the machine was given.
+    fn reached(&self, exit: Exit) -> u64 {
+        let Machine { charged, window, pc, fuel, .. } = self.machine;
+        let word = self.arena.get(window as usize + pc).filter(|_| charged);
+        word.map_or(fuel as u64, |word| {
+            let rest = u64::from(word[0] >> 8);
+            // What an instruction of two operators stops at is the second.
+            let done = exit == Exit::Stop && Opcode::of(*word).computes_two();
+            (fuel as u64).wrapping_add(rest - u64::from(done))
+        })
     }
 
     fn slice(&mut self) -> Exit {
@@ -124,7 +149,8 @@ impl Run {
             self.run_dry();
             return Progress::Done;
         }
-        self.machine.fuel = PLENTY;
+        // Values are noted by the last digits of the fuel.
+        self.machine.fuel = PLENTY + i64::from(self.left as u16);
         self.machine.extra_limit = (self.left - cost) as i64;
         let extra = self.machine.extra;
         let exit = self.with_cx(exec::instruction);
@@ -154,7 +180,7 @@ impl Run {
     }
 
     /// Takes back what has been charged for the rest of a segment.
-    pub(super) fn discharge(&mut self) {
+    pub(crate) fn discharge(&mut self) {
         self.left += self.ahead();
         self.machine.charged = false;
     }

@@ -106,6 +106,7 @@ impl Run {
         }
         self.arena[start..end].copy_from_slice(&code.words);
         self.arena_used = end;
+        self.starts.push((start as u32, func));
         for patch in &code.patches {
             let value = match &patch.what {
                 Target::Function(of) => self.intern(*of),

@@ -9,6 +9,7 @@ use lmlang_testkit::generate::{self, Options as Wild};
 use lmlang_verify::Checked;
 use proptest::prelude::*;
 
+use crate::record::record_is_trace;
 use crate::tools::{check, plain, whole};
 
 fn options() -> Options {
@@ -62,6 +63,8 @@ fn nothing_changes(seed: u64, slice: u64, fuel: u64) -> Result<(), TestCaseError
         let (fast_short, slow_short) =
             (whole(&checked, function, &args, &short), plain(&checked, function, &args, &short));
         prop_assert_eq!(bare(&fast_short), bare(&slow_short), "{} with fuel {}", function, fuel);
+        record_is_trace(&checked, function, &args, &options());
+        record_is_trace(&checked, function, &args, &short);
         let run = Run::new(&checked, function, &args, &options(), &Cache::new()).unwrap();
         let mut trace = Trace::of(&run, TraceLevel::Nodes, None).unwrap();
         let page = trace.page(0, usize::MAX, u64::MAX);

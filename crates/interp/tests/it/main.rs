@@ -7,5 +7,6 @@ mod kernels;
 mod laws;
 mod limits;
 mod memory;
+mod record;
 mod tools;
 mod traces;

@@ -74,3 +74,20 @@ fn the_node_that_traps_is_the_last_step() {
     assert_eq!((Some(last.node), last.note), (ends_at(&outcome), Some(Note::Stopped)));
     assert!(last.outputs.is_empty());
 }
+
+#[test]
+fn every_step_of_long_code_has_its_values() {
+    // Longer than what fuel is charged for at once.
+    let mut text = String::from("func f (n: i64) -> (i64) {\n  x0 = add.i64 n, 1\n");
+    for line in 1..1_000 {
+        text += &format!("  x{line} = add.i64 x{}, 1\n", line - 1);
+    }
+    text += "  return x999\n}\n";
+    let (steps, _) = traced(&text, 10_000);
+    let sums = steps.iter().filter_map(|step| match &step.outputs[..] {
+        [shown] => Some(shown.value.clone()),
+        _ => None,
+    });
+    let sums: Vec<Value> = sums.filter(|value| *value != Value::Const(Const::I64(1))).collect();
+    assert_eq!(sums, i64s(&(22..1_022).collect::<Vec<_>>()));
+}
