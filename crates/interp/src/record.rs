@@ -48,8 +48,8 @@ impl Origin {
 /// way, and the code says the rest.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// The values, and behind all of them the starts of segments.
-    cells: Box<[u64]>,
+    values: Box<[u64]>,
+    starts: Box<[u64]>,
     /// Tells the starts of this piece from those of others.
     number: u32,
     /// The fuel at the start.
@@ -61,28 +61,41 @@ pub(crate) struct Piece {
 /// A piece as handlers see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log<'s> {
-    cells: &'s [Cell<u64>; 2 * WINDOW],
+    values: &'s [Cell<u64>; WINDOW],
+    starts: &'s [Cell<u64>; WINDOW],
+    /// That of the piece, shifted by 32 bits; zero where nothing is to be noted.
     number: u64,
 }
 
-impl Log<'_> {
+impl<'s> Log<'s> {
+    /// What there is where nothing is noted: handlers that note do not ask whether there is a log. The cells are not
+    /// written.
+    pub(crate) fn off(cells: &'s [Cell<u64>]) -> Log<'s> {
+        let cells = cells.last_chunk().expect("the stack ends with a window of padding");
+        Log { values: cells, starts: cells, number: 0 }
+    }
+
+    pub(crate) fn is_on(self) -> bool {
+        self.number != 0
+    }
+
     /// Notes the value of a node before which so much fuel was left.
     #[inline(always)]
     pub(crate) fn note(self, fuel: i64, value: u64) {
-        self.cells[fuel as u16 as usize].set(value);
+        self.values[fuel as u16 as usize].set(value);
     }
 
     /// Notes that a segment starts at a word of the arena, before which so much fuel was left.
     #[inline(always)]
     pub(crate) fn start(self, fuel: i64, arena: &[Ins], word: &Ins) {
         let bytes = std::ptr::from_ref(word).addr().wrapping_sub(arena.as_ptr().addr());
-        self.cells[WINDOW + fuel as u16 as usize].set(self.number | (bytes / size_of::<Ins>()) as u64);
+        self.starts[fuel as u16 as usize].set(self.number | bytes as u64);
     }
 }
 
 impl Piece {
     fn new() -> Piece {
-        Piece { cells: vec![0; 2 * WINDOW].into(), number: 0, start: 0, end: 0 }
+        Piece { values: vec![0; WINDOW].into(), starts: vec![0; WINDOW].into(), number: 0, start: 0, end: 0 }
     }
 
     /// Fuel is counted down from here.
@@ -96,16 +109,17 @@ impl Piece {
         self.end = fuel;
     }
 
-    pub(crate) fn log(&mut self) -> Option<Log<'_>> {
-        let number = u64::from(self.number) << 32;
-        let cells = Cell::from_mut(&mut self.cells[..]).as_slice_of_cells().first_chunk()?;
-        Some(Log { cells, number })
+    pub(crate) fn log(&mut self) -> Log<'_> {
+        let window = |cells| Cell::from_mut(cells).as_slice_of_cells().first_chunk();
+        let [values, starts] = [&mut self.values[..], &mut self.starts[..]].map(window);
+        let [values, starts] = [values, starts].map(|cells| cells.expect("a piece is a window"));
+        Log { values, starts, number: u64::from(self.number) << 32 }
     }
 
     fn clear(&mut self) {
         self.number = self.number.wrapping_add(1);
         if self.number == 0 {
-            self.cells[WINDOW..].fill(0);
+            self.starts.fill(0);
             self.number = 1;
         }
     }
@@ -125,8 +139,9 @@ impl Piece {
         let end = self.offset(self.end);
         let starts = move |from: u16| {
             (from..end).find_map(|offset| {
-                let cell = self.cells[WINDOW + self.cell(offset)];
-                (cell >> 32 == u64::from(self.number)).then_some((cell as u32 as usize, offset))
+                let cell = self.starts[self.cell(offset)];
+                let word = cell as u32 as usize / size_of::<Ins>();
+                (cell >> 32 == u64::from(self.number)).then_some((word, offset))
             })
         };
         let mut next = starts(0);
@@ -229,7 +244,7 @@ impl Recorder {
             if end < origin.word() || at >= to {
                 break;
             }
-            let word = Word::Num(piece.cells[piece.cell(at)] ^ u64::from(*inverted));
+            let word = Word::Num(piece.values[piece.cell(at)] ^ u64::from(*inverted));
             let program = self.run.checked().program();
             let shown = show(program, ty, &word, &|index| self.run.name(index), Budget::STEP);
             values.extend(shown.map(|shown| NodeValue { function, node: *node, value: shown.value }));

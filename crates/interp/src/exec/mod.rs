@@ -51,8 +51,8 @@ pub(crate) struct Cx<'s> {
     pub(crate) stack: &'s [Cell<u64>],
     pub(crate) funcs: &'s [Linked],
     pub(crate) program: &'s Program,
-    /// Where values are noted, if they are.
-    pub(crate) log: Option<Log<'s>>,
+    /// Where values are noted.
+    pub(crate) log: Log<'s>,
     /// Why handlers returned. They do not return it: a call that is followed by a constant is no jump.
     pub(crate) exit: Exit,
 }
@@ -119,20 +119,16 @@ fn next<'s, const M: u8>(cx: &mut Cx<'s>, code: &'s Window, pc: usize, regs: &'s
 /// Notes what the instruction at `pc` computed; what the first of its two operators did, if it does two.
 #[inline(always)]
 fn note<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64, value: u64) {
-    if M != RUN
-        && let Some(log) = cx.log
-    {
-        log.note(fuel + rest(code, pc), value);
+    if M == RECORD || M == STEP && cx.log.is_on() {
+        cx.log.note(fuel + rest(code, pc), value);
     }
 }
 
 /// Notes what the second operator of the instruction at `pc` computed.
 #[inline(always)]
 fn note_second<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64, value: u64) {
-    if M != RUN
-        && let Some(log) = cx.log
-    {
-        log.note(fuel + rest(code, pc) - 1, value);
+    if M == RECORD || M == STEP && cx.log.is_on() {
+        cx.log.note(fuel + rest(code, pc) - 1, value);
     }
 }
 
@@ -155,10 +151,8 @@ fn note_two<const M: u8>(
 /// Notes that a segment starts at `pc`, before which so much fuel was left.
 #[inline(always)]
 fn note_start<const M: u8>(cx: &Cx<'_>, code: &Window, pc: usize, fuel: i64) {
-    if M != RUN
-        && let Some(log) = cx.log
-    {
-        log.start(fuel, cx.arena, &code[pc as u16 as usize]);
+    if M == RECORD || M == STEP && cx.log.is_on() {
+        cx.log.start(fuel, cx.arena, &code[pc as u16 as usize]);
     }
 }
 
@@ -239,7 +233,7 @@ pub(crate) fn run(cx: &mut Cx<'_>) -> Exit {
     }
     let (code, regs) = (code_at(cx.arena, cx.m.window), regs_at(cx.stack, cx.m.base));
     let (pc, fuel) = (cx.m.pc, cx.m.fuel);
-    match (cx.m.charged, cx.log.is_some()) {
+    match (cx.m.charged, cx.log.is_on()) {
         (true, false) => next::<RUN>(cx, code, pc, regs, fuel),
         (false, false) => go::<RUN>(cx, code, pc, regs, fuel),
         (true, true) => next::<RECORD>(cx, code, pc, regs, fuel),

@@ -7,7 +7,7 @@ use crate::code::Opcode;
 use crate::exec::{self, Cx, Exit};
 use crate::heap;
 use crate::machine::{Limit, Machine, Stop};
-use crate::record::Piece;
+use crate::record::{Log, Piece};
 
 /// Fuel that is given to single instructions, whose fuel is counted outside.
 const PLENTY: i64 = 1 << 40;
@@ -73,13 +73,14 @@ impl Run {
     /// Hands the machine to the handlers.
     fn with_cx(&mut self, run: impl FnOnce(&mut Cx<'_>) -> Exit) -> Exit {
         heap::set_live(self.live);
+        let stack = Cell::from_mut(&mut self.stack[..]).as_slice_of_cells();
         let mut cx = Cx {
             m: &mut self.machine,
             arena: &self.arena,
-            stack: Cell::from_mut(&mut self.stack[..]).as_slice_of_cells(),
+            stack,
             funcs: &self.funcs,
             program: self.checked.program(),
-            log: self.noted.as_mut().and_then(Piece::log),
+            log: self.noted.as_mut().map_or(Log::off(stack), Piece::log),
             exit: Exit::Step,
         };
         let exit = run(&mut cx);
