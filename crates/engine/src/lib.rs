@@ -53,6 +53,7 @@ pub mod tiers;
 pub mod timeline;
 pub mod tokens;
 pub mod undo;
+mod values;
 mod window;
 mod writing;
 
@@ -88,5 +89,6 @@ pub use tiers::Tier;
 pub use timeline::{Head, Revision, Timeline};
 pub use tokens::NewToken;
 pub use undo::{Arrival, Distance, Travel, Way};
+pub use values::Values;
 
 pub use lmlang_wasm::Progress;

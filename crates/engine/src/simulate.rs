@@ -315,7 +315,7 @@ impl Simulations {
 
 /// Tells a run on another thread that nobody waits for it any more.
 #[derive(Debug, Default)]
-struct Abandoned(Arc<AtomicBool>);
+pub(crate) struct Abandoned(pub(crate) Arc<AtomicBool>);
 
 impl Drop for Abandoned {
     fn drop(&mut self) {

@@ -5,7 +5,8 @@
 
 use std::cell::Cell;
 
-use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, Type, Value};
+use lmlang_ir::ops::signature;
+use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, Program, Source, Type, Value};
 
 use crate::code::{Computed, Ins, Lowering, Opcode, WINDOW};
 use crate::outcome::Outcome;
@@ -211,6 +212,14 @@ impl Recorder {
         )
     }
 
+    /// Tells whether the values of a node are noted.
+    pub fn has(program: &Program, function: FuncRef, node: NodeRef) -> bool {
+        let Some(function) = program.function(function) else { return false };
+        let ty = signature::source_type(program, &function, Source::Node(node, 0));
+        let op = function.body().node(node).map(|node| node.op().code());
+        op.zip(ty).is_some_and(|(op, ty)| is_noted(op, &ty))
+    }
+
     /// Executes the next piece, the values of which replace those of the one before.
     pub fn advance(&mut self) -> Progress {
         self.run.noted.iter_mut().for_each(Piece::clear);
@@ -225,11 +234,25 @@ impl Recorder {
 
     /// The values of the piece that was executed last.
     pub fn values(&self) -> impl Iterator<Item = NodeValue> {
-        let pieces = self.run.noted.iter();
-        pieces.flat_map(|piece| piece.segments().flat_map(|segment| self.of_segment(piece, segment)))
+        self.chosen(|_, _| true)
     }
 
-    fn of_segment(&self, piece: &Piece, (start, from, to): (usize, u16, u16)) -> Vec<NodeValue> {
+    /// Those among them that one node computed.
+    pub fn values_of(&self, function: FuncRef, node: NodeRef) -> impl Iterator<Item = Value> {
+        self.chosen(move |of, found| (of, found) == (function, node)).map(|found| found.value)
+    }
+
+    fn chosen(&self, choose: impl Fn(FuncRef, NodeRef) -> bool) -> impl Iterator<Item = NodeValue> {
+        let segments = self.run.noted.iter().flat_map(|piece| piece.segments().map(move |at| (piece, at)));
+        segments.flat_map(move |(piece, segment)| self.of_segment(piece, segment, &choose))
+    }
+
+    fn of_segment(
+        &self,
+        piece: &Piece,
+        (start, from, to): (usize, u16, u16),
+        choose: impl Fn(FuncRef, NodeRef) -> bool,
+    ) -> Vec<NodeValue> {
         let Some((function, code, start)) = self.run.code_from(start) else { return Vec::new() };
         // What stands in front of a word in a segment is what its start counts and it does not.
         let count = |word: usize| code.words[word][0] >> 8;
@@ -243,6 +266,9 @@ impl Recorder {
             let at = from + before + u16::from(origin.is_second());
             if end < origin.word() || at >= to {
                 break;
+            }
+            if !choose(function, *node) {
+                continue;
             }
             let word = Word::Num(piece.values[piece.cell(at)] ^ u64::from(*inverted));
             let program = self.run.checked().program();
