@@ -137,7 +137,8 @@ pub struct LimitsInput {
     call_depth: Option<i32>,
     /// Time that it executes, in all tiers together; compiling, and waiting for others and for readers, does not count.
     timeout_ms: Option<i32>,
-    /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
+    /// Bytes of steps, as the server holds them, that one stream of the trace shows, or one page of it. A stream goes on
+    /// without steps then; a page ends, and what is left counts as `dropped`.
     trace_bytes: Option<Count>,
     /// Bytes of standard output and standard error.
     output_bytes: Option<Count>,

@@ -364,11 +364,12 @@ async fn trace_page(
         None => simulation.position().max(found.executed),
     };
     let silent = simulation.request.trace == interp::TraceLevel::None;
+    let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
         next_seq: found.next.map(Count),
-        recorded: Count(if silent { 0 } else { steps }),
-        dropped: Count(if silent { steps } else { 0 }),
+        recorded: Count(steps - dropped),
+        dropped: Count(dropped),
     })
 }
 
@@ -379,11 +380,12 @@ pub struct TracePage {
     steps: Rows<TraceStep>,
     /// Where the next page starts; null at the end.
     next_seq: Option<Count>,
-    /// Executed nodes whose steps can be read, as far as the level of the trace shows them: all of a run that has ended,
-    /// those up to `position` or to the end of this page, whichever is further, of one that has not; 0 when it shows
-    /// nothing.
+    /// Executed nodes whose steps can be read with this page and those before and behind it, as far as the level of the
+    /// trace shows them: all of a run that has ended, those up to `position` or to the end of this page, whichever is
+    /// further, of one that has not, without those that are `dropped`; 0 when it shows nothing.
     recorded: Count,
-    /// Executed nodes whose steps cannot be read.
+    /// Executed nodes whose steps are not shown: all of them when the level of the trace is `NONE`, and those behind this
+    /// page when it ended because `traceBytes` were used up. `trace(from:)` reads on there.
     dropped: Count,
 }
 
