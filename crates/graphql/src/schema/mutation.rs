@@ -393,7 +393,7 @@ async fn create_program(
     mut input: CreateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    note(input.doc.as_deref())?;
+    note("doc", input.doc.as_deref())?;
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let content = content(engine, &mut input).await?;
     let request = NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), content };
@@ -428,7 +428,7 @@ async fn update_program(
     context: &Context<'_>,
     input: UpdateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
-    note(input.doc.as_deref())?;
+    note("doc", input.doc.as_deref())?;
     if input.name.is_some() {
         // It may be taken by a program that the caller must not know of.
         allow_of_all(context, "another name")?;
@@ -454,7 +454,7 @@ async fn propose_edit(
 ) -> Result<ProposeEditPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    note(input.on_behalf_of.as_deref())?;
+    note("onBehalfOf", input.on_behalf_of.as_deref())?;
     call.on_behalf_of = input.on_behalf_of.or(call.on_behalf_of);
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let proposal = Proposal {

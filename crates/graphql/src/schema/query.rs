@@ -7,7 +7,7 @@ use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code, cut};
 use crate::schema::code_page::CodePage;
-use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest};
+use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
 use crate::schema::failure::fail;
 use crate::schema::function::{Contract, Function, Var};
 use crate::schema::ids::GlobalId;
@@ -85,7 +85,8 @@ impl Query {
         nullable(find(context.data_unchecked::<Engine>(), &id).await)
     }
 
-    /// Several objects by their global ids, in that order; null for one that is not there.
+    /// Several objects by their global ids, in that order. As Relay asks for, one that is not there, or whose id is none, is
+    /// null in its place, without an error; `node` tells why.
     async fn nodes(&self, context: &Context<'_>, ids: Vec<ID>) -> Option<Result<Vec<Option<Node>>>> {
         if ids.len() > MOST_IDS {
             return nullable(Err(ApiError::limit("nodes", MOST_IDS as u64, ids.len() as u64)));
@@ -234,10 +235,11 @@ async fn programs(
     page: &PageRequest,
     search: Option<&str>,
 ) -> std::result::Result<Connection<Program>, ApiError> {
-    let found = engine.programs(page.after.as_deref(), search, page.first).await.map_err(fail)?;
+    let after = page.after_name()?;
+    let found = engine.programs(after, search, page.first).await.map_err(fail)?;
     let mut edges = Vec::with_capacity(found.programs.len());
     for info in found.programs {
-        edges.push(Edge { cursor: info.name.clone(), node: Program::listed(engine, info) });
+        edges.push(Edge { cursor: named(&info.name), node: Program::listed(engine, info) });
     }
     Ok(Connection::known(page, found.more, found.total as usize, edges))
 }
