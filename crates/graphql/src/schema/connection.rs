@@ -35,7 +35,8 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Checks the arguments of a list field.
-    pub fn new(first: i32, after: Option<String>) -> Result<PageRequest, ApiError> {
+    pub fn new(first: impl Into<i32>, after: Option<String>) -> Result<PageRequest, ApiError> {
+        let first = first.into();
         let first = usize::try_from(first).map_err(|_| {
             ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
         })?;

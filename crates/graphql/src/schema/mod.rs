@@ -8,6 +8,7 @@ pub mod branching;
 mod call;
 pub mod code_page;
 pub mod connection;
+pub mod defaults;
 pub mod diagnostics;
 pub mod diff;
 pub mod edge;

@@ -11,6 +11,7 @@ use lmlang_interp as interp;
 use lmlang_ir::{FuncRef, Type, Value, text};
 
 use crate::error::{ApiError, Code};
+use crate::schema::defaults::{No, Or};
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::View;
 
@@ -53,7 +54,7 @@ pub struct FileInput {
     base64: Option<String>,
     /// Whether it is a folder.
     #[graphql(default)]
-    folder: bool,
+    folder: Or<No>,
 }
 
 /// An environment variable.
@@ -73,7 +74,7 @@ impl FileInput {
             let message = format!("`{}` is no path: names with `/` between them", self.path);
             return Err(refused("path", message));
         }
-        let entry = match (&self.content, &self.base64, self.folder) {
+        let entry = match (&self.content, &self.base64, self.folder.0) {
             (Some(text), None, false) => interp::Entry::File(text.as_bytes().into()),
             (None, Some(text), false) => {
                 interp::Entry::File(decoded(text, "base64", || format!("files[{index}].base64"))?.into())

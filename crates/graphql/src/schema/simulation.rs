@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::PageRequest;
+use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
@@ -305,13 +306,13 @@ impl SimulationResult {
     async fn trace(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 100)] first: i32,
-        #[graphql(default_with = "Count(0)")] from: Count,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
         nullable(match &self.shown {
-            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first, from).await,
+            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first.0, from.0).await,
             Shown::Steps { steps, covered } => PageRequest::new(first, None).and_then(|page| {
-                let rest = || steps.iter().filter(|step| step.seq >= from.0);
+                let rest = || steps.iter().filter(|step| step.seq >= from.0.0);
                 Ok(TracePage {
                     steps: counted_steps(context, &self.view, rest().take(page.first))?,
                     next_seq: rest().nth(page.first).map(|step| Count(step.seq)),
@@ -558,9 +559,9 @@ impl Simulation {
     async fn trace(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 200)] first: i32,
-        #[graphql(default_with = "Count(0)")] from: Count,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
-        nullable(trace_page(context, &self.view, &self.simulation, first, from).await)
+        nullable(trace_page(context, &self.view, &self.simulation, first.0, from.0).await)
     }
 }
