@@ -40,6 +40,7 @@ pub mod search;
 pub mod simulation;
 pub mod storage;
 pub mod subscription;
+mod text_form;
 pub mod token;
 pub mod touched;
 pub mod trace_batch;

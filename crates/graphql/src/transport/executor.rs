@@ -14,7 +14,7 @@ use async_graphql::parser::types::{
 };
 use async_graphql::parser::{Positioned, parse_query};
 use async_graphql::{
-    Name, ObjectType, Pos, Request, Response, Schema, ServerError, SubscriptionType, Value, Variables,
+    Name, ObjectType, Pos, Request, Response, Schema, ServerError, SubscriptionType, Variables,
 };
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
@@ -30,7 +30,7 @@ use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
-use super::{literals, omitted, precheck, rules, tokens};
+use super::{given, literals, omitted, precheck, rules, tokens};
 use crate::error::{ApiError, Code, cut};
 
 /// Names one request in logs and in the errors that its client sees.
@@ -250,7 +250,7 @@ impl Executor {
 
     fn check(&self, params: Params, id: &RequestId, caller: &Arc<Caller>) -> Result<Prepared, Refusal> {
         let Inner { shape, limits, documents, .. } = &*self.0;
-        refuse_raw_values(&params.variables)?;
+        given::refuse_raw_values(&params.variables)?;
         let known = match documents.get(&params.query) {
             Some(known) => known,
             None => {
@@ -271,7 +271,7 @@ impl Executor {
         }
         let valid = known.is_valid() && shape.inputs.surely_fit(&operation.node, &params.variables);
         if !valid {
-            refuse_missing_variables(operation, &params.variables)?;
+            given::refuse_missing(operation, &params.variables)?;
             literals::check(document, &operation.node, &params.variables, shape)?;
         }
         let kind = match operation.node.ty {
@@ -545,49 +545,6 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     names
-}
-
-/// Refuses an operation that is not given a variable that it cannot do without; the library would run it and fail at
-/// the field, without the variable's name.
-fn refuse_missing_variables(
-    operation: &Positioned<OperationDefinition>,
-    variables: &Variables,
-) -> Result<(), Refusal> {
-    for definition in &operation.node.variable_definitions {
-        let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
-        let given = variables.get(name).is_some_and(|value| *value != Value::Null);
-        if ty.nullable || given || (definition.node.default_value.is_some() && !variables.contains_key(name))
-        {
-            continue;
-        }
-        let error =
-            ApiError::new(Code::BadRequest, format!("variable `${name}` of type `{ty}` is not given"));
-        return Err(Refusal::At(error.data(json!({ "path": name.as_str() })), definition.pos));
-    }
-    Ok(())
-}
-
-/// The key by which the JSON library knows text to be copied into the output unchecked.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
-
-/// Refuses variables that would be copied unchecked into an answer that shows them.
-fn refuse_raw_values(variables: &Variables) -> Result<(), ApiError> {
-    fn has_raw(value: &Value) -> bool {
-        match value {
-            Value::Object(fields) => fields.iter().any(|(name, value)| name == RAW_VALUE || has_raw(value)),
-            Value::List(items) => items.iter().any(has_raw),
-            Value::Null
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Boolean(_)
-            | Value::Binary(_)
-            | Value::Enum(_) => false,
-        }
-    }
-    if variables.values().any(has_raw) {
-        return Err(ApiError::new(Code::BadRequest, "a variable has a reserved key"));
-    }
-    Ok(())
 }
 
 /// Makes the error for a panic; the panic hook has logged where it happened.

@@ -11,6 +11,7 @@ mod caller;
 mod carried;
 mod documents;
 mod executor;
+mod given;
 mod limits;
 mod literals;
 mod omitted;
