@@ -1,4 +1,4 @@
-"""Python's gql: operations over HTTP and a subscription over a WebSocket."""
+"""Python's gql tells the story of story.mjs: operations over HTTP, subscriptions over a WebSocket."""
 
 import asyncio
 import os
@@ -10,83 +10,145 @@ from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.exceptions import TransportQueryError
 from gql.transport.websockets import WebsocketsTransport
 
-FIBONACCI = Path(__file__).parents[2] / "examples" / "fib.lm"
+SHA256 = Path(__file__).parents[2] / "examples" / "sha256.lm"
+TWICE = "pub func twice (x: i64) -> (i64) pure {\n  return (mul.i64 x, 2)\n}\n"
+# FIPS 180-4, the example of one block.
+DIGEST_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 CREATE = gql(
     """mutation ($input: CreateProgramInput!) {
-      createProgram(input: $input) { program { id eventCursor revision { number } } errors { code message } }
-    }"""
-)
-EDIT = gql(
-    """mutation ($input: ProposeEditInput!) {
-      proposeEdit(input: $input) { outcome { __typename ... on EditApplied { revision { number } } } }
+      createProgram(input: $input) {
+        program { id eventCursor revision { number } }
+        errors { code message line column }
+      }
     }"""
 )
 EVENTS = gql(
     """subscription ($program: ID!, $after: String) {
       programEvents(programId: $program, after: $after) {
         __typename
-        ... on RevisionCommitted { revision { number } }
+        cursor
+        ... on RevisionCommitted { revision { number kind } touched }
       }
+    }"""
+)
+EDIT = gql(
+    """mutation ($input: ProposeEditInput!) {
+      proposeEdit(input: $input) {
+        outcome {
+          __typename
+          ... on EditApplied { committed revision { number } created { ref } changed { added functions } }
+          ... on EditRejected { errors { code message } }
+        }
+      }
+    }"""
+)
+VERIFY = gql(
+    """query ($program: ID!) {
+      program(id: $program) { verify(scope: FULL) { valid complete checkedFunctions errors { code message } } }
     }"""
 )
 SIMULATE = gql(
     """subscription ($input: StartSimulationInput!) {
-      simulate(input: $input) { steps { seq } outcome { __typename ... on Returned { values } } }
+      simulate(input: $input) {
+        cursor
+        skipped
+        status
+        steps { seq op }
+        outcome { __typename ... on Returned { values } }
+      }
     }"""
 )
 UNDO = gql(
     """mutation ($input: UndoInput!) {
-      undo(input: $input) { outcome { __typename ... on RevisionMade { revision { number } } } }
+      undo(input: $input) { outcome { __typename ... on RevisionMade { committed revision { number } } } }
     }"""
 )
-UNKNOWN = gql('{ program(name: "there is no such program") { id } }')
+LOOK = gql(
+    """query ($program: ID!, $at: String) {
+      program(id: $program, at: $at) { id revision { number } function(name: "sha256::twice") { ref name } }
+    }"""
+)
+DIFF = gql(
+    """query ($program: ID!, $from: String!, $to: String!) {
+      program(id: $program) { diff(from: $from, to: $to) { changed { added removed functions } text } }
+    }"""
+)
 
 
 async def main(server: str) -> None:
-    """Tells the short form of the story in story.mjs."""
+    """Tells the story."""
     http = Client(transport=AIOHTTPTransport(url=f"{server}/graphql"), fetch_schema_from_transport=True)
     socket_url = server.replace("http:", "ws:") + "/graphql/ws"
     protocols = [WebsocketsTransport.GRAPHQLWS_SUBPROTOCOL]
     socket = Client(transport=WebsocketsTransport(url=socket_url, subprotocols=protocols))
 
     async with http as over_http, socket as over_socket:
-        name = f"python-{os.getpid()}"
-        text = FIBONACCI.read_text(encoding="utf-8")
-        created = (await run(over_http, CREATE, input={"name": name, "text": text}))["createProgram"]
+        text = SHA256.read_text(encoding="utf-8")
+        made = {"name": f"python-{os.getpid()}", "text": text}
+        created = (await run(over_http, CREATE, input=made))["createProgram"]
         assert created["errors"] == [], created
-        program = created["program"]["id"]
+        program, first = created["program"]["id"], created["program"]["revision"]["number"]
 
-        events = over_socket.subscribe(
-            with_values(EVENTS, program=program, after=created["program"]["eventCursor"])
-        )
-        twice = "pub func twice (x: i64) -> (i64) pure {\n  return (mul.i64 x, 2)\n}\n"
-        edits = [{"addText": {"module": "fibonacci", "text": twice}}]
-        edited = (await run(over_http, EDIT, input={"programId": program, "edits": edits}))["proposeEdit"]
-        assert edited["outcome"]["__typename"] == "EditApplied", edited
-        async for event in events:
-            if event["programEvents"]["__typename"] == "RevisionCommitted":
-                assert event["programEvents"]["revision"] == edited["outcome"]["revision"], event
-                break
+        after = created["program"]["eventCursor"]
+        events = over_socket.subscribe(with_values(EVENTS, program=program, after=after))
 
-        wanted = {"programId": program, "function": "fibonacci::fib", "run": {"args": ["i64:10"]}}
-        outcome, steps = None, 0
-        async for batch in over_socket.subscribe(with_values(SIMULATE, input=wanted)):
-            steps += len(batch["simulate"]["steps"])
-            outcome = batch["simulate"]["outcome"] or outcome
-        assert outcome == {"__typename": "Returned", "values": ["i64:55"]}, outcome
-        assert steps > 100, steps
+        base, edits = f"r{first}", [{"addText": {"module": "sha256", "text": TWICE}}]
+        wanted = {"programId": program, "baseRevision": base, "edits": edits}
+        edited = (await run(over_http, EDIT, input=wanted))["proposeEdit"]["outcome"]
+        assert edited["__typename"] == "EditApplied" and edited["committed"], edited
+        second = edited["revision"]["number"]
+        assert (await committed(events))["revision"]["number"] == second
 
-        undone = (await run(over_http, UNDO, input={"programId": program}))["undo"]
-        assert undone["outcome"]["__typename"] == "RevisionMade", undone
+        verified = (await run(over_http, VERIFY, program=program))["program"]["verify"]
+        assert verified["valid"] and verified["complete"] and verified["errors"] == [], verified
 
+        steps, batches, outcome = await trace_of_abc(over_socket, program)
+        assert outcome["__typename"] == "Returned", outcome
+        assert DIGEST_OF_ABC in outcome["values"][0], outcome
+        assert steps > 1000, f"the trace has {steps} steps"
+        assert batches > 1, "the trace arrives in batches"
+
+        undone = (await run(over_http, UNDO, input={"programId": program}))["undo"]["outcome"]
+        assert undone["__typename"] == "RevisionMade" and undone["committed"], undone
+        third = undone["revision"]["number"]
+        assert (await committed(events))["revision"]["number"] == third
+        await events.aclose()
+
+        then = (await run(over_http, LOOK, program=program, at=f"r{second}"))["program"]
+        assert then["function"]["name"] == "twice", then
         try:
-            await run(over_http, UNKNOWN)
+            await run(over_http, LOOK, program=program)
         except TransportQueryError as error:
             assert error.errors[0]["extensions"]["code"] == "NOT_FOUND", error
+            assert error.data["program"]["function"] is None, error
         else:
-            raise AssertionError("an unknown program is an error")
-    print(f"gql told the story with a trace of {steps} steps")
+            raise AssertionError("a function that was taken back is an error")
+
+        compared = await run(over_http, DIFF, program=program, **{"from": f"r{second}", "to": f"r{third}"})
+        difference = compared["program"]["diff"]
+        assert difference["changed"]["removed"] > 0 and difference["changed"]["added"] == 0, difference
+        assert "twice" in difference["text"], difference
+    print(f"the story took {third} revisions and a trace of {steps} steps in {batches} batches")
+
+
+async def committed(events):
+    """Returns the next revision that the events tell of."""
+    async for event in events:
+        if event["programEvents"]["__typename"] == "RevisionCommitted":
+            return event["programEvents"]
+    raise AssertionError("the events go on")
+
+
+async def trace_of_abc(session, program):
+    """Follows the trace of a run; returns its steps, its batches, and what came out."""
+    wanted = {"programId": program, "function": "sha256::sha256", "run": {"args": ["abc"]}}
+    steps, batches, outcome = 0, 0, None
+    async for batch in session.subscribe(with_values(SIMULATE, input=wanted)):
+        batches += 1
+        steps += len(batch["simulate"]["steps"])
+        outcome = batch["simulate"]["outcome"] or outcome
+    return steps, batches, outcome
 
 
 def with_values(request, **variables):

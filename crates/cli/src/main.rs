@@ -56,7 +56,11 @@ fn report(error: &Error, output: Output) {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {
-        message.push_str(&format!(": {source}"));
+        let source_text = source.to_string();
+        // Some say what their source says as well.
+        if !message.ends_with(&source_text) {
+            message.push_str(&format!(": {source_text}"));
+        }
         cause = source.source();
     }
     let candidates = error.candidates();

@@ -407,7 +407,8 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
 /// What a change set that could not be applied comes to.
 fn refuse(refused: Refused, before: &Revision) -> Outcome {
     let Refused { errors, conflicts, suppressed } = refused;
-    if !errors.is_empty() {
+    // Whoever writes on what is not so any more learns that, whatever else is wrong: the mistakes may come from it.
+    if conflicts.is_empty() {
         return Outcome::Rejected(Box::new(Rejected { errors, suppressed, ..Rejected::default() }));
     }
     let collision =

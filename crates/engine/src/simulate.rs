@@ -57,7 +57,7 @@ pub struct Bounds {
     pub timeout: Option<Duration>,
     /// Bytes of standard output.
     pub output_bytes: Option<u64>,
-    /// Bytes of steps that one stream of the trace shows.
+    /// Bytes of steps that one stream of the trace shows, or one page of it.
     pub trace_bytes: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl Bounds {
         }
     }
 
-    /// How much of a trace one stream shows.
+    /// How much of a trace one stream or page shows.
     pub(crate) fn trace_bytes(&self, limits: &Limits) -> u64 {
         self.trace_bytes.unwrap_or(u64::MAX).min(limits.max_trace_bytes)
     }
@@ -258,6 +258,8 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// Where the next page starts; `None` at the end.
     pub next: Option<u64>,
+    /// The first step that is not shown because the bytes of the trace were used up; nothing follows it.
+    pub cut: Option<u64>,
     /// Nodes that had been executed by then.
     pub executed: u64,
 }
@@ -380,10 +382,12 @@ impl Engine {
                 &mut control,
             );
             found.map(|found| {
-                let covered = found.next.unwrap_or(u64::MAX).min(found.result.steps);
+                let (mut left, mut steps) = (bounds.trace_bytes(engine.limits()), Vec::new());
+                let cut = within(found.steps, &mut left, &mut steps);
+                let covered = cut.or(found.next).unwrap_or(u64::MAX).min(found.result.steps);
                 let (elapsed, compiling) = (place.busy(), Duration::ZERO);
                 let report = Report { result: found.result, elapsed, compiling, tier: Tier::Interpreter };
-                NodesRun { report, steps: found.steps, covered }
+                NodesRun { report, steps, covered }
             })
         });
         let found = joined(run.await)?;
@@ -414,6 +418,7 @@ impl Engine {
             let Some(mut trace) = Trace::of(&run, simulation.request.trace, fuel) else {
                 return Ok(Steps::default());
             };
+            let mut left = simulation.request.bounds.trace_bytes(engine.limits());
             let mut found = Steps { next: Some(from), ..Steps::default() };
             trace.seek(from, &mut || {
                 place.take_turn();
@@ -425,9 +430,12 @@ impl Engine {
             {
                 place.take_turn();
                 let page = trace.page(next, count - found.steps.len(), PAGE);
-                found.steps.extend(page.steps);
                 found.next = page.next;
                 found.executed = page.next.unwrap_or_else(|| trace.run().steps());
+                found.cut = within(page.steps, &mut left, &mut found.steps);
+                if found.cut.is_some() {
+                    found.next = None;
+                }
             }
             Ok(found)
         });
@@ -497,6 +505,18 @@ impl Engine {
         let (result, compiling) = (run.into_result(), simulation.compiling());
         Ok(Report { result, elapsed: place.busy() - before, compiling, tier: Tier::Interpreter })
     }
+}
+
+/// Takes steps as long as there are bytes left for them; answers the number of the first one that is not taken.
+fn within(steps: Vec<Step>, left: &mut u64, taken: &mut Vec<Step>) -> Option<u64> {
+    for step in steps {
+        match left.checked_sub(step.size() as u64) {
+            Some(rest) => *left = rest,
+            None => return Some(step.seq),
+        }
+        taken.push(step);
+    }
+    None
 }
 
 /// The status that an outcome stands for.

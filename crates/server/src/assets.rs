@@ -1,7 +1,7 @@
 //! The web pages, embedded in the binary.
 //!
-//! `cargo xtask serve` builds them into `web/dist`, the large files compressed; a build without them serves a page that
-//! says so. No page loads anything from another host, and the policy below holds browsers to that.
+//! `cargo xtask serve` builds them into `web/dist`, the large files compressed; a build without them answers 404 with
+//! a page that says how to make one with them. No page loads anything from another host, and the policy below holds browsers to that.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -32,7 +32,7 @@ in <code>web/</code>, followed by a new build of the server.</p>\
 pub(crate) async fn page(headers: HeaderMap) -> Response {
     match send("graphiql.html", &headers, "no-cache") {
         Some(response) => response,
-        None => secured((StatusCode::OK, axum::response::Html(PLACEHOLDER)).into_response()),
+        None => secured((StatusCode::NOT_FOUND, axum::response::Html(PLACEHOLDER)).into_response()),
     }
 }
 

@@ -4,48 +4,72 @@
 //! own name resolve to this machine; then the `Host` does.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header, uri::Authority};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use lmlang_graphql::error::{ApiError, Code};
 
 use crate::config::Config;
-use crate::http::{REQUEST_ID, request_id};
+use crate::http::{REQUEST_ID, refused, request_id};
+use crate::negotiate::{self, Form};
 use crate::router::Shared;
 
 /// Lets a request through, or answers 403.
 pub(crate) async fn check(State(state): State<Shared>, request: Request, next: Next) -> Response {
     match admit(request.headers(), request.uri(), &state.config) {
         Ok(()) => next.run(request).await,
-        Err(reason) => {
+        Err(foreign) => {
             let id = request_id(request.headers());
-            let path = request.uri().path();
-            tracing::info!(request_id = %id, reason = reason.trim_end(), path, "turned away");
-            (StatusCode::FORBIDDEN, [(REQUEST_ID, id.to_string())], reason).into_response()
+            let (path, reason) = (request.uri().path(), foreign.reason);
+            tracing::info!(request_id = %id, reason, path, "turned away");
+            let data = serde_json::json!({ "header": foreign.header });
+            let error = ApiError::new(Code::Forbidden, reason).data(data);
+            // Whoever takes none of our forms gets one all the same: it is about what else the request says.
+            let form = negotiate::form(request.headers()).unwrap_or(Form::Json);
+            let mut response = refused(form, StatusCode::FORBIDDEN, error, &id);
+            if let Ok(id) = HeaderValue::from_str(&id.0) {
+                response.headers_mut().insert(REQUEST_ID, id);
+            }
+            response
         }
     }
 }
 
-fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
+/// What of a request says that it comes from elsewhere.
+#[derive(Debug)]
+struct Foreign {
+    header: &'static str,
+    reason: &'static str,
+}
+
+fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign> {
+    let foreign = |header, reason| Foreign { header, reason };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = host.or_else(|| uri.authority().map(Authority::as_str));
-    let host: Authority = host.and_then(|host| host.parse().ok()).ok_or("the request names no host\n")?;
+    let host: Authority = host
+        .and_then(|host| host.parse().ok())
+        .ok_or_else(|| foreign("host", "the request names no host"))?;
     if !is_ours(host.host(), config) {
-        return Err("the request is for another host\n");
+        return Err(foreign("host", "the header `host` names another host, which is not in `allowed_hosts`"));
     }
     let Some(origin) = headers.get(header::ORIGIN) else {
         return match is_page(uri.path()) || !is_of_another_site(headers) {
             true => Ok(()),
-            false => Err("pages of another site may not call\n"),
+            false => Err(foreign(
+                "sec-fetch-site",
+                "the header `sec-fetch-site` says that a page of another site calls",
+            )),
         };
     };
-    let origin = origin.to_str().map_err(|_| "the origin is not readable\n")?;
+    let origin = origin.to_str().map_err(|_| foreign("origin", "the header `origin` is not readable"))?;
     let same = origin.split_once("://").is_some_and(|(scheme, authority)| {
         matches!(scheme, "http" | "https") && authority.eq_ignore_ascii_case(host.as_str())
     });
     if same || config.allowed_origins.iter().any(|allowed| allowed == origin) {
         Ok(())
     } else {
-        Err("pages of another origin may not call\n")
+        let reason = "the header `origin` names a page of another origin, which is not in `allowed_origins`";
+        Err(foreign("origin", reason))
     }
 }
 

@@ -120,7 +120,7 @@ codes! {
     EmptyInput "EMPTY_INPUT" Incomplete "V1" "an input without a source"
         "An input port takes its value from nowhere. The program may be stored and run up to here."
         "func f (a: i32) -> (i32) { return (add.i32 a, _) }"
-        "Connect the input to a value of the expected type with `addEdge` or `setInput`."
+        "Connect the input to a value of the expected type with `addEdge`."
         Some("func f (a: i32) -> (i32) { return (add.i32 a, 1) }");
     UnknownSource "UNKNOWN_SOURCE" Error "V1" "the source of an input does not exist"
         "An input names a node, a region or a function that is not part of this function."

@@ -8,6 +8,7 @@ use crate::direct::Rows;
 use crate::error::{ApiError, Code, cut};
 use crate::schema::call::call;
 use crate::schema::connection::MAX_PAGE;
+use crate::schema::defaults::{Main, No, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::diff::ProgramDiff;
 use crate::schema::edit_input::EditInput;
@@ -59,8 +60,8 @@ pub struct MergeInput {
     /// The branch whose changes are brought in; any revision, as for `program(at:)`.
     from: String,
     /// The branch that they are brought into.
-    #[graphql(default_with = "\"main\".to_owned()")]
-    into: String,
+    #[graphql(default)]
+    into: Or<Main>,
     /// What to do about conflicts, one by one.
     resolutions: Option<Vec<ResolutionInput>>,
     /// The head of `into` that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
@@ -68,8 +69,8 @@ pub struct MergeInput {
     /// Why, for the log.
     message: Option<String>,
     /// Same path and same answer, nothing stored.
-    #[graphql(default = false)]
-    dry_run: bool,
+    #[graphql(default)]
+    dry_run: Or<No>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
 }
@@ -170,7 +171,7 @@ pub(crate) async fn merge(context: &Context<'_>, input: MergeInput) -> Result<Me
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let request = engine::MergeRequest {
         from: input.from,
-        into: input.into,
+        into: input.into.0,
         resolutions: input
             .resolutions
             .into_iter()
@@ -179,7 +180,7 @@ pub(crate) async fn merge(context: &Context<'_>, input: MergeInput) -> Result<Me
             .map(resolution)
             .collect::<Result<_, _>>()?,
         expected_head: input.expected_head,
-        dry_run: input.dry_run,
+        dry_run: input.dry_run.0,
     };
     let arrival = engine.merge(&open, &request, &call).await.map_err(fail)?;
     Ok(MergePayload { outcome: RevisionOutcome::new(engine, open, arrival) })

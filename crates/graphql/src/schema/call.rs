@@ -19,15 +19,17 @@ pub(crate) const NOTE_BYTES: usize = 64 << 10;
 
 /// Refuses a long note: it would be stored, and read again with every list that shows it. And one that not every database
 /// can store.
-pub(crate) fn note(given: Option<&str>) -> Result<(), ApiError> {
+pub(crate) fn note(field: &str, given: Option<&str>) -> Result<(), ApiError> {
     if given.is_some_and(|given| given.contains('\0')) {
-        return Err(ApiError::new(
-            Code::BadRequest,
-            "a text to be kept must not contain the character U+0000",
-        ));
+        let message = format!("`{field}` must not contain the character U+0000");
+        return Err(ApiError::new(Code::BadRequest, message).at(field));
     }
     match given.map_or(0, str::len) {
-        actual if actual > NOTE_BYTES => Err(ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64)),
+        actual if actual > NOTE_BYTES => {
+            let error = ApiError::limit("noteBytes", NOTE_BYTES as u64, actual as u64);
+            let message = format!("`{field}` is too long: {}", error.message);
+            Err(ApiError { message, ..error }.at(field))
+        }
         _ => Ok(()),
     }
 }
@@ -53,8 +55,8 @@ pub(crate) fn call_by(
     key: Option<&str>,
     request: impl FnOnce() -> Vec<u8>,
 ) -> Result<Call, ApiError> {
-    note(message.as_deref())?;
-    note(key)?;
+    note("message", message.as_deref())?;
+    note("idempotencyKey", key)?;
     if key.is_some_and(str::is_empty) {
         // One that every careless client has.
         return Err(ApiError::new(Code::BadRequest, "`idempotencyKey` must not be empty"));

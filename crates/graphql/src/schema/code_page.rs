@@ -77,9 +77,11 @@ pub fn of_request(code: Code) -> lmlang_ir::CodePage {
             "The caller may not do this.",
             "Its token is good, and not for this: `data.scope` is the scope that it lacks, or `data.limited` says that it is \
              limited to programs and this concerns all. Other fields of the request are answered. A program that a token is not \
-             good for is `NOT_FOUND`, as one that is not there.",
+             good for is `NOT_FOUND`, as one that is not there. A request that a page of another origin makes, or that is for \
+             another host, is refused as a whole: `data.header` is the header that says so.",
             "`undo` with a token whose only scope is `READ`",
-            "Use a token with that scope: `lmlang token create NAME --scope SCOPE` makes one.",
+            "Use a token with that scope: `lmlang token create NAME --scope SCOPE` makes one. Hosts and origins that may call \
+             are in the settings `allowed_hosts` and `allowed_origins`.",
             None,
         ),
         Code::NotFound => (

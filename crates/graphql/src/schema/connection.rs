@@ -35,7 +35,8 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Checks the arguments of a list field.
-    pub fn new(first: i32, after: Option<String>) -> Result<PageRequest, ApiError> {
+    pub fn new(first: impl Into<i32>, after: Option<String>) -> Result<PageRequest, ApiError> {
+        let first = first.into();
         let first = usize::try_from(first).map_err(|_| {
             ApiError::new(Code::BadRequest, format!("`first` must not be negative, found {first}"))
         })?;
@@ -50,6 +51,12 @@ impl PageRequest {
         self.after.as_deref().map(|after| after.parse().map_err(|_| invalid_cursor(after))).transpose()
     }
 
+    /// The cursor as the name that the list's cursors hold.
+    pub fn after_name(&self) -> Result<Option<&str>, ApiError> {
+        let read = |after| str::strip_prefix(after, NAMED).ok_or_else(|| invalid_cursor(after));
+        self.after.as_deref().map(read).transpose()
+    }
+
     /// The first number that can stand on the page, in a list whose cursors are ascending numbers.
     pub fn start(&self) -> Result<u64, ApiError> {
         Ok(self.after_number()?.map_or(0, |number| number.saturating_add(1)))
@@ -58,6 +65,11 @@ impl PageRequest {
 
 /// What a cursor that is a name begins with.
 const NAMED: char = '=';
+
+/// The cursor of an item in a list that is sorted by names.
+pub(crate) fn named(name: &str) -> String {
+    format!("{NAMED}{name}")
+}
 
 /// The error for a cursor that this list did not issue.
 pub fn invalid_cursor(given: &str) -> ApiError {
@@ -149,11 +161,10 @@ impl<T> Connection<T> {
         items: Vec<T>,
         name: impl Fn(&T) -> &str,
     ) -> Result<Connection<T>, ApiError> {
-        let read = |after| str::strip_prefix(after, NAMED).ok_or_else(|| invalid_cursor(after));
-        let after = page.after.as_deref().map(read).transpose()?;
+        let after = page.after_name()?;
         let total = items.len();
         let rest = items.into_iter().filter(|item| after.is_none_or(|after| name(item) > after));
-        let rest: Vec<_> = rest.map(|item| (format!("{NAMED}{}", name(&item)), item)).collect();
+        let rest: Vec<_> = rest.map(|item| (named(name(&item)), item)).collect();
         Ok(Connection::collect(page, total, rest))
     }
 

@@ -9,6 +9,7 @@ use lmlang_ir::{FuncRef, Place, Ref, text};
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::revision::Revision;
@@ -162,7 +163,8 @@ impl ProgramDiff {
     /// The functions in which something differs, by ref.
     async fn functions(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FunctionDiff>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
@@ -180,12 +182,13 @@ impl ProgramDiff {
     async fn text(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 200_000)] max_bytes: i32,
+        #[graphql(desc = "How many bytes the text may have; a longer one is a `LIMIT_EXCEEDED`.", default)]
+        max_bytes: Or<Int<200_000>>,
     ) -> Option<Result<String>> {
-        let limit = match usize::try_from(max_bytes) {
+        let limit = match usize::try_from(max_bytes.0) {
             Ok(limit) => limit,
             Err(_) => {
-                let message = format!("`maxBytes` must not be negative, found {max_bytes}");
+                let message = format!("`maxBytes` must not be negative, found {}", max_bytes.0);
                 return nullable(Err(ApiError::new(Code::BadRequest, message)));
             }
         };
@@ -195,7 +198,8 @@ impl ProgramDiff {
     /// The edits that turn `from` into `to`.
     async fn edits(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {

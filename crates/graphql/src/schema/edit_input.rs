@@ -2,6 +2,8 @@
 
 use async_graphql::{Enum, InputObject, OneofObject};
 
+use crate::schema::defaults::{Any, Int, No, Or, Private};
+
 /// One edit. What is edited is always `ref`: a ref (`n12`, `f7`), the path or name of a module, type, function or global
 /// (`shop::total`), that of a node or variable behind the path of its function (`shop::total::sum`), or `$x`. A node's name
 /// alone does where something else in the edit tells the function. New things are named by `as` (`x` or `$x`) and usable
@@ -212,8 +214,8 @@ pub struct RemoveNode {
     /// The source that its uses take instead: as for inputs.
     pub replace_uses_with: Option<String>,
     /// Whether its uses become holes and what stands in its regions goes too; otherwise either is an error.
-    #[graphql(default = false)]
-    pub cascade: bool,
+    #[graphql(default)]
+    pub cascade: Or<No>,
 }
 
 /// Changes what a node computes; its name, its place and its inputs stay. Inputs that the new operator does not take are
@@ -249,13 +251,13 @@ pub struct AddEdge {
     /// The node that consumes the value.
     pub to: String,
     /// Which output of `from`.
-    #[graphql(default = 0)]
-    pub source_port: i32,
+    #[graphql(default)]
+    pub source_port: Or<Int<0>>,
     /// Which input of `to`.
     pub target_port: i32,
     /// Whether an edge that is there is replaced; otherwise it is an error.
-    #[graphql(default = false)]
-    pub replace: bool,
+    #[graphql(default)]
+    pub replace: Or<No>,
 }
 
 /// Orders nodes.
@@ -297,8 +299,8 @@ pub struct Remove {
     #[graphql(name = "ref")]
     pub of: String,
     /// Whether uses become holes and what cannot exist without it goes too; otherwise a use is an error.
-    #[graphql(default = false)]
-    pub cascade: bool,
+    #[graphql(default)]
+    pub cascade: Or<No>,
 }
 
 /// Renames an entity.
@@ -322,8 +324,8 @@ pub struct AddModule {
     /// The module around; without one it stands at the top.
     pub parent: Option<String>,
     /// Who may use it.
-    #[graphql(default_with = "Visibility::Private")]
-    pub visibility: Visibility,
+    #[graphql(default)]
+    pub visibility: Or<Private>,
     /// What is written about it.
     pub doc: Option<String>,
 }
@@ -357,11 +359,11 @@ pub struct AddFunction {
     /// What a closure made from it captures.
     pub captures: Option<Vec<ParamInput>>,
     /// Who may call it.
-    #[graphql(default_with = "Visibility::Private")]
-    pub visibility: Visibility,
+    #[graphql(default)]
+    pub visibility: Or<Private>,
     /// What it may do at most.
-    #[graphql(default_with = "EffectBound::Any")]
-    pub effect_bound: EffectBound,
+    #[graphql(default)]
+    pub effect_bound: Or<Any>,
     /// What is written about it.
     pub doc: Option<String>,
     /// Lines of its body, as for `addText`: `return (mul.i64 n, 2)`; without them it is incomplete.
@@ -395,8 +397,8 @@ pub struct SetSignature {
     /// What it may do at most; without it, as before.
     pub effect_bound: Option<EffectBound>,
     /// Not supported yet.
-    #[graphql(default = false)]
-    pub rewrite_calls: bool,
+    #[graphql(default)]
+    pub rewrite_calls: Or<No>,
     /// Not supported yet.
     pub defaults: Option<Vec<String>>,
 }
@@ -538,8 +540,8 @@ pub struct ReplacePattern {
     /// Where to look; everywhere by default.
     pub within: Option<Vec<String>>,
     /// How many at most.
-    #[graphql(default = 100)]
-    pub limit: i32,
+    #[graphql(default)]
+    pub limit: Or<Int<100>>,
 }
 
 /// Who may use an entity.

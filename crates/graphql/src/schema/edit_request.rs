@@ -68,7 +68,7 @@ fn replace_text(given: input::ReplaceText) -> domain::ReplaceText {
 }
 
 fn remove(given: input::Remove) -> domain::Remove {
-    domain::Remove { of: given.of, cascade: given.cascade }
+    domain::Remove { of: given.of, cascade: given.cascade.0 }
 }
 
 fn rename(given: input::Rename) -> domain::Rename {
@@ -83,8 +83,8 @@ fn add_function(given: input::AddFunction) -> domain::AddFunction {
         params: params(given.params),
         results: given.results,
         captures: params(given.captures.unwrap_or_default()),
-        visibility: given.visibility.into(),
-        effect_bound: given.effect_bound.into(),
+        visibility: given.visibility.0.into(),
+        effect_bound: given.effect_bound.0.into(),
         doc: given.doc,
         body: given.body,
     }
@@ -116,7 +116,7 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
             name_as: given.name_as,
             name: given.name,
             parent: given.parent,
-            visibility: given.visibility.into(),
+            visibility: given.visibility.0.into(),
             doc: given.doc,
         }),
         EditInput::RenameModule(given) => To::RenameModule(rename(given)),
@@ -130,8 +130,8 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::RemoveType(given) => To::RemoveType(remove(given)),
         EditInput::AddFunction(given) => To::AddFunction(add_function(given)),
         EditInput::AddClosure(given) => To::AddClosure(add_function(given)),
-        EditInput::SetSignature(given) if given.rewrite_calls || given.defaults.is_some() => {
-            To::Unsupported(if given.rewrite_calls {
+        EditInput::SetSignature(given) if given.rewrite_calls.0 || given.defaults.is_some() => {
+            To::Unsupported(if given.rewrite_calls.0 {
                 "setSignature.rewriteCalls"
             } else {
                 "setSignature.defaults"
@@ -163,7 +163,7 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::RemoveNode(given) => To::RemoveNode(domain::RemoveNode {
             of: given.of,
             replace_uses_with: given.replace_uses_with,
-            cascade: given.cascade,
+            cascade: given.cascade.0,
         }),
         EditInput::ModifyNode(given) => To::ModifyNode(domain::ModifyNode { of: given.of, op: given.op }),
         EditInput::MoveNode(given) => To::MoveNode(domain::MoveNode {
@@ -174,9 +174,9 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::AddEdge(given) => To::AddEdge(domain::AddEdge {
             from: given.from,
             to: given.to,
-            source_port: port("addEdge.sourcePort", given.source_port)?,
+            source_port: port("addEdge.sourcePort", given.source_port.0)?,
             target_port: port("addEdge.targetPort", given.target_port)?,
-            replace: given.replace,
+            replace: given.replace.0,
         }),
         EditInput::AddControlEdge(given) => To::AddControlEdge(domain::AddControlEdge {
             from: given.from,

@@ -9,6 +9,7 @@ use crate::direct::{Direct, Rows, Selected, Writer, leaf, object, word};
 use crate::error::ApiError;
 use crate::schema::access::allow;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Full, Int, Or};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::edit_input::{ContractKind, EffectBound, Visibility};
@@ -16,7 +17,6 @@ use crate::schema::failure::fail;
 use crate::schema::module::Module;
 use crate::schema::node::ComputeNode;
 use crate::schema::positions::Positions;
-use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::Region;
 use crate::schema::run_input::SimulateInput;
@@ -167,7 +167,8 @@ impl Function {
     /// All its regions, by ref.
     async fn regions(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Region>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
@@ -183,7 +184,8 @@ impl Function {
     /// All its nodes, by ref; those of one region, in order, are `Region.nodes`.
     async fn nodes(
         &self,
-        #[graphql(default = 200)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
@@ -199,9 +201,10 @@ impl Function {
     /// All its edges, by the node that they lead to.
     async fn edges(
         &self,
-        #[graphql(default = 400)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<400>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        kind: Option<EdgeKind>,
+        #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
         nullable(PageRequest::new(first, after).and_then(|page| edge::all_edges(self, &page, kind)))
     }
@@ -209,7 +212,8 @@ impl Function {
     /// Functions that call it or take a reference to it, by ref.
     async fn callers(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(PageRequest::new(first, after).and_then(|page| users(&self.view, self.of.into(), &page)))
@@ -218,7 +222,8 @@ impl Function {
     /// Functions that it calls or takes a reference to, by ref.
     async fn callees(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
@@ -269,9 +274,9 @@ impl Function {
     async fn text(
         &self,
         context: &Context<'_>,
-        #[graphql(default_with = "Detail::Full")] detail: Detail,
+        #[graphql(desc = "How much the text says.", default)] detail: Or<Full>,
     ) -> Option<Result<String>> {
-        let print = || text::print_function(self.view.program(), self.of, detail.into());
+        let print = || text::print_function(self.view.program(), self.of, detail.0.into());
         nullable(budget::text(context, print).await)
     }
 
@@ -284,9 +289,10 @@ impl Function {
     /// What the verifier finds in it.
     async fn diagnostics(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        severity: Option<Severity>,
+        #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
         nullable(
             PageRequest::new(first, after)
@@ -303,7 +309,7 @@ impl Function {
     async fn simulate(
         &self,
         context: &Context<'_>,
-        input: SimulateInput,
+        #[graphql(desc = "The arguments, and within which bounds it runs.")] input: SimulateInput,
     ) -> Option<Result<SimulationResult>> {
         nullable(match allow(context, "Function.simulate") {
             Ok(()) => simulation::simulate(&self.view, self.of, input).await,
@@ -422,7 +428,8 @@ impl Param {
     /// The edges that take its value; none for a capture, which `capture.get` reads.
     async fn uses(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FlowEdge>>> {
         nullable(PageRequest::new(first, after).and_then(|page| match self.source {

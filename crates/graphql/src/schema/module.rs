@@ -6,6 +6,7 @@ use lmlang_ir::{FuncRef, ModuleRef, Ref};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::Function;
 use crate::schema::provenance::Provenance;
@@ -75,7 +76,8 @@ impl Module {
     /// The functions in it, by name; those of inner modules not included.
     async fn functions(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {

@@ -17,6 +17,7 @@ use crate::schema::branching::{
     self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
 };
 use crate::schema::call::{call, note};
+use crate::schema::defaults::{Int, Main, No, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
@@ -102,22 +103,22 @@ pub struct ProposeEditInput {
     /// The program, by id or name.
     program_id: ID,
     /// The branch whose head is to move.
-    #[graphql(default_with = "\"main\".to_owned()")]
-    branch: String,
+    #[graphql(default)]
+    branch: Or<Main>,
     /// The revision that the caller saw, as for `program(at:)`: `r7`; without it, the head.
     base_revision: Option<String>,
     /// The edits: all or nothing, in order.
     edits: Vec<EditInput>,
     /// Same path and same answer, nothing stored; refs are provisional.
-    #[graphql(default = false)]
-    dry_run: bool,
+    #[graphql(default)]
+    dry_run: Or<No>,
     /// How much is verified: what the edits can have touched, or everything.
     #[graphql(default_with = "Some(VerifyScope::Local)")]
     verify: Option<VerifyScope>,
     /// Refuse when a touched function is left incomplete, or when anything else becomes so: the callers of a changed
     /// signature too.
-    #[graphql(default = false)]
-    require_complete: bool,
+    #[graphql(default)]
+    require_complete: Or<No>,
     /// Why, for the log.
     message: Option<String>,
     /// For whom; recorded beside the caller, never instead.
@@ -139,11 +140,11 @@ pub struct UndoInput {
     /// The program, by id or name.
     program_id: ID,
     /// The branch.
-    #[graphql(default_with = "\"main\".to_owned()")]
-    branch: String,
+    #[graphql(default)]
+    branch: Or<Main>,
     /// How many states.
-    #[graphql(default = 1)]
-    steps: i32,
+    #[graphql(default)]
+    steps: Or<Int<1>>,
     /// The revision to go to, as for `program(at:)`: `r7`; instead of a number of steps.
     to: Option<String>,
     /// Only what this author has done last, with later work by others kept: as `revert` does it.
@@ -151,8 +152,8 @@ pub struct UndoInput {
     /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
     /// Same path and same answer, nothing stored.
-    #[graphql(default = false)]
-    dry_run: bool,
+    #[graphql(default)]
+    dry_run: Or<No>,
     /// Why, for the log.
     message: Option<String>,
     /// Same key and input: the first answer; so that a retry does not undo twice.
@@ -189,13 +190,13 @@ pub struct RestoreCheckpointInput {
     /// The checkpoint.
     name: String,
     /// The branch whose head moves.
-    #[graphql(default_with = "\"main\".to_owned()")]
-    branch: String,
+    #[graphql(default)]
+    branch: Or<Main>,
     /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
     /// Same path and same answer, nothing stored.
-    #[graphql(default = false)]
-    dry_run: bool,
+    #[graphql(default)]
+    dry_run: Or<No>,
     /// Why, for the log.
     message: Option<String>,
     /// Same key and input: the first answer.
@@ -232,7 +233,7 @@ impl Mutation {
     async fn create_program(
         &self,
         context: &Context<'_>,
-        input: CreateProgramInput,
+        #[graphql(desc = "The program's name and first content.")] input: CreateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
         nullable(Box::pin(create_program(context, input)).await)
     }
@@ -241,7 +242,7 @@ impl Mutation {
     async fn update_program(
         &self,
         context: &Context<'_>,
-        input: UpdateProgramInput,
+        #[graphql(desc = "The program, and what it is called from now on.")] input: UpdateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
         nullable(Box::pin(update_program(context, input)).await)
     }
@@ -250,7 +251,7 @@ impl Mutation {
     async fn delete_program(
         &self,
         context: &Context<'_>,
-        input: DeleteProgramInput,
+        #[graphql(desc = "The program that goes.")] input: DeleteProgramInput,
     ) -> Option<Result<DeletePayload>> {
         nullable(Box::pin(delete_program(context, input)).await)
     }
@@ -260,24 +261,36 @@ impl Mutation {
     async fn propose_edit(
         &self,
         context: &Context<'_>,
-        input: ProposeEditInput,
+        #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
     }
 
     /// Goes back along the line of a branch, by appending a revision whose content is the older one's.
-    async fn undo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
+    async fn undo(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The branch, and how far it goes back.")] input: UndoInput,
+    ) -> Option<Result<RevisionPayload>> {
         nullable(Box::pin(undo(context, input, Way::Undo, Which::Newest)).await)
     }
 
     /// Goes forward again along what was undone.
-    async fn redo(&self, context: &Context<'_>, input: UndoInput) -> Option<Result<RevisionPayload>> {
+    async fn redo(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The branch, and how far it goes forward.")] input: UndoInput,
+    ) -> Option<Result<RevisionPayload>> {
         nullable(Box::pin(undo(context, input, Way::Redo, Which::TakenBack)).await)
     }
 
     /// Takes chosen revisions back and keeps later work, by appending a revision. Later revisions that rest on them go too:
     /// a dry run says which, and what the verifier finds then; nothing comes of it that the plan did not say.
-    async fn revert(&self, context: &Context<'_>, input: RevertInput) -> Option<Result<RevertPayload>> {
+    async fn revert(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "What is taken back, and on which branch.")] input: RevertInput,
+    ) -> Option<Result<RevertPayload>> {
         nullable(Box::pin(reverting::revert(context, input)).await)
     }
 
@@ -285,7 +298,7 @@ impl Mutation {
     async fn create_checkpoint(
         &self,
         context: &Context<'_>,
-        input: CreateCheckpointInput,
+        #[graphql(desc = "The name and the revision that gets it.")] input: CreateCheckpointInput,
     ) -> Option<Result<CheckpointPayload>> {
         nullable(Box::pin(create_checkpoint(context, input)).await)
     }
@@ -294,6 +307,7 @@ impl Mutation {
     async fn restore_checkpoint(
         &self,
         context: &Context<'_>,
+        #[graphql(desc = "The checkpoint, and the branch that goes back to it.")]
         input: RestoreCheckpointInput,
     ) -> Option<Result<RevisionPayload>> {
         nullable(Box::pin(restore_checkpoint(context, input)).await)
@@ -303,7 +317,7 @@ impl Mutation {
     async fn create_token(
         &self,
         context: &Context<'_>,
-        input: CreateTokenInput,
+        #[graphql(desc = "The token's name, and what it is good for.")] input: CreateTokenInput,
     ) -> Option<Result<CreateTokenPayload>> {
         nullable(Box::pin(token::create(context, input)).await)
     }
@@ -312,7 +326,7 @@ impl Mutation {
     async fn revoke_token(
         &self,
         context: &Context<'_>,
-        input: RevokeTokenInput,
+        #[graphql(desc = "The token that ends.")] input: RevokeTokenInput,
     ) -> Option<Result<RevokeTokenPayload>> {
         nullable(Box::pin(token::revoke(context, input)).await)
     }
@@ -321,7 +335,7 @@ impl Mutation {
     async fn delete_checkpoint(
         &self,
         context: &Context<'_>,
-        input: DeleteCheckpointInput,
+        #[graphql(desc = "The checkpoint that goes.")] input: DeleteCheckpointInput,
     ) -> Option<Result<DeletePayload>> {
         nullable(Box::pin(delete_checkpoint(context, input)).await)
     }
@@ -330,7 +344,7 @@ impl Mutation {
     async fn create_branch(
         &self,
         context: &Context<'_>,
-        input: CreateBranchInput,
+        #[graphql(desc = "The branch and where it begins.")] input: CreateBranchInput,
     ) -> Option<Result<BranchPayload>> {
         nullable(Box::pin(branching::create(context, input)).await)
     }
@@ -339,7 +353,7 @@ impl Mutation {
     async fn delete_branch(
         &self,
         context: &Context<'_>,
-        input: DeleteBranchInput,
+        #[graphql(desc = "The branch that goes.")] input: DeleteBranchInput,
     ) -> Option<Result<DeletePayload>> {
         nullable(Box::pin(branching::delete(context, input)).await)
     }
@@ -347,7 +361,11 @@ impl Mutation {
     /// Brings the changes of a branch into another one, by appending a revision with both as its parents: what only one of
     /// them changed, what both changed alike, and what the resolutions say. Two branches give the same content whichever
     /// is merged into the other. What cannot be both, or does not type-check together, is a conflict, and nothing is done.
-    async fn merge(&self, context: &Context<'_>, input: MergeInput) -> Option<Result<MergePayload>> {
+    async fn merge(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The two branches, and how conflicts are settled.")] input: MergeInput,
+    ) -> Option<Result<MergePayload>> {
         nullable(Box::pin(branching::merge(context, input)).await)
     }
 }
@@ -393,7 +411,7 @@ async fn create_program(
     mut input: CreateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
-    note(input.doc.as_deref())?;
+    note("doc", input.doc.as_deref())?;
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let content = content(engine, &mut input).await?;
     let request = NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), content };
@@ -428,7 +446,7 @@ async fn update_program(
     context: &Context<'_>,
     input: UpdateProgramInput,
 ) -> Result<CreateProgramPayload, ApiError> {
-    note(input.doc.as_deref())?;
+    note("doc", input.doc.as_deref())?;
     if input.name.is_some() {
         // It may be taken by a program that the caller must not know of.
         allow_of_all(context, "another name")?;
@@ -454,16 +472,16 @@ async fn propose_edit(
 ) -> Result<ProposeEditPayload, ApiError> {
     let engine = context.data_unchecked::<Engine>();
     let mut call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    note(input.on_behalf_of.as_deref())?;
+    note("onBehalfOf", input.on_behalf_of.as_deref())?;
     call.on_behalf_of = input.on_behalf_of.or(call.on_behalf_of);
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let proposal = Proposal {
         program: selector(&input.program_id),
-        branch: input.branch,
+        branch: input.branch.0,
         base: input.base_revision,
         edits: edit_request::requests(input.edits)?,
-        dry_run: input.dry_run,
-        require_complete: input.require_complete,
+        dry_run: input.dry_run.0,
+        require_complete: input.require_complete.0,
         verify_all: input.verify == Some(VerifyScope::Full),
     };
     let outcome = engine.propose(proposal, &call).await.map_err(fail)?;
@@ -479,12 +497,12 @@ async fn undo(
     let engine = context.data_unchecked::<Engine>();
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let steps = u64::try_from(input.steps)
+    let steps = u64::try_from(input.steps.0)
         .map_err(|_| ApiError::new(Code::BadRequest, "`steps` must not be negative"))?;
     if steps != 1 && input.to.is_some() {
         return Err(ApiError::new(Code::BadRequest, "`steps` does not go with `to`"));
     }
-    let UndoInput { branch, expected_head, dry_run, .. } = input;
+    let UndoInput { branch: Or(branch), expected_head, dry_run: Or(dry_run), .. } = input;
     let arrival = match (input.author, input.to) {
         (Some(_), Some(_)) => {
             return Err(ApiError::new(Code::BadRequest, "`to` does not go with `author`"));
@@ -523,10 +541,10 @@ async fn restore_checkpoint(
     let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let travel = Travel {
-        branch: input.branch,
+        branch: input.branch.0,
         way: Way::Restore(input.name),
         expected_head: input.expected_head,
-        dry_run: input.dry_run,
+        dry_run: input.dry_run.0,
     };
     let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
     Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })

@@ -9,6 +9,7 @@ use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
+use crate::schema::defaults::{Both, Int, No, Or, Standard};
 use crate::schema::edge::{EdgeKind, FlowEdge};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
@@ -50,22 +51,22 @@ pub struct NeighborhoodInput {
     /// Where it starts: refs of nodes, regions, functions, variables, or paths of functions.
     center: Vec<String>,
     /// Edges from the center at most, 3 at most.
-    #[graphql(default = 1)]
-    hops: i32,
+    #[graphql(default)]
+    hops: Or<Int<1>>,
     /// Which way to follow edges.
-    #[graphql(default_with = "EdgeDirection::Both")]
-    direction: EdgeDirection,
+    #[graphql(default)]
+    direction: Or<Both>,
     /// Along edges of these kinds only; without them, of both.
     kinds: Option<Vec<EdgeKind>>,
     /// Nodes in the answer at most.
-    #[graphql(default = 200)]
-    max_nodes: i32,
+    #[graphql(default)]
+    max_nodes: Or<Int<200>>,
     /// Whether to go from a call into the callee and from a function to its calls.
-    #[graphql(default = false)]
-    cross_calls: bool,
+    #[graphql(default)]
+    cross_calls: Or<No>,
     /// How much `text` says.
-    #[graphql(default_with = "Detail::Standard")]
-    detail: Detail,
+    #[graphql(default)]
+    detail: Or<Standard>,
 }
 
 /// Part of the graph.
@@ -148,8 +149,8 @@ pub(crate) fn neighbourhood(
     view: &View,
     input: NeighborhoodInput,
 ) -> std::result::Result<Subgraph, ApiError> {
-    let hops = u64::try_from(input.hops).map_err(|_| {
-        ApiError::new(Code::BadRequest, format!("`hops` must not be negative, found {}", input.hops))
+    let hops = u64::try_from(input.hops.0).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`hops` must not be negative, found {}", input.hops.0))
     })?;
     let few = u8::try_from(hops).ok().filter(|hops| *hops <= subgraph::MAX_HOPS);
     let hops = few.ok_or_else(|| ApiError::limit("hops", u64::from(subgraph::MAX_HOPS), hops))?;
@@ -162,13 +163,13 @@ pub(crate) fn neighbourhood(
     let asked = subgraph::Neighbourhood {
         center: &center,
         hops,
-        direction: input.direction.into(),
+        direction: input.direction.0.into(),
         kinds: &kinds,
-        max_nodes: limit(input.max_nodes)?,
-        cross_calls: input.cross_calls,
+        max_nodes: limit(input.max_nodes.0)?,
+        cross_calls: input.cross_calls.0,
     };
     let found = Arc::new(subgraph::neighbourhood(view.program(), asked));
-    Ok(Subgraph { view: view.clone(), found, detail: input.detail })
+    Ok(Subgraph { view: view.clone(), found, detail: input.detail.0 })
 }
 
 /// What a node depends on, or what depends on it.

@@ -7,11 +7,11 @@ use lmlang_ir::{NodeRef, Source, text};
 use crate::direct::{Direct, Out, Selected, Writer, leaf, list, maybe, object, one, word};
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Full, Int, Or};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::edge::{self, EdgeKind, FlowEdge};
 use crate::schema::function::{Function, Param};
 use crate::schema::ops::{Effect, Opcode};
-use crate::schema::program::Detail;
 use crate::schema::provenance::Provenance;
 use crate::schema::region::{Region, RegionParam};
 use crate::schema::scalars::Text;
@@ -134,7 +134,8 @@ impl ComputeNode {
     /// The regions that it owns, in the order of its operator.
     async fn regions(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Region>>> {
         let regions = self.record().regions().iter().map(|of| Region::new(&self.function, *of)).collect();
@@ -162,9 +163,10 @@ impl ComputeNode {
     /// Edges that lead to it, data edges first.
     async fn incoming(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        kind: Option<EdgeKind>,
+        #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
         nullable(PageRequest::new(first, after).and_then(|page| edge::incoming(self, &page, kind)))
     }
@@ -172,9 +174,10 @@ impl ComputeNode {
     /// Edges that come from it, data edges first, by the node that they lead to.
     async fn outgoing(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        kind: Option<EdgeKind>,
+        #[graphql(desc = "Only edges of this kind.")] kind: Option<EdgeKind>,
     ) -> Option<Result<Connection<FlowEdge>>> {
         nullable(PageRequest::new(first, after).and_then(|page| edge::outgoing(self, &page, kind)))
     }
@@ -183,18 +186,19 @@ impl ComputeNode {
     async fn text(
         &self,
         context: &Context<'_>,
-        #[graphql(default_with = "Detail::Full")] detail: Detail,
+        #[graphql(desc = "How much the text says.", default)] detail: Or<Full>,
     ) -> Option<Result<String>> {
-        let print = || text::print_node(self.function.view.program(), self.of, detail.into());
+        let print = || text::print_node(self.function.view.program(), self.of, detail.0.into());
         nullable(budget::text(context, print).await)
     }
 
     /// What the verifier finds at it.
     async fn diagnostics(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        severity: Option<Severity>,
+        #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Option<Result<Connection<Diagnostic>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {
             let within = Within::Entity(self.function.of, self.of.number());
@@ -381,7 +385,8 @@ impl OutputPort {
     /// The edges that take its value, by the node that they lead to.
     async fn uses(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<FlowEdge>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {

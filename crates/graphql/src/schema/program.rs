@@ -13,6 +13,7 @@ use crate::schema::access::allow;
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::call::actor;
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
+use crate::schema::defaults::{Full, Int, Main, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
@@ -27,6 +28,7 @@ use crate::schema::scalars::Count;
 use crate::schema::search::{self, NodeFilter};
 use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::storage::{Storage, StorageKind};
+use crate::schema::text_form::text_within;
 use crate::schema::types::TypeDef;
 use crate::schema::verification::{self, VerifyReport, VerifyScope};
 use crate::schema::view::{View, nullable};
@@ -251,7 +253,8 @@ impl Program {
     /// Its modules, by ref.
     async fn modules(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Module>> {
         self.read(async |view| {
@@ -268,7 +271,8 @@ impl Program {
     /// Its nominal types, by ref.
     async fn types(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<TypeDef>> {
         self.read(async |view| {
@@ -284,9 +288,10 @@ impl Program {
     /// Its storage, by ref: globals, memories, tables and segments, all or those of a kind.
     async fn storage(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        kind: Option<StorageKind>,
+        #[graphql(desc = "Only storage of this kind.")] kind: Option<StorageKind>,
     ) -> Nullable<Connection<Storage>> {
         self.read(async |view| {
             let page = PageRequest::new(first, after)?;
@@ -305,11 +310,14 @@ impl Program {
     /// Its functions, by ref: all, or those of a module, with a text in their path, complete or not.
     async fn functions(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        module: Option<String>,
-        search: Option<String>,
-        complete: Option<bool>,
+        #[graphql(desc = "Only those of this module, by ref or path.")] module: Option<String>,
+        #[graphql(desc = "Only those with this text in their path, in capitals or not.")] search: Option<
+            String,
+        >,
+        #[graphql(desc = "Only those that are complete, or only those that are not.")] complete: Option<bool>,
     ) -> Nullable<Connection<Function>> {
         self.read(async |view| {
             let page = PageRequest::new(first, after)?;
@@ -337,8 +345,8 @@ impl Program {
     /// `module::name`, else its name alone where only one has it. `lmlang run` takes it so, too.
     async fn function(
         &self,
-        #[graphql(name = "ref")] reference: Option<String>,
-        name: Option<String>,
+        #[graphql(desc = "Its ref: `f7`.", name = "ref")] reference: Option<String>,
+        #[graphql(desc = "Its path: `module::name`.")] name: Option<String>,
     ) -> Nullable<Function> {
         self.read(async |view| match (reference, name) {
             (Some(given), None) => view.function_named(&given).and_then(|of| Function::new(view, of)),
@@ -351,7 +359,10 @@ impl Program {
     }
 
     /// One node, by ref.
-    async fn compute_node(&self, #[graphql(name = "ref")] reference: String) -> Nullable<ComputeNode> {
+    async fn compute_node(
+        &self,
+        #[graphql(desc = "The node's ref: `n12`.", name = "ref")] reference: String,
+    ) -> Nullable<ComputeNode> {
         self.read(async |view| {
             let (function, node) = view.node_named(&reference)?;
             Ok(ComputeNode::new(&Function::new(view, function)?, node))
@@ -362,15 +373,19 @@ impl Program {
     /// Nodes that pass all parts of a filter, by function and ref.
     async fn search(
         &self,
-        filter: NodeFilter,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "What a node must be like.")] filter: NodeFilter,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<ComputeNode>> {
         self.read(async |view| search::search(view, filter, PageRequest::new(first, after)?).await).await
     }
 
     /// What lies around some nodes or functions, at most three edges away.
-    async fn neighborhood(&self, input: NeighborhoodInput) -> Nullable<Subgraph> {
+    async fn neighborhood(
+        &self,
+        #[graphql(desc = "Where it begins, and how far it goes.")] input: NeighborhoodInput,
+    ) -> Nullable<Subgraph> {
         self.read(async |view| neighbourhood::neighbourhood(view, input)).await
     }
 
@@ -378,19 +393,21 @@ impl Program {
     /// whether a node runs. Dependence through memory, globals and tables and into callees is not followed.
     async fn slice(
         &self,
-        node: String,
+        #[graphql(desc = "The node where it begins, by ref: `n12`.")] node: String,
+        #[graphql(desc = "Whether it follows what a value is made of, or what is made of it.")]
         direction: SliceDirection,
-        #[graphql(default = 200)] max_nodes: i32,
-        #[graphql(default_with = "Detail::Standard")] detail: Detail,
+        #[graphql(desc = "How many nodes at most.", default)] max_nodes: Or<Int<200>>,
+        #[graphql(desc = "How much the text says.", default)] detail: Or<Standard>,
     ) -> Nullable<Subgraph> {
-        self.read(async |view| neighbourhood::slice(view, &node, direction, max_nodes, detail)).await
+        self.read(async |view| neighbourhood::slice(view, &node, direction, max_nodes.0, detail.0)).await
     }
 
     /// What a change of some entities could affect.
     async fn impact(
         &self,
-        of: Vec<String>,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "What would change, by ref or path.")] of: Vec<String>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Impact> {
         self.read(async |view| neighbourhood::impact(view, &of, &PageRequest::new(first, after)?)).await
@@ -399,7 +416,8 @@ impl Program {
     /// Who calls whom, by caller and callee.
     async fn call_graph(
         &self,
-        #[graphql(default = 200)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Call>> {
         self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(first, after)?)).await
@@ -409,13 +427,16 @@ impl Program {
     async fn text(
         &self,
         context: &Context<'_>,
-        module: Option<String>,
-        #[graphql(default_with = "Detail::Full")] detail: Detail,
-        #[graphql(default = 1_000_000)] max_bytes: i32,
+        #[graphql(desc = "The module, by ref or path; without it, the whole program.")] module: Option<
+            String,
+        >,
+        #[graphql(desc = "How much the text says.", default)] detail: Or<Full>,
+        #[graphql(desc = "How many bytes the text may have; a longer one is a `LIMIT_EXCEEDED`.", default)]
+        max_bytes: Or<Int<1_000_000>>,
     ) -> Nullable<String> {
         self.read(async |view| {
             budget::open(context)?;
-            let printed = text_within(view, module.as_deref(), detail, max_bytes)?;
+            let printed = text_within(view, module.as_deref(), detail.0, max_bytes.0)?;
             budget::count(context, printed.len() as u64)?;
             Ok(printed)
         })
@@ -425,7 +446,7 @@ impl Program {
     /// What the verifier says: of everything, or of what a change can have touched.
     async fn verify(
         &self,
-        scope: VerifyScope,
+        #[graphql(desc = "How much is verified.")] scope: VerifyScope,
         #[graphql(
             desc = "For `LOCAL`: what has changed, by ref or path; with it everything that relies on it."
         )]
@@ -442,9 +463,10 @@ impl Program {
     /// All findings, those of modules, types and globals first.
     async fn diagnostics(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        severity: Option<Severity>,
+        #[graphql(desc = "Only findings of this severity.")] severity: Option<Severity>,
     ) -> Nullable<Connection<Diagnostic>> {
         self.read(async |view| {
             diagnostics::page(view, &PageRequest::new(first, after)?, Within::Program, severity)
@@ -456,15 +478,16 @@ impl Program {
     async fn history(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        author: Option<String>,
+        #[graphql(desc = "Only those of the author with this name.")] author: Option<String>,
         #[graphql(
             desc = "Only those that touched this entity, by ref or path, or the function that it came or went with; of a field \
                           or variant those of its type. It may be gone."
         )]
         touching: Option<String>,
-        kind: Option<RevisionKind>,
+        #[graphql(desc = "Only those of this kind.")] kind: Option<RevisionKind>,
     ) -> Nullable<Connection<Revision>> {
         self.read(async |view| {
             let page = PageRequest::new(first, after)?;
@@ -476,7 +499,8 @@ impl Program {
     /// Its branches, by name.
     async fn branches(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Branch>> {
         self.read(async |view| revision::branches(view, &PageRequest::new(first, after)?).await).await
@@ -485,7 +509,8 @@ impl Program {
     /// Its checkpoints, by name.
     async fn checkpoints(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Nullable<Connection<Checkpoint>> {
         self.read(async |view| revision::checkpoints(view, &PageRequest::new(first, after)?).await).await
@@ -496,15 +521,18 @@ impl Program {
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The branch whose changes are brought in; any revision.")] from: String,
-        #[graphql(default_with = "\"main\".to_owned()", desc = "The branch that they are brought into.")]
-        into: String,
+        #[graphql(default, desc = "The branch that they are brought into.")] into: Or<Main>,
     ) -> Nullable<MergePreview> {
         let by = lmlang_engine::Call::by(actor(context));
-        self.read(async |view| branching::preview(view, from, into, by).await).await
+        self.read(async |view| branching::preview(view, from, into.0, by).await).await
     }
 
     /// How two revisions differ, each named as for `program(at:)`: `r7`.
-    async fn diff(&self, from: String, to: String) -> Nullable<ProgramDiff> {
+    async fn diff(
+        &self,
+        #[graphql(desc = "The revision that is compared.")] from: String,
+        #[graphql(desc = "The revision that it is compared with.")] to: String,
+    ) -> Nullable<ProgramDiff> {
         self.read(async |view| ProgramDiff::between(view, &from, &to).await).await
     }
 
@@ -527,42 +555,6 @@ impl Program {
         })
         .await
     }
-}
-
-/// The text form of a program, or of one of its modules, unless it is too long.
-fn text_within(
-    view: &View,
-    module: Option<&str>,
-    detail: Detail,
-    max_bytes: i32,
-) -> Result<String, ApiError> {
-    let limit = u64::try_from(max_bytes)
-        .map_err(|_| ApiError::new(Code::BadRequest, "`maxBytes` must not be negative"))?;
-    let program = view.program();
-    let module = module.map(|module| view.module_named(module)).transpose()?;
-    let too_long = |actual: u64, found: &str| {
-        let modules: Vec<String> =
-            program.modules().map(|(of, _)| program.path(of.into())).take(50).collect();
-        let message = format!("`maxBytes` is limited to {limit}, found {found}{actual}");
-        let data =
-            serde_json::json!({ "which": "maxBytes", "limit": limit, "actual": actual, "modules": modules });
-        ApiError::new(Code::LimitExceeded, message).data(data)
-    };
-    let printed = match module {
-        Some(module) => text::print_module(program, module, detail.into()),
-        None => {
-            // Every node is printed and takes a byte at least: what is far too long need not be printed to know.
-            let least = program.totals().counts.nodes;
-            if least > limit {
-                return Err(too_long(least, "at least "));
-            }
-            text::print_program(program, detail.into())
-        }
-    };
-    if printed.len() as u64 > limit {
-        return Err(too_long(printed.len() as u64, ""));
-    }
-    Ok(printed)
 }
 
 #[derive(Clone)]

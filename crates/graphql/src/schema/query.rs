@@ -7,7 +7,8 @@ use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code, cut};
 use crate::schema::code_page::CodePage;
-use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest};
+use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
+use crate::schema::defaults::{Int, No, Or};
 use crate::schema::failure::fail;
 use crate::schema::function::{Contract, Function, Var};
 use crate::schema::ids::GlobalId;
@@ -81,12 +82,21 @@ pub struct Query;
 #[Object]
 impl Query {
     /// Any object by its global id.
-    async fn node(&self, context: &Context<'_>, id: ID) -> Option<Result<Node>> {
+    async fn node(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its global id, the `id` of any object.")] id: ID,
+    ) -> Option<Result<Node>> {
         nullable(find(context.data_unchecked::<Engine>(), &id).await)
     }
 
-    /// Several objects by their global ids, in that order; null for one that is not there.
-    async fn nodes(&self, context: &Context<'_>, ids: Vec<ID>) -> Option<Result<Vec<Option<Node>>>> {
+    /// Several objects by their global ids, in that order. As Relay asks for, one that is not there, or whose id is none, is
+    /// null in its place, without an error; `node` tells why.
+    async fn nodes(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Their global ids, of any kind and program.")] ids: Vec<ID>,
+    ) -> Option<Result<Vec<Option<Node>>>> {
         if ids.len() > MOST_IDS {
             return nullable(Err(ApiError::limit("nodes", MOST_IDS as u64, ids.len() as u64)));
         }
@@ -137,7 +147,10 @@ impl Query {
     }
 
     /// The operators: all, or those in whose name, group or documentation all the words occur.
-    async fn ops(&self, search: Option<String>) -> Option<Vec<OpSpec>> {
+    async fn ops(
+        &self,
+        #[graphql(desc = "Only those with this text in their code or description.")] search: Option<String>,
+    ) -> Option<Vec<OpSpec>> {
         Some(ops::search(search.as_deref()))
     }
 
@@ -145,9 +158,10 @@ impl Query {
     async fn programs(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        search: Option<String>,
+        #[graphql(desc = "Only those with this text in their names.")] search: Option<String>,
     ) -> Option<Result<Connection<Program>>> {
         let engine = context.data_unchecked::<Engine>();
         let page = match PageRequest::new(first, after) {
@@ -191,7 +205,11 @@ impl Query {
     }
 
     /// A simulation that was run lately.
-    async fn simulation(&self, context: &Context<'_>, id: ID) -> Option<Result<Simulation>> {
+    async fn simulation(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its id, as `simulate` tells it.")] id: ID,
+    ) -> Option<Result<Simulation>> {
         let engine = context.data_unchecked::<Engine>();
         nullable(match id.parse() {
             Ok(GlobalId::Simulation(uuid)) => Box::pin(Simulation::find(engine, uuid)).await,
@@ -205,19 +223,23 @@ impl Query {
     async fn tokens(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-        #[graphql(desc = "Those that were revoked as well.", default = false)] revoked: bool,
+        #[graphql(desc = "Those that were revoked as well.", default)] revoked: Or<No>,
     ) -> Option<Result<Connection<ApiToken>>> {
         nullable(match PageRequest::new(first, after) {
-            Ok(page) => Box::pin(token::tokens(context, page, revoked)).await,
+            Ok(page) => Box::pin(token::tokens(context, page, revoked.0)).await,
             Err(error) => Err(error),
         })
     }
 
     /// What a code means, and how to repair what it names: that of a finding, of a refused edit, of a mistake in a text, of a
     /// trap, or of an error.
-    async fn diagnostic_code(&self, code: String) -> Option<Result<CodePage>> {
+    async fn diagnostic_code(
+        &self,
+        #[graphql(desc = "The code, as a finding or an error has it.")] code: String,
+    ) -> Option<Result<CodePage>> {
         nullable(CodePage::of(&code))
     }
 }
@@ -234,10 +256,11 @@ async fn programs(
     page: &PageRequest,
     search: Option<&str>,
 ) -> std::result::Result<Connection<Program>, ApiError> {
-    let found = engine.programs(page.after.as_deref(), search, page.first).await.map_err(fail)?;
+    let after = page.after_name()?;
+    let found = engine.programs(after, search, page.first).await.map_err(fail)?;
     let mut edges = Vec::with_capacity(found.programs.len());
     for info in found.programs {
-        edges.push(Edge { cursor: info.name.clone(), node: Program::listed(engine, info) });
+        edges.push(Edge { cursor: named(&info.name), node: Program::listed(engine, info) });
     }
     Ok(Connection::known(page, found.more, found.total as usize, edges))
 }

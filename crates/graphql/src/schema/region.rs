@@ -5,6 +5,7 @@ use lmlang_ir::{RegionOwner, RegionRef, text};
 
 use crate::direct::{Direct, Selected, Writer, leaf, object, one};
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::function::Function;
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::Text;
@@ -119,7 +120,8 @@ impl Region {
     /// Its nodes in order, those of inner regions not included.
     async fn nodes(
         &self,
-        #[graphql(default = 200)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {

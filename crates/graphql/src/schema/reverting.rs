@@ -10,6 +10,7 @@ use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::call::call;
 use crate::schema::connection::MAX_PAGE;
+use crate::schema::defaults::{Main, No, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
 use crate::schema::mutation::selector;
@@ -24,8 +25,8 @@ pub struct RevertInput {
     /// The program, by id or name.
     program_id: ID,
     /// The branch.
-    #[graphql(default_with = "\"main\".to_owned()")]
-    branch: String,
+    #[graphql(default)]
+    branch: Or<Main>,
     /// The revisions, as for `program(at:)`: `r7`. What came with a merge goes with the revision of the merge.
     revisions: Option<Vec<String>>,
     /// All revisions of the branch by the author of this name.
@@ -33,8 +34,8 @@ pub struct RevertInput {
     /// All revisions of the branch by this run.
     run_id: Option<ID>,
     /// The plan alone: what goes, what must go with it, what stays, and what the verifier finds then.
-    #[graphql(default = false)]
-    dry_run: bool,
+    #[graphql(default)]
+    dry_run: Or<No>,
     /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
     expected_head: Option<String>,
     /// Why, for the log.
@@ -108,10 +109,10 @@ pub(crate) async fn revert(context: &Context<'_>, input: RevertInput) -> Result<
     };
     let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
     let request = engine::RevertRequest {
-        branch: input.branch,
+        branch: input.branch.0,
         which,
         expected_head: input.expected_head,
-        dry_run: input.dry_run,
+        dry_run: input.dry_run.0,
     };
     let reverted = engine.revert(&open, &request, &call).await.map_err(fail)?;
     let view = View::head(engine, open.clone());

@@ -13,6 +13,7 @@ use lmlang_ir::{Place, Ref, RefKind};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Counted, Edge, Listed, MAX_PAGE, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::diff::{ChangeCounts, EditRecord, records};
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
@@ -168,7 +169,8 @@ impl Revision {
     /// The edits that turn the state of the first parent into this one's.
     async fn edits(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<EditRecord>>> {
         let page = match PageRequest::new(first, after) {
@@ -183,7 +185,8 @@ impl Revision {
     /// again is not listed.
     async fn touched(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
         #[graphql(desc = "Only what is still alive, or only what is not.")] alive: Option<bool>,
     ) -> Option<Result<Connection<TouchedEntity>>> {

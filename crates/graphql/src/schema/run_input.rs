@@ -11,6 +11,7 @@ use lmlang_interp as interp;
 use lmlang_ir::{FuncRef, Type, Value, text};
 
 use crate::error::{ApiError, Code};
+use crate::schema::defaults::{No, Or};
 use crate::schema::scalars::{Count, ValueText};
 use crate::schema::view::View;
 
@@ -53,7 +54,7 @@ pub struct FileInput {
     base64: Option<String>,
     /// Whether it is a folder.
     #[graphql(default)]
-    folder: bool,
+    folder: Or<No>,
 }
 
 /// An environment variable.
@@ -73,7 +74,7 @@ impl FileInput {
             let message = format!("`{}` is no path: names with `/` between them", self.path);
             return Err(refused("path", message));
         }
-        let entry = match (&self.content, &self.base64, self.folder) {
+        let entry = match (&self.content, &self.base64, self.folder.0) {
             (Some(text), None, false) => interp::Entry::File(text.as_bytes().into()),
             (None, Some(text), false) => {
                 interp::Entry::File(decoded(text, "base64", || format!("files[{index}].base64"))?.into())
@@ -137,7 +138,8 @@ pub struct LimitsInput {
     call_depth: Option<i32>,
     /// Time that it executes, in all tiers together; compiling, and waiting for others and for readers, does not count.
     timeout_ms: Option<i32>,
-    /// Bytes of steps, as the server holds them, that one stream of the trace shows; it goes on without steps then.
+    /// Bytes of steps, as the server holds them, that one stream of the trace shows, or one page of it. A stream goes on
+    /// without steps then; a page ends, and what is left counts as `dropped`.
     trace_bytes: Option<Count>,
     /// Bytes of standard output and standard error.
     output_bytes: Option<Count>,

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
 use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::PageRequest;
+use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
@@ -307,23 +308,23 @@ impl SimulationResult {
         &self,
         context: &Context<'_>,
         #[graphql(desc = "The node, as `n12` or by its name.")] node: String,
-        #[graphql(default = 100, desc = "The most values to show.")] first: i32,
-        #[graphql(default_with = "Count(0)", desc = "How many values to pass over.")] from: Count,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "How many to pass over.", default)] from: Or<Zero>,
     ) -> Option<Result<ValuePage>> {
-        nullable(node_values(context, self, &node, first, from).await)
+        nullable(node_values(context, self, &node, first.0, from.0).await)
     }
 
     /// Steps from a number on.
     async fn trace(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 100)] first: i32,
-        #[graphql(default_with = "Count(0)")] from: Count,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
         nullable(match &self.shown {
-            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first, from).await,
+            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first.0, from.0).await,
             Shown::Steps { steps, covered } => PageRequest::new(first, None).and_then(|page| {
-                let rest = || steps.iter().filter(|step| step.seq >= from.0);
+                let rest = || steps.iter().filter(|step| step.seq >= from.0.0);
                 Ok(TracePage {
                     steps: counted_steps(context, &self.view, rest().take(page.first))?,
                     next_seq: rest().nth(page.first).map(|step| Count(step.seq)),
@@ -422,11 +423,12 @@ async fn trace_page(
         None => simulation.position().max(found.executed),
     };
     let silent = simulation.request.trace == interp::TraceLevel::None;
+    let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
         next_seq: found.next.map(Count),
-        recorded: Count(if silent { 0 } else { steps }),
-        dropped: Count(if silent { steps } else { 0 }),
+        recorded: Count(steps - dropped),
+        dropped: Count(dropped),
     })
 }
 
@@ -437,11 +439,12 @@ pub struct TracePage {
     steps: Rows<TraceStep>,
     /// Where the next page starts; null at the end.
     next_seq: Option<Count>,
-    /// Executed nodes whose steps can be read, as far as the level of the trace shows them: all of a run that has ended,
-    /// those up to `position` or to the end of this page, whichever is further, of one that has not; 0 when it shows
-    /// nothing.
+    /// Executed nodes whose steps can be read with this page and those before and behind it, as far as the level of the
+    /// trace shows them: all of a run that has ended, those up to `position` or to the end of this page, whichever is
+    /// further, of one that has not, without those that are `dropped`; 0 when it shows nothing.
     recorded: Count,
-    /// Executed nodes whose steps cannot be read.
+    /// Executed nodes whose steps are not shown: all of them when the level of the trace is `NONE`, and those behind this
+    /// page when it ended because `traceBytes` were used up. `trace(from:)` reads on there.
     dropped: Count,
 }
 
@@ -614,9 +617,9 @@ impl Simulation {
     async fn trace(
         &self,
         context: &Context<'_>,
-        #[graphql(default = 200)] first: i32,
-        #[graphql(default_with = "Count(0)")] from: Count,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
+        #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
-        nullable(trace_page(context, &self.view, &self.simulation, first, from).await)
+        nullable(trace_page(context, &self.view, &self.simulation, first.0, from.0).await)
     }
 }

@@ -6,6 +6,7 @@ use lmlang_ir::{Initial, Offset, Value, VarRef, text};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::edit_input::Visibility;
 use crate::schema::function::{self, Function};
 use crate::schema::module::Module;
@@ -244,7 +245,8 @@ impl Storage {
     /// Functions that use it, by ref.
     async fn used_by(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(

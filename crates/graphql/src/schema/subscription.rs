@@ -10,6 +10,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
+use crate::schema::defaults::{Main, No, Or, Zero};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
@@ -19,7 +20,6 @@ use crate::schema::named::Named;
 use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
 use crate::schema::revision::{Revision, cursor};
 use crate::schema::run_input::SimulateInput;
-use crate::schema::scalars::Count;
 use crate::schema::simulation::Simulation;
 use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
@@ -39,8 +39,8 @@ pub struct StartSimulationInput {
     /// Not supported yet.
     breakpoints: Option<Vec<BreakpointInput>>,
     /// Not supported yet.
-    #[graphql(default = false)]
-    pause_at_start: bool,
+    #[graphql(default)]
+    pause_at_start: Or<No>,
     /// Not needed: the same run is the same simulation, with or without a key, unless the clock ended it.
     idempotency_key: Option<String>,
 }
@@ -112,10 +112,11 @@ impl Subscription {
     async fn program_events(
         &self,
         context: &Context<'_>,
-        program_id: Option<ID>,
-        branch: Option<String>,
+        #[graphql(desc = "The program, by id or name; without it, all of them.")] program_id: Option<ID>,
+        #[graphql(desc = "Only what happens on this branch; needs `programId`.")] branch: Option<String>,
+        #[graphql(desc = "Goes on after this cursor, that of the last event; without it, from now on.")]
         after: Option<String>,
-        filter: Option<EventFilter>,
+        #[graphql(desc = "Only what this lets through.")] filter: Option<EventFilter>,
     ) -> Result<impl Stream<Item = Result<ProgramEvent>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         let mut filter = filter.unwrap_or_default();
@@ -160,11 +161,13 @@ impl Subscription {
     async fn simulate(
         &self,
         context: &Context<'_>,
+        #[graphql(desc = "The function, its arguments, and within which bounds it runs.")]
         input: StartSimulationInput,
+        #[graphql(desc = "How many steps come together, and how long they may wait for others.")]
         batch: Option<BatchInput>,
     ) -> Result<impl Stream<Item = Result<TraceBatch>>> {
         let engine = context.data_unchecked::<Engine>();
-        if input.pause_at_start || input.breakpoints.is_some_and(|breakpoints| !breakpoints.is_empty()) {
+        if input.pause_at_start.0 || input.breakpoints.is_some_and(|breakpoints| !breakpoints.is_empty()) {
             return Err(ApiError::new(Code::Unsupported, "breakpoints are not supported").into());
         }
         let view = View::find(engine, &input.program_id, input.at.as_deref()).await?;
@@ -181,8 +184,10 @@ impl Subscription {
     async fn simulation(
         &self,
         context: &Context<'_>,
-        id: ID,
-        #[graphql(default_with = "Count(0)")] after: Count,
+        #[graphql(desc = "Its id, as `simulate` tells it.")] id: ID,
+        #[graphql(desc = "Goes on after this many steps, the `cursor` of the last batch.", default)]
+        after: Or<Zero>,
+        #[graphql(desc = "How many steps come together, and how long they may wait for others.")]
         batch: Option<BatchInput>,
     ) -> Result<impl Stream<Item = Result<TraceBatch>>> {
         let engine = context.data_unchecked::<Engine>();
@@ -191,7 +196,7 @@ impl Subscription {
         };
         let simulation = Simulation::find(engine, uuid).await?;
         let wanted = Wanted::new(batch)?;
-        let batches = engine.stream_again(simulation.inner(), after.0, wanted.batching()).await;
+        let batches = engine.stream_again(simulation.inner(), after.0.0, wanted.batching()).await;
         Ok(wanted.printed(simulation, batches.map_err(fail)?, budget::most_text(context)))
     }
 
@@ -199,15 +204,18 @@ impl Subscription {
     async fn diagnostics(
         &self,
         context: &Context<'_>,
-        program_id: ID,
-        #[graphql(default_with = "\"main\".to_owned()")] branch: String,
+        #[graphql(desc = "The program, by id or name.")] program_id: ID,
+        #[graphql(desc = "The branch.", default)] branch: Or<Main>,
+        #[graphql(desc = "Goes on after this cursor, that of the last event; without it, from now on.")]
         after: Option<String>,
-        scope: Option<Vec<String>>,
+        #[graphql(desc = "Only findings in these functions and modules, by ref or path.")] scope: Option<
+            Vec<String>,
+        >,
     ) -> Result<impl Stream<Item = Result<DiagnosticsDelta>>> {
         let engine = context.data_unchecked::<Engine>().clone();
         let open = engine.find(&selector(&program_id)).await.map_err(fail)?;
         let after = after.as_deref().map(Cursor::of_program).transpose().map_err(fail)?;
-        let branch = branch_named(&View::head(&engine, open.clone()), &branch)?;
+        let branch = branch_named(&View::head(&engine, open.clone()), &branch.0)?;
         let view = View::head(&engine, open);
         let scope = scope.map(|given| Named::all(&view, &given)).transpose()?;
         let open = view.open().clone();

@@ -9,6 +9,7 @@ use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::call::actor;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Agent, Or};
 use crate::schema::failure::fail;
 use crate::schema::mutation::selector;
 use crate::schema::provenance::ActorKind;
@@ -102,8 +103,8 @@ pub struct CreateTokenInput {
     /// The author of what is done with it, unique among tokens that are not revoked.
     name: String,
     /// What that author is: `HUMAN`, `AGENT` or `TOOL`.
-    #[graphql(default_with = "ActorKind::Agent")]
-    kind: ActorKind,
+    #[graphql(default)]
+    kind: Or<Agent>,
     /// What it is good for.
     scopes: Vec<TokenScope>,
     /// The programs that it is good for, by id or name; without, all.
@@ -150,7 +151,7 @@ pub(crate) async fn create(
     context: &Context<'_>,
     input: CreateTokenInput,
 ) -> Result<CreateTokenPayload, ApiError> {
-    let kind = match input.kind {
+    let kind = match input.kind.0 {
         ActorKind::Human => log::ActorKind::Human,
         ActorKind::Agent => log::ActorKind::Agent,
         ActorKind::Tool => log::ActorKind::Tool,

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::ids::GlobalId;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
@@ -25,11 +26,11 @@ use crate::transport::budget;
 #[derive(Clone, Debug, InputObject)]
 pub struct BatchInput {
     /// Steps in one batch at most.
-    #[graphql(default = 256)]
-    max_events: i32,
+    #[graphql(default)]
+    max_events: Or<Int<256>>,
     /// How long a step may wait for others, in milliseconds, until it is printed. With 0 it waits for as few as can be.
-    #[graphql(default = 50)]
-    max_latency_ms: i32,
+    #[graphql(default)]
+    max_latency_ms: Or<Int<50>>,
 }
 
 /// Part of a trace.
@@ -83,13 +84,13 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     pub(crate) fn new(given: Option<BatchInput>) -> std::result::Result<Wanted, ApiError> {
-        let given = given.unwrap_or(BatchInput { max_events: 256, max_latency_ms: 50 });
-        let steps = usize::try_from(given.max_events).ok().filter(|steps| *steps > 0);
+        let given = given.unwrap_or(BatchInput { max_events: Or::default(), max_latency_ms: Or::default() });
+        let steps = usize::try_from(given.max_events.0).ok().filter(|steps| *steps > 0);
         let steps = steps.ok_or_else(|| ApiError::new(Code::BadRequest, "`maxEvents` must be positive"))?;
         if steps > MOST_EVENTS {
             return Err(ApiError::limit("maxEvents", MOST_EVENTS as u64, steps as u64));
         }
-        let latency = u64::try_from(given.max_latency_ms)
+        let latency = u64::try_from(given.max_latency_ms.0)
             .map_err(|_| ApiError::new(Code::BadRequest, "`maxLatencyMs` must not be negative"))?;
         Ok(Wanted { steps, latency: Duration::from_millis(latency.min(10_000)) })
     }

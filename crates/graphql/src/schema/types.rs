@@ -8,6 +8,7 @@ use lmlang_ir::{Shape, TypeRef, text};
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::function::{self, Contract, Function};
 use crate::schema::provenance::Provenance;
 use crate::schema::scalars::Text;
@@ -156,7 +157,8 @@ impl TypeDef {
     /// Functions that mention it, by ref.
     async fn used_by(
         &self,
-        #[graphql(default = 50)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Function>>> {
         nullable(

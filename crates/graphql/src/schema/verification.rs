@@ -8,6 +8,7 @@ use lmlang_verify as verify;
 
 use crate::error::{ApiError, Code};
 use crate::schema::connection::{Connection, PageRequest};
+use crate::schema::defaults::{Int, Or};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
@@ -97,7 +98,8 @@ impl VerifyReport {
     /// The nodes that had changed, for `LOCAL`.
     async fn dirty_nodes(
         &self,
-        #[graphql(default = 100)] first: i32,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<ComputeNode>>> {
         nullable(PageRequest::new(first, after).and_then(|page| {

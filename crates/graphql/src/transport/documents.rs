@@ -16,12 +16,23 @@ const LONGEST: usize = 8 << 10;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) document: ExecutableDocument,
+    ruled: AtomicBool,
     valid: AtomicBool,
 }
 
 impl Known {
     pub(super) fn new(document: ExecutableDocument) -> Known {
-        Known { document, valid: AtomicBool::new(false) }
+        Known { document, ruled: AtomicBool::new(false), valid: AtomicBool::new(false) }
+    }
+
+    /// Whether it keeps the rules that the library does not know; they are about the text alone.
+    pub(super) fn is_ruled(&self) -> bool {
+        self.ruled.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that it does.
+    pub(super) fn set_ruled(&self) {
+        self.ruled.store(true, Ordering::Relaxed);
     }
 
     /// Whether it has passed validation; the values of variables are another matter.

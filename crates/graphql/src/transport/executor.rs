@@ -1,7 +1,7 @@
 //! Checks, runs and answers one operation.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{self, poll_fn};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use async_graphql::parser::types::{
 };
 use async_graphql::parser::{Positioned, parse_query};
 use async_graphql::{
-    ObjectType, Pos, Request, Response, Schema, ServerError, SubscriptionType, Value, Variables,
+    Name, ObjectType, Pos, Request, Response, Schema, ServerError, SubscriptionType, Variables,
 };
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
@@ -30,7 +30,7 @@ use super::carried::CarriedOut;
 use super::documents::{Documents, Known};
 use super::limits::Limits;
 use super::shape::Shape;
-use super::{literals, omitted, precheck, tokens};
+use super::{given, literals, omitted, precheck, rules, tokens};
 use crate::error::{ApiError, Code, cut};
 
 /// Names one request in logs and in the errors that its client sees.
@@ -99,6 +99,8 @@ pub struct Prepared {
     known: Arc<Known>,
     /// Whether it is sure that validation finds nothing.
     valid: bool,
+    /// The request as it was asked, to be validated before `request` runs, where that says the same in other words.
+    asked: Option<Request>,
     budget: Arc<Budget>,
     caller: Arc<Caller>,
 }
@@ -134,9 +136,10 @@ type Subscribe = dyn Fn(Request) -> BoxStream<'static, Response> + Send + Sync;
 
 struct Inner {
     execute: Box<Execute>,
-    subscribe: Box<Subscribe>,
-    /// Runs what needs no validation.
+    subscribe: Arc<Subscribe>,
+    /// Run what needs no validation.
     execute_valid: Option<Box<Execute>>,
+    subscribe_valid: Option<Arc<Subscribe>>,
     shape: Shape,
     limits: Limits,
     documents: Documents,
@@ -144,6 +147,26 @@ struct Inner {
     /// The mutations that have begun and nobody waits for.
     mutations: TaskTracker,
 }
+
+impl Inner {
+    /// Runs a subscription whose field was brought out of its fragments, which validation would miss there.
+    fn subscribe_in_other_words(&self, asked: Request, request: Request) -> BoxStream<'static, Response> {
+        let subscribe = Arc::clone(self.subscribe_valid.as_ref().unwrap_or(&self.subscribe));
+        // What answers one operation validates a subscription as any other, and then has no place for its events.
+        let validated = (self.execute)(asked);
+        let answers = async move {
+            let errors = validated.await.errors;
+            if errors.iter().any(|error| error.message != NO_STREAM) {
+                return stream::once(future::ready(Response::from_errors(errors))).boxed();
+            }
+            subscribe(request)
+        };
+        stream::once(answers).flatten().boxed()
+    }
+}
+
+/// What the library says of a subscription that it is to answer once, and has found to be valid.
+const NO_STREAM: &str = "Subscriptions are not supported on this transport.";
 
 /// Runs operations of one schema, whatever its root types, within [`Limits`].
 ///
@@ -155,6 +178,7 @@ pub struct Executor(Arc<Inner>);
 impl Executor {
     /// Makes the executor of a schema.
     ///
+    /// It validates whatever it runs, in full; a subscription's field is then found only where it stands in no fragment.
     /// The schema needs no limits of its own. It must not carry extensions: a single one makes lists half as slow
     /// again.
     #[must_use]
@@ -177,10 +201,10 @@ impl Executor {
         M: ObjectType + 'static,
         S: SubscriptionType + 'static,
     {
-        Executor::over(schema, Some(executes(lenient)), limits)
+        Executor::over(schema, Some(lenient), limits)
     }
 
-    fn over<Q, M, S>(schema: Schema<Q, M, S>, execute_valid: Option<Box<Execute>>, limits: Limits) -> Self
+    fn over<Q, M, S>(schema: Schema<Q, M, S>, lenient: Option<Schema<Q, M, S>>, limits: Limits) -> Self
     where
         Q: ObjectType + 'static,
         M: ObjectType + 'static,
@@ -188,11 +212,11 @@ impl Executor {
     {
         let shape = Shape::read(&schema.sdl());
         let slots = usize::try_from(limits.in_flight).unwrap_or(Semaphore::MAX_PERMITS);
-        let for_streams = schema.clone();
         Executor(Arc::new(Inner {
+            subscribe: subscribes(schema.clone()),
             execute: executes(schema),
-            execute_valid,
-            subscribe: Box::new(move |request| for_streams.execute_stream(request)),
+            subscribe_valid: lenient.clone().map(subscribes),
+            execute_valid: lenient.map(executes),
             shape,
             limits,
             documents: Documents::default(),
@@ -226,7 +250,7 @@ impl Executor {
 
     fn check(&self, params: Params, id: &RequestId, caller: &Arc<Caller>) -> Result<Prepared, Refusal> {
         let Inner { shape, limits, documents, .. } = &*self.0;
-        refuse_raw_values(&params.variables)?;
+        given::refuse_raw_values(&params.variables)?;
         let known = match documents.get(&params.query) {
             Some(known) => known,
             None => {
@@ -241,9 +265,13 @@ impl Executor {
         let document = &known.document;
         let operation = select(document, params.operation_name.as_deref())?;
         precheck::check(document, &operation.node, &params.variables, shape, limits)?;
+        if !known.is_ruled() {
+            rules::check(&params.query, document, shape)?;
+            known.set_ruled();
+        }
         let valid = known.is_valid() && shape.inputs.surely_fit(&operation.node, &params.variables);
         if !valid {
-            refuse_missing_variables(operation, &params.variables)?;
+            given::refuse_missing(operation, &params.variables)?;
             literals::check(document, &operation.node, &params.variables, shape)?;
         }
         let kind = match operation.node.ty {
@@ -255,6 +283,16 @@ impl Executor {
         if !valid {
             omitted::take_out(&mut document, &params.variables);
         }
+        let mut asked = None;
+        if kind == OperationKind::Subscription && !rules::roots::stands_alone(&operation.node) {
+            let operation = select(&document, params.operation_name.as_deref())?;
+            let lifted = rules::roots::lift(&document, operation, &params.variables)?;
+            let mut request = Request::new(params.query.clone()).variables(params.variables.clone());
+            request.operation_name.clone_from(&params.operation_name);
+            request.set_parsed_query(document.clone());
+            asked = Some(request);
+            put(&mut document, lifted, params.operation_name.as_deref());
+        }
         let mut request = Request::new(params.query).variables(params.variables).data(id.clone());
         request = request.data(Arc::clone(caller));
         if let Some(engine) = caller.grant.engine() {
@@ -265,7 +303,16 @@ impl Executor {
         let budget = Budget::new(limits);
         request = request.data(Arc::clone(&budget));
         request.set_parsed_query(document);
-        Ok(Prepared { request, kind, id: id.clone(), known, valid, budget, caller: Arc::clone(caller) })
+        Ok(Prepared {
+            request,
+            kind,
+            id: id.clone(),
+            known,
+            valid,
+            asked,
+            budget,
+            caller: Arc::clone(caller),
+        })
     }
 
     /// Runs a query or a mutation.
@@ -274,7 +321,7 @@ impl Executor {
     /// last field all the same: nobody could tell which of its fields were. Must be called within a tokio runtime. A
     /// subscription is refused: it needs [`Executor::stream`].
     pub async fn execute(&self, prepared: Prepared) -> Answer {
-        let Prepared { request, kind, id, known, valid, budget: _, caller } = prepared;
+        let Prepared { request, kind, id, known, valid, asked: _, budget: _, caller } = prepared;
         let started = Instant::now();
         let answer = match self.run(request, kind, &known, valid).await {
             Ok(response) => self.finish(response, &id),
@@ -347,8 +394,12 @@ impl Executor {
         if prepared.kind != OperationKind::Subscription {
             return stream::once(async move { executor.execute(prepared).await }).boxed();
         }
-        let Prepared { request, kind, id, budget, caller, .. } = prepared;
-        let answers = AssertUnwindSafe((self.0.subscribe)(request)).catch_unwind();
+        let Prepared { request, kind, id, asked, budget, caller, .. } = prepared;
+        let answers = match asked {
+            None => (self.0.subscribe)(request),
+            Some(asked) => self.0.subscribe_in_other_words(asked, request),
+        };
+        let answers = AssertUnwindSafe(answers).catch_unwind();
         answers
             .map(move |response| {
                 let started = Instant::now();
@@ -400,6 +451,29 @@ where
         let schema = schema.clone();
         async move { schema.execute(request).await }.boxed()
     })
+}
+
+/// How a schema runs subscriptions.
+fn subscribes<Q, M, S>(schema: Schema<Q, M, S>) -> Arc<Subscribe>
+where
+    Q: ObjectType + 'static,
+    M: ObjectType + 'static,
+    S: SubscriptionType + 'static,
+{
+    Arc::new(move |request| schema.execute_stream(request))
+}
+
+/// Puts an operation in the place of the one that it was made of.
+fn put(document: &mut ExecutableDocument, operation: Positioned<OperationDefinition>, name: Option<&str>) {
+    match (&mut document.operations, name) {
+        (DocumentOperations::Single(place), _) => *place = operation,
+        (DocumentOperations::Multiple(operations), Some(name)) => {
+            operations.insert(Name::new(name), operation);
+        }
+        (DocumentOperations::Multiple(operations), None) => {
+            operations.values_mut().for_each(|place| *place = operation.clone());
+        }
+    }
 }
 
 /// Why an operation does not run.
@@ -471,49 +545,6 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     names
-}
-
-/// Refuses an operation that is not given a variable that it cannot do without; the library would run it and fail at
-/// the field, without the variable's name.
-fn refuse_missing_variables(
-    operation: &Positioned<OperationDefinition>,
-    variables: &Variables,
-) -> Result<(), Refusal> {
-    for definition in &operation.node.variable_definitions {
-        let (name, ty) = (&definition.node.name.node, &definition.node.var_type.node);
-        let given = variables.get(name).is_some_and(|value| *value != Value::Null);
-        if ty.nullable || given || (definition.node.default_value.is_some() && !variables.contains_key(name))
-        {
-            continue;
-        }
-        let error =
-            ApiError::new(Code::BadRequest, format!("variable `${name}` of type `{ty}` is not given"));
-        return Err(Refusal::At(error.data(json!({ "path": name.as_str() })), definition.pos));
-    }
-    Ok(())
-}
-
-/// The key by which the JSON library knows text to be copied into the output unchecked.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
-
-/// Refuses variables that would be copied unchecked into an answer that shows them.
-fn refuse_raw_values(variables: &Variables) -> Result<(), ApiError> {
-    fn has_raw(value: &Value) -> bool {
-        match value {
-            Value::Object(fields) => fields.iter().any(|(name, value)| name == RAW_VALUE || has_raw(value)),
-            Value::List(items) => items.iter().any(has_raw),
-            Value::Null
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Boolean(_)
-            | Value::Binary(_)
-            | Value::Enum(_) => false,
-        }
-    }
-    if variables.values().any(has_raw) {
-        return Err(ApiError::new(Code::BadRequest, "a variable has a reserved key"));
-    }
-    Ok(())
 }
 
 /// Makes the error for a panic; the panic hook has logged where it happened.

@@ -65,11 +65,12 @@ fn set(set: &SelectionSet, owner: Option<&Name>, shape: &Shape) -> Result<(), Pl
 fn field(field: &Field, owner: Option<&Name>, shape: &Shape) -> Result<(), Placed> {
     let Some(known) = owner.and_then(|owner| shape.field(owner, &field.name.node)) else { return Ok(()) };
     for (name, value) in &field.arguments {
-        let Some(ty) = known.arguments.get(&name.node) else { continue };
+        let Some(argument) = known.arguments.get(&name.node) else { continue };
         // Variables are looked at where they are declared.
         let literal = value.node.clone().into_const_with(|_| Ok::<_, Infallible>(Value::Null));
         let Ok(literal) = literal;
-        fits(shape, ty, &literal, &name.node, Written::Document).map_err(|error| (error, name.pos))?;
+        fits(shape, &argument.ty, &literal, &name.node, Written::Document)
+            .map_err(|error| (error, name.pos))?;
     }
     set(&field.selection_set.node, Some(&known.of), shape)
 }
@@ -100,8 +101,8 @@ fn fits(shape: &Shape, ty: &Type, value: &Value, path: &str, written: Written) -
         (BaseType::Named(name), Value::Object(given)) => {
             let Some(input) = shape.inputs.fields(name) else { return Ok(()) };
             for (field, value) in given {
-                if let Some(ty) = input.get(field) {
-                    fits(shape, ty, value, &format!("{path}.{field}"), written)?;
+                if let Some(one) = input.get(field) {
+                    fits(shape, &one.ty, value, &format!("{path}.{field}"), written)?;
                 }
             }
         }

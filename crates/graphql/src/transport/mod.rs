@@ -1,7 +1,7 @@
 //! From a request's parameters to an answer, the same on every transport.
 //!
 //! Read [`executor`] first: it checks, runs and answers. [`limits`] holds what is bounded, [`tokens`] and [`precheck`]
-//! do the bounding in time linear in the document, [`literals`] and [`omitted`] do what the library leaves undone,
+//! do the bounding in time linear in the document, [`literals`], [`rules`] and [`omitted`] do what the library leaves undone,
 //! [`shape`] is what they know of the schema, [`values`] tells who need not be validated again, and [`answer`] turns what
 //! came out into what a client may see. Nothing in here knows HTTP or WebSockets.
 
@@ -11,10 +11,12 @@ mod caller;
 mod carried;
 mod documents;
 mod executor;
+mod given;
 mod limits;
 mod literals;
 mod omitted;
 mod precheck;
+mod rules;
 mod shape;
 mod tokens;
 mod values;

@@ -97,21 +97,17 @@ struct Given<'a> {
 impl Given<'_> {
     /// Reads the field's page size; none for what is no number, which validation or the resolver refuses.
     fn page(&self, field: &Field) -> Option<u64> {
-        number(&self.value(&field.get_argument("first")?.node)?)
+        within_int(number(&self.value(&field.get_argument("first")?.node)?))
     }
 
     /// Reads how much of a graph the field may answer, likewise.
     fn max_nodes(&self, field: &Field) -> Option<u64> {
-        field
-            .arguments
-            .iter()
-            .find_map(|(name, given)| match self.value(&given.node)? {
-                Value::Object(fields) => number(fields.get(shape::MAX_NODES)?),
-                value if name.node == shape::MAX_NODES => number(&value),
-                _ => None,
-            })
-            // What is no `Int` at all is refused with its place.
-            .filter(|number| i32::try_from(*number).is_ok())
+        let most = field.arguments.iter().find_map(|(name, given)| match self.value(&given.node)? {
+            Value::Object(fields) => number(fields.get(shape::MAX_NODES)?),
+            value if name.node == shape::MAX_NODES => number(&value),
+            _ => None,
+        });
+        within_int(most)
     }
 
     fn value(&self, given: &async_graphql_value::Value) -> Option<Value> {
@@ -122,6 +118,11 @@ impl Given<'_> {
         let declared = || self.definitions.iter().find(|definition| definition.node.name.node == *name);
         self.variables.get(name).or_else(|| declared()?.node.default_value())
     }
+}
+
+/// A number that is an `Int`; one that is none is refused with its place.
+fn within_int(number: Option<u64>) -> Option<u64> {
+    number.filter(|number| i32::try_from(*number).is_ok())
 }
 
 fn number(value: &Value) -> Option<u64> {

@@ -24,19 +24,45 @@ pub(super) struct Shape {
     subscription: Option<Name>,
     fields: HashMap<Name, HashMap<Name, Field>>,
     known: HashMap<Name, Vec<String>>,
+    kinds: HashMap<Name, Kind>,
+    directives: HashMap<Name, HashMap<Name, Argument>>,
+    /// What is in no schema's own text: the types of introspection, and the fields of [`ROOT`].
+    built_in: HashMap<Name, HashMap<Name, Field>>,
     /// The types of inputs.
     pub(super) inputs: Inputs,
+}
+
+/// What sort of type one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Leaf,
+    Input,
+    Object,
+    Abstract,
+}
+
+/// An argument, or a field of an input object.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub(super) ty: Type,
+    pub(super) has_default: bool,
+}
+
+impl Argument {
+    pub(super) fn of(definition: &InputValueDefinition) -> Argument {
+        Argument { ty: definition.ty.node.clone(), has_default: definition.default_value.is_some() }
+    }
 }
 
 /// One output field.
 #[derive(Debug)]
 pub(super) struct Field {
+    pub(super) ty: Type,
     /// The named type at the bottom of the field's type.
     pub(super) of: Name,
     /// By how much the field multiplies what is below it.
     pub(super) factor: Factor,
-    /// The types of its arguments.
-    pub(super) arguments: HashMap<Name, Type>,
+    pub(super) arguments: HashMap<Name, Argument>,
 }
 
 /// How often what is below a field can be answered.
@@ -50,6 +76,11 @@ pub(super) enum Factor {
     MaxNodes(u64),
 }
 
+/// What a server has of itself; the library leaves it out of the schema's text.
+const BUILT_IN: &str = include_str!("introspection.graphql");
+/// The type in [`BUILT_IN`] whose fields can be selected beside those of a root.
+const ROOT: &str = "__Root";
+
 /// The argument that says how much of a graph is answered.
 pub(super) const MAX_NODES: &str = "maxNodes";
 
@@ -59,27 +90,45 @@ impl Shape {
     /// # Panics
     /// If the GraphQL library cannot parse what it printed itself.
     pub(super) fn read(sdl: &str) -> Shape {
-        let document = parser::parse_schema(sdl).expect("a schema's own text parses");
-        let graphs = Graphs::read(&document);
         let mut shape = Shape::default();
-        for definition in document.definitions {
-            match definition {
-                TypeSystemDefinition::Schema(schema) => {
-                    shape.query = schema.node.query.map(|name| name.node);
-                    shape.mutation = schema.node.mutation.map(|name| name.node);
-                    shape.subscription = schema.node.subscription.map(|name| name.node);
-                }
-                TypeSystemDefinition::Type(definition) => {
-                    shape.inputs.add(&definition.node);
-                    shape.add(definition.node.name.node, definition.node.kind, &graphs);
-                }
-                TypeSystemDefinition::Directive(_) => {}
-            }
-        }
+        shape.take_in(BUILT_IN);
+        shape.built_in = std::mem::take(&mut shape.fields);
+        shape.take_in(sdl);
         shape
     }
 
+    fn take_in(&mut self, sdl: &str) {
+        let document = parser::parse_schema(sdl).expect("a schema's own text parses");
+        let graphs = Graphs::read(&document);
+        for definition in document.definitions {
+            match definition {
+                TypeSystemDefinition::Schema(schema) => {
+                    self.query = schema.node.query.map(|name| name.node);
+                    self.mutation = schema.node.mutation.map(|name| name.node);
+                    self.subscription = schema.node.subscription.map(|name| name.node);
+                }
+                TypeSystemDefinition::Type(definition) => {
+                    self.inputs.add(&definition.node);
+                    self.add(definition.node.name.node, definition.node.kind, &graphs);
+                }
+                TypeSystemDefinition::Directive(directive) => {
+                    let directive = directive.node;
+                    let arguments = directive.arguments.iter().map(|one| &one.node);
+                    let arguments = arguments.map(|one| (one.name.node.clone(), Argument::of(one))).collect();
+                    self.directives.insert(directive.name.node, arguments);
+                }
+            }
+        }
+    }
+
     fn add(&mut self, name: Name, kind: TypeKind, graphs: &Graphs) {
+        let sort = match &kind {
+            TypeKind::Scalar | TypeKind::Enum(_) => Kind::Leaf,
+            TypeKind::InputObject(_) => Kind::Input,
+            TypeKind::Object(_) => Kind::Object,
+            TypeKind::Interface(_) | TypeKind::Union(_) => Kind::Abstract,
+        };
+        self.kinds.insert(name.clone(), sort);
         match kind {
             TypeKind::Object(object) => self.add_fields(name, object.fields, graphs),
             TypeKind::Interface(interface) => self.add_fields(name, interface.fields, graphs),
@@ -100,9 +149,10 @@ impl Shape {
         let fields = fields.into_iter().map(|field| {
             let factor = factor(&field.node, counted, graphs);
             let of = bottom(&field.node.ty.node).clone();
-            let arguments =
-                field.node.arguments.into_iter().map(|one| (one.node.name.node, one.node.ty.node)).collect();
-            (field.node.name.node, Field { of, factor, arguments })
+            let arguments = field.node.arguments.iter().map(|one| &one.node);
+            let arguments = arguments.map(|one| (one.name.node.clone(), Argument::of(one))).collect();
+            let Positioned { node: field, .. } = field;
+            (field.name.node, Field { ty: field.ty.node, of, factor, arguments })
         });
         let fields = fields.collect();
         self.fields.insert(owner, fields);
@@ -120,6 +170,39 @@ impl Shape {
     /// Finds a field; none for introspection, and for what validation will refuse.
     pub(super) fn field(&self, owner: &Name, field: &Name) -> Option<&Field> {
         self.fields.get(owner)?.get(field)
+    }
+
+    /// Finds a field, one of introspection too; none for what validation will refuse.
+    pub(super) fn any_field(&self, owner: &Name, field: &Name) -> Option<&Field> {
+        if let Some(found) = self.field(owner, field) {
+            return Some(found);
+        }
+        if let Some(found) = self.built_in.get(owner).and_then(|fields| fields.get(field)) {
+            return Some(found);
+        }
+        let everywhere = field == "__typename";
+        let found = || self.built_in.get(ROOT)?.get(field);
+        found().filter(|_| everywhere || self.query.as_ref() == Some(owner))
+    }
+
+    /// The arguments of a directive that a request may have.
+    pub(super) fn directive(&self, name: &Name) -> Option<&HashMap<Name, Argument>> {
+        self.directives.get(name)
+    }
+
+    /// Whether values of a type can be given; none for a type that there is not.
+    pub(super) fn is_input(&self, name: &Name) -> Option<bool> {
+        self.kinds.get(name).map(|kind| matches!(kind, Kind::Leaf | Kind::Input))
+    }
+
+    /// Whether a type is that of objects, not of several.
+    pub(super) fn is_object(&self, name: &Name) -> bool {
+        self.kinds.get(name) == Some(&Kind::Object)
+    }
+
+    /// Whether something is selected of a type's values.
+    pub(super) fn has_fields(&self, name: &Name) -> bool {
+        matches!(self.kinds.get(name), Some(Kind::Object | Kind::Abstract))
     }
 
     /// Lists the values of an enum, or the fields of an input object.

@@ -3,6 +3,8 @@
 //! The parser builds a tree several hundred times the size of its input and recurses with its brackets, so both are
 //! bounded first, in one pass that allocates nothing.
 
+use std::ops::Range;
+
 use super::limits::Limits;
 use crate::error::ApiError;
 
@@ -19,42 +21,62 @@ pub(super) fn check(document: &str, limits: &Limits) -> Result<(), ApiError> {
 }
 
 /// Counts tokens and the deepest nesting of brackets.
-///
-/// Total on any input: what is not GraphQL counts a token a byte, and the parser refuses it afterwards.
 fn count(bytes: &[u8]) -> (u64, u64) {
-    let (mut tokens, mut open, mut deepest, mut at) = (0u64, 0u64, 0u64, 0);
-    while let Some(&byte) = bytes.get(at) {
-        at = match byte {
-            b' ' | b'\t' | b'\r' | b'\n' | b',' => {
-                at += 1;
-                continue;
-            }
-            b'#' => {
-                at = skip_while(bytes, at, |byte| byte != b'\n' && byte != b'\r');
-                continue;
-            }
-            b'"' => skip_string(bytes, at),
-            b'{' | b'[' | b'(' => {
+    let (mut tokens, mut open, mut deepest) = (0u64, 0u64, 0u64);
+    for token in (Tokens { bytes, at: 0 }) {
+        match bytes.get(token.start) {
+            Some(b'{' | b'[' | b'(') => {
                 open += 1;
                 deepest = deepest.max(open);
-                at + 1
             }
-            b'}' | b']' | b')' => {
-                open = open.saturating_sub(1);
-                at + 1
-            }
-            b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
-                skip_while(bytes, at + 1, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            }
-            b'-' | b'0'..=b'9' => skip_while(bytes, at + 1, |byte| {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-')
-            }),
-            b'.' if bytes[at..].starts_with(b"...") => at + 3,
-            _ => at + 1,
-        };
+            Some(b'}' | b']' | b')') => open = open.saturating_sub(1),
+            Some(_) | None => {}
+        }
         tokens += 1;
     }
     (tokens, deepest)
+}
+
+/// The tokens of a document, each as where it begins and ends.
+///
+/// Total on any input: what is not GraphQL is a token a byte, and the parser refuses it afterwards.
+#[derive(Clone, Debug)]
+pub(super) struct Tokens<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn of(document: &'a str) -> Tokens<'a> {
+        Tokens { bytes: document.as_bytes(), at: 0 }
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let bytes = self.bytes;
+        let start = loop {
+            match bytes.get(self.at)? {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' => self.at += 1,
+                b'#' => self.at = skip_while(bytes, self.at, |byte| byte != b'\n' && byte != b'\r'),
+                _ => break self.at,
+            }
+        };
+        self.at = match bytes.get(start)? {
+            b'"' => skip_string(bytes, start),
+            b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
+                skip_while(bytes, start + 1, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            }
+            b'-' | b'0'..=b'9' => skip_while(bytes, start + 1, |byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-')
+            }),
+            b'.' if bytes[start..].starts_with(b"...") => start + 3,
+            _ => start + 1,
+        };
+        Some(start..self.at)
+    }
 }
 
 /// Returns the end of the string, block or not, that begins at `at`.

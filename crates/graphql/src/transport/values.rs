@@ -10,6 +10,8 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Value, Variables};
 
+use super::shape::Argument;
+
 /// The types of inputs by name.
 #[derive(Debug, Default)]
 pub(super) struct Inputs(HashMap<Name, Input>);
@@ -19,7 +21,7 @@ enum Input {
     /// One of these names.
     Enum(HashSet<Name>),
     /// Fields by name, those that must be given, and whether exactly one must be.
-    Object { fields: HashMap<Name, Type>, required: Vec<Name>, one_of: bool },
+    Object { fields: HashMap<Name, Argument>, required: Vec<Name>, one_of: bool },
 }
 
 impl Inputs {
@@ -35,7 +37,7 @@ impl Inputs {
                 let required =
                     |field: &&InputValueDefinition| !field.ty.node.nullable && field.default_value.is_none();
                 Input::Object {
-                    fields: fields().map(|field| (name(field), field.ty.node.clone())).collect(),
+                    fields: fields().map(|field| (name(field), Argument::of(field))).collect(),
                     required: fields().filter(required).map(name).collect(),
                     one_of: definition.directives.iter().any(|directive| directive.node.name.node == "oneOf"),
                 }
@@ -46,11 +48,16 @@ impl Inputs {
     }
 
     /// The types of an input object's fields.
-    pub(super) fn fields(&self, of: &Name) -> Option<&HashMap<Name, Type>> {
+    pub(super) fn fields(&self, of: &Name) -> Option<&HashMap<Name, Argument>> {
         match self.0.get(of)? {
             Input::Object { fields, .. } => Some(fields),
             Input::Enum(_) => None,
         }
+    }
+
+    /// Whether exactly one field of an input object is given.
+    pub(super) fn is_one_of(&self, of: &Name) -> bool {
+        matches!(self.0.get(of), Some(Input::Object { one_of: true, .. }))
     }
 
     /// The names of an enum, in order.
@@ -93,8 +100,9 @@ impl Inputs {
         match (self.0.get(name), value) {
             (Some(Input::Enum(values)), Value::String(value)) => values.contains(value.as_str()),
             (Some(Input::Object { fields, required, one_of }), Value::Object(given)) => {
-                let known =
-                    |(name, value): (&Name, &Value)| fields.get(name).is_some_and(|ty| self.fits(ty, value));
+                let known = |(name, value): (&Name, &Value)| {
+                    fields.get(name).is_some_and(|one| self.fits(&one.ty, value))
+                };
                 let one = || given.len() == 1 && given.values().all(|value| *value != Value::Null);
                 given.iter().all(known)
                     && required.iter().all(|name| given.contains_key(name))

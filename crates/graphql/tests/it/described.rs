@@ -1,8 +1,61 @@
-//! What the schema's descriptions show can be written as it stands there.
+//! Everything is described, and what the schema's descriptions show can be written as it stands there.
 
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{FieldDefinition, TypeKind, TypeSystemDefinition};
 use serde_json::json;
 
 use crate::world::World;
+
+/// Whether there are words.
+fn says(description: Option<&str>) -> bool {
+    description.is_some_and(|words| !words.trim().is_empty())
+}
+
+#[test]
+fn everything_has_a_description() {
+    let mut silent = Vec::new();
+    let mut look = |place: String, description: Option<&str>| {
+        if !says(description) {
+            silent.push(place);
+        }
+    };
+    let document = parse_schema(lmlang_graphql::schema::sdl()).expect("the schema's text parses");
+    for definition in document.definitions {
+        let TypeSystemDefinition::Type(definition) = definition else { continue };
+        let definition = definition.node;
+        let owner = definition.name.node.as_str();
+        look(owner.to_owned(), definition.description.as_ref().map(|words| words.node.as_str()));
+        let mut fields: Vec<FieldDefinition> = Vec::new();
+        match definition.kind {
+            TypeKind::Object(object) => fields.extend(object.fields.into_iter().map(|field| field.node)),
+            TypeKind::Interface(interface) => {
+                fields.extend(interface.fields.into_iter().map(|field| field.node));
+            }
+            TypeKind::InputObject(object) => {
+                for field in object.fields {
+                    let words = field.node.description.as_ref().map(|words| words.node.as_str());
+                    look(format!("{owner}.{}", field.node.name.node), words);
+                }
+            }
+            TypeKind::Enum(values) => {
+                for value in values.values {
+                    let words = value.node.description.as_ref().map(|words| words.node.as_str());
+                    look(format!("{owner}.{}", value.node.value.node), words);
+                }
+            }
+            TypeKind::Scalar | TypeKind::Union(_) => {}
+        }
+        for field in fields {
+            let place = format!("{owner}.{}", field.name.node);
+            for argument in &field.arguments {
+                let words = argument.node.description.as_ref().map(|words| words.node.as_str());
+                look(format!("{place}({})", argument.node.name.node), words);
+            }
+            look(place, field.description.as_ref().map(|words| words.node.as_str()));
+        }
+    }
+    assert!(silent.is_empty(), "{} have no description: {silent:?}", silent.len());
+}
 
 /// The description of a type.
 fn description(of: &str) -> String {

@@ -4,6 +4,7 @@ mod absent;
 mod access;
 mod codes;
 mod damaged;
+mod defaults;
 mod deletion;
 mod described;
 mod failing;

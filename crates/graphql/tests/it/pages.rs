@@ -44,7 +44,7 @@ async fn check(pages: impl Iterator<Item = CodePage>, ask: impl AsyncFn(&str) ->
 async fn examples_of_texts_have_their_code_and_repaired_none() {
     let world = World::empty().await;
     let ask = async |given: &str| {
-        let name = uuid::Uuid::new_v4().to_string();
+        let name = format!("p-{}", uuid::Uuid::new_v4());
         let query =
             "mutation($name: String!, $text: String) { createProgram(input: {name: $name, text: $text}) {
             errors { code message } warnings { code message }
@@ -77,7 +77,7 @@ async fn examples_of_edits_have_their_code_and_repaired_none() {
 async fn examples_of_traps_have_their_code_and_repaired_none() {
     let world = World::empty().await;
     let ask = async |given: &str| {
-        let name = uuid::Uuid::new_v4().to_string();
+        let name = format!("p-{}", uuid::Uuid::new_v4());
         world.create(&name, given).await;
         let query = "query($name: String) { program(name: $name) { function(name: \"f\") { simulate(input: {args: []}) {
             outcome { __typename ... on Trapped { code message } }

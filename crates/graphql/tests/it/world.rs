@@ -127,6 +127,21 @@ impl World {
         answer["data"].take()
     }
 
+    /// Why a subscription's document is not run, if it is not; waits for no event of one that is.
+    pub(crate) async fn refusal(&self, query: &str) -> Option<Value> {
+        let prepared = match self.executor.prepare(params(query, json!({})), id(), &Caller::anonymous()) {
+            Ok(prepared) => prepared,
+            Err(answer) => return Some(serde_json::to_value(&answer).expect("answers are JSON")),
+        };
+        let mut events = self.executor.stream(prepared);
+        let first = tokio::time::timeout(Duration::ZERO, events.next()).await.ok().flatten()?;
+        let first = serde_json::to_value(&first).expect("answers are JSON");
+        let is_at_a_place = first["errors"]
+            .as_array()
+            .is_some_and(|errors| errors.iter().all(|error| error.get("path").is_some()));
+        (first.get("errors").is_some() && !is_at_a_place).then_some(first)
+    }
+
     /// The events of a subscription.
     pub(crate) fn stream(&self, query: &str, variables: Value) -> BoxStream<'static, Value> {
         stream_with(&self.executor, query, variables)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Error, Object, Result, Schema, Subscription};
+use async_graphql::{Context, Error, Object, Result, Schema, Subscription, ValidationMode};
 use futures_util::{Stream, StreamExt, stream};
 use lmlang_graphql::error::{ApiError, Code};
 use tokio::sync::{Mutex, Notify, broadcast, watch};
@@ -47,8 +47,8 @@ pub(crate) struct Events;
 
 pub(crate) type TestSchema = Schema<Query, Mutation, Events>;
 
-pub(crate) fn schema(levers: Levers) -> TestSchema {
-    Schema::build(Query, Mutation, Events).data(levers).finish()
+pub(crate) fn schema(levers: Levers, mode: ValidationMode) -> TestSchema {
+    Schema::build(Query, Mutation, Events).validation_mode(mode).data(levers).finish()
 }
 
 #[Object]

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_graphql::ValidationMode;
 use lmlang_graphql::transport::{Denied, Executor, Grant, Limits};
 use lmlang_server::{Admit, Config, Hooks, bind, serve};
 use serde_json::Value;
@@ -34,7 +35,9 @@ pub(crate) async fn start() -> Server {
 
 pub(crate) async fn start_with(config: Config, hooks: Hooks) -> Server {
     let levers = Levers::new();
-    let executor = Executor::new(schema(levers.clone()), Limits::default());
+    let schema = |mode| schema(levers.clone(), mode);
+    let (strict, lenient) = (schema(ValidationMode::Strict), schema(ValidationMode::Fast));
+    let executor = Executor::with_lenient(strict, lenient, Limits::default());
     serving(executor, levers, config, hooks).await
 }
 

@@ -72,6 +72,45 @@ async fn any_operation_ends_with_complete() {
 }
 
 #[tokio::test]
+async fn a_field_in_fragments_is_answered() {
+    let server = start().await;
+    for query in SPREAD {
+        let reply = server.post(query, EVENTS).await;
+        let text = reply.text();
+        let at = |count: u8| text.find(&format!("event: next\ndata: {{\"data\":{{\"count\":{count}}}}}\n\n"));
+        assert!(at(0).is_some() && at(0) < at(1) && at(2).is_none(), "{query}: {text}");
+        assert!(text.contains("event: complete\n"), "{query}: {text}");
+    }
+    for query in REFUSED {
+        let reply = server.post(query, EVENTS).await;
+        assert!(reply.text().contains("BAD_REQUEST"), "{query}: {}", reply.text());
+        assert!(!reply.text().contains("data: {\"data\""), "{query}: {}", reply.text());
+    }
+}
+
+/// Subscriptions to one field, `count(to: 2)`, that stands elsewhere.
+pub(crate) const SPREAD: [&str; 6] = [
+    "subscription { ... { count(to: 2) } }",
+    "subscription { ... on Events @include(if: true) { count(to: 2) } }",
+    "subscription { ...A } fragment A on Events { ...B } fragment B on Events { count(to: 2) }",
+    "subscription { count(to: 2) ...A count(to: 2) } fragment A on Events { count(to: 2) }",
+    "subscription($no: Boolean! = true) { ... @skip(if: $no) { count(to: 2) } ... { count(to: 2) } }",
+    "subscription($to: Int! = 2) { ...A } fragment A on Events { count(to: $to) }",
+];
+
+/// Subscriptions that select several fields, none, or what there is not.
+pub(crate) const REFUSED: [&str; 8] = [
+    "subscription { count(to: 2) ticks }",
+    "subscription { ...A ticks } fragment A on Events { count(to: 2) }",
+    "subscription { ... { a: count(to: 2) } ... { b: count(to: 2) } }",
+    "subscription { ... @skip(if: true) { count(to: 2) } }",
+    "subscription { ... { nope } }",
+    "subscription { ... @nope { count(to: 2) } }",
+    "subscription { ... on Query { hello } }",
+    "subscription { ...A } fragment A on Events { count(to: 2) } fragment B on Query { hello }",
+];
+
+#[tokio::test]
 async fn a_shutdown_ends_the_stream_without_complete() {
     let server = start().await;
     let mut events = Events::open(&server, "subscription { ticks }").await;

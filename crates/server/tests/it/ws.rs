@@ -11,6 +11,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use crate::server::{Server, only, soon, start, start_with};
+use crate::sse::{REFUSED, SPREAD};
 
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -96,6 +97,24 @@ async fn operations_of_every_kind_run() {
     assert_eq!(socket.next().await, complete("s"));
     socket.send(json!({"type": "ping", "payload": {"at": 1}})).await;
     assert_eq!(socket.next().await, Ok(json!({"type": "pong"})));
+}
+
+#[tokio::test]
+async fn a_field_in_fragments_is_answered() {
+    let server = start().await;
+    let mut socket = introduced(&server).await;
+    for query in SPREAD {
+        socket.subscribe("s", query).await;
+        assert_eq!(socket.next().await, next("s", json!({"count": 0})), "{query}");
+        assert_eq!(socket.next().await, next("s", json!({"count": 1})), "{query}");
+        assert_eq!(socket.next().await, complete("s"), "{query}");
+    }
+    for query in REFUSED {
+        socket.subscribe("s", query).await;
+        let message = socket.next().await.expect("the socket stays open");
+        assert_eq!(message["type"], "error", "{query}: {message}");
+        assert_eq!(message["payload"][0]["extensions"]["code"], "BAD_REQUEST", "{query}");
+    }
 }
 
 #[tokio::test]
