@@ -6,6 +6,7 @@ mod faults;
 mod fixture;
 mod opening;
 mod past;
+mod provenance;
 mod replicas;
 mod stream;
 mod tokens;
