@@ -8,6 +8,7 @@ mod opening;
 mod past;
 mod provenance;
 mod replicas;
+mod reverting;
 mod stream;
 mod tokens;
 mod writing;
