@@ -4,6 +4,8 @@
 //! The same tests run on both; `cargo xtask test` does it and brings the server. It knows nothing of what is in a
 //! database: where it is, it says as text, which the store reads.
 
+pub mod disk;
+
 use std::fmt;
 use std::path::Path;
 
