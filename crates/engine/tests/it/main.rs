@@ -3,6 +3,7 @@
 mod backup;
 mod events;
 mod faults;
+mod file;
 mod fixture;
 mod opening;
 mod past;
