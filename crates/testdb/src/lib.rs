@@ -50,6 +50,15 @@ impl TestDb {
         Self { folder, schema }
     }
 
+    /// An empty database in a file, whatever the tests are run on.
+    ///
+    /// # Panics
+    ///
+    /// If the folder cannot be made.
+    pub fn in_file() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder can be made"), schema: None }
+    }
+
     /// A folder of its own, with the database in it if that is a file.
     pub fn folder(&self) -> &Path {
         self.folder.path()
