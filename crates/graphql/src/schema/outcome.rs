@@ -10,6 +10,7 @@ use lmlang_verify as verify;
 use uuid::Uuid;
 
 use crate::direct::{Direct, Rows};
+use crate::schema::call::refused;
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
 use crate::schema::diff::{ChangeCounts, ProgramDiff};
@@ -414,6 +415,18 @@ impl ProposeEditOutcome {
     }
 }
 
+impl ProposeEditOutcome {
+    /// The same, logged if nothing has changed.
+    pub(crate) fn noted(self, context: &Context<'_>) -> ProposeEditOutcome {
+        match &self {
+            ProposeEditOutcome::Applied(_) => {}
+            ProposeEditOutcome::Rejected(_) => refused(context, "EditRejected"),
+            ProposeEditOutcome::Conflict(_) => refused(context, "EditConflict"),
+        }
+        self
+    }
+}
+
 /// A revision that an undo, a redo, a restore, a merge or a revert appended.
 #[derive(Clone)]
 pub struct RevisionMade {
@@ -459,6 +472,15 @@ pub struct NothingToDo {
 }
 
 impl RevisionOutcome {
+    /// The same, logged if it is a conflict.
+    pub(crate) fn noted(self, context: &Context<'_>) -> RevisionOutcome {
+        match &self {
+            RevisionOutcome::Made(_) | RevisionOutcome::Nothing(_) => {}
+            RevisionOutcome::Conflict(_) => refused(context, "EditConflict"),
+        }
+        self
+    }
+
     /// An arrival as clients see it.
     pub(crate) fn new(
         engine: &engine::Engine,
