@@ -70,7 +70,7 @@ pub use config::{Limits, SnapshotPolicy};
 pub use conflict::{Collision, Conflict};
 pub use cursor::{Cursor, UnknownCursor};
 pub use doctor::{Ailment, Checkup, Symptom};
-pub use edits::{Applied, Finding, Outcome, Proposal, Rejected};
+pub use edits::{Applied, Finding, Outcome, Proposal, Rebased, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
 pub use events::{Change, Event, Events, Told};

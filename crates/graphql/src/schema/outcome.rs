@@ -93,7 +93,7 @@ pub struct EditApplied {
     before: View,
     after: View,
     committed: bool,
-    rebased_over: Vec<Arc<Header>>,
+    rebased_over: engine::Rebased,
     created: Vec<(Option<String>, Ref)>,
     delta: Arc<verify::Delta>,
 }
@@ -184,7 +184,12 @@ impl EditApplied {
     /// Revisions after `baseRevision` that the change set was carried over, oldest first, the newest thousand.
     async fn rebased_over(&self, context: &Context<'_>) -> Vec<Revision> {
         let revision = |entry: &Arc<Header>| Revision::new(&self.after, Arc::clone(entry));
-        budget::list(context, self.rebased_over.iter().map(revision).collect()).await
+        budget::list(context, self.rebased_over.newest.iter().map(revision).collect()).await
+    }
+
+    /// How many revisions after `baseRevision` the change set was carried over; `rebasedOver` lists a thousand at most.
+    async fn rebased_over_count(&self) -> i32 {
+        i32::try_from(self.rebased_over.total).unwrap_or(i32::MAX)
     }
 
     /// The program after it.
