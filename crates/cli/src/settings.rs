@@ -191,6 +191,17 @@ impl Layers {
         Layers(figment)
     }
 
+    /// Where a database is named that is not looked at because the command line names a folder: who has written to another
+    /// one than they thought has lost nothing, and does not find it.
+    pub(crate) fn passed_over(flags: &Flags) -> Option<String> {
+        if !matches!((&flags.data, &flags.database_url), (Some(_), Some(None))) {
+            return None;
+        }
+        let below = Layers::stack(&Flags::default());
+        let named = below.0.find_value("database_url").is_ok_and(|url| url.into_string().is_some());
+        named.then(|| below.origin("database_url"))
+    }
+
     /// The settings.
     pub(crate) fn settings(&self) -> Result<Settings, Error> {
         self.0.extract().map_err(|error| Error::Settings(Box::new(error)))

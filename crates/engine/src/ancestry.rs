@@ -67,12 +67,26 @@ struct Builders {
     common: bool,
 }
 
+/// What two states build on.
+#[derive(Debug, Default)]
+pub(crate) struct Kinship {
+    /// The numbers of the newest entries that both build on, newest first: several only where branches were merged into each
+    /// other crosswise.
+    pub(crate) common: Vec<u64>,
+    /// What only the first one builds on.
+    pub(crate) first: BTreeMap<u64, Arc<Header>>,
+}
+
 impl Engine {
-    /// The numbers of the newest entries that made states which two states build on, newest first: several only where
-    /// branches were merged into each other crosswise.
-    ///
-    /// From the newest entry on, what is reached from both and from no other such entry.
+    /// The numbers of the newest entries that made states which two states build on, newest first.
     pub(crate) async fn common(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Vec<u64>, Error> {
+        Ok(self.kinship(open, a, b).await?.common)
+    }
+
+    /// What two states have in common, and what the first one has of its own.
+    ///
+    /// From the newest entry on: common is what is reached from both and from no other such entry.
+    pub(crate) async fn kinship(&self, open: &OpenProgram, a: u64, b: u64) -> Result<Kinship, Error> {
         let mut headers = Headers::new(self, open);
         // What is still to be looked at. Parents have lower numbers.
         let mut ahead: BTreeMap<u64, (Arc<Header>, Builders)> = BTreeMap::new();
@@ -81,13 +95,16 @@ impl Engine {
             let builders = &mut ahead.entry(header.number).or_insert((header, Builders::default())).1;
             (builders.first, builders.second) = (builders.first || first, builders.second || !first);
         }
-        let mut found = Vec::new();
+        let mut found = Kinship::default();
         while ahead.values().any(|(_, builders)| !builders.common)
             && let Some((number, (header, mut builders))) = ahead.pop_last()
         {
             if builders.first && builders.second && !builders.common {
-                found.push(number);
+                found.common.push(number);
                 builders.common = true;
+            }
+            if builders.first && !builders.common {
+                found.first.insert(number, Arc::clone(&header));
             }
             for parent in &header.parents {
                 let maker = headers.maker(*parent).await?;

@@ -69,7 +69,7 @@ impl Engine {
             }
             let Some(author) = &what.author else { continue };
             for merge in self.merges(open, &part.stretches).await? {
-                let here = merge.actor.name == *author && !merge.resolved.is_empty();
+                let here = merge.actor.name == *author;
                 let (stretches, way) = self.brought_in(open, &merge, &part.ways).await?;
                 let theirs = self.has_entries_by(open, author, &stretches).await?
                     || !self.merges(open, &stretches).await?.is_empty();
@@ -82,12 +82,26 @@ impl Engine {
                     part.counted(&edits).into_iter().partition(resolved);
                 if here {
                     found.extend(own);
+                    found.extend(self.changed_by_both(open, &merge, &theirs).await?);
                 }
                 let ways = part.ways.iter().cloned().chain([way]).collect();
                 parts.push(Part { stretches, ways, within: Some(theirs) });
             }
         }
         Ok(found)
+    }
+
+    /// Of the nodes that a merge touches, those that its own side had changed as well.
+    async fn changed_by_both(
+        &self,
+        open: &OpenProgram,
+        merge: &Header,
+        touched: &HashSet<NodeRef>,
+    ) -> Result<HashSet<NodeRef>, Error> {
+        let [ours, theirs] = merge.parents[..] else { return Ok(HashSet::new()) };
+        let own = self.kinship(open, ours, theirs).await?.first;
+        let ours = self.nodes_changed(open, &own).await?;
+        Ok(touched.intersection(&ours).copied().collect())
     }
 
     /// The stretches that a merge brought in, without what is on some ways anyway; and the way to what was merged.
@@ -97,11 +111,9 @@ impl Engine {
         merge: &Header,
         known: &[Way],
     ) -> Result<(Vec<Stretch>, Way), Error> {
-        let [ours, theirs] = merge.parents[..] else { return Ok((Vec::new(), Way::default())) };
+        let [_, theirs] = merge.parents[..] else { return Ok((Vec::new(), Way::default())) };
         let mut known = known.to_vec();
-        for base in self.common(open, ours, theirs).await? {
-            known.push(self.way(open, base).await?);
-        }
+        known.extend(self.ways_before(open, merge).await?);
         let way = self.way(open, theirs).await?;
         Ok((way.beyond(&known), way))
     }
@@ -164,7 +176,7 @@ impl Engine {
 }
 
 /// The nodes that edits make or change.
-fn nodes_of(edits: &[Edit]) -> HashSet<NodeRef> {
+pub(crate) fn nodes_of(edits: &[Edit]) -> HashSet<NodeRef> {
     let mut nodes = HashSet::new();
     for edit in edits {
         match edit {

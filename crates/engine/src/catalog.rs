@@ -263,7 +263,7 @@ impl Engine {
             name: None,
             names: Vec::new(),
             idempotency: call.idempotency.clone(),
-            origin: None,
+            origin: call.origin,
         };
         let entry = Entry::new(header, difference.edits);
         let stored = records::to_row(self, &entry).await?;

@@ -11,6 +11,7 @@ use lmlang_history::request::{EditError, EditRequest, Expanded, Refused, StaleRe
 use lmlang_history::revision::MAIN;
 use lmlang_history::{ChangeCounts, diff};
 use lmlang_ir::{FuncRef, Ref, RefAllocator};
+use lmlang_store::HistoryFilter;
 use lmlang_verify::{Checked, Class, Diagnostic, Identity};
 
 use crate::ancestry::Headers;
@@ -22,7 +23,8 @@ use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::events::Event;
 use crate::merging::carry_over;
-use crate::opening::threads;
+use crate::opening::{changes_content, threads};
+use crate::records;
 use crate::request::Call;
 use crate::timeline::{Head, Revision};
 use crate::writing::Next::Content;
@@ -65,14 +67,23 @@ pub struct Applied {
     pub program: OpenProgram,
     /// Whether it is stored: not for a dry run.
     pub committed: bool,
-    /// Revisions that have happened since the one that the caller saw, oldest first: it was carried over them.
-    pub rebased_over: Vec<Arc<Header>>,
+    /// What has happened since the revision that the caller saw: it was carried over that.
+    pub rebased_over: Rebased,
     /// The revision that it was applied to.
     pub before: Arc<Revision>,
     /// The state that it led to; its entry is not in the log for a dry run.
     pub after: Arc<Revision>,
     /// What was made, with the names that the request gave.
     pub created: Vec<(Option<String>, Ref)>,
+}
+
+/// Revisions that a change set was carried over.
+#[derive(Clone, Debug, Default)]
+pub struct Rebased {
+    /// The newest of them, oldest first.
+    pub newest: Vec<Arc<Header>>,
+    /// How many there are in all.
+    pub total: u64,
 }
 
 /// A rejected change set; nothing has changed.
@@ -198,25 +209,27 @@ impl Engine {
         }
     }
 
-    /// The revisions of the content after a base up to one that builds on it, oldest first; the newest of them, if there are
-    /// many. The newest need not be stored yet.
-    async fn since(
-        &self,
-        open: &OpenProgram,
-        base: &Base,
-        newest: &Revision,
-    ) -> Result<Vec<Arc<Header>>, Error> {
-        let Some(base) = base else { return Ok(Vec::new()) };
+    /// The revisions of the content after a base up to one that builds on it, which need not be stored yet.
+    async fn since(&self, open: &OpenProgram, base: &Base, newest: &Revision) -> Result<Rebased, Error> {
+        let Some(base) = base else { return Ok(Rebased::default()) };
         let (mut headers, mut since) = (Headers::new(self, open), Vec::new());
-        let mut next = Some(newest.entry.number);
-        while let Some(number) = next.filter(|number| *number > base.entry.number && since.len() < MOST_TOLD)
-        {
+        let mut next = Some(newest.entry.number).filter(|number| *number > base.entry.number);
+        while let Some(number) = next.filter(|_| since.len() < MOST_TOLD) {
             let header = headers.get(number).await?;
-            next = header.parents.first().copied();
+            next = header.parents.first().copied().filter(|parent| *parent > base.entry.number);
             since.push(header);
         }
         since.reverse();
-        Ok(since)
+        let mut total = since.len() as u64;
+        if let Some(older) = next {
+            // Long stored. Only revisions of the content are on the line.
+            let stretches = self.way(open, older).await?.after(base.entry.number).collect();
+            let kinds = RevisionKind::ALL.into_iter().filter(|kind| changes_content(*kind));
+            let kinds = kinds.map(records::to_kind).collect();
+            let filter = HistoryFilter { stretches, kinds, ..HistoryFilter::default() };
+            total += self.store().history_len(open.timeline.key(), &filter).await?;
+        }
+        Ok(Rebased { newest: since, total })
     }
 
     /// The entry of a change set after a head, and the state that it leads to.
@@ -321,7 +334,7 @@ struct Prepared {
     counts: ChangeCounts,
     created: Vec<(Option<String>, Ref)>,
     /// Revisions that it was carried over, oldest first.
-    rebased_over: Vec<Arc<Header>>,
+    rebased_over: Rebased,
 }
 
 impl Prepared {
@@ -387,7 +400,7 @@ fn build(proposal: &Proposal, before: Arc<Revision>, mut refs: RefAllocator) -> 
         errors.extend(missing.cloned());
     }
     if errors.is_empty() {
-        let rebased_over = Vec::new();
+        let rebased_over = Rebased::default();
         return Ok(Prepared { before, checked, refs, edits, counts, created, rebased_over });
     }
     let finding = |diagnostic: Diagnostic| {

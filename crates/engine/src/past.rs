@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use lmlang_history::log::{Header, RevisionKind};
 use lmlang_history::record::{Glance, RecordError, function_of, glance, mention, mention_whole};
-use lmlang_history::{Edit, EntityChange, Touched, touched};
+use lmlang_history::{Edit, EntityChange, touched};
 use lmlang_ir::{FuncRef, Program, Ref, RefKind};
-use lmlang_store::{FIRST_SEQ, HistoryFilter};
+use lmlang_store::{HistoryFilter, Stretch};
 
-use crate::branches::MAIN_BRANCH;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::records;
-use crate::timeline::Revision;
 
 /// Which entries of a log to list, newest first.
 #[derive(Clone, Debug)]
@@ -134,11 +132,7 @@ impl Engine {
             kinds: query.kind.map(records::to_kind).into_iter().collect(),
             actors,
             mentioning: match query.touching {
-                Some(of) => [mention(of)]
-                    .into_iter()
-                    .chain(query.within.map(mention_whole))
-                    .map(String::into_bytes)
-                    .collect(),
+                Some(of) => mentioning(of, query.within),
                 None => Vec::new(),
             },
             ..HistoryFilter::default()
@@ -286,79 +280,34 @@ impl Engine {
         self.compute(move || touched(&edits, &before)).await
     }
 
-    /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
-    ///
-    /// What a merge brought in was made and changed on the branch that it merged; what a restore brought in was made there.
-    pub async fn provenance(
+    /// The numbers of the entries in stretches that touch an entity, newest first; `owner` is what it is part of.
+    pub(crate) async fn touching_in(
         &self,
         open: &OpenProgram,
-        revision: &Revision,
         of: Ref,
         owner: Option<Ref>,
-    ) -> Result<Touched, Error> {
-        let mut touched = self.touched(open, revision, of, owner).await?;
-        while let Some((merged, false)) = self.merged_by(open, touched.modified, of).await? {
-            let newest = match self.touching(open, of, owner, merged, 1).await?.pop() {
-                Some(newest) => Some(newest.number),
-                None => self.made_with(open, owner, merged).await?,
-            };
-            let Some(newest) = newest else { break };
-            touched.modified = newest;
+        stretches: &[Stretch],
+        limit: usize,
+    ) -> Result<Vec<u64>, Error> {
+        let mut numbers = Vec::new();
+        // A filter without any takes all.
+        if stretches.is_empty() {
+            return Ok(numbers);
         }
-        while let Some((source, resolved)) = self.came_from(open, touched.created, of).await? {
-            let oldest = match self.touching(open, of, owner, source, usize::MAX).await?.pop() {
-                Some(oldest) => Some(oldest.number),
-                // The resolution made it.
-                None if resolved => None,
-                None => self.made_with(open, owner, source).await?,
-            };
-            let Some(oldest) = oldest else { break };
-            touched.created = oldest;
+        let within = owner.and_then(|owner| owner.try_into().ok());
+        let (stretches, mentioning) = (stretches.to_vec(), mentioning(of, within));
+        let mut filter = HistoryFilter { stretches, mentioning, ..HistoryFilter::default() };
+        while numbers.len() < limit
+            && let Some(chunk) = self.next_touching(open, &mut filter, (of, within)).await?
+        {
+            numbers.extend(chunk);
         }
-        Ok(touched)
-    }
-
-    /// The entry on the way to a revision that made what an entity is part of: the entity came with it, if no entry is about
-    /// the entity itself.
-    async fn made_with(
-        &self,
-        open: &OpenProgram,
-        owner: Option<Ref>,
-        revision: u64,
-    ) -> Result<Option<u64>, Error> {
-        let Some(owner) = owner else { return Ok(None) };
-        let made = self.touching(open, owner, None, revision, usize::MAX).await?.pop();
-        Ok(made.map(|made| made.number))
-    }
-
-    /// The revision that was merged by the entry with a number, if that is a merge, and whether the edits of a resolution made
-    /// or changed an entity.
-    async fn merged_by(
-        &self,
-        open: &OpenProgram,
-        number: u64,
-        of: Ref,
-    ) -> Result<Option<(u64, bool)>, Error> {
-        let merge = self.header(open, number).await?.filter(|entry| entry.kind == RevisionKind::Merge);
-        Ok(merge.and_then(|entry| Some((*entry.parents.get(1)?, entry.resolved.contains(&of)))))
-    }
-
-    /// The same, or the revision whose state the entry has gone to: a restore may bring in what was made on another branch.
-    async fn came_from(
-        &self,
-        open: &OpenProgram,
-        number: u64,
-        of: Ref,
-    ) -> Result<Option<(u64, bool)>, Error> {
-        if let Some(merged) = self.merged_by(open, number, of).await? {
-            return Ok(Some(merged));
-        }
-        let gone = self.header(open, number).await?.filter(|entry| entry.kind.takes_target_state());
-        Ok(gone.and_then(|entry| Some((entry.target?, false))))
+        numbers.truncate(limit);
+        Ok(numbers)
     }
 
     /// The entries on the way to a revision that touch an entity, newest first; `owner` is what it is part of.
-    async fn touching(
+    pub(crate) async fn touching(
         &self,
         open: &OpenProgram,
         of: Ref,
@@ -376,48 +325,11 @@ impl Engine {
         };
         Ok(self.history(open, &query).await?.entries)
     }
+}
 
-    async fn touched(
-        &self,
-        open: &OpenProgram,
-        revision: &Revision,
-        of: Ref,
-        owner: Option<Ref>,
-    ) -> Result<Touched, Error> {
-        let (head, newest) = (open.timeline.head(), revision.entry.number);
-        let known = match head.branches.numbered(revision.entry.branch) {
-            Some(branch) => self.tip(open, &head, &branch.name).await?.provenance,
-            None if revision.entry.branch == MAIN_BRANCH => head.main.provenance.clone(),
-            // Of a branch that is gone only the log knows.
-            None => return self.touched_in_log(open, newest, of, owner).await,
-        };
-        let touched = known.of(of, owner, FIRST_SEQ);
-        if touched.modified <= newest {
-            return Ok(touched);
-        }
-        // Seen from the past: the newest change that had happened by then.
-        let last = self.touching(open, of, owner, newest, 1).await?.pop();
-        let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
-        Ok(Touched { created: touched.created.min(modified), modified })
-    }
-
-    /// The revisions on the way to one that made and last changed an entity, or what it is part of.
-    async fn touched_in_log(
-        &self,
-        open: &OpenProgram,
-        newest: u64,
-        of: Ref,
-        owner: Option<Ref>,
-    ) -> Result<Touched, Error> {
-        for (of, owner) in [(Some(of), owner), (owner, None)] {
-            let Some(of) = of else { continue };
-            let entries = self.touching(open, of, owner, newest, usize::MAX).await?;
-            if let (Some(first), Some(last)) = (entries.last(), entries.first()) {
-                return Ok(Touched { created: first.number, modified: last.number });
-            }
-        }
-        Ok(Touched { created: FIRST_SEQ, modified: FIRST_SEQ })
-    }
+/// What the edits that touch an entity, which is in a function, have one of.
+fn mentioning(of: Ref, within: Option<FuncRef>) -> Vec<Vec<u8>> {
+    [mention(of)].into_iter().chain(within.map(mention_whole)).map(String::into_bytes).collect()
 }
 
 /// Whether one of some words stands in recorded edits: to read them takes many times as long. Those that are no text are

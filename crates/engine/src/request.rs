@@ -1,6 +1,6 @@
 //! What every changing request carries besides its subject.
 
-use lmlang_history::log::{Actor, Idempotency};
+use lmlang_history::log::{Actor, Idempotency, Origin};
 
 /// Who calls, why, and under which key.
 #[derive(Clone, Debug)]
@@ -13,12 +13,14 @@ pub struct Call {
     pub message: Option<String>,
     /// The key that makes a repetition harmless, with a digest of the request.
     pub idempotency: Option<Idempotency>,
+    /// The flow's run and step that calls, if one does.
+    pub origin: Option<Origin>,
 }
 
 impl Call {
     /// A call by an actor, without message or key.
     pub fn by(actor: Actor) -> Call {
-        Call { actor, on_behalf_of: None, message: None, idempotency: None }
+        Call { actor, on_behalf_of: None, message: None, idempotency: None, origin: None }
     }
 
     /// Adds an idempotency key and digests the request that it stands for.

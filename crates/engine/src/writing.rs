@@ -240,7 +240,7 @@ impl Engine {
             name: None,
             names: Vec::new(),
             idempotency: call.idempotency.clone(),
-            origin: None,
+            origin: call.origin,
         }
     }
 }

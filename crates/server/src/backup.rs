@@ -14,8 +14,9 @@ use lmlang_graphql::transport::{Grant, RequestId};
 
 use crate::admission;
 use crate::body::{self, Unreadable};
+use crate::caller::Who;
 use crate::config::Pieces;
-use crate::http::{REQUEST_ID, outside, refused, request_id, status};
+use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
 use crate::negotiate::Form;
 use crate::router::Shared;
 
@@ -43,13 +44,14 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         Ok(grant) => grant,
         Err(error) => return outside(Form::Json, error, id),
     };
-    let refuse = |error: ApiError| refused(Form::Json, status(error.code), error, id);
+    let who = Who::of(&parts.headers, &grant);
+    let refuse = |error: ApiError| refused_to(&who, Form::Json, status(error.code), error, id);
     if let Err(error) = access::may_back_up(&grant) {
         return refuse(error);
     }
     let wanted = match body::json(&parts.headers, body, &state.config).await {
         Ok(wanted) => wanted,
-        Err(Unreadable { status, error }) => return refused(Form::Json, status, error, id),
+        Err(Unreadable { status, error }) => return refused_to(&who, Form::Json, status, error, id),
     };
     let token = grant.token().map(|token| token.id.clone());
     match begun((state.hooks.backup)(wanted).await).await {

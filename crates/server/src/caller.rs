@@ -23,6 +23,25 @@ const NAME_BYTES: usize = 200;
 /// Bytes that are kept of how a client names itself.
 const CLIENT_BYTES: usize = 200;
 
+/// Who is named in the log beside what was refused: of a holder of a token its name and id, else what the caller says.
+#[derive(Debug)]
+pub(crate) struct Who {
+    pub(crate) author: Option<String>,
+    pub(crate) token: Option<String>,
+}
+
+impl Who {
+    /// Who has shown these headers, and is granted this.
+    pub(crate) fn of(headers: &HeaderMap, grant: &Grant) -> Who {
+        let said = || headers.get(&AUTHOR).and_then(|name| str::from_utf8(name.as_bytes()).ok());
+        match grant.token() {
+            Some(token) => Who { author: Some(token.name.clone()), token: Some(token.id.clone()) },
+            // A name that is refused may be of any length.
+            None => Who { author: said().map(|name| name.chars().take(NAME_BYTES).collect()), token: None },
+        }
+    }
+}
+
 /// The caller of requests with these headers; the client is what calls itself so in `User-Agent`.
 pub(crate) fn from_headers(headers: &HeaderMap, grant: Grant) -> Result<Arc<Caller>, ApiError> {
     let text = |name: &HeaderName| match headers.get(name).map(|value| str::from_utf8(value.as_bytes())) {

@@ -9,7 +9,7 @@ use lmlang_graphql::transport::{Answer, OperationKind, Outcome, RequestId};
 
 use crate::admission::{self, Outside};
 use crate::body::{self, Unreadable};
-use crate::caller;
+use crate::caller::{self, Who};
 use crate::negotiate::{self, Form};
 use crate::router::Shared;
 use crate::sse;
@@ -45,9 +45,10 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
         Ok(grant) => grant,
         Err(error) => return outside(form, error, id),
     };
+    let who = Who::of(&parts.headers, &grant);
     let caller = match caller::from_headers(&parts.headers, grant) {
         Ok(caller) => caller,
-        Err(error) => return refused(form, StatusCode::BAD_REQUEST, error, id),
+        Err(error) => return refused_to(&who, form, StatusCode::BAD_REQUEST, error, id),
     };
     let params = match method {
         Method::GET => body::from_uri(&parts.uri),
@@ -55,7 +56,7 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
     };
     let params = match params {
         Ok(params) => params,
-        Err(Unreadable { status, error }) => return refused(form, status, error, id),
+        Err(Unreadable { status, error }) => return refused_to(&who, form, status, error, id),
     };
     let prepared = state.executor.prepare(params, id.clone(), &caller);
     if let Ok(prepared) = &prepared
@@ -104,9 +105,27 @@ pub(crate) fn outside(form: Form, outside: Outside, id: &RequestId) -> Response 
 
 /// Answers a request that HTTP itself is wrong with.
 pub(crate) fn refused(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
+    tracing::info!(request_id = %id, code = error.code.as_str(), status = status.as_u16(), "refused");
+    refuse(form, status, error, id)
+}
+
+/// The same to somebody who was let in.
+pub(crate) fn refused_to(
+    who: &Who,
+    form: Form,
+    status: StatusCode,
+    error: ApiError,
+    id: &RequestId,
+) -> Response {
+    let Who { author, token } = who;
+    let code = error.code.as_str();
+    tracing::info!(request_id = %id, author, token, code, status = status.as_u16(), "refused");
+    refuse(form, status, error, id)
+}
+
+fn refuse(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {
     // An event stream could not carry the status to a client that looks for one.
     let form = if form == Form::Events { Form::Json } else { form };
-    tracing::info!(request_id = %id, code = error.code.as_str(), status = status.as_u16(), "refused");
     write(form, status, &Answer::refuse(error, id))
 }
 

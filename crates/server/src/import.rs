@@ -18,12 +18,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
+use crate::admission;
 use crate::body::{self, Unreadable};
-use crate::http::{outside, refused};
+use crate::caller::{self, Who};
+use crate::http::{outside, refused, refused_to};
 use crate::modules::unmade;
 use crate::negotiate::{self, Form};
 use crate::router::Shared;
-use crate::{admission, caller};
 
 /// The header with the key that makes a repetition harmless.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -49,21 +50,22 @@ pub(crate) async fn answer(state: &Shared, program: String, request: Request, id
         Ok(grant) => grant,
         Err(error) => return outside(Form::Json, error, id),
     };
+    let who = Who::of(&parts.headers, &grant);
     // Nothing is read for those who may not.
     if let Err(error) = access::may_import(&grant) {
-        return unmade(error, id);
+        return unmade(&who, error, id);
     }
     let caller = match caller::from_headers(&parts.headers, grant) {
         Ok(caller) => caller,
-        Err(error) => return refused(Form::Json, StatusCode::BAD_REQUEST, error, id),
+        Err(error) => return refused_to(&who, Form::Json, StatusCode::BAD_REQUEST, error, id),
     };
     let (asked, key) = match asked(&parts.uri, &parts.headers) {
         Ok(asked) => asked,
-        Err(error) => return unmade(error, id),
+        Err(error) => return unmade(&who, error, id),
     };
     let module = match module(state, &parts.headers, body).await {
         Ok(module) => module,
-        Err(Unreadable { status, error }) => return refused(Form::Json, status, error, id),
+        Err(Unreadable { status, error }) => return refused_to(&who, Form::Json, status, error, id),
     };
     let bytes = match &module {
         GivenModule::Wasm(module) => module.len(),
@@ -73,14 +75,14 @@ pub(crate) async fn answer(state: &Shared, program: String, request: Request, id
     let request = ImportRequest { program, branch, expected_head, message, idempotency_key: key, module };
     let import = |watch: Watch| (state.hooks.import)(caller, request, watch);
     if form == Form::Events {
-        return told(state, bytes, id, import);
+        return told(state, bytes, (id, who), import);
     }
     match import(Arc::new(|_| {})).await {
         Ok(made @ Imported::Made { .. }) => axum::Json(made).into_response(),
         Ok(conflict @ Imported::Conflict { .. }) => {
             (StatusCode::CONFLICT, axum::Json(conflict)).into_response()
         }
-        Err(error) => unmade(error, id),
+        Err(error) => unmade(&who, error, id),
     }
 }
 
@@ -118,6 +120,7 @@ struct Told {
     progress: UnboundedReceiver<Progress>,
     last: Option<Event>,
     id: RequestId,
+    who: Who,
 }
 
 /// Answers with an event for each step: `read`, `validated`, `built` several times, and at last `committed`, or
@@ -125,14 +128,14 @@ struct Told {
 fn told(
     state: &Shared,
     bytes: usize,
-    id: &RequestId,
+    (id, who): (&RequestId, Who),
     import: impl FnOnce(Watch) -> BoxFuture<'static, Result<Imported, ApiError>>,
 ) -> Response {
     let (sender, progress) = mpsc::unbounded_channel();
     // Nobody is left to hear it when this fails.
     let work = import(Arc::new(move |step| sender.send(step).unwrap_or_default()));
     let read = event("read", &json!({ "bytes": bytes }));
-    let told = Told { work, progress, last: None, id: id.clone() };
+    let told = Told { work, progress, last: None, id: id.clone(), who };
     let events = stream::iter([read])
         .chain(steps(told))
         .map(Ok::<_, Infallible>)
@@ -147,7 +150,7 @@ fn steps(told: Told) -> impl Stream<Item = Event> + Send {
             tokio::select! {
                 biased;
                 Some(step) = told.progress.recv() => return Some((event_of(step), Some(told))),
-                result = &mut told.work => told.last = Some(result_of(result, &told.id)),
+                result = &mut told.work => told.last = Some(result_of(result, &told.id, &told.who)),
             }
         }
         // What it told before it ended comes first.
@@ -165,7 +168,7 @@ fn event_of(step: Progress) -> Event {
     }
 }
 
-fn result_of(result: Result<Imported, ApiError>, id: &RequestId) -> Event {
+fn result_of(result: Result<Imported, ApiError>, id: &RequestId, who: &Who) -> Event {
     let shown = |name, shown: serde_json::Result<Value>| match shown {
         Ok(shown) => event(name, &shown),
         Err(error) => {
@@ -176,7 +179,11 @@ fn result_of(result: Result<Imported, ApiError>, id: &RequestId) -> Event {
     match result {
         Ok(made @ Imported::Made { .. }) => shown("committed", serde_json::to_value(made)),
         Ok(conflict @ Imported::Conflict { .. }) => shown("conflict", serde_json::to_value(conflict)),
-        Err(error) => shown("refused", serde_json::to_value(Answer::refuse(error, id))),
+        Err(error) => {
+            let Who { author, token } = who;
+            tracing::info!(request_id = %id, author, token, code = error.code.as_str(), "refused");
+            shown("refused", serde_json::to_value(Answer::refuse(error, id)))
+        }
     }
 }
 

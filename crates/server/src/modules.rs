@@ -9,7 +9,8 @@ use lmlang_graphql::transport::RequestId;
 use serde::Deserialize;
 
 use crate::admission;
-use crate::http::{REQUEST_ID, needs, outside, refused, request_id, status};
+use crate::caller::Who;
+use crate::http::{REQUEST_ID, needs, outside, refused_to, request_id, status};
 use crate::import;
 use crate::negotiate::Form;
 use crate::router::Shared;
@@ -48,20 +49,21 @@ async fn answer(state: &Shared, program: String, request: Request, id: &RequestI
         Ok(grant) => grant,
         Err(error) => return outside(Form::Json, error, id),
     };
+    let who = Who::of(request.headers(), &grant);
     let made = match asked(request.uri(), program) {
         Ok(asked) => (state.hooks.module)(grant, asked).await,
         Err(error) => Err(error),
     };
     match made {
         Ok(module) => ([(header::CONTENT_TYPE, "application/wasm")], module).into_response(),
-        Err(error) => unmade(error, id),
+        Err(error) => unmade(&who, error, id),
     }
 }
 
 /// Refuses: a program that is not there is a path that is not.
-pub(crate) fn unmade(error: ApiError, id: &RequestId) -> Response {
+pub(crate) fn unmade(who: &Who, error: ApiError, id: &RequestId) -> Response {
     let status = if error.code == Code::NotFound { StatusCode::NOT_FOUND } else { status(error.code) };
-    refused(Form::Json, status, error, id)
+    refused_to(who, Form::Json, status, error, id)
 }
 
 fn asked(uri: &Uri, program: String) -> Result<ModuleRequest, ApiError> {

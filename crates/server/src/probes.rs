@@ -1,11 +1,14 @@
 //! What operators and monitors ask.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use lmlang_graphql::error::Code;
+use lmlang_graphql::transport::RequestId;
 
 use crate::admission::{self, Outside};
-use crate::http::request_id;
+use crate::caller::Who;
+use crate::http::{REQUEST_ID, request_id};
 use crate::router::Shared;
 
 /// The process answers.
@@ -27,13 +30,22 @@ pub(crate) async fn ready(State(state): State<Shared>) -> impl IntoResponse {
 /// The metrics in the text format of Prometheus: counts over all programs, for whoever may read all of them.
 pub(crate) async fn metrics(State(state): State<Shared>, headers: HeaderMap) -> Response {
     let id = request_id(&headers);
-    match admission::of_headers(&state, &headers, &id).await {
+    let mut response = shown(&state, &headers, &id).await;
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+async fn shown(state: &Shared, headers: &HeaderMap, id: &RequestId) -> Response {
+    match admission::of_headers(state, headers, id).await {
         Ok(grant) if grant.only().is_none() => {
             let form = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
             (form, state.metrics.render()).into_response()
         }
-        Ok(_) => {
-            tracing::info!(request_id = %id, "metrics are not for a token that is limited to programs");
+        Ok(grant) => {
+            let (Who { author, token }, code) = (Who::of(headers, &grant), Code::Forbidden.as_str());
+            tracing::info!(request_id = %id, author, token, code, "metrics were refused");
             (StatusCode::FORBIDDEN, "a token that is not limited to programs is needed\n").into_response()
         }
         Err(Outside { status, error, challenge }) => {

@@ -4,6 +4,8 @@
 //! The same tests run on both; `cargo xtask test` does it and brings the server. It knows nothing of what is in a
 //! database: where it is, it says as text, which the store reads.
 
+pub mod disk;
+
 use std::fmt;
 use std::path::Path;
 
@@ -46,6 +48,15 @@ impl TestDb {
             Err(_) => None,
         };
         Self { folder, schema }
+    }
+
+    /// An empty database in a file, whatever the tests are run on.
+    ///
+    /// # Panics
+    ///
+    /// If the folder cannot be made.
+    pub fn in_file() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder can be made"), schema: None }
     }
 
     /// A folder of its own, with the database in it if that is a file.

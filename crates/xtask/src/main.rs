@@ -26,6 +26,8 @@ use workspace::Workspace;
 const HELP: &str = "\
 cargo xtask serve [ARGS]     build what is needed, then run `lmlang serve` with ARGS
 cargo xtask test [--long]    everything that decides whether a change may land; --long for the full counts
+cargo xtask test --seed N [--postgres]
+                             try one seed of the engine's faults again, as a failure names it
 cargo xtask bench [NAME]     run the benchmarks, or the one named
 cargo xtask codegen          write the generated files anew
 cargo xtask tidy             only the checks that need no build: sources, imports, dependencies
@@ -49,6 +51,12 @@ fn run(command: &str, args: Vec<String>) -> Result<ExitCode> {
         ("serve", _) => serve::run(&workspace, &args),
         ("test", []) => test::run(&workspace, test::Length::Short),
         ("test", [long]) if long == "--long" => test::run(&workspace, test::Length::Long),
+        ("test", [seed, number]) if seed == "--seed" => {
+            test::try_seed(&workspace, number.parse()?, test::Database::File)
+        }
+        ("test", [seed, number, kind]) if seed == "--seed" && kind == "--postgres" => {
+            test::try_seed(&workspace, number.parse()?, test::Database::Postgres)
+        }
         ("bench", []) => bench::run(&workspace, None),
         ("bench", [name]) => bench::run(&workspace, Some(name)),
         ("codegen", []) => generated::write(&workspace),

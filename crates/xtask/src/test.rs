@@ -11,7 +11,7 @@ use crate::{clients, dependencies, generated, imports, node, postgres, process, 
 /// How much is tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// A tenth of every large count.
+    /// A tenth of every large count at most.
     Short,
     /// The full counts.
     Long,
@@ -89,6 +89,40 @@ fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
         run_tests(&mut command, length, &mut findings)?;
     }
     Ok(findings)
+}
+
+/// Where the faults are whose plan is drawn from a seed.
+const FAULTS: [&str; 8] = [
+    "test",
+    "--locked",
+    "--package=lmlang-engine",
+    "--test=it",
+    "--",
+    "--nocapture",
+    "--exact",
+    "faults::whatever_happens_what_was_acknowledged_is_there_once",
+];
+
+/// The kind of database that a seed of the faults is tried on: its plan is another one on each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Database {
+    File,
+    Postgres,
+}
+
+/// Tries a seed of the faults again, and brings up what it needs.
+pub(crate) fn try_seed(workspace: &Workspace, seed: u64, on: Database) -> Result<ExitCode> {
+    let server = match on {
+        Database::File => None,
+        Database::Postgres => Some(postgres::Server::start()?),
+    };
+    let mut command = workspace.cargo(&FAULTS);
+    command.env("LMLANG_SEED", seed.to_string()).env_remove("LMLANG_TEST_POSTGRES");
+    if let Some(server) = &server {
+        command.env("LMLANG_TEST_POSTGRES", &server.url);
+    }
+    process::run(&mut command)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_tests(command: &mut Command, length: Length, findings: &mut Findings) -> Result<()> {

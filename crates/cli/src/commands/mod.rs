@@ -26,12 +26,16 @@ pub(crate) mod travel;
 use crate::cli::{Cli, Command};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::settings::Layers;
 
 /// Carries a command out.
 pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
-    let layers = Layers::stack(&cli.flags());
+    let flags = cli.flags();
+    if let Some(origin) = Layers::passed_over(&flags) {
+        say(format!("warning: `--data` is given, so the database that {origin} names is not looked at"));
+    }
+    let layers = Layers::stack(&flags);
     match cli.command {
         Command::Serve(args) => serve::run(&args, &layers.settings()?, output),
         Command::Check(args) => check::run(&args, output),

@@ -1,6 +1,6 @@
 //! Commands on a database.
 
-use crate::tool::Place;
+use crate::tool::{Done, Place};
 
 fn imported() -> Place {
     let place = Place::with_example("fib.lm");
@@ -34,6 +34,30 @@ fn programs_are_imported_listed_exported_and_deleted() {
     place.ok(&["program", "delete", "other", "--yes"]);
     place.fails(&["program", "show", "other"], 3, "NOT_FOUND");
     place.ok(&["doctor"]);
+}
+
+#[test]
+fn a_folder_goes_before_a_database_that_is_named_elsewhere_and_says_so() {
+    let place = imported();
+    let elsewhere = place.path().join("elsewhere.db");
+    let list = |args: &[&str]| {
+        let mut command = place.command();
+        command.args(args).args(["program", "list"]);
+        command.env("LMLANG_DATABASE_URL", format!("sqlite:{}", elsewhere.display()));
+        Done::from(command.output().expect("the binary runs"))
+    };
+    let there = list(&["--data", ".lmlang"]);
+    assert_eq!(there.code, Some(0), "{there:?}");
+    assert!(there.stdout.contains("fib"), "{there:?}");
+    let warning =
+        "warning: `--data` is given, so the database that LMLANG_DATABASE_URL names is not looked at\n";
+    assert_eq!(there.stderr, warning);
+    // Without the folder, and where a URL is given here, there is nothing to be wondered at.
+    assert_ne!(list(&[]).code, Some(0));
+    let url = format!("sqlite:{}", place.path().join(".lmlang/lmlang.db").display());
+    let named = list(&["--database-url", &url]);
+    assert_eq!((named.code, named.stderr.as_str()), (Some(0), ""), "{named:?}");
+    assert_eq!(place.run(&["--data", ".lmlang", "program", "list"]).stderr, "");
 }
 
 #[test]

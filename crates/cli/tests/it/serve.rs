@@ -99,6 +99,18 @@ impl Server {
         serde_json::from_str(&answer[start..=end]).ok()
     }
 
+    /// What comes back for a request line, headers, each with the end of its line, and a body, heads included.
+    pub(crate) fn exchange(&self, line: &str, headers: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
+        let (host, length) = (&self.address, body.len());
+        let standing = format!("host: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n");
+        write!(stream, "{line} HTTP/1.1\r\n{standing}{headers}\r\n{body}").expect("it can be sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer comes");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
     /// Ends the process at once, as a crash would.
     pub(crate) fn kill(&self) {
         let killed = Command::new("kill").args(["-KILL", &self.child.id().to_string()]).status();

@@ -159,3 +159,55 @@ fn what_is_refused_is_logged_with_its_request_and_without_its_secret() {
         assert!(!log.contains(secret), "a secret is logged");
     }
 }
+
+/// Everything beside GraphQL's errors that somebody with a token is refused.
+#[test]
+fn whoever_is_refused_stands_in_the_log() {
+    let place = Place::new();
+    place.write("lmlang.toml", "log = \"info\"\n");
+    // With its samples.
+    assert_eq!(Server::start(&place).stop(), Some(0));
+    let made = place.json(&["token", "create", "planner", "--scope", "admin", "--program", "fib"]);
+    let (id, bearer) = (made["id"].clone(), bearer(&made["secret"]));
+    let server = Server::start(&place);
+    let json = "content-type: application/json\r\n";
+    let graphql = |query: &str| json!({ "query": query }).to_string();
+    let rejected = graphql(
+        r#"mutation { proposeEdit(input: {programId: "fib", edits: [{removeNode: {ref: "n999"}}]}) { outcome { __typename } } }"#,
+    );
+    let stale = graphql(
+        r#"mutation { undo(input: {programId: "fib", expectedHead: "r1"}) { outcome { __typename } } a: createCheckpoint(input: {programId: "fib", name: "c"}) { checkpoint { name } } b: proposeEdit(input: {programId: "fib", edits: [{setDoc: {ref: "fibonacci", doc: "x"}}]}) { outcome { __typename } } c: undo(input: {programId: "fib", expectedHead: "r1"}) { outcome { __typename } } }"#,
+    );
+    let requests = [
+        ("module", "GET /programs/bank/wasm", "", String::new(), "code", "NOT_FOUND"),
+        (
+            "import",
+            "POST /programs/bank/wasm",
+            "content-type: application/wasm\r\n",
+            "x".to_owned(),
+            "code",
+            "",
+        ),
+        ("backup", "POST /backup", json, "{}".to_owned(), "code", "FORBIDDEN"),
+        ("metrics", "GET /metrics", "", String::new(), "code", "FORBIDDEN"),
+        ("body", "POST /graphql", json, "{".to_owned(), "code", "BAD_REQUEST"),
+        ("rejected", "POST /graphql", json, rejected, "outcome", "EditRejected"),
+        ("stale", "POST /graphql", json, stale, "outcome", "EditConflict"),
+    ];
+    for (name, line, headers, body, ..) in &requests {
+        let headers = format!("{bearer}{headers}x-request-id: {name}-1\r\n");
+        let answer = server.exchange(line, &headers, body);
+        assert!(answer.contains(&format!("x-request-id: {name}-1\r\n")), "{name}: {answer}");
+    }
+    assert_eq!(server.stop(), Some(0));
+    let log = place.read(LOG);
+    for (name, .., field, expect) in &requests {
+        let mark = format!("\"{name}-1\"");
+        let lines = log.lines().filter(|line| line.contains(&mark));
+        let lines: Vec<Value> =
+            lines.map(|line| serde_json::from_str(line).expect("it is an object")).collect();
+        let is_it = |line: &&Value| line[*field].as_str().is_some_and(|found| found.contains(expect));
+        let found = lines.iter().find(is_it).unwrap_or_else(|| panic!("{name}: {log}"));
+        assert_eq!((&found["author"], &found["token"]), (&json!("planner"), &id), "{found}");
+    }
+}

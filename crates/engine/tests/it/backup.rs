@@ -95,6 +95,35 @@ async fn a_program_goes_on_elsewhere_as_it_would_have() {
     assert_eq!(findings(&to).await, Vec::<String>::new());
 }
 
+/// The middle one is a server's where the tests are run on one; so is what a file had that was there and back again.
+#[tokio::test]
+async fn a_program_moves_to_another_kind_of_database_and_back() {
+    let dbs = [TestDb::in_file(), TestDb::new().await, TestDb::in_file()].map(Arc::new);
+    let mut from = Fixture::over(&dbs[0], OFTEN).await;
+    let mut open = from.create("shop", TEXT).await;
+    for db in &dbs[1..] {
+        work(&from, &open, 40).await;
+        let before = known(&from, &open).await;
+        let path = db.folder().join("backup.lmb");
+        write(&from.engine, &path).await;
+        let loaded = load_into(db, &path, &LoadRequest::default()).await.unwrap();
+        assert_eq!((loaded.len(), loaded[0].fate), (1, Fate::Made));
+        let to = Fixture::over(db, OFTEN).await;
+        let there = to.find("shop").await;
+        assert_eq!(known(&to, &there).await, before);
+        assert_eq!(findings(&to).await, Vec::<String>::new());
+        let undone = Way::Undo(Distance::Steps(1));
+        assert_eq!(from.travel(&open, undone.clone()).await, to.travel(&there, undone).await);
+        assert_eq!(
+            to.engine.edits(&there, 1).await.unwrap(),
+            from.engine.edits(&open, 1).await.unwrap(),
+            "the first entry is packed or not, and the same"
+        );
+        from.engine.close().await;
+        (from, open) = (to, there);
+    }
+}
+
 fn keyed(key: &str) -> Call {
     call().keyed(Some(key), b"the request")
 }

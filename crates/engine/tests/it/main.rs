@@ -3,10 +3,13 @@
 mod backup;
 mod events;
 mod faults;
+mod file;
 mod fixture;
 mod opening;
 mod past;
+mod provenance;
 mod replicas;
+mod reverting;
 mod stream;
 mod tokens;
 mod writing;

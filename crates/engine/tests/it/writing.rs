@@ -4,7 +4,10 @@ use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
-use lmlang_engine::{Call, Distance, Error, Event, Limits, Outcome, Proposal, Selector, Way};
+use futures_util::future::join_all;
+use lmlang_engine::{
+    Applied, Call, Distance, Error, Event, Limits, Outcome, Proposal, Selector, SnapshotPolicy, Way,
+};
 use lmlang_history::request::{EditRequest, ReplaceText};
 use lmlang_ir::text::{Detail, print_program};
 
@@ -54,6 +57,35 @@ fn proposal(base: &str, number: u64) -> Proposal {
     }
 }
 
+/// What a change set was carried over is counted, however much it was; the newest of it are listed.
+#[tokio::test]
+async fn all_is_counted_that_a_change_set_was_carried_over() {
+    const EDITS: u64 = 1_005;
+    let fixture = Fixture::new(SnapshotPolicy::default()).await;
+    let rate = |number| price(number).replace("price", "rate");
+    let open = fixture.create("shop", &format!("module app\n\n{}\n{}", price(0), rate(0))).await;
+    let numbers: Vec<u64> = (1..=EDITS).collect();
+    for some in numbers.chunks(67) {
+        let texts: Vec<String> = some.iter().map(|number| price(*number)).collect();
+        join_all(texts.iter().map(|text| fixture.replace("shop", "app::price", text))).await;
+        // Is on the way, and changes nothing.
+        let (name, call) = (format!("c{}", some[0]), call());
+        fixture.engine.create_checkpoint(&open, &name, None, &call).await.unwrap();
+    }
+    let edit = ReplaceText { of: "app::rate".to_owned(), text: rate(1), if_hash: None };
+    let proposal =
+        Proposal { edits: vec![EditRequest::ReplaceFunctionText(edit)], dry_run: true, ..proposal("r1", 0) };
+    for (base, total) in [("r1", EDITS), ("r2", EDITS - 1), ("r9", EDITS - 8), ("main~3", 3), ("main", 0)] {
+        let proposal = Proposal { base: Some(base.to_owned()), ..proposal.clone() };
+        let outcome = fixture.engine.propose(proposal, &call()).await.unwrap();
+        let Outcome::Applied(Applied { rebased_over, .. }) = outcome else { panic!("{base}: {outcome:?}") };
+        let newest = rebased_over.newest.iter().map(|header| header.number).max();
+        let listed = rebased_over.newest.len() as u64;
+        assert_eq!((rebased_over.total, listed), (total, total.min(1_000)), "{base}");
+        assert_eq!(newest, (total > 0).then(|| open.timeline.head().main.revision.entry.number), "{base}");
+    }
+}
+
 /// Whoever is told of a fault of the database has changed nothing.
 #[tokio::test]
 async fn what_cannot_be_answered_is_not_stored() {
@@ -73,7 +105,7 @@ async fn what_cannot_be_answered_is_not_stored() {
     let Ok(Outcome::Applied(applied)) = fixture.engine.propose(proposal("r2", 1), &call()).await else {
         panic!("it can be read again");
     };
-    let numbers: Vec<u64> = applied.rebased_over.iter().map(|entry| entry.number).collect();
+    let numbers: Vec<u64> = applied.rebased_over.newest.iter().map(|entry| entry.number).collect();
     assert_eq!((numbers, open.timeline.head().last), (vec![3, 4, 5], 6));
 }
 

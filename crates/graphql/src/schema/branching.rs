@@ -183,7 +183,7 @@ pub(crate) async fn merge(context: &Context<'_>, input: MergeInput) -> Result<Me
         dry_run: input.dry_run.0,
     };
     let arrival = engine.merge(&open, &request, &call).await.map_err(fail)?;
-    Ok(MergePayload { outcome: RevisionOutcome::new(engine, open, arrival) })
+    Ok(MergePayload { outcome: RevisionOutcome::new(engine, open, arrival).noted(context) })
 }
 
 fn resolution((index, given): (usize, ResolutionInput)) -> Result<engine::Resolution, ApiError> {

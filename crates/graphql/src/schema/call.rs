@@ -6,12 +6,25 @@ use lmlang_history::log::{Actor, ActorKind};
 
 use crate::error::{ApiError, Code};
 use crate::schema::access::caller;
-use crate::transport::Caller;
+use crate::transport::{Caller, RequestId};
 
 /// Who calls.
 pub(crate) fn actor(context: &Context<'_>) -> Actor {
     let unknown = || Actor { name: "anonymous".to_owned(), kind: ActorKind::Tool, client: None };
     caller(context).map_or_else(unknown, |caller| caller.actor.clone())
+}
+
+/// Logs that nothing was changed because of what a change says or meets: an outcome, no error, which the transport logs.
+pub(crate) fn refused(context: &Context<'_>, outcome: &'static str) {
+    let caller = caller(context);
+    tracing::info!(
+        request_id = context.data_opt::<RequestId>().map(tracing::field::display),
+        author = caller.map(|caller| caller.actor.name.as_str()),
+        token = caller.and_then(|caller| caller.grant.token()).map(|token| token.id.as_str()),
+        field = context.field().name(),
+        outcome,
+        "a change was refused"
+    );
 }
 
 /// Bytes of what a caller notes beside a change: a message, a name, a key, the doc of a program.

@@ -485,7 +485,7 @@ async fn propose_edit(
         verify_all: input.verify == Some(VerifyScope::Full),
     };
     let outcome = engine.propose(proposal, &call).await.map_err(fail)?;
-    Ok(ProposeEditPayload { outcome: ProposeEditOutcome::new(engine, &open, outcome) })
+    Ok(ProposeEditPayload { outcome: ProposeEditOutcome::new(engine, &open, outcome).noted(context) })
 }
 
 async fn undo(
@@ -518,7 +518,7 @@ async fn undo(
             engine.travel(&open, &travel, &call).await.map_err(fail)?
         }
     };
-    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
+    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival).noted(context) })
 }
 
 async fn create_checkpoint(
@@ -547,7 +547,7 @@ async fn restore_checkpoint(
         dry_run: input.dry_run.0,
     };
     let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
-    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival) })
+    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival).noted(context) })
 }
 
 async fn delete_checkpoint(

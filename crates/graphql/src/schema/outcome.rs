@@ -10,6 +10,7 @@ use lmlang_verify as verify;
 use uuid::Uuid;
 
 use crate::direct::{Direct, Rows};
+use crate::schema::call::refused;
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::diagnostics::{Diagnostic, DiagnosticDetails};
 use crate::schema::diff::{ChangeCounts, ProgramDiff};
@@ -92,7 +93,7 @@ pub struct EditApplied {
     before: View,
     after: View,
     committed: bool,
-    rebased_over: Vec<Arc<Header>>,
+    rebased_over: engine::Rebased,
     created: Vec<(Option<String>, Ref)>,
     delta: Arc<verify::Delta>,
 }
@@ -183,7 +184,12 @@ impl EditApplied {
     /// Revisions after `baseRevision` that the change set was carried over, oldest first, the newest thousand.
     async fn rebased_over(&self, context: &Context<'_>) -> Vec<Revision> {
         let revision = |entry: &Arc<Header>| Revision::new(&self.after, Arc::clone(entry));
-        budget::list(context, self.rebased_over.iter().map(revision).collect()).await
+        budget::list(context, self.rebased_over.newest.iter().map(revision).collect()).await
+    }
+
+    /// How many revisions after `baseRevision` the change set was carried over; `rebasedOver` lists a thousand at most.
+    async fn rebased_over_count(&self) -> i32 {
+        i32::try_from(self.rebased_over.total).unwrap_or(i32::MAX)
     }
 
     /// The program after it.
@@ -414,6 +420,18 @@ impl ProposeEditOutcome {
     }
 }
 
+impl ProposeEditOutcome {
+    /// The same, logged if nothing has changed.
+    pub(crate) fn noted(self, context: &Context<'_>) -> ProposeEditOutcome {
+        match &self {
+            ProposeEditOutcome::Applied(_) => {}
+            ProposeEditOutcome::Rejected(_) => refused(context, "EditRejected"),
+            ProposeEditOutcome::Conflict(_) => refused(context, "EditConflict"),
+        }
+        self
+    }
+}
+
 /// A revision that an undo, a redo, a restore, a merge or a revert appended.
 #[derive(Clone)]
 pub struct RevisionMade {
@@ -459,6 +477,15 @@ pub struct NothingToDo {
 }
 
 impl RevisionOutcome {
+    /// The same, logged if it is a conflict.
+    pub(crate) fn noted(self, context: &Context<'_>) -> RevisionOutcome {
+        match &self {
+            RevisionOutcome::Made(_) | RevisionOutcome::Nothing(_) => {}
+            RevisionOutcome::Conflict(_) => refused(context, "EditConflict"),
+        }
+        self
+    }
+
     /// An arrival as clients see it.
     pub(crate) fn new(
         engine: &engine::Engine,

@@ -120,6 +120,6 @@ pub(crate) async fn revert(context: &Context<'_>, input: RevertInput) -> Result<
         engine::Arrival::Made { after, .. } => View::pinned(engine, open.clone(), after.clone()),
         engine::Arrival::Nothing(_) | engine::Arrival::Conflict(_) => view.clone(),
     };
-    let outcome = RevisionOutcome::new(engine, open, reverted.arrival.clone());
+    let outcome = RevisionOutcome::new(engine, open, reverted.arrival.clone()).noted(context);
     Ok(RevertPayload { view, outcome, after, reverted: Arc::new(reverted) })
 }

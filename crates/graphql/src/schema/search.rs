@@ -46,7 +46,8 @@ pub struct NodeFilter {
     has_diagnostic: Option<String>,
     /// With an input without a source (or without one such).
     is_hole: Option<bool>,
-    /// Made or changed by this author; what a merge brought in is theirs who did it on the branch that was merged.
+    /// Made or changed by this author. What one side of a merge had changed is theirs who did it there; what both had
+    /// changed is theirs who merged, too.
     author: Option<String>,
     /// Made or changed after this revision.
     changed_since: Option<String>,

@@ -2,6 +2,7 @@ use lmlang_ir::{Const, NodeContent, NodeRef, Op, Ref, RefKind, RegionRef, Source
 use proptest::prelude::*;
 
 use super::*;
+use crate::apply::{apply_all, invert_all};
 use crate::edit::{Edit, FunctionEdit};
 use crate::testing::{Mutator, cases, choices};
 
@@ -12,7 +13,17 @@ proptest! {
     fn edits_come_back(grow in choices(40), then in choices(20)) {
         let mut mutator = Mutator::grown(&grow);
         let before = mutator.program.clone();
-        mutator.mutate(&then);
+        let made = mutator.mutate(&then);
+        // What was stored is done and taken back after a restart as it would have been before.
+        let stored = |edits: &[Edit]| decode_edits(&encode_edits(edits)).unwrap();
+        let (mut program, made) = (before.clone(), stored(&made));
+        apply_all(&mut program, &made).unwrap();
+        prop_assert_eq!(program.root_hash(), mutator.program.root_hash());
+        prop_assert!(program == mutator.program);
+        let back = stored(&invert_all(&made, &before).unwrap());
+        apply_all(&mut program, &back).unwrap();
+        prop_assert_eq!(program.root_hash(), before.root_hash());
+        prop_assert!(program == before);
         let edits = [
             crate::diff(&before, &mutator.program).edits,
             crate::diff(&lmlang_ir::Program::new(), &mutator.program).edits,

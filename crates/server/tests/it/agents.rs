@@ -1,12 +1,12 @@
-//! Many agents on one program at once: nothing that was acknowledged is lost, and who would overwrite what they have not
-//! seen is told so.
+//! Many agents on one program at once: the program is what a model becomes that does what was acknowledged, and who would
+//! overwrite what they have not seen is told so.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::real::{Real, start_real};
 
@@ -26,14 +26,30 @@ const SHARED: &str = "shared";
 fn text(agents: usize) -> String {
     let mut text = "module m\n".to_owned();
     for name in (0..agents).map(own).chain([SHARED.to_owned()]) {
-        writeln!(text, "\nfunc {name} () -> (i64) {{\n  v = const.i64 0\n  return v\n}}")
-            .expect("it is a string");
+        write!(text, "\n{}", text_of(&name, 0)).expect("it is a string");
     }
     text
 }
 
+fn text_of(name: &str, value: u64) -> String {
+    format!("func {name} () -> (i64) {{\n  v = const.i64 {value}\n  return v\n}}\n")
+}
+
 fn own(agent: usize) -> String {
     format!("own_{agent}")
+}
+
+/// A function that an agent brings and takes away.
+fn extra(agent: usize) -> String {
+    format!("extra_{agent}")
+}
+
+/// What an edit does to a function.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Change(u64),
+    Add(u64),
+    Remove,
 }
 
 /// An edit that was acknowledged.
@@ -43,7 +59,48 @@ struct Acknowledged {
     /// The revision that the agent had seen.
     base: u64,
     function: String,
-    value: u64,
+    deed: Deed,
+}
+
+/// What the program is to be after some edits: the constants of its functions.
+type Model = BTreeMap<String, u64>;
+
+/// Does an edit in the model.
+fn replay(model: &mut Model, one: &Acknowledged) {
+    let before = model.contains_key(&one.function);
+    match one.deed {
+        Deed::Change(value) => {
+            assert!(before, "{one:?} changes what is not there");
+            model.insert(one.function.clone(), value);
+        }
+        Deed::Add(value) => {
+            assert!(!before, "{one:?} adds what is there");
+            model.insert(one.function.clone(), value);
+        }
+        Deed::Remove => {
+            assert!(before, "{one:?} removes what is not there");
+            model.remove(&one.function);
+        }
+    }
+}
+
+/// The functions of a revision, by name, each with its text.
+async fn functions(real: &Real, at: &str) -> BTreeMap<String, String> {
+    let query = "query($at: String!) { program(name: \"shop\", at: $at) { functions(first: 100) {
+        totalCount nodes { name text(detail: SUMMARY) }
+    } } }";
+    let found = real.data(query, json!({ "at": at })).await["program"]["functions"].take();
+    let nodes = found["nodes"].as_array().expect("they are a list");
+    assert_eq!(found["totalCount"], nodes.len(), "all are on one page");
+    let text = |of: &Value| of.as_str().expect("it is a text").to_owned();
+    // What has no name shows its ref: the one node that returns.
+    let bare = |text: String| match text.split_once("return#") {
+        Some((before, after)) => {
+            format!("{before}return{}", &after[after.find(' ').unwrap_or(after.len())..])
+        }
+        None => text,
+    };
+    nodes.iter().map(|function| (text(&function["name"]), bare(text(&function["text"])))).collect()
 }
 
 async fn head(real: &Real) -> u64 {
@@ -51,16 +108,21 @@ async fn head(real: &Real) -> u64 {
     found["program"]["revision"]["number"].as_u64().expect("the program has a revision")
 }
 
-/// Changes a constant as of a base; `None` when that is a conflict.
-async fn change(real: &Real, base: u64, function: &str, value: u64) -> Option<u64> {
-    let edit = "mutation($base: String!, $ref: String!, $op: String!) {
-        proposeEdit(input: {programId: \"shop\", baseRevision: $base, edits: [{modifyNode: {ref: $ref, op: $op}}]}) {
+/// Changes, adds or removes a function as of a base; `None` when that is a conflict.
+async fn change(real: &Real, base: u64, function: &str, deed: Deed) -> Option<u64> {
+    let edit = "mutation($base: String!, $edit: EditInput!) {
+        proposeEdit(input: {programId: \"shop\", baseRevision: $base, edits: [$edit]}) {
             outcome { __typename ... on EditApplied { revision { number } } ... on EditConflict { conflicts { ref kind } } }
         }
     }";
-    let variables = json!({
-        "base": format!("r{base}"), "ref": format!("m::{function}::v"), "op": format!("const.i64 {value}")
-    });
+    let edit_input = match deed {
+        Deed::Change(value) => {
+            json!({ "modifyNode": { "ref": format!("m::{function}::v"), "op": format!("const.i64 {value}") } })
+        }
+        Deed::Add(value) => json!({ "addText": { "module": "m", "text": text_of(function, value) } }),
+        Deed::Remove => json!({ "removeFunction": { "ref": format!("m::{function}") } }),
+    };
+    let variables = json!({ "base": format!("r{base}"), "edit": edit_input });
     let outcome = real.data(edit, variables).await["proposeEdit"]["outcome"].take();
     match outcome["__typename"].as_str() {
         Some("EditApplied") => outcome["revision"]["number"].as_u64(),
@@ -73,17 +135,24 @@ async fn change(real: &Real, base: u64, function: &str, value: u64) -> Option<u6
     }
 }
 
-/// Changes its own function on its last revision, with whatever others have done since, and now and then the shared one.
+/// Changes its own functions on its last revision, with whatever others have done since, and now and then the shared one.
 async fn work(real: Arc<Real>, agent: usize, until: Instant) -> Vec<Acknowledged> {
     let (mut base, mut acknowledged) = (head(&real).await, Vec::new());
-    let mut round = 0;
+    let (mut round, mut has_extra) = (0, false);
     while round < ROUNDS || Instant::now() < until {
         round += 1;
-        let function = if (round + agent).is_multiple_of(4) { SHARED.to_owned() } else { own(agent) };
         let value = (agent * 1_000_000 + round) as u64;
-        match change(&real, base, &function, value).await {
+        let (function, deed) = match (round + agent) % 8 {
+            0 | 4 => (SHARED.to_owned(), Deed::Change(value)),
+            2 | 6 => {
+                has_extra = !has_extra;
+                (extra(agent), if has_extra { Deed::Add(value) } else { Deed::Remove })
+            }
+            _ => (own(agent), Deed::Change(value)),
+        };
+        match change(&real, base, &function, deed).await {
             Some(revision) => {
-                acknowledged.push(Acknowledged { revision, base, function, value });
+                acknowledged.push(Acknowledged { revision, base, function, deed });
                 base = revision;
             }
             None => base = head(&real).await,
@@ -91,6 +160,9 @@ async fn work(real: Arc<Real>, agent: usize, until: Instant) -> Vec<Acknowledged
     }
     acknowledged
 }
+
+/// Revisions whose content is compared with the model's, about.
+const SAMPLES: usize = 60;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_update_is_lost() {
@@ -111,20 +183,30 @@ async fn no_update_is_lost() {
         (2..2 + all.len() as u64).collect::<Vec<_>>(),
         "each is one revision, and no other is there"
     );
-    let mut newest: BTreeMap<&str, &Acknowledged> = BTreeMap::new();
-    for one in &all {
-        let before = newest.insert(&one.function, one);
-        // Own ones follow each other; what is shared is changed by those only who have seen the change before.
-        if let Some(before) = before.filter(|_| one.function == SHARED) {
-            assert!(before.revision <= one.base, "{one:?} overwrites {before:?}");
+
+    // The model begins as the program did, and does what was acknowledged, one after the other.
+    let first = functions(&real, "r1").await;
+    let form = first[SHARED].clone();
+    let shown = |(name, value): (&String, &u64)| {
+        (name.clone(), form.replace(SHARED, name).replace("const.i64 0", &format!("const.i64 {value}")))
+    };
+    let mut model: Model = (0..agents).map(own).chain([SHARED.to_owned()]).map(|name| (name, 0)).collect();
+    assert_eq!(first, model.iter().map(shown).collect());
+    let every = (all.len() / SAMPLES).max(1);
+    let mut shared = 1;
+    for (number, one) in all.iter().enumerate() {
+        replay(&mut model, one);
+        if one.function == SHARED {
+            // It is changed by those only who have seen the change before.
+            assert!(shared <= one.base, "{one:?} overwrites r{shared}");
+            shared = one.revision;
+        }
+        if number % every == 0 {
+            let found = functions(&real, &format!("r{}", one.revision)).await;
+            assert_eq!(found, model.iter().map(shown).collect(), "after {one:?}");
         }
     }
-    for (function, one) in &newest {
-        let query = "query($f: String!) { program(name: \"shop\") { function(name: $f) { text } } }";
-        let found = real.data(query, json!({ "f": format!("m::{function}") })).await;
-        let text = found["program"]["function"]["text"].as_str().expect("it has a text");
-        assert!(text.contains(&format!("const.i64 {}\n", one.value)), "{one:?}: {text}");
-    }
+    assert_eq!(functions(&real, "main").await, model.iter().map(shown).collect(), "at the head");
     let checkup = real.engine.doctor(|_| {}).await.expect("the database can be read");
     assert_eq!(checkup.findings().collect::<Vec<_>>(), Vec::<String>::new());
 }

@@ -78,6 +78,13 @@ pub(crate) enum Trouble {
     Closed {
         after: usize,
     },
+    /// It is gone, wherever each of its tasks waits, when it was woken so many times and the tasks have taken so many turns
+    /// since; it is started again so many rounds later.
+    Dropped {
+        wakeups: usize,
+        turns: usize,
+        away: usize,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +118,12 @@ impl With {
 
 /// Clocks go wrong by these many seconds: an hour, years, and to before all entries.
 const AHEAD: [i64; 6] = [0, 3_600, -3_600, 86_400 * 4_000, -86_400 * 4_000, 1];
+
+/// How often a process is woken in a round, about: by its database and its timers.
+const WAKEUPS: usize = 24;
+
+/// Turns that tasks take one after the other when one of them is woken, about.
+const TURNS: usize = 8;
 
 /// Relative weights.
 const WHATS: [(What, usize); 11] = [
@@ -176,12 +189,16 @@ impl Trouble {
         // In a round there are many appends, and few of what is between the other steps.
         let often = matches!(step, Step::BeforeInsert | Step::AfterCommit | Step::BeforeAck);
         let after = choices.below(if often { 3 } else { 1 });
-        let blow = match choices.below(if alone { 8 } else { 10 }) {
+        let blow = match choices.below(if alone { 10 } else { 12 }) {
             0 => return Trouble::None,
             1 => return Trouble::Closed { after: 1 + choices.below(40) },
             2 | 3 => Blow::Dies { away: choices.below(2) },
             4 => Blow::Takes { long: 1 + choices.below(60) },
             5..8 => return Trouble::failure(choices, after),
+            8 | 9 => {
+                let (wakeups, turns) = (choices.below(WAKEUPS), choices.below(TURNS));
+                return Trouble::Dropped { wakeups, turns, away: choices.below(2) };
+            }
             _ => Blow::Stands { rounds: choices.below(2) },
         };
         Trouble::At { step, after, blow }

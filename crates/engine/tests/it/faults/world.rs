@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -48,6 +50,8 @@ struct Hook {
     process: usize,
     armed: Mutex<Armed>,
     died: Notify,
+    /// Told whenever the process had nothing to do and has again.
+    woken: Notify,
     reports: Sender<Report>,
     /// Whether it stands still.
     stands: Mutex<bool>,
@@ -119,6 +123,25 @@ impl Hook {
         }
     }
 
+    /// Lets the process die where all its tasks happen to wait: with one thread, every other one does whenever this one has
+    /// its turn.
+    async fn drop_after(&self, wakeups: usize, turns: usize, away: usize) {
+        for _ in 0..wakeups {
+            self.woken.notified().await;
+        }
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        let mut armed = self.armed.lock().unwrap();
+        if armed.dead {
+            return;
+        }
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        (armed.dead, armed.rounds) = (true, away);
+        armed.left = leave(&self.database);
+        self.died.notify_one();
+    }
+
     fn go_on(&self) {
         *self.stands.lock().unwrap() = false;
         self.goes_on.notify_all();
@@ -148,6 +171,14 @@ impl Armed {
 
 /// What has struck where, in all runs.
 static STRUCK: Mutex<BTreeMap<(&str, usize), usize>> = Mutex::new(BTreeMap::new());
+
+/// How many processes have died wherever their tasks waited, in all runs.
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// How many processes have died between any two turns of their tasks, with clients who still asked.
+pub(crate) fn dropped() -> usize {
+    DROPPED.load(Ordering::Relaxed)
+}
 
 fn note(what: &'static str, step: Step) {
     let step = Step::ALL.iter().position(|at| *at == step).expect("all are there");
@@ -194,17 +225,34 @@ impl With {
 }
 
 /// Copies a database file as it lies there, with its write-ahead log; a lock is left where it is.
+///
+/// Somebody may be writing: what is appended to the log meanwhile was acknowledged to nobody. When the log begins anew, the
+/// two do not belong together, and are copied again.
 fn leave(database: &Location) -> Option<PathBuf> {
     let Location::File(file) = database else { return None };
     let folder = file.parent().expect("it is in a folder").join("left");
     fs::create_dir(&folder).unwrap();
     let copy = folder.join("lmlang.db");
-    fs::copy(file, &copy).unwrap();
     let log = |of: &Path| of.with_file_name("lmlang.db-wal");
-    if log(file).exists() {
-        fs::copy(log(file), log(&copy)).unwrap();
+    loop {
+        let before = began(&log(file));
+        fs::copy(file, &copy).unwrap();
+        if log(file).exists() {
+            fs::copy(log(file), log(&copy)).unwrap();
+        }
+        if before == began(&log(file)) {
+            return Some(copy);
+        }
     }
-    Some(copy)
+}
+
+/// What a write-ahead log begins with: another salt whenever it begins anew; nothing if nothing is in it yet.
+fn began(log: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(file) = fs::File::open(log) {
+        file.take(32).read_to_end(&mut head).unwrap();
+    }
+    head
 }
 
 /// A database file with tables and nothing in them: making them takes longer than a run.
@@ -281,16 +329,23 @@ impl World {
 
     /// Starts a process.
     fn start(&mut self, number: usize) -> Result<(), String> {
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let hook = Arc::new(Hook {
             process: number,
             armed: Mutex::default(),
             died: Notify::new(),
+            woken: Notify::new(),
             reports: self.reporting.clone(),
             stands: Mutex::new(false),
             goes_on: Condvar::new(),
             database: self.database.clone(),
         });
+        let woken = Arc::clone(&hook);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .on_thread_unpark(move || woken.woken.notify_one())
+            .enable_all()
+            .build()
+            .unwrap();
         let asked = Arc::clone(&hook);
         let faults = Faults::new(move |step| asked.at(step));
         let options =
@@ -394,9 +449,16 @@ impl World {
         let process = &mut self.processes[number];
         process.serves = true;
         let running = process.running.as_ref().expect("it is up");
+        let mut striking = None;
         let closed = match trouble {
             Trouble::None => None,
             Trouble::Closed { after } => Some(*after),
+            Trouble::Dropped { wakeups, turns, away } => {
+                let (hook, wakeups, turns, away) = (Arc::clone(&running.hook), *wakeups, *turns, *away);
+                let strike = async move { hook.drop_after(wakeups, turns, away).await };
+                striking = Some(running.runtime.spawn(strike));
+                None
+            }
             Trouble::At { step, after, blow } => {
                 let mut armed = running.hook.armed.lock().unwrap();
                 armed.trouble = Some((*step, *after, blow.clone()));
@@ -414,6 +476,11 @@ impl World {
                 Ok((clients, ending)) => Report::Ended(number, clients, ending),
                 Err(_) => Report::Panicked,
             };
+            if let Some(striking) = striking {
+                // What has not happened in its round does not any more.
+                striking.abort();
+                striking.await.ok();
+            }
             reports.send(report).ok();
         });
     }
@@ -504,8 +571,9 @@ async fn serve(
         };
         tokio::select! {
             biased;
-            (_, ending) = async { tokio::join!(working, closing) } => ending,
+            // Nobody is told anything by the dead.
             () = hook.died.notified() => Ending::Died,
+            (_, ending) = async { tokio::join!(working, closing) } => ending,
         }
     };
     (clients, ending)

@@ -1,10 +1,9 @@
 //! A process that dies at a step of the write path, and what it leaves.
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lmlang_store::{Action, Faults, Options, Step, Store};
+use lmlang_store::{Action, Fault, Faults, Object, Options, Snapshot, Step, Store};
 
 use crate::fixture::{append, author, create, edit, options, seqs};
 
@@ -14,9 +13,7 @@ const ROUND: &str = "LMLANG_STORE_KILL_ROUND";
 
 #[tokio::test]
 async fn acknowledged_entries_survive_an_abort_at_every_step() {
-    for (place, step) in
-        [Step::BeforeInsert, Step::BeforeCommit, Step::AfterCommit, Step::BeforeAck].into_iter().enumerate()
-    {
+    for (place, step) in Step::ALL.into_iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "file::kill::child_that_dies", "--nocapture"])
@@ -28,8 +25,10 @@ async fn acknowledged_entries_survive_an_abort_at_every_step() {
             .unwrap();
         assert!(!child.status.success(), "{step:?}: the child ended well");
         let output = String::from_utf8(child.stdout).unwrap();
-        let acknowledged: Vec<u64> =
-            output.lines().filter_map(|line| line.strip_prefix("stored ")?.parse().ok()).collect();
+        let numbers = |what: &str| -> Vec<u64> {
+            output.lines().filter_map(|line| line.strip_prefix(what)?.parse().ok()).collect()
+        };
+        let (acknowledged, kept) = (numbers("stored "), numbers("kept "));
         assert!(!acknowledged.is_empty(), "{step:?}: {output}");
 
         // The lock went with the process.
@@ -40,6 +39,12 @@ async fn acknowledged_entries_survive_an_abort_at_every_step() {
         assert!(stored.last() >= acknowledged.last(), "{step:?}: {stored:?} {acknowledged:?}");
         // Appends of one and of 300 in turn: none is there in part.
         assert!(stored.len() as u64 % 301 <= 1 + 1, "{step:?}: {}", stored.len());
+        let snapshots = store.snapshots(program.key, u64::MAX >> 1, 1_000).await.unwrap();
+        let snapshots: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.seq).collect();
+        assert!(kept.iter().all(|seq| snapshots.contains(seq)), "{step:?}: {kept:?} {snapshots:?}");
+        // What was durable when the child died was told to nobody.
+        let untold = snapshots.iter().filter(|seq| !kept.contains(seq)).count();
+        assert!(untold <= usize::from(step == Step::AfterBackground), "{step:?}: {kept:?} {snapshots:?}");
         assert_eq!(store.check(None).await.unwrap().findings, [], "{step:?}");
     }
 }
@@ -49,12 +54,16 @@ async fn acknowledged_entries_survive_an_abort_at_every_step() {
 async fn child_that_dies() {
     let Some(dir) = std::env::var_os(DIR) else { return };
     let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
-    let step =
-        [Step::BeforeInsert, Step::BeforeCommit, Step::AfterCommit, Step::BeforeAck][number(STEP) as usize];
-    let left = Arc::new(AtomicU64::new(number(ROUND)));
+    let step = Step::ALL[number(STEP) as usize];
+    let (left, commits) = (AtomicU64::new(number(ROUND)), AtomicU64::new(0));
     let faults = Faults::new(move |at| {
         if at == step && left.fetch_sub(1, Ordering::Relaxed) == 1 {
             std::process::abort();
+        }
+        // The database is asked only when its answer was lost.
+        let is_lost = step == Step::BeforeAsking && at == Step::AfterCommit;
+        if is_lost && commits.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
+            return Action::Fail(Fault::ConnectionLost);
         }
         Action::Continue
     });
@@ -69,5 +78,9 @@ async fn child_that_dies() {
             store.committer().submit(append(program, entries)).await.unwrap();
             println!("stored {}", next - 1);
         }
+        let snapshot = Snapshot { program, seq: next - 1, root: vec![1; 64] };
+        let object = Object { hash: [next as u8; 32], version: 1, bytes: vec![5; 9_000] };
+        store.put_snapshot(snapshot, vec![object]).await.unwrap();
+        println!("kept {}", next - 1);
     }
 }

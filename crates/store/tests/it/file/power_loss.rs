@@ -3,145 +3,15 @@
 //! A run is recorded write by write. For many moments of it the files are rebuilt as a power cut could have left them,
 //! and a store is opened on them: everything acknowledged before that moment must be there, and nothing in part.
 
-mod vfs;
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libsqlite3_sys::{SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_WRITE};
 use lmlang_store::{CommitError, Fault, Object, Snapshot, Store};
 use lmlang_testdb::TestDb;
+use lmlang_testdb::disk::{Dice, Disk, Event, Failing, Recorder, Unsynced};
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::fixture::{Fixture, append, author, create, edit, options, options_of, seqs};
-use vfs::{Event, Failing, Recorder};
-
-/// How much of what was not synced reached the disk.
-#[derive(Debug, Clone, Copy)]
-enum Unsynced {
-    Lost,
-    /// Any writes, in any order, the last sectors of some missing or full of noise.
-    Some(u64),
-}
-
-/// Sectors are written whole.
-const SECTOR: usize = 512;
-
-#[derive(Default)]
-struct Disk {
-    files: BTreeMap<PathBuf, File>,
-}
-
-#[derive(Default)]
-struct File {
-    synced: Vec<u8>,
-    pending: Vec<Event>,
-    /// Its name is in the folder for good.
-    named: bool,
-    /// Deleted, but the folder was not synced: it may come back.
-    deleted: bool,
-}
-
-impl Disk {
-    fn apply(&mut self, event: &Event) {
-        match event {
-            Event::Write { path, .. } | Event::Truncate { path, .. } => {
-                let file = self.files.entry(path.clone()).or_default();
-                if std::mem::take(&mut file.deleted) {
-                    *file = File::default();
-                }
-                file.pending.push(event.clone());
-            }
-            Event::Sync { path } => {
-                let file = self.files.entry(path.clone()).or_default();
-                for event in std::mem::take(&mut file.pending) {
-                    change(&mut file.synced, &event);
-                }
-                // SQLite's Unix file system syncs the folder at the first sync of a new log or journal.
-                if !std::mem::replace(&mut file.named, true) {
-                    self.files.retain(|_, file| !file.deleted);
-                }
-            }
-            Event::Delete { path } => self.files.entry(path.clone()).or_default().deleted = true,
-            Event::Acknowledged { .. } => {}
-        }
-    }
-
-    /// Writes the files as they would be found after a power cut.
-    fn cut(&self, unsynced: Unsynced, dir: &Path) {
-        let mut dice = match unsynced {
-            Unsynced::Lost => None,
-            Unsynced::Some(seed) => Some(Dice(seed)),
-        };
-        for (path, file) in &self.files {
-            let mut content = file.synced.clone();
-            if let Some(dice) = &mut dice {
-                for event in &file.pending {
-                    match dice.roll(4) {
-                        0 => {}
-                        1 => change(&mut content, event),
-                        2 => change(&mut content, &torn(event, dice)),
-                        _ => change(&mut content, &garbled(event, dice)),
-                    }
-                }
-            }
-            let there = !file.deleted || dice.as_mut().is_some_and(|dice| dice.roll(2) == 0);
-            if there {
-                fs::write(dir.join(path.file_name().unwrap()), content).unwrap();
-            }
-        }
-    }
-}
-
-fn change(content: &mut Vec<u8>, event: &Event) {
-    match event {
-        Event::Write { offset, data, .. } => {
-            let end = offset + data.len();
-            if content.len() < end {
-                content.resize(end, 0);
-            }
-            content[*offset..end].copy_from_slice(data);
-        }
-        Event::Truncate { len, .. } => content.resize(*len, 0),
-        Event::Sync { .. } | Event::Delete { .. } | Event::Acknowledged { .. } => {}
-    }
-}
-
-/// A write that stopped at the end of a sector.
-fn torn(event: &Event, dice: &mut Dice) -> Event {
-    match event {
-        Event::Write { path, offset, data } => {
-            let sectors = data.len() / SECTOR;
-            let kept = if sectors == 0 { data.len() } else { dice.roll(sectors) * SECTOR };
-            Event::Write { path: path.clone(), offset: *offset, data: data[..kept].to_vec() }
-        }
-        other => other.clone(),
-    }
-}
-
-/// A write that left noise behind some sector.
-fn garbled(event: &Event, dice: &mut Dice) -> Event {
-    let mut event = event.clone();
-    if let Event::Write { data, .. } = &mut event {
-        let from = dice.roll(data.len().div_ceil(SECTOR)) * SECTOR;
-        data[from..].iter_mut().for_each(|byte| *byte ^= 0xa5);
-    }
-    event
-}
-
-/// SplitMix64: repeatable from its seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
-    }
-}
 
 /// Appends to three programs: single entries, grouped ones, large ones, snapshots, a checkpoint of the write-ahead log
 /// in the middle, a restart.

@@ -17,58 +17,82 @@ use libsqlite3_sys::{
 
 /// Something that happened to a file of a recorded folder, or that the test noted.
 #[derive(Debug, Clone)]
-pub(crate) enum Event {
+pub enum Event {
+    /// Bytes were written.
     Write {
+        /// The file.
         path: PathBuf,
+        /// Where in it.
         offset: usize,
+        /// What.
         data: Vec<u8>,
     },
+    /// The file was cut off or made longer.
     Truncate {
+        /// The file.
         path: PathBuf,
+        /// Its length from then on.
         len: usize,
     },
+    /// What was written is on the disk for good.
     Sync {
+        /// The file.
         path: PathBuf,
     },
+    /// The file was deleted.
     Delete {
+        /// The file.
         path: PathBuf,
     },
     /// The test has been told that an entry is stored.
     Acknowledged {
+        /// The program, as the test counts them.
         program: usize,
+        /// The entry's number.
         seq: u64,
     },
 }
 
 /// Which calls fail from now on, with which result code.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Failing {
-    pub(crate) writes: Option<c_int>,
-    pub(crate) syncs: Option<c_int>,
+pub struct Failing {
+    /// Those that write.
+    pub writes: Option<c_int>,
+    /// Those that sync.
+    pub syncs: Option<c_int>,
 }
 
 /// Records a folder until it is dropped.
-pub(crate) struct Recorder {
+#[derive(Debug)]
+pub struct Recorder {
     dir: PathBuf,
 }
 
 impl Recorder {
-    pub(crate) fn start(dir: &Path) -> Self {
+    /// Records what is done to the files of a folder from now on.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such folder.
+    pub fn start(dir: &Path) -> Self {
         install();
-        let dir = dir.canonicalize().unwrap();
+        let dir = dir.canonicalize().expect("the folder is there");
         state().recordings.insert(dir.clone(), Recording::default());
         Self { dir }
     }
 
-    pub(crate) fn acknowledged(&self, program: usize, seq: u64) {
+    /// Notes that the test has been told that an entry is stored.
+    pub fn acknowledged(&self, program: usize, seq: u64) {
         self.with(|recording| recording.events.push(Event::Acknowledged { program, seq }));
     }
 
-    pub(crate) fn fail(&self, failing: Failing) {
+    /// Lets calls fail from now on.
+    pub fn fail(&self, failing: Failing) {
         self.with(|recording| recording.failing = failing);
     }
 
-    pub(crate) fn events(&self) -> Vec<Event> {
+    /// What has happened so far.
+    pub fn events(&self) -> Vec<Event> {
         self.with(|recording| recording.events.clone())
     }
 

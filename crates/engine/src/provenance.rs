@@ -1,0 +1,143 @@
+//! Who made an entity, and who changed it last: also through merges, which bring in what others did on another branch.
+
+use lmlang_history::Touched;
+use lmlang_history::log::{Header, RevisionKind};
+use lmlang_ir::Ref;
+use lmlang_store::FIRST_SEQ;
+
+use crate::branches::MAIN_BRANCH;
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::timeline::Revision;
+
+impl Engine {
+    /// The revisions that made and last changed an entity, as of a revision; `owner` is what it is part of.
+    ///
+    /// What a merge brought in was made and changed on the branch that it merged; what both sides had changed, or a resolution
+    /// has, was changed by the merge. What a restore brought in was made there.
+    pub async fn provenance(
+        &self,
+        open: &OpenProgram,
+        revision: &Revision,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Touched, Error> {
+        let mut touched = self.touched(open, revision, of, owner).await?;
+        while let Some(merge) = self.header(open, touched.modified).await?
+            && let Some(number) = self.changed_before(open, &merge, of, owner).await?
+        {
+            touched.modified = number;
+        }
+        while let Some((source, resolved)) = self.came_from(open, touched.created, of).await? {
+            let oldest = match self.touching(open, of, owner, source, usize::MAX).await?.pop() {
+                Some(oldest) => Some(oldest.number),
+                // The resolution made it.
+                None if resolved => None,
+                None => self.made_with(open, owner, source).await?,
+            };
+            let Some(oldest) = oldest else { break };
+            touched.created = oldest;
+        }
+        Ok(touched)
+    }
+
+    /// The entry behind a merge that touches an entity: the last one to change that on the branch that was merged; none if
+    /// the merge has changed it itself, or the entry is no merge.
+    async fn changed_before(
+        &self,
+        open: &OpenProgram,
+        merge: &Header,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Option<u64>, Error> {
+        let (RevisionKind::Merge, [ours, theirs]) = (merge.kind, &merge.parents[..]) else { return Ok(None) };
+        if self.has_settled(open, merge, of).await? {
+            return Ok(None);
+        }
+        let Some(newest) = self.touching(open, of, owner, *theirs, 1).await?.pop() else {
+            return self.made_with(open, owner, *theirs).await;
+        };
+        // Mostly there is nothing to be looked for among what both come from.
+        let their_way = self.way(open, *theirs).await?;
+        let ours_newest = self.touching(open, of, owner, *ours, 1).await?.pop();
+        let is_theirs = match ours_newest {
+            Some(newest) if !their_way.holds(&newest) => {
+                let own = self.kinship(open, *ours, *theirs).await?.first;
+                !self.have_changed(open, &own, of, owner).await?
+            }
+            Some(_) | None => true,
+        };
+        Ok(is_theirs.then_some(newest.number))
+    }
+
+    /// The entry on the way to a revision that made what an entity is part of: the entity came with it, if no entry is about
+    /// the entity itself.
+    async fn made_with(
+        &self,
+        open: &OpenProgram,
+        owner: Option<Ref>,
+        revision: u64,
+    ) -> Result<Option<u64>, Error> {
+        let Some(owner) = owner else { return Ok(None) };
+        let made = self.touching(open, owner, None, revision, usize::MAX).await?.pop();
+        Ok(made.map(|made| made.number))
+    }
+
+    /// The revision that was merged by the entry with a number, or whose state it has gone to: a restore may bring in what was
+    /// made on another branch. And whether the edits of a resolution made or changed an entity.
+    async fn came_from(
+        &self,
+        open: &OpenProgram,
+        number: u64,
+        of: Ref,
+    ) -> Result<Option<(u64, bool)>, Error> {
+        let Some(entry) = self.header(open, number).await? else { return Ok(None) };
+        Ok(match entry.kind {
+            RevisionKind::Merge => entry.parents.get(1).map(|merged| (*merged, entry.resolved.contains(&of))),
+            kind if kind.takes_target_state() => entry.target.map(|target| (target, false)),
+            _ => None,
+        })
+    }
+
+    async fn touched(
+        &self,
+        open: &OpenProgram,
+        revision: &Revision,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Touched, Error> {
+        let (head, newest) = (open.timeline.head(), revision.entry.number);
+        let known = match head.branches.numbered(revision.entry.branch) {
+            Some(branch) => self.tip(open, &head, &branch.name).await?.provenance,
+            None if revision.entry.branch == MAIN_BRANCH => head.main.provenance.clone(),
+            // Of a branch that is gone only the log knows.
+            None => return self.touched_in_log(open, newest, of, owner).await,
+        };
+        let touched = known.of(of, owner, FIRST_SEQ);
+        if touched.modified <= newest {
+            return Ok(touched);
+        }
+        // Seen from the past: the newest change that had happened by then.
+        let last = self.touching(open, of, owner, newest, 1).await?.pop();
+        let modified = last.map_or(touched.created.min(newest), |entry| entry.number);
+        Ok(Touched { created: touched.created.min(modified), modified })
+    }
+
+    /// The revisions on the way to one that made and last changed an entity, or what it is part of.
+    async fn touched_in_log(
+        &self,
+        open: &OpenProgram,
+        newest: u64,
+        of: Ref,
+        owner: Option<Ref>,
+    ) -> Result<Touched, Error> {
+        for (of, owner) in [(Some(of), owner), (owner, None)] {
+            let Some(of) = of else { continue };
+            let entries = self.touching(open, of, owner, newest, usize::MAX).await?;
+            if let (Some(first), Some(last)) = (entries.last(), entries.first()) {
+                return Ok(Touched { created: first.number, modified: last.number });
+            }
+        }
+        Ok(Touched { created: FIRST_SEQ, modified: FIRST_SEQ })
+    }
+}

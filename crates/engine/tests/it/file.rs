@@ -1,0 +1,3 @@
+//! What is true of a database file only. On a server these are skipped by the name of this module.
+
+mod power_loss;
