@@ -53,9 +53,24 @@ const FIND = `query ($program: String!, $value: Value!) {
     function(name: "luaopen_math") { wat }
   }
 }`;
+const VERIFY = `query ($program: String!) {
+  program(name: $program) {
+    verify(scope: FULL) { valid complete checkedFunctions truncated errors { code } }
+  }
+}`;
 const UNDO = `mutation ($program: ID!) {
   undo(input: { programId: $program }) { outcome { __typename ... on RevisionMade { committed } } }
 }`;
+
+/** Asks whether anything is wrong with a program, and gives the milliseconds that it took. */
+async function verified(data, functions) {
+  const began = performance.now();
+  const { verify } = (await data(VERIFY, { program: LUA })).program;
+  const took = performance.now() - began;
+  const sound = { valid: true, complete: true, checkedFunctions: functions, truncated: false, errors: [] };
+  assert.deepEqual(verify, sound);
+  return took;
+}
 
 /** Runs a function that calls nothing, and once more as the program that its text is. */
 async function wholeFunction({ data, importModule, simulate }) {
@@ -77,6 +92,9 @@ export async function large({ data, exportModule, importModule, edit, simulate }
   const ms = milliseconds(performance.now() - began);
   console.log(`large: ${read.functions} functions and ${read.nodes} nodes were read by ${requests} requests in ${ms}`);
 
+  const whole = milliseconds(await verified(data, stats.functions));
+  console.log(`large: all of it was verified in ${whole}, and nothing is wrong`);
+
   // `math.pi` is a constant of the function that makes the library.
   assert.equal(before.search.totalCount, 1);
   const [{ ref, op }] = before.search.nodes;
@@ -86,6 +104,7 @@ export async function large({ data, exportModule, importModule, edit, simulate }
   const { changed } = await edit(LUA, [{ modifyNode: { ref, op: 'const.f64 3.25' } }]);
   const edited = performance.now() - began;
   assert.deepEqual(changed, { added: 0, modified: 1, removed: 0, functions: 1 });
+  await verified(data, stats.functions);
   began = performance.now();
   const other = await exportModule(LUA);
   const exported = performance.now() - began;

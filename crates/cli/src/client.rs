@@ -159,7 +159,8 @@ impl Client {
         look: &str,
         watch: &Watch,
     ) -> Result<Imported, Error> {
-        request.idempotency_key = Some(self.key.to_string());
+        // The program may have been made by this invocation, under the other key.
+        request.idempotency_key = Some(Uuid::new_v4().to_string());
         twice(look, async || {
             let made = match &self.host {
                 Host::Here { engine, .. } => {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::output::say;
-use crate::source::Source;
+use crate::source::{Origin, Source};
 
 /// How much a problem weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -89,7 +89,10 @@ pub(crate) fn sound(source: &Source) -> Result<Read, Exit> {
 
 /// Tells people about problems, on standard error.
 pub(crate) fn show(source: &Source, problems: &[Problem]) {
-    let (name, renderer) = (source.name(), Renderer::styled());
+    let (mut name, renderer) = (source.name(), Renderer::styled());
+    if source.origin == Origin::Module {
+        name = format!("{name}, as text");
+    }
     for problem in problems {
         say(renderer.render(&[problem.group(&name, &source.text)]));
     }

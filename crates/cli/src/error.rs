@@ -329,6 +329,7 @@ impl Error {
             Error::Import { source, .. } => match source.as_ref() {
                 ImportError::Invalid { .. } | ImportError::Text { .. } => "BAD_REQUEST",
                 ImportError::Unsupported { .. } => "UNSUPPORTED",
+                ImportError::TooMany { .. } => "LIMIT_EXCEEDED",
             },
             Error::Export(error) => match error.as_ref() {
                 ExportError::Incomplete { .. } => "INCOMPLETE",
@@ -374,6 +375,7 @@ impl Error {
                 EngineError::BadRequest { .. } => Exit::Usage,
                 EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
                 EngineError::Limit { .. }
+                | EngineError::ModuleEntries { .. }
                 | EngineError::CursorInvalid { .. }
                 | EngineError::Overloaded { .. }
                 | EngineError::Unsupported { .. }
@@ -525,7 +527,7 @@ fn engine_code(error: &EngineError) -> &'static str {
         EngineError::NotFound { .. } => "NOT_FOUND",
         EngineError::BadRequest { .. } => "BAD_REQUEST",
         EngineError::NameTaken { .. } => "NAME_TAKEN",
-        EngineError::Limit { .. } => "LIMIT_EXCEEDED",
+        EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
         EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
         EngineError::Overloaded { .. } => "OVERLOADED",

@@ -18,7 +18,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 12] = [
+pub(crate) const NAMES: [(&str, &str); 13] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -26,6 +26,7 @@ pub(crate) const NAMES: [(&str, &str); 12] = [
     ("insecure_no_auth", "whether callers of `serve` need no token, wherever they call from"),
     ("allowed_hosts", "hosts by which the server may be addressed beside the loopback names"),
     ("allowed_origins", "origins of pages that may call beside the server's own"),
+    ("module_bytes", "bytes of a module that `serve` takes in"),
     ("write_timeout", "seconds for which a client of `serve` may take nothing of what it is sent"),
     ("token", "what commands show to a server that asks for a token"),
     ("author", "who is recorded with changes made on the command line"),
@@ -51,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) allowed_hosts: Vec<String>,
     /// Origins of pages that may call beside the server's own.
     pub(crate) allowed_origins: Vec<String>,
+    /// Bytes of a module that the server takes in.
+    pub(crate) module_bytes: usize,
     /// Seconds for which a client may take nothing of what it is sent.
     pub(crate) write_timeout: NonZeroU32,
     /// What commands show to a server that asks for a token.
@@ -118,6 +121,7 @@ impl Default for Settings {
             insecure_no_auth: false,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            module_bytes: lmlang_server::Config::default().module_bytes,
             write_timeout: const { NonZeroU32::new(60).unwrap() },
             token: None,
             author: author(),

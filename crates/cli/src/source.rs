@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use lmlang_ir::RefAllocator;
 use lmlang_ir::text::{Detail, print_program};
-use lmlang_wasm::ImportError;
 
 use crate::error::Error;
 
@@ -21,8 +20,11 @@ pub(crate) enum Kind {
     Wat,
 }
 
+/// What a binary module begins with.
+const MAGIC: &[u8] = b"\0asm";
+
 impl Kind {
-    /// What a file holds; standard input and output carry the text form.
+    /// What a file holds; standard input and output carry the text form, and the first also a module: see [`Given`].
     pub(crate) fn of(path: &Path) -> Result<Kind, Error> {
         if path == Path::new("-") {
             return Ok(Kind::Text);
@@ -36,6 +38,35 @@ impl Kind {
     }
 }
 
+/// What was read of a file, or of standard input.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    /// A program in the text form.
+    Text(Source),
+    /// A module.
+    Wasm(Vec<u8>),
+    /// A module as text.
+    Wat(String),
+}
+
+impl Given {
+    /// Reads a file, or standard input for `-`: what comes from there and begins as modules do is one.
+    pub(crate) fn read(path: &Path) -> Result<Given, Error> {
+        match Kind::of(path)? {
+            Kind::Text if path == Path::new("-") => {
+                let bytes = stdin()?;
+                match bytes.starts_with(MAGIC) {
+                    true => Ok(Given::Wasm(bytes)),
+                    false => Ok(Given::Text(Source::of_text(path, text(path, bytes)?))),
+                }
+            }
+            Kind::Text => Ok(Given::Text(Source::of_text(path, input(path)?))),
+            Kind::Wasm => Ok(Given::Wasm(bytes(path)?)),
+            Kind::Wat => Ok(Given::Wat(input(path)?)),
+        }
+    }
+}
+
 /// A program in the text form.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -43,24 +74,34 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// What it says.
     pub(crate) text: String,
+    /// Where the text is from.
+    pub(crate) origin: Origin,
+}
+
+/// Where a text is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It was read as it is.
+    Read,
+    /// It is what a module says: nobody has seen its lines.
+    Module,
 }
 
 impl Source {
     /// Reads a file, or standard input for `-`. A module is put into words.
     pub(crate) fn read(path: &Path) -> Result<Source, Error> {
-        match Kind::of(path)? {
-            Kind::Text => Source::read_text(path),
-            Kind::Wasm => Source::of_module(path, Ok(bytes(path)?)),
-            Kind::Wat => Source::of_module(path, lmlang_wasm::binary(&input(path)?)),
-        }
-    }
-
-    fn of_module(path: &Path, module: Result<Vec<u8>, ImportError>) -> Result<Source, Error> {
-        let import = |module: Vec<u8>| lmlang_wasm::import(&module, &mut RefAllocator::starting_at(1));
-        let program = module
-            .and_then(import)
-            .map_err(|source| Error::Import { path: path.to_owned(), source: Box::new(source) })?;
-        Ok(Source { path: path.to_owned(), text: print_program(&program, Detail::Full) })
+        let import = |module: &[u8]| lmlang_wasm::import(module, &mut RefAllocator::starting_at(1));
+        let program = match Given::read(path)? {
+            Given::Text(source) => return Ok(source),
+            Given::Wasm(module) => import(&module),
+            Given::Wat(text) => lmlang_wasm::binary(&text)
+                .and_then(|module| import(&module))
+                .map_err(|error| error.in_text(&text)),
+        };
+        let program =
+            program.map_err(|source| Error::Import { path: path.to_owned(), source: Box::new(source) })?;
+        let text = print_program(&program, Detail::Full);
+        Ok(Source { path: path.to_owned(), text, origin: Origin::Module })
     }
 
     /// Reads a file in the text form, or standard input for `-`.
@@ -68,12 +109,15 @@ impl Source {
         if Kind::of(path)? != Kind::Text {
             return Err(Error::NoText(path.to_owned()));
         }
-        let mut text = input(path)?;
+        Ok(Source::of_text(path, input(path)?))
+    }
+
+    fn of_text(path: &Path, mut text: String) -> Source {
         // Some editors mark UTF-8 so; it is no part of the text.
         if text.starts_with('\u{feff}') {
             text.remove(0);
         }
-        Ok(Source { path: path.to_owned(), text })
+        Source { path: path.to_owned(), text, origin: Origin::Read }
     }
 
     /// The name that messages call it by.
@@ -84,13 +128,21 @@ impl Source {
 
 /// Reads all of a file, or of standard input for `-`.
 pub(crate) fn input(path: &Path) -> Result<String, Error> {
-    let mut text = String::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text),
-        false => fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
-    };
-    read.map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    Ok(text)
+    text(path, if path == Path::new("-") { stdin()? } else { bytes(path)? })
+}
+
+fn stdin() -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut bytes);
+    read.map_err(|source| Error::Read { path: "-".into(), source })?;
+    Ok(bytes)
+}
+
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|_| Error::Read {
+        path: path.to_owned(),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"),
+    })
 }
 
 /// Reads all of a file.

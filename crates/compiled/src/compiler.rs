@@ -25,7 +25,7 @@ pub enum Refusal {
     #[error("`{0}` cannot be called from outside")]
     NotCallable(FuncRef),
     /// A parameter or result is a reference or a closure, which has no meaning outside.
-    #[error("`{path}` takes or returns a `{ty}`, which is not supported in compiled code")]
+    #[error("`{path}` takes or returns a `{ty}`")]
     Reference {
         /// The function's path.
         path: String,

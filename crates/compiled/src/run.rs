@@ -97,7 +97,13 @@ fn missing(error: &wasmtime::Error) -> Option<Ending> {
 
 impl Unit {
     /// Runs what a run in the interpreter runs, from the start, with the input that has come to it.
+    ///
+    /// One that has ended before its first step, as where a segment does not fit, ends here too: memory that the function
+    /// does not reach, and what is put into it, are not part of the code.
     pub fn run(&self, run: &Run, start: Start, runner: &mut dyn Runner) -> Ending {
+        if run.outcome().is_some() {
+            return Ending::Stopped;
+        }
         let request = Request {
             program: run.checked().program(),
             function: run.function(),

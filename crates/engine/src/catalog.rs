@@ -495,7 +495,7 @@ fn build(content: &Content) -> Result<(Checked, RefAllocator), Mistakes> {
         Content::Wasm(module) => lmlang_wasm::import(module, &mut refs).map_err(Mistakes::Module)?,
         Content::Wat(text) => lmlang_wasm::binary(text)
             .and_then(|module| lmlang_wasm::import(&module, &mut refs))
-            .map_err(Mistakes::Module)?,
+            .map_err(|error| Mistakes::Module(error.in_text(text)))?,
         Content::Fork(revision) => {
             return Ok((revision.checked.clone(), RefAllocator::starting_at(revision.entry.next_ref)));
         }

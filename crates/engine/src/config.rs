@@ -63,12 +63,13 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 28] {
+    pub fn named(&self) -> [(String, serde_json::Value); 29] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
             ("revertedSpan", crate::reverting::MOST as u64),
             ("textBytes", self.text_bytes as u64),
+            ("moduleEntries", lmlang_wasm::MOST_OF_A_KIND.into()),
             ("nameLength", self.name_length as u64),
             ("defaultFuel", self.default_fuel),
             ("fuel", self.max_fuel),

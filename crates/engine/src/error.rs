@@ -3,7 +3,7 @@
 //! What the domain expects (rejected, conflict, trap, nothing to undo) is an outcome, not an error.
 
 use lmlang_store::Fault;
-use lmlang_wasm::ImportError;
+use lmlang_wasm::{ImportError, MOST_OF_A_KIND};
 use thiserror::Error;
 use tokio::task::JoinError;
 
@@ -45,6 +45,18 @@ pub enum Error {
         limit: u64,
         /// What the request asked for.
         actual: u64,
+    },
+    /// A module has more of one kind than is taken in.
+    #[error("`moduleEntries` is limited to {limit}, found {count} {kind} (byte {offset} of the module)")]
+    ModuleEntries {
+        /// The limit.
+        limit: u64,
+        /// What it has so many of.
+        kind: &'static str,
+        /// How many.
+        count: u64,
+        /// The byte where they begin.
+        offset: u64,
     },
     /// The key was used before with another request.
     #[error("the idempotency key was used before with another request")]
@@ -107,8 +119,11 @@ impl From<ImportError> for Error {
     fn from(error: ImportError) -> Error {
         match error {
             ImportError::Invalid { .. } | ImportError::Text { .. } => Error::bad_request(error.to_string()),
-            ImportError::Unsupported { what, offset } => {
-                Error::Unsupported { what: format!("{what} (byte {offset} of the module)") }
+            ImportError::Unsupported { what, at } => {
+                Error::Unsupported { what: format!("{what} ({at} of the module)") }
+            }
+            ImportError::TooMany { kind, count, offset } => {
+                Error::ModuleEntries { limit: MOST_OF_A_KIND.into(), kind, count, offset }
             }
         }
     }

@@ -153,7 +153,12 @@ impl Engine {
                 }
                 !stays.is_cancelled()
             };
-            let program = import_watched(module, &mut refs, &mut go_on)?.ok_or(Error::Closed)?;
+            let program = import_watched(module, &mut refs, &mut go_on);
+            let program = program.map_err(|error| match &given.module {
+                GivenModule::Wasm(_) => error,
+                GivenModule::Wat(text) => error.in_text(text),
+            })?;
+            let program = program.ok_or(Error::Closed)?;
             let checked = Checked::full(program, threads());
             if let Some((_, found)) =
                 checked.findings().iter().find(|(_, found)| found.class() == Class::Error)

@@ -20,7 +20,7 @@ mod runtime;
 pub mod values;
 
 pub use export::{Counted, ExportError, ExportOptions, Metered, export, export_alone, metered};
-pub use import::{ImportError, Progress, binary, import, import_watched};
+pub use import::{ImportError, MOST_OF_A_KIND, Place, Progress, binary, check, import, import_watched};
 
 /// The text form of WebAssembly for a binary module.
 ///

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lmlang_ir::Program;
 use lmlang_verify::Checked;
 use lmlang_wasm::ExportOptions;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use crate::exit::Exit;
 use crate::output::{Output, say};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::{Kind, Source, write};
+use crate::source::{Kind, Origin, Source, write};
 use crate::view::View;
 
 /// Which program, and where to.
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     };
     let Content { revision: Numbered { number }, text } = content(&args.program, &args.view, settings)?;
     let revision = format!("r{number}");
-    let source = Source { path: PathBuf::from(format!("{}@{revision}", args.program)), text };
+    let path = PathBuf::from(format!("{}@{revision}", args.program));
+    let source = Source { path, text, origin: Origin::Read };
     let written = match kind {
         Kind::Text => source.text.clone().into_bytes(),
         Kind::Wasm | Kind::Wat => {
@@ -75,7 +77,14 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 canonical_nans: args.canonical_nan,
                 ..ExportOptions::default()
             };
-            module(&read.checked, kind, options)?
+            let module = module(&read.checked, kind, options)?;
+            if !offers(read.checked.program()) {
+                say(format_args!(
+                    "`{}` exports nothing and has no start function: nobody can call what the module has",
+                    args.program
+                ));
+            }
+            module
         }
     };
     match (file, kind) {
@@ -90,6 +99,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
     }
     Ok(Exit::Success)
+}
+
+/// Whether a module of the program can do anything: exported, or by starting.
+fn offers(program: &Program) -> bool {
+    let mut heads = program.functions().map(|(_, function)| function.head());
+    heads.any(|head| head.start || !head.exports.is_empty())
+        || program.all_storage().any(|(_, storage)| !storage.exports.is_empty())
 }
 
 /// The module that a program is.
@@ -112,5 +128,5 @@ fn content(program: &str, view: &View, settings: &Settings) -> Result<Content, E
 /// A program's content as a file that has it would hold it.
 pub(crate) fn source(program: &str, view: &View, settings: &Settings) -> Result<Source, Error> {
     let Content { revision: Numbered { number }, text } = content(program, view, settings)?;
-    Ok(Source { path: PathBuf::from(format!("{program}@r{number}")), text })
+    Ok(Source { path: PathBuf::from(format!("{program}@r{number}")), text, origin: Origin::Read })
 }

@@ -3,26 +3,28 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use indicatif::ProgressBar;
 use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest, Imported, Progress, Watch};
 use serde::Deserialize;
-use serde_json::json;
+use serde::de::Error as _;
+use serde_json::{Value, json};
 
-use crate::client::with_client;
+use crate::client::{About, with_client};
 use crate::commands::history::Numbered;
+use crate::commands::program::DELETE;
 use crate::diagnostics::{check, show};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, bar, counted, say, spinner};
 use crate::session::Missing;
 use crate::settings::Settings;
-use crate::source::{Kind, Source, bytes, input as input_text, leading_comment};
+use crate::source::{Given, Source, leading_comment};
 
 /// Which file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); `-` for a text from standard input.
+    /// The file, in the text form (`.lm`) or a WebAssembly module (`.wasm`, `.wat`); `-` for a text or a
+    /// binary module from standard input.
     file: PathBuf,
     /// The program's name, needed for standard input [default: that of the file, without its suffix].
     #[arg(long)]
@@ -47,8 +49,12 @@ pub(crate) struct Args {
 
 const DOCUMENT: &str = "mutation($input: CreateProgramInput!) {
   created: createProgram(input: $input) {
-    program { id name revision { number } rootHash stats { functions nodes } }
+    program { programId id name revision { number } rootHash stats { functions nodes } }
   }
+}";
+
+const MADE: &str = "query($id: ID) {
+  program(id: $id) { programId id name revision { number } rootHash stats { functions nodes } }
 }";
 
 #[derive(Debug, Deserialize)]
@@ -64,6 +70,7 @@ struct Payload {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Made {
+    program_id: String,
     id: String,
     name: String,
     revision: Numbered,
@@ -86,10 +93,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 
 /// Makes a module the content of a program.
 fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let module = match Kind::of(&args.file)? {
-        Kind::Wasm => GivenModule::Wasm(bytes(&args.file)?),
-        Kind::Wat => GivenModule::Wat(input_text(&args.file)?),
-        Kind::Text => return Err(Error::TextIntoProgram(args.file.clone())),
+    let module = match Given::read(&args.file)? {
+        Given::Wasm(module) => GivenModule::Wasm(module),
+        Given::Wat(text) => GivenModule::Wat(text),
+        Given::Text(_) => return Err(Error::TextIntoProgram(args.file.clone())),
     };
     let request = ImportRequest {
         program: program.to_owned(),
@@ -100,12 +107,7 @@ fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> R
         module,
     };
     let look = format!("lmlang history {program} --branch {}", args.branch.as_deref().unwrap_or("main"));
-    let bar = bar("importing", 0);
-    let shown = bar.clone();
-    let watch: Watch = Arc::new(move |progress| match progress {
-        Progress::Validated { functions } => shown.set_length(functions as u64),
-        Progress::Built { functions, .. } => shown.set_position(functions as u64),
-    });
+    let (bar, watch) = shown();
     let made =
         with_client(settings, Missing::Refuse, async |client| client.import(request, &look, &watch).await);
     bar.finish_and_clear();
@@ -128,39 +130,33 @@ fn replace(args: &Args, program: &str, settings: &Settings, output: Output) -> R
     }
 }
 
+/// A bar that shows how far an import is, and what tells it.
+fn shown() -> (ProgressBar, Watch) {
+    let bar = bar("importing", 0);
+    let told = bar.clone();
+    let watch: Watch = Arc::new(move |progress| match progress {
+        Progress::Validated { functions } => told.set_length(functions as u64),
+        Progress::Built { functions, .. } => told.set_position(functions as u64),
+    });
+    (bar, watch)
+}
+
 /// Makes a program of a file.
 fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let stem = args.file.file_stem().filter(|stem| *stem != "-");
     let name = args.name.clone().or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()));
     let name = name.ok_or(Error::NoName)?;
-    let mut input = json!({ "name": name, "message": args.message });
-    let text = match Kind::of(&args.file)? {
-        Kind::Text => Some(Source::read_text(&args.file)?),
-        Kind::Wasm => {
-            input["wasm"] = BASE64_STANDARD.encode(bytes(&args.file)?).into();
-            None
-        }
-        Kind::Wat => {
-            input["wat"] = input_text(&args.file)?.into();
-            None
-        }
-    };
-    let described = || text.as_ref().map(|source| leading_comment(&source.text));
-    input["doc"] = args.doc.clone().or_else(described).into();
-    if let Some(source) = &text {
-        input["text"] = source.text.clone().into();
-    }
-    let spinner = spinner(format!("importing {}", args.file.display()));
-    let answer = with_client(settings, Missing::Make, async |client| {
-        client.change::<Created>(DOCUMENT, input, &format!("lmlang program show {name}")).await
-    });
-    spinner.finish_and_clear();
-    let Some(made) = answer?.created.program else {
-        if let Some(source) = &text {
-            // The same reader and verifier, which know the places in the file here.
-            show(source, &check(source).1);
-        }
-        return Ok(Exit::Verification);
+    let made = match Given::read(&args.file)? {
+        Given::Text(source) => match of_text(args, &name, &source, settings)? {
+            Some(made) => made,
+            None => {
+                // The same reader and verifier, which know the places in the file here.
+                show(&source, &check(&source).1);
+                return Ok(Exit::Verification);
+            }
+        },
+        Given::Wasm(module) => of_module(args, &name, GivenModule::Wasm(module), settings)?,
+        Given::Wat(text) => of_module(args, &name, GivenModule::Wat(text), settings)?,
     };
     let json = json!({
         "id": made.id,
@@ -175,4 +171,67 @@ fn create(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Erro
     let (functions, nodes) = (counted(functions, "function", "functions"), counted(nodes, "node", "nodes"));
     say(format_args!("{functions}, {nodes}, {}", &made.root_hash[..12]));
     Ok(Exit::Success)
+}
+
+/// Makes a program of a text; nothing where that has errors.
+fn of_text(args: &Args, name: &str, source: &Source, settings: &Settings) -> Result<Option<Made>, Error> {
+    let doc = args.doc.clone().unwrap_or_else(|| leading_comment(&source.text));
+    let input = json!({ "name": name, "message": args.message, "doc": doc, "text": source.text });
+    let spinner = spinner(format!("importing {}", args.file.display()));
+    let answer = with_client(settings, Missing::Make, async |client| {
+        client.change::<Created>(DOCUMENT, input, &look_at(name)).await
+    });
+    spinner.finish_and_clear();
+    Ok(answer?.created.program)
+}
+
+/// Makes a program of a module: an empty one first, which the module then becomes the content of. So it may be as large as
+/// one that is taken into a program.
+fn of_module(args: &Args, name: &str, module: GivenModule, settings: &Settings) -> Result<Made, Error> {
+    // What is no module makes no program that would have to go again.
+    let valid = match &module {
+        GivenModule::Wasm(module) => lmlang_wasm::check(module),
+        GivenModule::Wat(text) => lmlang_wasm::binary(text)
+            .and_then(|module| lmlang_wasm::check(&module))
+            .map_err(|error| error.in_text(text)),
+    };
+    valid.map_err(|source| Error::Import { path: args.file.clone(), source: Box::new(source) })?;
+    let input = json!({ "name": name, "doc": args.doc });
+    let (bar, watch) = shown();
+    let made = with_client(settings, Missing::Make, async |client| {
+        let created = client.change::<Created>(DOCUMENT, input, &look_at(name)).await?.created.program;
+        let Some(Made { program_id: id, .. }) = created else {
+            return Err(Error::Answer(serde_json::Error::custom("there is no program")));
+        };
+        let request = ImportRequest {
+            program: id.clone(),
+            branch: None,
+            expected_head: None,
+            message: args.message.clone(),
+            idempotency_key: None,
+            module,
+        };
+        match client.import(request, &format!("lmlang history {name}"), &watch).await {
+            Ok(_) => {
+                let about: About<Made> = client.ask(MADE, &json!({ "id": id })).await?;
+                Ok(about.program)
+            }
+            // Whether the module is there, nobody knows.
+            Err(error @ Error::InDoubt { .. }) => Err(error),
+            Err(error) => {
+                let gone = client.ask::<Value>(DELETE, &json!({ "input": { "programId": id } })).await;
+                if let Err(stays) = gone {
+                    say(format_args!("`{name}` is there, and empty: {stays}"));
+                }
+                Err(error)
+            }
+        }
+    });
+    bar.finish_and_clear();
+    made
+}
+
+/// The command that shows whether a program was made.
+fn look_at(name: &str) -> String {
+    format!("lmlang program show {name}")
 }

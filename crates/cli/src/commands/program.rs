@@ -73,7 +73,8 @@ const FUNCTIONS: &str = "query($id: ID, $name: String, $at: String, $first: Int!
 
 const WHICH: &str = "query($id: ID, $name: String) { program(id: $id, name: $name) { programId name } }";
 
-const DELETE: &str = "mutation($input: DeleteProgramInput!) { deleteProgram(input: $input) { deleted } }";
+pub(crate) const DELETE: &str =
+    "mutation($input: DeleteProgramInput!) { deleteProgram(input: $input) { deleted } }";
 
 #[derive(Debug, Deserialize)]
 struct Programs {

@@ -28,7 +28,7 @@ use crate::report;
 use crate::running::{Execution, Watch, word};
 use crate::session::block_on;
 use crate::settings::Layers;
-use crate::source::Source;
+use crate::source::{Origin, Source};
 use crate::stdio::{Passed, Pieces};
 use crate::view::View;
 
@@ -147,6 +147,8 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         None if args.file != Path::new("-") => Some(Pieces::open(Path::new("-"))?),
         None => None,
     };
+    // Lines of what a module says are none of its file.
+    let lines = (source.origin == Origin::Read).then(|| name.clone());
     let limits = Limits::from(&args.limits);
     let folder = args.dir.as_deref().map(Folder::open).transpose()?;
     let files = folder.as_ref().map(|folder| folder.read(limits.memory_bytes)).transpose()?;
@@ -175,7 +177,7 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
         let work = move || {
             let watch = Watch::new(stopped, timeout, stdin);
             let what = (function, &values[..], folder.as_ref());
-            execute(&read, &name, what, &options, how, watch)
+            execute(&read, lines.as_deref(), what, &options, how, watch)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
@@ -192,7 +194,7 @@ struct How {
 
 fn execute(
     read: &Read,
-    file: &str,
+    file: Option<&str>,
     (function, values, folder): (FuncRef, &[Value], Option<&Folder>),
     options: &Options,
     How { tier, level, output }: How,
@@ -262,7 +264,7 @@ struct Told {
     lines: Vec<String>,
 }
 
-fn tell(outcome: &Outcome, read: &Read, file: &str) -> Told {
+fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
     let program = read.checked.program();
     let (kind, code, message, exit) = match outcome {
         Outcome::Returned { values } => {
@@ -312,16 +314,16 @@ fn tell(outcome: &Outcome, read: &Read, file: &str) -> Told {
     Told { exit, json: json!({ "outcome": kind, "code": code, "message": message, "stack": stack }), lines }
 }
 
-/// The calls, the innermost first, each with its line in the file. Of deep recursion the ends are shown.
-fn stack(place: &Place, read: &Read, file: &str) -> Vec<String> {
+/// The calls, the innermost first, each with its line in the file, if there is one. Of deep recursion the ends are shown.
+fn stack(place: &Place, read: &Read, file: Option<&str>) -> Vec<String> {
     const ENDS: usize = 8;
     let calls = place.stack.iter().rev().map(|at| {
         let function = read.checked.program().path(at.function.into());
         let found = at.node.and_then(|node| read.places.get(node.number()));
         let found = found.or_else(|| read.places.get(at.function.number()));
-        let line = found.map(|(line, column)| format!("{file}:{line}:{column}")).unwrap_or_default();
+        let line = file.zip(found).map(|(file, (line, column))| format!(" at {file}:{line}:{column}"));
         let node = at.node.map(|node| format!(" {node}")).unwrap_or_default();
-        format!("in {function}{node} at {line}")
+        format!("in {function}{node}{}", line.unwrap_or_default())
     });
     let mut calls: Vec<String> = calls.collect();
     if calls.len() > 2 * ENDS {

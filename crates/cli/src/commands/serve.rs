@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         listen: settings.address()?,
         allowed_hosts: settings.allowed_hosts.clone(),
         allowed_origins: settings.allowed_origins.clone(),
+        module_bytes: settings.module_bytes,
         write_timeout: Duration::from_secs(settings.write_timeout.get().into()),
         ..Config::default()
     };

@@ -18,6 +18,8 @@ pub fn fail(error: Error) -> ApiError {
             ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
         }
         Error::Limit { which, limit, actual } => ApiError::limit(which, limit, actual),
+        Error::ModuleEntries { limit, count, .. } => ApiError::new(Code::LimitExceeded, message)
+            .data(serde_json::json!({ "which": "moduleEntries", "limit": limit, "actual": count })),
         Error::IdempotencyMismatch => ApiError::new(Code::IdempotencyMismatch, message),
         Error::CursorInvalid { given, of, why } => {
             let given = cut(&given);

@@ -197,3 +197,35 @@ async fn a_module_has_a_limit_of_its_own() {
     let reply = sent(100).await;
     assert!(reply.status == 400 && reply.text().contains("UNSUPPORTED"), "{}", reply.text());
 }
+
+#[tokio::test]
+async fn a_module_of_a_million_functions_is_refused_before_any_is_made() {
+    let real = served().await;
+    let edits = token(&real, "edits", Scope::Edit, Some("p")).await;
+    // One type, a million functions of it, and their empty bodies.
+    let million = [0xc0, 0x84, 0x3d];
+    let section = |id: u8, length: [u8; 4], entry: &[u8]| {
+        [&[id][..], &length, &million, &entry.repeat(1_000_000)].concat()
+    };
+    let functions = section(3, [0xc3, 0x84, 0xbd, 0x00], &[0]);
+    let bodies = section(10, [0xc3, 0x8d, 0xb7, 0x01], &[2, 0, 0x0b]);
+    let module = [b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0".to_vec(), functions, bodies].concat();
+    let host = real.server.address;
+    let head = format!(
+        "POST /programs/p/wasm HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{edits}content-type: application/wasm\r\n\
+         content-length: {}\r\n\r\n",
+        module.len()
+    );
+    let reply = real.server.send_raw(&[head.as_bytes(), &module].concat()).await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
+    let error = reply.json()["errors"][0].clone();
+    assert_eq!(
+        error["message"],
+        "`moduleEntries` is limited to 100000, found 1000000 functions (byte 19 of the module)"
+    );
+    assert_eq!(error["extensions"]["code"], "LIMIT_EXCEEDED");
+    assert_eq!(
+        error["extensions"]["data"],
+        json!({ "which": "moduleEntries", "limit": 100_000, "actual": 1_000_000 })
+    );
+}

@@ -5,6 +5,7 @@ mod examples;
 mod floats;
 mod generated;
 mod oracle;
+mod reference;
 mod smith;
 mod suite;
 mod world;

@@ -15,6 +15,7 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use lmlang_ir::refs::looks_like_ref;
 use lmlang_ir::{
     Effect, FuncRef, Function, Name, Program, Ref, RegionOwner, Section, SectionPlace, StorageKind, VarRef,
 };
@@ -384,6 +385,11 @@ struct Naming {
     data: Vec<(u32, Name)>,
 }
 
+/// What importing makes this label of: it puts a `_` behind what looks like a ref.
+fn as_given(label: &str) -> &str {
+    label.strip_suffix('_').filter(|name| looks_like_ref(name)).unwrap_or(label)
+}
+
 impl Naming {
     /// What is all in one module is called like that.
     fn of(program: &Program, scope: &Scope) -> Naming {
@@ -396,7 +402,9 @@ impl Naming {
     }
 
     fn function(&mut self, index: u32, name: &Name, given: Option<&Name>) {
-        if given != Some(name) && **name != *format!("func{index}") {
+        if given.is_none_or(|given| given != name && **given != *as_given(name))
+            && **name != *format!("func{index}")
+        {
             self.functions.push((index, name.clone()));
         }
     }
@@ -420,7 +428,7 @@ impl Naming {
             names.retain(|(index, name)| other.is_empty() || **name != *format!("{other}{index}"));
             names.sort_unstable();
             let mut map = NameMap::new();
-            names.iter().for_each(|(index, name)| map.append(*index, name));
+            names.iter().for_each(|(index, name)| map.append(*index, as_given(name)));
             (!names.is_empty()).then_some(map)
         };
         let functions = map(&mut self.functions, "");

@@ -105,6 +105,12 @@ impl Code {
         self.held.push(Held { source, ty, start, end });
     }
 
+    /// Calls a value on the stack, wherever it lies there, by what is the same word; says whether it was there.
+    pub(super) fn rename(&mut self, from: Source, to: Source) -> bool {
+        let found = self.held.iter_mut().find(|held| held.source == from);
+        found.map(|held| held.source = to).is_some()
+    }
+
     /// Whether a value waits on the stack.
     pub(super) fn holds(&self, source: Source) -> bool {
         self.held.iter().any(|held| held.source == source)

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use wasmparser::{HeapType, Operator};
 
 use super::locals::{Cell, Locals};
+use super::mnemonic::mnemonic;
 use super::names::Labels;
 use super::{ImportError, Indices, value_type};
 use crate::plain;
@@ -157,7 +158,8 @@ impl<'m, 'b> Body<'m, 'b> {
     }
 
     fn other(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
-        let unsupported = || ImportError::unsupported(format!("the instruction {operator:?}"), offset);
+        let unsupported =
+            || ImportError::unsupported(format!("the instruction `{}`", mnemonic(operator)), offset);
         match *operator {
             Operator::Nop => {}
             Operator::Unreachable => {
@@ -262,7 +264,8 @@ impl<'m, 'b> Body<'m, 'b> {
 
     /// What works on references and tables.
     fn reference(&mut self, operator: &Operator<'_>, offset: u64) -> Result<(), ImportError> {
-        let unsupported = || ImportError::unsupported(format!("the instruction {operator:?}"), offset);
+        let unsupported =
+            || ImportError::unsupported(format!("the instruction `{}`", mnemonic(operator)), offset);
         match *operator {
             Operator::RefNull { hty } => {
                 let code = match hty {

@@ -2,7 +2,9 @@
 
 mod body;
 mod locals;
+mod mnemonic;
 mod names;
+mod place;
 mod read;
 mod valid;
 
@@ -24,7 +26,9 @@ use wast::parser::{self, ParseBuffer};
 
 use self::body::Body;
 use self::locals::{Cell, Locals};
+use self::mnemonic::mnemonic;
 use self::names::{Labels, Unique};
+pub use self::place::Place;
 use self::read::{Custom, Declared, Read};
 use self::valid::Used;
 use crate::raw;
@@ -33,12 +37,12 @@ use crate::raw;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
     /// It is no valid module.
-    #[error("not a WebAssembly module: {message} (byte {offset})")]
+    #[error("not a WebAssembly module: {message} ({at})")]
     Invalid {
         /// What is wrong with it.
         message: String,
-        /// The byte where.
-        offset: u64,
+        /// Where.
+        at: Place,
     },
     /// The text is no module.
     #[error("not the text of a WebAssembly module: {message} (line {line}, column {column})")]
@@ -51,18 +55,32 @@ pub enum ImportError {
         column: usize,
     },
     /// It is valid and has something that programs do not have.
-    #[error("{what} is not supported (byte {offset})")]
+    #[error("{what} is not supported ({at})")]
     Unsupported {
         /// What it has.
         what: String,
-        /// The byte where.
+        /// Where.
+        at: Place,
+    },
+    /// It has more of one kind than is taken in.
+    #[error("a module has at most {MOST_OF_A_KIND} {kind}, found {count} (byte {offset})")]
+    TooMany {
+        /// What it has so many of.
+        kind: &'static str,
+        /// How many.
+        count: u64,
+        /// The byte where they begin.
         offset: u64,
     },
 }
 
+/// Functions of a module at most, as well as types, imports, globals, exports, segments and custom sections: each of them
+/// takes some kilobytes as part of a program, and a few bytes in a module.
+pub const MOST_OF_A_KIND: u32 = 100_000;
+
 impl ImportError {
     fn unsupported(what: impl Into<String>, offset: u64) -> ImportError {
-        ImportError::Unsupported { what: what.into(), offset }
+        ImportError::Unsupported { what: what.into(), at: Place::Byte(offset) }
     }
 }
 
@@ -70,7 +88,7 @@ impl From<BinaryReaderError> for ImportError {
     fn from(error: BinaryReaderError) -> ImportError {
         // Some messages come on several lines.
         let words: Vec<&str> = error.message().split_whitespace().collect();
-        ImportError::Invalid { message: words.join(" "), offset: error.offset() }
+        ImportError::Invalid { message: words.join(" "), at: Place::Byte(error.offset()) }
     }
 }
 
@@ -90,6 +108,16 @@ pub fn binary(text: &str) -> Result<Vec<u8>, ImportError> {
         let (line, column) = error.span().linecol_in(text);
         ImportError::Text { message: error.message(), line: line + 1, column: column + 1 }
     })
+}
+
+/// Says whether a module is valid and has nothing that shows before it is taken in. What it has beyond programs may show
+/// only then.
+///
+/// # Errors
+///
+/// What is no valid module, or one by proposals that programs do not follow, or too large.
+pub fn check(module: &[u8]) -> Result<(), ImportError> {
+    valid::validate(module, features()).map(drop)
 }
 
 /// How far an import is.
@@ -491,7 +519,7 @@ fn item(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Option<FuncRef
     match single(of, at)? {
         Operator::RefFunc { function_index } => Ok(Some(indices.function(function_index).0)),
         Operator::RefNull { .. } => Ok(None),
-        other => Err(ImportError::unsupported(format!("the element {other:?}"), at)),
+        other => Err(ImportError::unsupported(format!("`{}` as an element", mnemonic(&other)), at)),
     }
 }
 
@@ -504,7 +532,9 @@ fn first(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Initial, Impo
         Operator::RefNull { .. } => Const::Unit.into(),
         Operator::GlobalGet { global_index } => Initial::Global(indices.global(global_index).0),
         Operator::RefFunc { function_index } => Initial::Function(indices.function(function_index).0),
-        other => return Err(ImportError::unsupported(format!("the first value {other:?}"), at)),
+        other => {
+            return Err(ImportError::unsupported(format!("`{}` as a first value", mnemonic(&other)), at));
+        }
     })
 }
 
@@ -512,7 +542,7 @@ fn offset_of(of: &ConstExpr<'_>, indices: &Indices, at: u64) -> Result<Offset, I
     match single(of, at)? {
         Operator::I32Const { value } => Ok(Offset::At(value.cast_unsigned())),
         Operator::GlobalGet { global_index } => Ok(Offset::Global(indices.global(global_index).0)),
-        other => Err(ImportError::unsupported(format!("the offset {other:?}"), at)),
+        other => Err(ImportError::unsupported(format!("`{}` as an offset", mnemonic(&other)), at)),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use wasmparser::{
-    BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Operator, Parser, Payload,
+    BinaryReaderError, FrameKind, FrameStack, FuncValidatorAllocations, Operator, Parser, Payload, TypeRef,
     ValidPayload, Validator, VisitOperator, VisitSimdOperator, WasmFeatures,
 };
 
-use super::ImportError;
+use super::mnemonic::mnemonic;
+use super::{ImportError, MOST_OF_A_KIND};
 
 /// What bodies do that is to be known before they are taken in.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ enum Unfit {
     Invalid(BinaryReaderError),
     /// At this byte too much lies on an operand stack.
     Deep(u64),
+    /// It is too large, whether it is valid or not.
+    Large(ImportError),
 }
 
 impl From<BinaryReaderError> for Unfit {
@@ -41,11 +44,13 @@ pub(super) fn validate(module: &[u8], features: WasmFeatures) -> Result<Used, Im
         Ok(used) => return Ok(used),
         Err(Unfit::Invalid(error)) => error,
         Err(Unfit::Deep(offset)) => return Err(too_deep(offset)),
+        Err(Unfit::Large(error)) => return Err(error),
     };
     match noted(module, WasmFeatures::all()) {
         Ok(_) => Err(beyond(module, &error)),
         Err(Unfit::Invalid(_)) => Err(error.into()),
         Err(Unfit::Deep(offset)) => Err(too_deep(offset)),
+        Err(Unfit::Large(error)) => Err(error),
     }
 }
 
@@ -57,25 +62,59 @@ fn too_deep(offset: u64) -> ImportError {
 fn beyond(module: &[u8], error: &BinaryReaderError) -> ImportError {
     let offset = error.offset();
     let what = match operator_at(module, offset) {
-        Some(operator) => format!("the instruction {operator:?}"),
+        Some((function, operator)) => {
+            format!("the instruction `{}` in function {function}", mnemonic(&operator))
+        }
         None => "WebAssembly beyond core 2.0 or with vectors".to_owned(),
     };
     ImportError::unsupported(format!("{what} ({})", error.message()), offset)
 }
 
-/// The operator at a byte, if one begins there.
-fn operator_at(module: &[u8], offset: u64) -> Option<Operator<'_>> {
-    let bodies = Parser::new(0).parse_all(module).map_while(Result::ok);
-    let body = bodies.filter_map(|payload| match payload {
-        Payload::CodeSectionEntry(body) => Some(body),
-        _ => None,
-    });
-    let mut operators =
-        body.into_iter().find(|body| body.range().contains(&offset))?.get_operators_reader().ok()?;
-    while operators.original_position() < offset {
-        operators.read().ok()?;
+/// The operator at a byte, if one begins there, and the index of its function.
+fn operator_at(module: &[u8], offset: u64) -> Option<(u32, Operator<'_>)> {
+    let mut function = 0;
+    for payload in Parser::new(0).parse_all(module) {
+        match payload.ok()? {
+            Payload::ImportSection(section) => {
+                let imports = section.into_imports().map_while(Result::ok);
+                function += imports.filter(|import| matches!(import.ty, TypeRef::Func(_))).count() as u32;
+            }
+            Payload::CodeSectionEntry(body) if body.range().contains(&offset) => {
+                let mut operators = body.get_operators_reader().ok()?;
+                while operators.original_position() < offset {
+                    operators.read().ok()?;
+                }
+                let begins = operators.original_position() == offset;
+                return if begins { Some((function, operators.read().ok()?)) } else { None };
+            }
+            Payload::CodeSectionEntry(_) => function += 1,
+            _ => {}
+        }
     }
-    if operators.original_position() == offset { operators.read().ok() } else { None }
+    None
+}
+
+/// Refuses a section of too many entries before any of them is looked at. What is declared need not be there: then the
+/// module is not valid either.
+fn bound(payload: &Payload<'_>, customs: &mut u32) -> Result<(), ImportError> {
+    let (kind, count, range) = match payload {
+        Payload::TypeSection(of) => ("types", of.count(), of.range()),
+        Payload::ImportSection(of) => ("imports", of.count(), of.range()),
+        Payload::FunctionSection(of) => ("functions", of.count(), of.range()),
+        Payload::GlobalSection(of) => ("globals", of.count(), of.range()),
+        Payload::ExportSection(of) => ("exports", of.count(), of.range()),
+        Payload::ElementSection(of) => ("element segments", of.count(), of.range()),
+        Payload::DataSection(of) => ("data segments", of.count(), of.range()),
+        Payload::CustomSection(of) => {
+            *customs += 1;
+            ("custom sections", *customs, of.range())
+        }
+        _ => return Ok(()),
+    };
+    match count > MOST_OF_A_KIND {
+        true => Err(ImportError::TooMany { kind, count: count.into(), offset: range.start }),
+        false => Ok(()),
+    }
 }
 
 fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
@@ -83,8 +122,11 @@ fn noted(module: &[u8], features: WasmFeatures) -> Result<Used, Unfit> {
     let mut parser = Parser::new(0);
     parser.set_features(features);
     let mut bodies = Vec::new();
+    let mut customs = 0;
     for payload in parser.parse_all(module) {
-        if let ValidPayload::Func(function, body) = validator.payload(&payload?)? {
+        let payload = payload?;
+        bound(&payload, &mut customs).map_err(Unfit::Large)?;
+        if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
             bodies.push((function, body));
         }
     }

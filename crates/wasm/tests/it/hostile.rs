@@ -1,7 +1,7 @@
 //! Modules that somebody made to do harm: each is refused, or is a program, in time and memory that its bytes bound.
 
 use lmlang_ir::RefAllocator;
-use lmlang_wasm::{ImportError, binary, import};
+use lmlang_wasm::{ImportError, MOST_OF_A_KIND, binary, import};
 
 /// As much stack as a task of the server has.
 const STACK: usize = 2 << 20;
@@ -171,6 +171,19 @@ fn many_of_one_kind_are_a_program_or_refused() {
     check(module(&[[0, 1, 0].repeat(many as usize)]), "ok");
     check(module(&[section(1, 1, EMPTY), section(3, many, &[0]), section(10, many, &body(&[]))]), "ok");
     check(module(&[section(5, 1, &[0, 1]), section(11, many, &[1, 0])]), "ok");
+    // More are too many, before anything is made of them.
+    let (million, most) = (1_000_000, u64::from(MOST_OF_A_KIND));
+    let whole = |many| module(&[section(1, 1, EMPTY), section(3, many, &[0]), section(10, many, &body(&[]))]);
+    check(whole(million), "a module has at most 100000 functions, found 1000000 (byte 18)");
+    check(whole(most + 1), "functions, found 100001");
+    check(module(&[section(1, most, EMPTY)]), "ok");
+    check(module(&[section(1, most + 1, EMPTY)]), "types, found 100001");
+    check(module(&[section(1, 1, EMPTY), section(2, most + 1, &[0, 0, 0, 0])]), "imports, found 100001");
+    check(module(&[section(6, most + 1, &[0x7f, 0, 0x41, 0, 0x0b])]), "globals, found 100001");
+    check(module(&[section(7, most + 1, &[0, 0, 0])]), "exports, found 100001");
+    check(module(&[section(9, most + 1, &[1, 0, 0])]), "element segments, found 100001");
+    check(module(&[section(5, 1, &[0, 1]), section(11, most + 1, &[1, 0])]), "data segments, found 100001");
+    check(module(&[[0, 1, 0].repeat(million as usize)]), "custom sections, found 100001");
     // One name for all, and a long one.
     let named = |name: &[u8]| {
         let name = [leb(name.len() as u64), name.to_vec()].concat();

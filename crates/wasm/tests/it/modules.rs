@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use lmlang_ir::text::{Detail, print_program};
 use lmlang_ir::{Program, RefAllocator};
 use lmlang_verify::Checked;
-use lmlang_wasm::{ExportError, ExportOptions, ImportError, binary, export, import};
+use lmlang_wasm::{ExportError, ExportOptions, ImportError, Place, binary, export, import};
 
 fn read(text: &str) -> Result<Program, ImportError> {
     import(&binary(text)?, &mut RefAllocator::starting_at(1))
@@ -71,24 +71,47 @@ func f () -> () {
 #[test]
 fn what_programs_do_not_have_is_unsupported() {
     let unsupported = |text: &str, what: &str| match read(text).unwrap_err() {
-        ImportError::Unsupported { what: found, offset } => {
-            assert!(found.starts_with(what) && offset > 0, "{found} (byte {offset})");
+        ImportError::Unsupported { what: found, at } => {
+            assert!(found.starts_with(what) && at != Place::Byte(0), "{found} ({at})");
         }
         other => panic!("{other}"),
     };
     unsupported(
         "(module (import \"m\" \"g\" (global funcref)) (table 1 funcref) (elem (i32.const 0) funcref (global.get 0)))",
-        "the element GlobalGet",
+        "`global.get` as an element",
     );
     unsupported("(module (table 4000000000 funcref))", "tables of more than");
     unsupported(&format!("(module {})", "(table 100000 funcref)".repeat(3)), "tables of more than");
     // What is valid by another proposal is no rubbish.
-    unsupported("(module (func (drop (v128.const i32x4 0 0 0 0))))", "the instruction V128Const");
+    unsupported(
+        "(module (func (drop (v128.const i32x4 0 0 0 0))))",
+        "the instruction `v128.const` in function 0",
+    );
     unsupported("(module (func (result v128) unreachable))", "WebAssembly beyond core 2.0");
-    unsupported("(module (func $f (nop) (return_call $f)))", "the instruction ReturnCall");
-    unsupported("(module (func (try_table)))", "the instruction TryTable");
+    unsupported(
+        "(module (import \"m\" \"g\" (func)) (func $f (nop) (return_call $f)))",
+        "the instruction `return_call` in function 1",
+    );
+    unsupported("(module (func (try_table)))", "the instruction `try_table`");
     unsupported("(module (memory 1 1 shared))", "a shared memory");
     unsupported("(module (memory 1) (memory 1))", "WebAssembly beyond core 2.0");
+}
+
+#[test]
+fn what_is_wrong_with_a_text_is_told_with_line_and_column() {
+    let check = |text: &str, expect: &str| {
+        let error = read(text).unwrap_err().in_text(text).to_string();
+        assert!(error.ends_with(expect), "{error}");
+    };
+    check(
+        "(module\n  (func)\n  (func (drop\n    (i32.add (i32.const 1) (i64.const 2)))))",
+        "(line 4, column 6)",
+    );
+    check("(module\n  (import \"m\" \"f\" (func))\n  (func $f\n    (return_call $f)))", "(line 4, column 6)");
+    // What a function lacks is nowhere in it.
+    check("(module\n  (func (result i32) (nop)))", "(line 2, column 4)");
+    // Outside of bodies there is the byte.
+    check("(module (memory 70000))", "(byte 11)");
 }
 
 #[test]
@@ -159,5 +182,40 @@ fn storage_that_lacks_something_is_no_module() {
     assert!(
         matches!(&refused, Err(ExportError::Incomplete { path, .. }) if path == "m::words"),
         "{refused:?}"
+    );
+}
+
+/// How large a module is when it is written again, and how large it was.
+fn sizes(text: &str) -> (usize, usize) {
+    let module = binary(text).unwrap();
+    let program = import(&module, &mut RefAllocator::starting_at(1)).unwrap();
+    let written = export(&Checked::full(program, NonZeroUsize::MIN), ExportOptions::default()).unwrap();
+    (written.len(), module.len())
+}
+
+#[test]
+fn what_compilers_write_is_as_large_again() {
+    let check = |body: &str| {
+        let text = format!(
+            "(module (func $f0 (export \"f\") (param $a i32) (param $b i32) (param $p i32) (result i32) {body}))"
+        );
+        let (written, was) = sizes(&text);
+        assert!(written <= was, "{written} bytes, {was} before: {body}");
+    };
+    let less = "(i32.lt_s (local.get $a) (local.get $b))";
+    let more = "(i32.gt_u (local.get $b) (local.get $p))";
+    // Truth values as numbers, one and several.
+    check(less);
+    check(&format!("(i32.and {less} {more})"));
+    check(&format!("(i32.or (i32.and {less} {more}) (i32.xor {more} (i32.eqz (local.get $p))))"));
+    check(&format!("(if (i32.and {less} {more}) (then (return (i32.const 1)))) (i32.const 2)"));
+    check(&format!("(i32.add {less} (i32.add {more} {less}))"));
+    check(&format!("(block $l (br_if $l (i32.and {less} {more})) (return (i32.const 1))) (i32.const 2)"));
+    check(&format!("(select (i32.const 7) (i32.const 8) (i32.and {less} {more}))"));
+    // Counting and adding up, as loops do.
+    check(
+        "(loop $l (local.set $a (i32.add (local.get $a) (i32.const 1)))
+           (br_if $l (i32.lt_s (local.tee $b (i32.sub (local.get $b) (i32.const 1))) (local.get $p))))
+         (local.get $a)",
     );
 }

@@ -70,6 +70,25 @@ func on () -> () {
 }
 
 #[test]
+fn what_ends_before_its_first_step_does_not_run() {
+    let text = "
+module full
+memory main 1
+data late at 65535 b\"ab\"
+func seven () -> (i32) {
+  return 7
+}
+";
+    let (checked, compiler) = (checked(text), Compiler::new());
+    let of = function(&checked, "seven");
+    let trapped = interpreted(&checked, of, &[], &Options::default());
+    assert!(matches!(trapped.outcome, Outcome::Trapped { .. }), "{trapped:?}");
+    // The code has no memory, and so nothing that does not fit.
+    let ending = compiled(&compiler, &checked, of, &[], &Options::default(), u64::MAX);
+    assert_eq!(ending, Some(Ending::Stopped));
+}
+
+#[test]
 fn memory_grows_within_bounds() {
     let text = "
 module growing

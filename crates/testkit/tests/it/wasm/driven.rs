@@ -149,6 +149,7 @@ impl Calls {
                     | (Outcome::LimitReached { .. }, Ended::Exhausted) => here += 1,
                     (other, _) => return Err(format!("here {other:?}, there {ended:?}: {call:?}")),
                 }
+                compiled += u32::from(alike(compiler, &checked, driver, &[]));
             }
         }
         Ok((here, compiled))

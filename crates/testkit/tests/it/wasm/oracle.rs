@@ -4,6 +4,7 @@ use lmlang_interp::{Cache, Control, Environment, Fault, Options, Outcome, run};
 use lmlang_ir::{Const, FuncRef, Initial, Program, StorageKind, Trap, Type, Value};
 use lmlang_verify::Checked;
 use lmlang_wasm::values::{self, Heap, Measure};
+use wasmi::errors::{ErrorKind, InstantiationError};
 use wasmi::{
     Config, Engine, F32, F64, Global, Instance, Linker, Memory, Module, Mutability, Store, TrapCode,
     TypedFunc, Val, ValType,
@@ -119,6 +120,7 @@ pub(super) fn translated(module: &[u8]) -> Result<Module, wasmi::Error> {
 /// An instance. Of a program, imported globals have the values that they have here.
 fn started(module: &Module, program: Option<&Program>) -> Result<(Store<World>, Instance), wasmi::Error> {
     let mut store = Store::new(module.engine(), World::default());
+    store.limiter(|world| &mut world.bounds.0);
     let mut linker = Linker::new(module.engine());
     World::link(&mut linker)?;
     for (_, storage) in program.into_iter().flat_map(Program::all_storage) {
@@ -150,6 +152,10 @@ pub(super) fn there(module: &[u8], export: &str, arguments: &[Val]) -> Ending {
 }
 
 fn trapped(error: &wasmi::Error) -> Ending {
+    // A segment that does not fit into its table is an error of its own there, and no trap.
+    if matches!(error.kind(), ErrorKind::Instantiation(InstantiationError::ElementSegmentDoesNotFit { .. })) {
+        return Ending::Traps(Trap::TableOutOfBounds);
+    }
     match error.as_trap_code().unwrap_or_else(|| panic!("{error}")) {
         TrapCode::UnreachableCodeReached => Ending::Traps(Trap::Unreachable),
         TrapCode::MemoryOutOfBounds => Ending::Traps(Trap::MemoryOutOfBounds),

@@ -1,6 +1,8 @@
 //! Random modules: in and out again, they do what they did.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::Unstructured;
 use lmlang_compiled::Compiler;
@@ -12,18 +14,20 @@ use wasm_smith::{Config, Module};
 use wasmi::Val;
 
 use super::oracle::{Bits, agree, argument, here, instance, some, there};
+use super::reference::Reference;
 use crate::promoting::{promoted, sound};
 use crate::tiers::tools::alike;
 
 /// What programs have, without imports, so that every module runs.
-fn config() -> Config {
+fn config(references: bool) -> Config {
     Config {
         max_imports: 0,
+        // What nobody can call or read says nothing.
+        export_everything: true,
         // Runs here give canonical ones, which a module may look at.
         canonicalize_nans: true,
-        min_funcs: 1,
-        min_exports: 1,
-        max_exports: 20,
+        min_types: 2,
+        min_funcs: 2,
         max_memories: 1,
         max_memory32_bytes: 4 << 16,
         max_table_elements: 100,
@@ -32,7 +36,7 @@ fn config() -> Config {
         relaxed_simd_enabled: false,
         exceptions_enabled: false,
         gc_enabled: false,
-        reference_types_enabled: true,
+        reference_types_enabled: references,
         tail_call_enabled: false,
         threads_enabled: false,
         memory64_enabled: false,
@@ -44,11 +48,20 @@ fn config() -> Config {
     }
 }
 
-/// The compiler is no fast one in a build for tests: of so many modules, one is compiled.
+/// Of so many modules, the functions of one are run one by one.
 const COMPILED: usize = 5;
+
+/// Of so many modules, one may have references, which wasmtime mostly does not take: see [`Reference`].
+const REFERENCES: usize = 4;
 
 fn is_long() -> bool {
     std::env::var_os("LMLANG_LONG").is_some()
+}
+
+/// What wasmi gives; nothing where it panics. A debug assertion of its translator does not hold of some valid modules, whose
+/// `else` begins with values on the stack.
+fn from_wasmi<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 /// Everything that a module shows: what its functions answer, one call after the other, and its memory at the end.
@@ -102,15 +115,33 @@ fn word(ty: wasmi::ValType, at: usize) -> Val {
     some(&ty, at).as_ref().and_then(argument).expect("there is one of each type")
 }
 
-/// Each function alone does here, in both tiers, what it does in wasmi.
-///
-/// But for NaNs, which are canonical here: the generator makes them so after all operators but these two.
-fn runs_alike(checked: &Checked, module: &[u8], compiles: bool) -> Result<(), TestCaseError> {
+/// What was compared.
+#[derive(Debug, Default)]
+struct Tally {
+    modules: Cell<u32>,
+    /// Of these, those whose original wasmtime had too.
+    in_wasmtime: Cell<u32>,
+    /// Those that wasmi panics on, which are no cases.
+    without_wasmi: Cell<u32>,
+    /// Calls of functions in the interpreter.
+    here: Cell<u32>,
+    /// Of these, those that compiled code, wasmtime and wasmi made too.
+    compiled: Cell<u32>,
+    wasmtime: Cell<u32>,
+    wasmi: Cell<u32>,
+}
+
+fn count(of: &Cell<u32>) {
+    of.set(of.get() + 1);
+}
+
+/// Each function alone does here, in both tiers, what it does in wasmtime and in wasmi. Says whether wasmtime takes the module.
+fn runs_alike(checked: &Checked, module: &[u8], tally: &Tally) -> Result<bool, TestCaseError> {
     let compiler = Compiler::new();
+    let reference = Reference::new(module).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    // NaNs are canonical here: the generator makes them so after all operators but these two, and wasmi has no such way.
     let nodes = || checked.program().functions().flat_map(|(_, function)| function.body().nodes());
-    if nodes().any(|(_, node)| matches!(node.op().code(), Opcode::Demote | Opcode::Promote)) {
-        return Ok(());
-    }
+    let canonical = !nodes().any(|(_, node)| matches!(node.op().code(), Opcode::Demote | Opcode::Promote));
     for (of, function) in checked.program().functions() {
         let head = function.head();
         let arguments: Vec<Value> =
@@ -118,19 +149,31 @@ fn runs_alike(checked: &Checked, module: &[u8], compiles: bool) -> Result<(), Te
         let Some(export) = head.exports.first().filter(|_| arguments.len() == head.params.len()) else {
             continue;
         };
-        let words: Vec<Val> = arguments.iter().filter_map(argument).collect();
-        let (here, there) = (here(checked, of, &arguments), there(module, export, &words));
-        prop_assert!(agree(&here, &there), "`{export}`: {here:?}, {there:?}");
-        if compiles {
-            alike(&compiler, checked, of, &arguments);
+        let here = here(checked, of, &arguments);
+        count(&tally.here);
+        if let Some(reference) = &reference {
+            let wasmtime = reference.call(export, &arguments);
+            prop_assert!(agree(&here, &wasmtime), "`{export}`: {here:?}, {wasmtime:?} in wasmtime");
+            count(&tally.wasmtime);
+        }
+        if canonical {
+            let words: Vec<Val> = arguments.iter().filter_map(argument).collect();
+            if let Some(wasmi) = from_wasmi(|| there(module, export, &words)) {
+                prop_assert!(agree(&here, &wasmi), "`{export}`: {here:?}, {wasmi:?} in wasmi");
+                count(&tally.wasmi);
+            }
+        }
+        if alike(&compiler, checked, of, &arguments) {
+            count(&tally.compiled);
         }
     }
-    Ok(())
+    Ok(reference.is_some())
 }
 
-/// Whether bytes make a module, which then has to do what it did.
-fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
-    let mut module = match Module::new(config(), &mut Unstructured::new(bytes)) {
+/// Whether bytes make a case: a module, which then has to do what it did.
+fn holds(bytes: &[u8], tally: &Tally) -> Result<bool, TestCaseError> {
+    let references = bytes.len().is_multiple_of(REFERENCES);
+    let mut module = match Module::new(config(references), &mut Unstructured::new(bytes)) {
         Ok(module) => module,
         Err(_) => return Ok(false),
     };
@@ -148,34 +191,54 @@ fn holds(bytes: &[u8]) -> Result<bool, TestCaseError> {
         export(&checked, ExportOptions::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let texts =
         || [&original, &written].map(|module| lmlang_wasm::print(module).unwrap_or_else(|error| error));
-    let (before, after) = (behaviour(&original), behaviour(&written));
+    let (Some(before), Some(after)) =
+        (from_wasmi(|| behaviour(&original)), from_wasmi(|| behaviour(&written)))
+    else {
+        count(&tally.without_wasmi);
+        return Ok(false);
+    };
     prop_assert!(before == after, "{before:#?}\n{after:#?}\n{}", texts().concat());
     // Without variables as well.
     let (values, stayed) = promoted(checked.program(), &mut refs);
     prop_assert_eq!(stayed, 0);
     let written = export(&sound(values, &checked), ExportOptions::default())
         .map_err(|error| TestCaseError::fail(error.to_string()))?;
-    let after = behaviour(&written);
+    let Some(after) = from_wasmi(|| behaviour(&written)) else {
+        count(&tally.without_wasmi);
+        return Ok(false);
+    };
     prop_assert!(before == after, "promoted: {before:#?}\n{after:#?}\n{}", texts().concat());
-    if let Err(error) = runs_alike(&checked, &original, is_long() || bytes.len().is_multiple_of(COMPILED)) {
-        prop_assert!(false, "{error}\n{}", texts().concat());
+    count(&tally.modules);
+    // Compilers are no fast ones in a build for tests.
+    if !is_long() && !bytes.len().is_multiple_of(COMPILED) {
+        return Ok(true);
+    }
+    match runs_alike(&checked, &original, tally) {
+        Ok(true) => count(&tally.in_wasmtime),
+        // It is no case of the long form, whose cases everybody has had.
+        Ok(false) => return Ok(!is_long()),
+        Err(error) => prop_assert!(false, "{error}\n{}", texts().concat()),
     }
     Ok(true)
 }
 
 #[test]
 fn modules_do_what_they_did() {
-    let cases = if is_long() { 20_000 } else { 500 };
-    let taken = std::cell::Cell::new(0u32);
+    let cases = if is_long() { 20_000 } else { 1_000 };
+    let tally = Tally::default();
     let config = ProptestConfig {
         cases,
         max_shrink_iters: 2_000,
         failure_persistence: None,
+        // Bytes that make no module are none of the cases.
+        max_global_rejects: u32::MAX,
         ..ProptestConfig::default()
     };
     proptest!(config, |(bytes in prop::collection::vec(any::<u8>(), 200..4_000))| {
-        taken.set(taken.get() + u32::from(holds(&bytes)?));
+        prop_assume!(holds(&bytes, &tally)?);
     });
-    println!("{} modules", taken.get());
-    assert!(taken.get() > cases / 2, "{} modules", taken.get());
+    println!("{tally:?}");
+    let counted = if is_long() { &tally.in_wasmtime } else { &tally.modules };
+    assert_eq!(counted.get(), cases);
+    assert!(tally.without_wasmi.get() <= cases / 100, "{tally:?}");
 }

@@ -442,8 +442,7 @@ fn the_core_tests_hold_after_import_and_export() {
         all.held, all.calls, all.here, all.compiled
     );
     assert!(all.failed.is_empty(), "{:#?}", all.failed);
-    assert!(
-        all.held > 18_400 && all.here > 16_000 && all.compiled > 15_000 && all.left.is_empty(),
-        "{all:#?}"
-    );
+    // `docs/wasm.md` has these numbers.
+    assert!(all.left.is_empty(), "{all:#?}");
+    assert_eq!((all.held, all.here, all.compiled), (18_413, 16_185, 16_185));
 }

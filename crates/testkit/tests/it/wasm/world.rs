@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lmlang_interp::{Entry, Environment};
-use wasmi::{Caller, Error, Extern, Linker, Memory};
+use wasmi::{Caller, Error, Extern, Linker, Memory, StoreLimits, StoreLimitsBuilder};
 
 #[derive(Default)]
 pub(super) struct World {
@@ -14,6 +14,22 @@ pub(super) struct World {
     folders: Vec<String>,
     /// Path, position, and whether it is written to, of those that are open; the first has the handle 4.
     open: Vec<Option<(String, usize, bool)>>,
+    pub(super) bounds: Bounds,
+}
+
+/// What memories and tables may take: random modules make them grow by whatever number they have. A run that wants more
+/// ends.
+pub(super) struct Bounds(pub(super) StoreLimits);
+
+/// Bytes of a memory, and entries of a table.
+pub(super) const MEMORY: usize = 64 << 20;
+pub(super) const ENTRIES: usize = 1 << 20;
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        let bounds = StoreLimitsBuilder::new().memory_size(MEMORY).table_elements(ENTRIES);
+        Bounds(bounds.trap_on_grow_failure(true).build())
+    }
 }
 
 /// How many bytes go in or out at once.

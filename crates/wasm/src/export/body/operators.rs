@@ -178,6 +178,14 @@ impl Emitter<'_, '_> {
                 }
             }
             _ => {
+                // The number is the truth value, which may lie below others that were found since.
+                if (from, to) == (Scalar::Bool, Scalar::I32)
+                    && let Some((_, value)) = inputs.first()
+                    && self.body.node(of).is_some_and(|node| self.uses(of, node.region(), 0) == Uses::Near)
+                    && self.code.rename(*value, Source::Node(of, 0))
+                {
+                    return Ok(());
+                }
                 match from {
                     Scalar::I8 => out.extend(mask(0xff)),
                     Scalar::I16 => out.extend(mask(0xffff)),
