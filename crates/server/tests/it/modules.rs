@@ -134,7 +134,7 @@ async fn what_is_no_module_is_refused_with_its_place() {
     let real = served().await;
     for (text, expect) in [
         ("(module\n  (func $f)\n  (export \"f\" (func $g)))", "(line 3, column 21)"),
-        ("(module (func (result i32)))", "(byte "),
+        ("(module (func (result i32)))", "(line 1, column 10)"),
         ("(module (func $f (return_call $f)))", r#""code":"UNSUPPORTED""#),
         ("(module (memory 1 1 shared))", "a shared memory (byte "),
     ] {
