@@ -26,6 +26,19 @@ pub struct Values {
     pub next: Option<u64>,
 }
 
+impl Values {
+    /// At most `count` of some values, behind `from` others.
+    pub fn page(values: impl Iterator<Item = Shown>, from: u64, count: usize) -> Values {
+        let mut page = Page { from, count, seen: 0, found: Values::default() };
+        for value in values {
+            if !page.take(value) {
+                break;
+            }
+        }
+        page.found
+    }
+}
+
 /// Picks a page out of what a node computes.
 struct Page {
     from: u64,

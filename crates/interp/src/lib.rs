@@ -5,8 +5,9 @@
 //! a run does follows from the program, the arguments, the environment (standard input, files, a command line, a seed) and the
 //! limits.
 //!
-//! A trace is not recorded: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
-//! see. The same second, unfolded form of the code shows the values at the place where a run stopped.
+//! A run keeps no trace: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
+//! see. The same second, unfolded form of the code shows the values at the place where a run stopped. A [`Recorder`]
+//! executes folded code that notes every scalar which a node computes, at little more than the price of a run.
 //!
 //! Fuel: one unit for each executed node; what copies, compares or scans bytes costs one more per 64 of them. Bytes of
 //! `memory.copy`, `memory.fill`, `memory.init`, `bytes.new`, `bytes.load`: the length; of `bytes.store`, `print`,
@@ -18,7 +19,7 @@
 //! they move.
 //!
 //! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine`, `heap` and
-//! `world` (what they work on), `run` (slices, limits, linking), then `trace` and `nodes`.
+//! `world` (what they work on), `run` (slices, limits, linking), then `trace`, `record` and `nodes`.
 
 #![forbid(unsafe_code)]
 

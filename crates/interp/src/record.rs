@@ -215,7 +215,7 @@ impl Recorder {
     /// Tells whether the values of a node are noted.
     pub fn has(program: &Program, function: FuncRef, node: NodeRef) -> bool {
         let Some(function) = program.function(function) else { return false };
-        let ty = signature::source_type(program, &function, Source::Node(node, 0));
+        let ty = signature::source_type(program, function, Source::Node(node, 0));
         let op = function.body().node(node).map(|node| node.op().code());
         op.zip(ty).is_some_and(|(op, ty)| is_noted(op, &ty))
     }

@@ -45,6 +45,7 @@ pub mod token;
 pub mod touched;
 pub mod trace_batch;
 pub mod types;
+pub mod value_page;
 pub mod verification;
 pub mod view;
 pub mod wasm;

@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{self as engine, Engine, Status};
 use lmlang_interp as interp;
 use lmlang_ir::ops::{Expected, signature};
-use lmlang_ir::{FuncRef, NodeRef, Op, Opcode, RefKind, RegionRef, Source, text};
+use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
 use uuid::Uuid;
 
 use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
@@ -22,6 +22,7 @@ use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
 use crate::schema::scalars::{Count, ValueText};
+use crate::schema::value_page::ValuePage;
 use crate::schema::view::{View, not_found, nullable};
 use crate::schema::written_file::WrittenFile;
 use crate::transport::budget;
@@ -126,7 +127,7 @@ pub(crate) async fn simulate_nodes(
 }
 
 /// The error of an argument that does not fit.
-fn misplaced(message: impl Into<String>, place: &str) -> ApiError {
+pub(super) fn misplaced(message: impl Into<String>, place: &str) -> ApiError {
     ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [place] }))
 }
 
@@ -211,7 +212,7 @@ pub struct SimulationResult {
 
 /// Where the steps of a run come from.
 #[derive(Clone)]
-enum Shown {
+pub(super) enum Shown {
     /// From running it again.
     Again(Arc<engine::Simulation>),
     /// They are there, for so many executed nodes.
@@ -307,11 +308,12 @@ impl SimulationResult {
     async fn node_values(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "The node, as `n12` or by its name.")] node: String,
+        #[graphql(desc = "The node, as `n12` or `module::function::name`.")] node: String,
         #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
         #[graphql(desc = "How many to pass over.", default)] from: Or<Zero>,
     ) -> Option<Result<ValuePage>> {
-        nullable(node_values(context, self, &node, first.0, from.0).await)
+        let SimulationResult { view, shown, .. } = self;
+        nullable(ValuePage::read(context, view, shown, &node, first.0, from.0).await)
     }
 
     /// Steps from a number on.
@@ -334,52 +336,6 @@ impl SimulationResult {
             }),
         })
     }
-}
-
-/// The values that a node of this run computed.
-async fn node_values(
-    context: &Context<'_>,
-    result: &SimulationResult,
-    node: &str,
-    first: i32,
-    from: Count,
-) -> std::result::Result<ValuePage, ApiError> {
-    let SimulationResult { view, shown, .. } = result;
-    let count = PageRequest::new(first, None)?.first;
-    let (function, node) = view.node_named(node)?;
-    let of = view.function(function)?;
-    let op = of.body().node(node).map(|node| node.op());
-    let calls = |op: &Op| matches!(op.code(), Opcode::Call | Opcode::CallIndirect | Opcode::ClosureCall);
-    if op.is_some_and(|op| op.owns_regions() || calls(op)) {
-        let message = format!(
-            "`{node}` takes what it makes from elsewhere: ask for the node that an exit takes it from"
-        );
-        return Err(misplaced(message, "node"));
-    }
-    let values = match shown {
-        Shown::Again(simulation) => {
-            view.engine().values(simulation, (function, node), from.0, count).await.map_err(fail)?
-        }
-        Shown::Steps { steps, .. } => {
-            let of_node = steps.iter().filter(|step| (step.function, step.node) == (function, node));
-            let all: Vec<_> = of_node.filter_map(|step| step.outputs.first().cloned()).collect();
-            let skip = usize::try_from(from.0).unwrap_or(usize::MAX);
-            let next = (all.len() > skip.saturating_add(count)).then(|| from.0 + count as u64);
-            engine::Values { values: all.into_iter().skip(skip).take(count).collect(), next }
-        }
-    };
-    let shown: Vec<ValueText> = values.values.iter().map(|shown| shown_text(view, shown)).collect();
-    budget::count(context, shown.iter().map(ValueText::bytes).sum())?;
-    Ok(ValuePage { values: shown, next: values.next.map(Count) })
-}
-
-/// Some of the values that a node computed.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct ValuePage {
-    /// The values in order.
-    values: Vec<ValueText>,
-    /// Where the next page starts; null where there are no more.
-    next: Option<Count>,
 }
 
 /// Output as text, which is counted.

@@ -90,6 +90,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("PageInfo.endCursor", "the page is empty"),
     ("PageInfo.startCursor", "the page is empty"),
     ("TracePage.nextSeq", "the trace ends here"),
+    ("ValuePage.next", "there are no more"),
     // Revisions and views.
     ("EditApplied.revision", "a dry run"),
     ("EditConflict.base", "the caller named none"),

@@ -109,6 +109,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Subgraph.text", "TIGHT", LimitExceeded),
     ("VerifyReport.dirtyNodes", r#"(after: "x")"#, CursorInvalid),
     ("Impact.functions", "", CursorInvalid),
+    ("SimulationResult.nodeValues", "(node: \"n99999\")", NotFound),
     ("SimulationResult.outcome", "TIGHT", LimitExceeded),
     ("SimulationResult.trace", "(first: -1)", BadRequest),
     ("Simulation.trace", "(first: 1001)", LimitExceeded),
