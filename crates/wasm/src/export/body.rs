@@ -330,7 +330,13 @@ impl<'p> Emitter<'_, 'p> {
     /// The outputs of a node are on the stack.
     fn give(&mut self, of: NodeRef, start: usize) -> Done {
         let Some(node) = self.body.node(of) else { return Ok(()) };
-        let outputs = signature::outputs(self.writing.program, self.function, node).unwrap_or_default();
+        let mut outputs = signature::outputs(self.writing.program, self.function, node).unwrap_or_default();
+        if let (Opcode::Wrap, Attr::Convert(wide, part)) = (node.op().code(), node.op().attr())
+            && self.extended(of, *wide, *part).is_some()
+        {
+            // It is not narrow yet, wherever it waits for what makes it so.
+            outputs = [Type::Scalar(*wide)].into_iter().collect();
+        }
         if let [one] = &outputs[..]
             && self.uses(of, node.region(), 0) == Uses::Near
             && (!self.writing.heap || self.may_wait(of, self.counts(one)))
