@@ -1,10 +1,10 @@
 //! The trace tier beside wasmi on the same kernels: engines interleaved, answers compared first.
 //!
 //! Ours counts fuel and bounds memory and depth, wasmi here none of it. A run keeps no trace: it is deterministic, and
-//! what somebody wants to see of it is executed again. Measured beside the plain run are: looking at a
-//! page of a hundred steps in the middle of it afterwards, the trace of calls and regions alone, and the whole price of
-//! a full value trace, which is the run and then every step of it once, with the values that each node read and made,
-//! in pages as a subscription takes them.
+//! what somebody wants to see of it is executed again. Measured beside the plain run are: a run that notes every scalar
+//! which a node computes, with what node it is; looking at a page of a hundred steps in the middle of a run afterwards;
+//! the trace of calls and regions alone; and the whole price of showing everything, which is the run and then every step
+//! of it once, with the values that each node read and made, in pages as a subscription takes them.
 //!
 //! `cargo xtask bench interp`
 
