@@ -201,9 +201,10 @@ impl Opcode {
         self.transfers() || self == Opcode::Heap
     }
 
-    /// Tells whether a second word belongs to the instruction.
+    /// Tells whether a second word belongs to the instruction: two operators have three operands, but for those whose
+    /// second one compares with zero.
     pub(crate) fn is_long(self) -> bool {
-        self.steps()
+        self.computes_two() && !matches!(self, Opcode::BrAnyK | Opcode::BrNoneK)
             || matches!(
                 self,
                 Opcode::Heap
@@ -213,17 +214,6 @@ impl Opcode {
                     | Opcode::ConstLong
                     | Opcode::Select
                     | Opcode::Binary
-                    | Opcode::MulAddI32
-                    | Opcode::MulAddI64
-                    | Opcode::MulKAddI32
-                    | Opcode::MulKAddI64
-                    | Opcode::MulAddF64
-                    | Opcode::MulSubF64
-                    | Opcode::SubMulF64
-                    | Opcode::SubAddF64
-                    | Opcode::LoadAt8U
-                    | Opcode::LoadAt32U
-                    | Opcode::LoadAt64
             )
     }
 }
