@@ -501,6 +501,8 @@ pub(crate) struct Code {
     pub(crate) computed: Box<[(Origin, Computed)]>,
     /// Where values live, for inspection, with their types.
     pub(crate) locs: std::collections::HashMap<Source, (Loc, Type)>,
+    /// Where variables live, in order.
+    pub(crate) vars: Box<[(VarRef, Loc, Type)]>,
     /// What the code depends on besides the function's own content.
     pub(crate) depends: Box<[Ref]>,
 }
@@ -521,6 +523,11 @@ impl Code {
             starts: [NO_START; 3].into(),
             ..Code::default()
         }
+    }
+
+    /// Where the first node starts.
+    pub(crate) fn first_start(&self) -> Option<usize> {
+        self.starts.iter().position(|slots| *slots != NO_START)
     }
 
     /// The node that a word belongs to.

@@ -113,6 +113,11 @@ impl Heap {
 }
 
 impl Obj {
+    /// Whether it holds nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     pub(crate) fn new(heap: Heap) -> Obj {
         charge(heap.bytes());
         Obj(Some(Arc::new(heap)))

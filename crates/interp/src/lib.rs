@@ -7,7 +7,8 @@
 //!
 //! A run keeps no trace: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
 //! see. The same second, unfolded form of the code shows the values at the place where a run stopped. A [`Recorder`]
-//! executes folded code that notes every scalar which a node computes, at little more than the price of a run.
+//! executes folded code that notes every scalar which a node computes, at little more than the price of a run. A
+//! [`Debugger`] stands before one step, and goes on and back, to breakpoints too.
 //!
 //! Fuel: one unit for each executed node; what copies, compares or scans bytes costs one more per 64 of them. Bytes of
 //! `memory.copy`, `memory.fill`, `memory.init`, `bytes.new`, `bytes.load`: the length; of `bytes.store`, `print`,
@@ -19,16 +20,18 @@
 //! they move.
 //!
 //! Read `code` (the instructions), `lower` (nodes to instructions), `exec` (what instructions do), `machine`, `heap` and
-//! `world` (what they work on), `run` (slices, limits, linking), then `trace`, `record` and `nodes`.
+//! `world` (what they work on), `run` (slices, limits, linking), then `trace`, `record`, `debug` and `nodes`.
 
 #![forbid(unsafe_code)]
 
 mod cache;
 mod code;
+mod debug;
 mod exec;
 mod heap;
 mod lower;
 mod machine;
+mod marks;
 mod nodes;
 mod outcome;
 mod outside;
@@ -41,6 +44,9 @@ mod world;
 
 pub use cache::Cache;
 pub use code::Lowering;
+pub use debug::{
+    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, VariableValue,
+};
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};
 pub use outside::{Beyond, Called, Outside};

@@ -287,7 +287,10 @@ impl Copy {
 }
 
 /// Some nodes and all that is inside of them, outer before inner, with the regions.
-fn everything(body: &Body, top: &[NodeRef]) -> (Vec<NodeRef>, HashSet<NodeRef>, HashSet<RegionRef>) {
+pub(crate) fn everything(
+    body: &Body,
+    top: &[NodeRef],
+) -> (Vec<NodeRef>, HashSet<NodeRef>, HashSet<RegionRef>) {
     let mut nodes = Vec::new();
     let mut regions = HashSet::new();
     let mut queue: Vec<NodeRef> = top.iter().rev().copied().collect();
@@ -379,22 +382,22 @@ impl Plan<'_> {
 }
 
 /// Writes the copy.
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     function: lmlang_ir::FunctionMut<'a>,
     refs: &'a mut RefAllocator,
     body: &'a Body,
-    of: FuncRef,
-    root: RegionRef,
-    index: HashMap<OpenPort, u16>,
+    pub(crate) of: FuncRef,
+    pub(crate) root: RegionRef,
+    pub(crate) index: HashMap<OpenPort, u16>,
     nodes: HashMap<NodeRef, NodeRef>,
-    regions: HashMap<RegionRef, RegionRef>,
+    pub(crate) regions: HashMap<RegionRef, RegionRef>,
     variables: HashMap<VarRef, VarRef>,
 }
 
 const ROOM: &str = "48 bits of refs do not run out";
 
 impl<'a> Writer<'a> {
-    fn new(
+    pub(crate) fn new(
         program: &'a mut Program,
         refs: &'a mut RefAllocator,
         head: FunctionHead,
@@ -416,7 +419,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Copies nodes into a region, with everything inside of them.
-    fn write(&mut self, top: &[NodeRef], into: RegionRef) -> Result<(), NodesError> {
+    pub(crate) fn write(&mut self, top: &[NodeRef], into: RegionRef) -> Result<(), NodesError> {
         let mut work: Vec<(Vec<NodeRef>, RegionRef)> = vec![(top.to_vec(), into)];
         while let Some((nodes, into)) = work.pop() {
             for of in nodes {
@@ -464,7 +467,18 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn end(&mut self, values: Vec<Source>) -> Result<NodeRef, NodesError> {
+    /// Begins with giving the copy of a variable the value of a parameter.
+    pub(crate) fn begin_with(&mut self, variable: VarRef, param: u16) -> Result<(), NodesError> {
+        let Some(copy) = self.variables.get(&variable) else { return Ok(()) };
+        let of = self.refs.allocate().and_then(NodeRef::new).expect(ROOM);
+        let op = Op::new(Opcode::VarSet, Attr::Variable(*copy)).expect("the op table has `var.set`");
+        let content = NodeContent::new(op, [Some(Source::Param(self.of, param))]);
+        let after = self.function.body().last_in(self.root);
+        self.function.insert_node(of, self.root, after, content)?;
+        Ok(())
+    }
+
+    pub(crate) fn end(&mut self, values: Vec<Source>) -> Result<NodeRef, NodesError> {
         let of = self.refs.allocate().and_then(NodeRef::new).expect(ROOM);
         let op = Op::new(Opcode::Return, Attr::None).expect("the op table has `return`");
         let content = NodeContent::new(op, values.into_iter().map(Some));
@@ -477,7 +491,7 @@ impl<'a> Writer<'a> {
         self.index.get(&open).map(|index| Source::Param(self.of, *index))
     }
 
-    fn source(&self, source: Source) -> Option<Source> {
+    pub(crate) fn source(&self, source: Source) -> Option<Source> {
         let inside = match source {
             Source::Node(node, port) => self.nodes.get(&node).map(|copy| Source::Node(*copy, port)),
             Source::RegionParam(region, port) => match self.regions.get(&region) {

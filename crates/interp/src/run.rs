@@ -1,5 +1,6 @@
 //! Runs: slices, limits, linking, and how they end.
 
+mod beside;
 mod ending;
 mod fuel;
 mod link;
@@ -16,9 +17,9 @@ use crate::code::{Code, Ins, Lowering, Opcode, WINDOW};
 use crate::exec::Linked;
 use crate::heap::{self, Obj};
 use crate::machine::{Frame, Limit, Machine, Stop};
+use crate::marks::Marks;
 use crate::outcome::{Fault, LimitKind, Outcome, Place};
 use crate::record::Piece;
-use crate::trace::TraceLevel;
 use crate::value::{Budget, Class, Word, class, show, take_in};
 use crate::world::{Environment, World, Written};
 
@@ -177,7 +178,7 @@ pub struct Run {
     /// Bytes alive on the value heap.
     live: u64,
     /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
-    marks: TraceLevel,
+    marks: Marks,
     /// Where values are noted, if they are.
     pub(crate) noted: Option<Piece>,
     outcome: Option<Outcome>,
@@ -234,39 +235,7 @@ impl Run {
         if !found.head().captures.is_empty() {
             return Err(StartError::Captures(function));
         }
-        let mut arena = vec![[0; 4]; FIRST + ARENA + WINDOW];
-        arena[LINK] = [Opcode::Link as u16, 0, 0, 0];
-        arena[HALT] = [Opcode::Halt as u16, 0, 0, 0];
-        let limits = options.limits;
-        let mut run = Run {
-            checked: checked.clone(),
-            cache: cache.clone(),
-            lowering,
-            options: options.clone(),
-            function,
-            args: args.to_vec(),
-            machine: Machine {
-                world: World::new(&options.environment, limits.output_bytes),
-                memory_limit: limits.memory_bytes,
-                depth_limit: limits.call_depth as usize,
-                extra_limit: i64::MAX,
-                ..Machine::default()
-            },
-            arena,
-            arena_used: FIRST,
-            starts: Vec::new(),
-            stack: vec![0; STACK + WINDOW],
-            funcs: Vec::new(),
-            index: HashMap::new(),
-            signatures: HashMap::new(),
-            storage: Vec::new(),
-            calls: VecDeque::new(),
-            left: limits.fuel.min(i64::MAX as u64 / 4),
-            live: 0,
-            marks: TraceLevel::None,
-            noted: None,
-            outcome: None,
-        };
+        let mut run = Run::blank(checked, function, args, options, cache, lowering);
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
         heap::set_live(0);
         for (index, (param, arg)) in params.iter().zip(args).enumerate() {
@@ -295,6 +264,50 @@ impl Run {
             Err(why) => run.finish(why),
         }
         Ok(run)
+    }
+
+    /// A run that has no globals and memory yet, and has entered nothing.
+    fn blank(
+        checked: &Checked,
+        function: FuncRef,
+        args: &[Value],
+        options: &Options,
+        cache: &Cache,
+        lowering: Lowering,
+    ) -> Run {
+        let mut arena = vec![[0; 4]; FIRST + ARENA + WINDOW];
+        arena[LINK] = [Opcode::Link as u16, 0, 0, 0];
+        arena[HALT] = [Opcode::Halt as u16, 0, 0, 0];
+        let limits = options.limits;
+        Run {
+            checked: checked.clone(),
+            cache: cache.clone(),
+            lowering,
+            options: options.clone(),
+            function,
+            args: args.to_vec(),
+            machine: Machine {
+                world: World::new(&options.environment, limits.output_bytes),
+                memory_limit: limits.memory_bytes,
+                depth_limit: limits.call_depth as usize,
+                extra_limit: i64::MAX,
+                ..Machine::default()
+            },
+            arena,
+            arena_used: FIRST,
+            starts: Vec::new(),
+            stack: vec![0; STACK + WINDOW],
+            funcs: Vec::new(),
+            index: HashMap::new(),
+            signatures: HashMap::new(),
+            storage: Vec::new(),
+            calls: VecDeque::new(),
+            left: limits.fuel.min(i64::MAX as u64 / 4),
+            live: 0,
+            marks: Marks::default(),
+            noted: None,
+            outcome: None,
+        }
     }
 
     /// The function that was asked for.
@@ -412,6 +425,19 @@ impl Run {
         }
     }
 
+    /// What the run did, once it has ended.
+    pub fn result(&self) -> Option<RunResult> {
+        Some(RunResult {
+            outcome: self.outcome.clone()?,
+            steps: self.steps(),
+            fuel_used: self.fuel_used(),
+            memory_peak: self.machine.memory_peak,
+            stdout: self.machine.world.stdout.clone(),
+            stderr: self.machine.world.stderr.clone(),
+            written: self.machine.world.written(),
+        })
+    }
+
     /// The code that the machine is in, and the position in it.
     pub(crate) fn code(&self) -> Option<(&Arc<Code>, usize)> {
         self.code_of(self.machine.func, self.machine.window, self.machine.pc)
@@ -434,15 +460,25 @@ impl Run {
     /// Starts the first of the calls that are left.
     fn begin(&mut self) {
         let Some((function, args)) = self.calls.front().cloned() else { return };
-        let func = self.intern(function);
         let checked = self.checked.clone();
         let program = checked.program();
         let params = program.function(function).map_or(&[][..], |found| &found.head().params);
         heap::set_live(self.live);
-        let (mut slot, mut reference) = (0, 0);
-        for (param, arg) in params.iter().zip(&args) {
+        let word = |(param, arg): (&lmlang_ir::Param, &Value)| {
             let word = take_in(program, &param.ty, arg, &mut |of| self.intern(of));
-            match word.unwrap_or(Word::Num(0)) {
+            word.unwrap_or(Word::Num(0))
+        };
+        let words: Vec<Word> = params.iter().zip(&args).map(word).collect();
+        self.live = heap::live();
+        self.enter(function, words);
+    }
+
+    /// Enters a function that nothing is called around.
+    fn enter(&mut self, function: FuncRef, args: Vec<Word>) {
+        let func = self.intern(function);
+        let (mut slot, mut reference) = (0, 0);
+        for arg in args {
+            match arg {
                 Word::Num(value) => {
                     self.stack[slot] = value;
                     slot += 1;
@@ -456,7 +492,6 @@ impl Run {
                 }
             }
         }
-        self.live = heap::live();
         self.machine.frames.push(Frame { func, window: LINK as u32, pc: HALT as u32, base: 0, rbase: 0 });
         self.machine.func = func;
         self.machine.window = self.funcs[func as usize].window;

@@ -5,14 +5,16 @@ use lmlang_ir::{FuncRef, NodeRef, Opcode as Op, RegionRef};
 use std::sync::Arc;
 
 use crate::code::{Code, Loc, Lowering, NO_START};
+use crate::marks::Marks;
 use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::value::{Budget, Shown, show};
 
 /// How much of a run is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TraceLevel {
     /// Nothing.
+    #[default]
     None,
     /// Calls and returns.
     Calls,
@@ -175,10 +177,10 @@ impl Trace {
         }
         if from != at {
             self.open = None;
-            self.run.mark(TraceLevel::None);
+            self.run.mark(Marks::default());
             self.run.go_to(from, stop);
         }
-        self.run.mark(self.level);
+        self.run.mark(Marks::of_level(self.level));
     }
 
     /// The number of the next step.
@@ -237,7 +239,7 @@ impl Trace {
 }
 
 /// The node that starts at the next instruction, by its code and where it is among the slots.
-fn started(run: &Run) -> Option<(&Arc<Code>, usize)> {
+pub(crate) fn started(run: &Run) -> Option<(&Arc<Code>, usize)> {
     let (code, at) = run.code()?;
     let slots = *code.starts.get(at)?;
     (slots != NO_START).then_some((code, slots as usize))

@@ -558,6 +558,8 @@ impl Lower<'_> {
             done.owner.fill(u32::MAX);
         }
         nodes.shrink_to_fit();
+        let mut vars: Box<[_]> = self.vars.into_iter().map(|(of, (loc, ty))| (of, loc, ty)).collect();
+        vars.sort_unstable_by_key(|(of, ..)| *of);
         Some(Code {
             words: done.words.into(),
             owner: done.owner.into(),
@@ -577,6 +579,7 @@ impl Lower<'_> {
             slots: self.slots.into(),
             computed: done.computed.into(),
             locs: self.locs,
+            vars,
             depends: depends(self.function),
         })
     }

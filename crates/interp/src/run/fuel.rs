@@ -135,7 +135,7 @@ impl Run {
     }
 
     /// Tells whether the next instruction is marked.
-    fn is_marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         let at = self.machine.window as usize + self.machine.pc;
         self.arena.get(at).is_some_and(|word| word[0] as u8 == Opcode::Mark as u8)
     }
@@ -184,6 +184,11 @@ impl Run {
     pub(crate) fn discharge(&mut self) {
         self.left += self.ahead();
         self.machine.charged = false;
+    }
+
+    /// Tells whether what is left does not pay for the next instruction.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.left + self.ahead() < self.cost()
     }
 
     /// Nodes that the next instruction accounts for.

@@ -8,7 +8,7 @@ use super::{LINK, Run, STACK};
 use crate::code::{Code, NO_START, Opcode, Target, WINDOW};
 use crate::exec::Linked;
 use crate::machine::{Limit, Stop};
-use crate::trace::TraceLevel;
+use crate::marks::Marks;
 use crate::wasi::HostFunction;
 
 impl Run {
@@ -48,12 +48,12 @@ impl Run {
         self.stack.resize(self.stack.len() * 2, 0);
     }
 
-    /// Pauses before the nodes that a level shows from now on; only where nodes are told apart.
-    pub(crate) fn mark(&mut self, level: TraceLevel) {
-        if self.marks == level {
+    /// Pauses before some nodes from now on; only where nodes are told apart. Costs the code that was entered.
+    pub(crate) fn mark(&mut self, marks: Marks) {
+        if self.marks == marks {
             return;
         }
-        self.marks = level;
+        self.marks = marks;
         for func in 0..self.funcs.len() {
             self.mark_function(func);
         }
@@ -62,10 +62,11 @@ impl Run {
     fn mark_function(&mut self, func: usize) {
         let linked = &self.funcs[func];
         let Some(code) = &linked.code else { return };
-        let start = linked.window as usize;
+        let (start, all) = (linked.window as usize, self.marks.has_function(linked.of));
+        let mut entry = self.marks.has_entry(linked.of);
         for (at, slots) in code.starts.iter().enumerate().filter(|(_, slots)| **slots != NO_START) {
-            let shown = self.marks.shows(code.slots[*slots as usize].op);
-            let op = if shown { Opcode::Mark as u16 } else { code.words[at][0] & 0xff };
+            let marked = all | std::mem::take(&mut entry) || self.marks.has(&code.slots[*slots as usize]);
+            let op = if marked { Opcode::Mark as u16 } else { code.words[at][0] & 0xff };
             let word = &mut self.arena[start + at];
             word[0] = word[0] & 0xff00 | op;
         }
@@ -128,7 +129,7 @@ impl Run {
         linked.frame = code.frame;
         linked.refs = code.refs;
         linked.code = Some(code);
-        if self.marks != TraceLevel::None {
+        if !self.marks.is_empty() {
             self.mark_function(func as usize);
         }
         Ok(())

@@ -102,8 +102,13 @@ impl World {
 
     /// The output, that for errors, and the files that are not as they were.
     pub(crate) fn end(&mut self) -> (Vec<u8>, Vec<u8>, Written) {
-        let written = self.tree.written(&self.given);
+        let written = self.written();
         (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr), written)
+    }
+
+    /// The files that are not as they were.
+    pub(crate) fn written(&self) -> Written {
+        self.tree.written(&self.given)
     }
 
     /// Prints a text; as much of it as there is room for.

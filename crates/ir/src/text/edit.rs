@@ -348,6 +348,16 @@ pub fn insert_condition<'t>(
     insert(program, refs, at, text.into(), |parser| parser.lone_condition())
 }
 
+/// Inserts a condition into a region, for an `if` that does nothing: `ge_s.i64 n, 0`.
+pub fn insert_test<'t>(
+    program: &mut Program,
+    refs: &mut RefAllocator,
+    at: InsertPlace,
+    text: impl Into<Written<'t>>,
+) -> Result<Inserted, Vec<TextError>> {
+    insert(program, refs, at, text.into(), |parser| parser.lone_test())
+}
+
 fn insert(
     program: &mut Program,
     refs: &mut RefAllocator,

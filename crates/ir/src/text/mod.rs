@@ -75,9 +75,9 @@ mod words;
 pub use api::{Added, add_text, parse_program};
 pub use dollar::Written;
 pub use edit::{
-    InsertPlace, Inserted, LiteralPlace, OperatorForm, OperatorScope, insert_condition, insert_text,
-    is_literal, parse_literal, parse_operator, replace_contract, replace_function, replace_storage,
-    replace_type,
+    InsertPlace, Inserted, LiteralPlace, OperatorForm, OperatorScope, insert_condition, insert_test,
+    insert_text, is_literal, parse_literal, parse_operator, replace_contract, replace_function,
+    replace_storage, replace_type,
 };
 pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;

@@ -66,13 +66,28 @@ impl Parser<'_> {
 
     /// A condition that is the whole text, as what a region yields.
     pub(super) fn lone_condition(&mut self) -> BodySyntax {
+        self.lone(|parser, region, operands, at| parser.yield_of(region, operands, at))
+    }
+
+    /// A condition that is the whole text, as what an `if` looks at that does nothing.
+    pub(super) fn lone_test(&mut self) -> BodySyntax {
+        self.lone(|parser, region, operands, at| {
+            let then = parser.new_region(RoleSyntax::Then, None, None);
+            parser.yield_of(then, Vec::new(), at);
+            let head = Head { code: Opcode::If, attr: AttrSyntax::Control(None, Vec::new()), tag: None, at };
+            let label = Label { name: None, tag: None, at };
+            parser.new_stmt(region, Stmt { doc: None, label, head, operands, regions: vec![then] });
+        })
+    }
+
+    fn lone(&mut self, end: impl FnOnce(&mut Self, RegionId, Vec<ExprId>, u32)) -> BodySyntax {
         let region = self.new_region(RoleSyntax::Body, None, None);
         let body = BodySyntax { region, vars: Vec::new(), contracts: Vec::new() };
         let at = self.peek().start;
         // There is one thing to read: line ends mean nothing.
         self.parens = 1;
         match self.condition() {
-            Ok(operands) if self.peek().kind == Kind::End => self.yield_of(region, operands, at),
+            Ok(operands) if self.peek().kind == Kind::End => end(self, region, operands, at),
             // Noted; the statement would only say it again.
             Ok(_) => drop(self.unexpected("the end of the text")),
             Err(Skip) => {}

@@ -1,0 +1,375 @@
+//! A run that one can hold in the hand: it stands before a step, and goes on and back.
+//!
+//! A run follows from what it is given, so going back is running again up to an earlier step: at full speed, with the code
+//! that tells steps apart. Between the steps where somebody wants to stop, it runs as fast as it does to show a trace.
+
+mod breakpoint;
+mod condition;
+
+use lmlang_ir::{FuncRef, RegionRef, VarRef};
+
+pub use breakpoint::{Breakpoint, BreakpointError, Spot};
+pub use condition::ConditionError;
+
+use crate::code::Lowering;
+use crate::marks::Marks;
+use crate::outcome::{Location, Outcome, SourceValue};
+use crate::run::{Progress, Run};
+use crate::trace::started;
+use crate::value::{Budget, Shown, show};
+use breakpoint::{Armed, Before};
+
+/// Fuel between two looks at whether to stop.
+const SLICE: u64 = 1 << 18;
+
+/// How far from a step single instructions begin: segments are shorter than half of it.
+const NEAR: u64 = 512;
+
+/// Why a debugger stands where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It came to where it was sent.
+    There,
+    /// A breakpoint, by its position in the list.
+    At(usize),
+    /// The run is over, or, on the way back, it stands at its start.
+    End,
+    /// Whoever sent it did not want to wait any longer.
+    Interrupted,
+}
+
+/// The value of a variable in the innermost call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableValue {
+    /// The variable.
+    pub variable: VarRef,
+    /// Its value.
+    pub shown: Shown,
+}
+
+/// Tells, between slices, whether a debugger is to stop at once.
+pub type Interrupt<'a> = &'a mut dyn FnMut() -> bool;
+
+/// A run that stands before one of its steps, or at its end.
+#[derive(Debug)]
+pub struct Debugger {
+    run: Run,
+    armed: Vec<Armed>,
+}
+
+impl Debugger {
+    /// Stands before the first step of a run, which itself is left as it is. `fuel` bounds it further, as for
+    /// [`crate::Trace::of`].
+    pub fn of(run: &Run, fuel: Option<u64>) -> Option<Debugger> {
+        let mut limits = run.options().limits;
+        if let Some(fuel) = fuel {
+            limits.fuel = limits.fuel.min(fuel);
+        }
+        let mut debugger = Debugger { run: run.again(Lowering::Plain, limits)?, armed: Vec::new() };
+        debugger.settle();
+        Some(debugger)
+    }
+
+    /// Ends the run where it stands.
+    pub fn cancel(&mut self) {
+        self.run.cancel();
+    }
+
+    /// Executed nodes: the number of the step that comes next.
+    pub fn position(&self) -> u64 {
+        self.run.steps()
+    }
+
+    /// How the run ended, once it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.run.outcome()
+    }
+
+    /// The run as far as it has come.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The calls, the outermost first; where it ended, once it has.
+    pub fn stack(&self) -> Vec<Location> {
+        if let Some(outcome) = self.run.outcome() {
+            return outcome.place().map_or_else(Vec::new, |place| place.stack.clone());
+        }
+        let (mut stack, step) = (self.run.calls_now(), self.position());
+        stack.iter_mut().for_each(|location| location.step = step);
+        stack
+    }
+
+    /// The values that are alive in the innermost call: of nodes before the next step, and of parameters.
+    pub fn values(&self) -> Vec<SourceValue> {
+        match self.run.outcome() {
+            Some(outcome) => outcome.place().map_or_else(Vec::new, |place| place.values.clone()),
+            None => self.run.values_now(),
+        }
+    }
+
+    /// The variables of the innermost call; none once the run is over.
+    pub fn variables(&self) -> Vec<VariableValue> {
+        let Some((code, _)) = self.run.code().filter(|_| self.run.outcome().is_none()) else {
+            return Vec::new();
+        };
+        let program = self.run.checked().program();
+        let value = |(variable, loc, ty): &(VarRef, _, _)| {
+            let shown = show(program, ty, &self.run.read(*loc), &|index| self.run.name(index), Budget::STEP);
+            Some(VariableValue { variable: *variable, shown: shown? })
+        };
+        code.vars.iter().filter_map(value).collect()
+    }
+
+    /// Sets the places to stop at; what they counted begins anew.
+    ///
+    /// # Errors
+    ///
+    /// Which one cannot be set, by its position, and why. None is changed then.
+    pub fn set_breakpoints(&mut self, wanted: &[Breakpoint]) -> Result<(), (usize, BreakpointError)> {
+        let armed = wanted.iter().enumerate();
+        let armed = armed.map(|(at, wanted)| Armed::new(&self.run, wanted).map_err(|error| (at, error)));
+        self.armed = armed.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// How often each breakpoint was met on the way forward since it was set.
+    pub fn hits(&self) -> impl Iterator<Item = u64> {
+        self.armed.iter().map(|armed| armed.hits)
+    }
+
+    /// Takes up counts of an earlier debugger with the same breakpoints.
+    pub fn set_hits(&mut self, hits: impl IntoIterator<Item = u64>) {
+        self.armed.iter_mut().zip(hits).for_each(|(armed, hits)| armed.hits = hits);
+    }
+
+    /// Why the condition of a breakpoint could not be told when it was last met.
+    pub fn trouble(&self, breakpoint: usize) -> Option<&str> {
+        self.armed.get(breakpoint)?.trouble.as_deref()
+    }
+
+    /// Executes so many nodes, into calls and regions; breakpoints are passed.
+    pub fn step(&mut self, count: u64, interrupt: Interrupt<'_>) -> Stopped {
+        self.seek(self.position().saturating_add(count), interrupt)
+    }
+
+    /// Goes to a step, forward or back, or to the end where that is before it; breakpoints are passed.
+    pub fn seek(&mut self, to: u64, interrupt: Interrupt<'_>) -> Stopped {
+        if to < self.position() && !self.restart() {
+            return Stopped::End;
+        }
+        self.run.mark(Marks::default());
+        self.run.go_to(to, interrupt);
+        self.settle();
+        match self.position() {
+            _ if self.run.outcome().is_some() => Stopped::End,
+            position if position < to => Stopped::Interrupted,
+            _ => Stopped::There,
+        }
+    }
+
+    /// Executes the next node with what it calls or owns, and stops before the one behind it, in the same region or one
+    /// around, or in a caller; so many times. Stops at breakpoints on the way.
+    pub fn step_over(&mut self, count: u64, interrupt: Interrupt<'_>) -> Stopped {
+        self.times(count, interrupt, |debugger, interrupt| {
+            let Some((function, region)) = debugger.here() else { return Stopped::End };
+            let body = debugger.run.checked().program().function(function).map(|found| found.body());
+            let around = std::iter::successors(Some(region), |region| body?.outer(*region));
+            // Behind the contracts of a function comes its body.
+            let regions = around.chain(body.and_then(|body| body.root())).collect();
+            let marks = Marks { regions, ..debugger.behind() };
+            let goal = Goal { marks, depth: debugger.depth() };
+            debugger.go(&goal, u64::MAX, interrupt)
+        })
+    }
+
+    /// Runs to where the function has returned to its caller, or to the end; so many times. Stops at breakpoints on the
+    /// way.
+    pub fn step_out(&mut self, count: u64, interrupt: Interrupt<'_>) -> Stopped {
+        self.times(count, interrupt, |debugger, interrupt| {
+            let goal = Goal { marks: debugger.behind(), depth: debugger.depth() };
+            debugger.go(&goal, u64::MAX, interrupt)
+        })
+    }
+
+    /// Runs to the next breakpoint, or to the end.
+    pub fn resume(&mut self, interrupt: Interrupt<'_>) -> Stopped {
+        self.go(&Goal::never(), u64::MAX, interrupt)
+    }
+
+    /// Goes back so many steps.
+    pub fn step_back(&mut self, count: u64, interrupt: Interrupt<'_>) -> Stopped {
+        let to = self.position().saturating_sub(count);
+        self.seek(to, interrupt)
+    }
+
+    /// Goes back to where a breakpoint was met last before here, or to the start: then the answer is the end of that way.
+    /// Interrupted, it stands where it stood.
+    pub fn run_back(&mut self, interrupt: Interrupt<'_>) -> Stopped {
+        let (from, hits) = (self.position(), self.hits().collect::<Vec<u64>>());
+        if !self.restart() {
+            return Stopped::End;
+        }
+        let mut last = if from > 0 { self.met().map(|at| (0, at)) } else { None };
+        let mut interrupted = false;
+        while self.position() < from && !interrupted {
+            match self.go(&Goal::never(), from, interrupt) {
+                Stopped::At(at) if self.position() < from => last = Some((self.position(), at)),
+                Stopped::Interrupted => interrupted = true,
+                Stopped::At(_) | Stopped::There | Stopped::End => break,
+            }
+        }
+        self.set_hits(hits);
+        let (to, stopped) = match last {
+            _ if interrupted => (from, Stopped::Interrupted),
+            Some((position, at)) => (position, Stopped::At(at)),
+            None => (0, Stopped::End),
+        };
+        self.seek(to, &mut || false);
+        stopped
+    }
+
+    fn times(
+        &mut self,
+        count: u64,
+        interrupt: Interrupt<'_>,
+        mut step: impl FnMut(&mut Debugger, Interrupt<'_>) -> Stopped,
+    ) -> Stopped {
+        for _ in 1..count {
+            let stopped = step(self, interrupt);
+            if stopped != Stopped::There {
+                return stopped;
+            }
+        }
+        if count == 0 { Stopped::There } else { step(self, interrupt) }
+    }
+
+    /// Goes on to the goal, a breakpoint, the end of the run, or a step.
+    fn go(&mut self, goal: &Goal, end: u64, interrupt: Interrupt<'_>) -> Stopped {
+        let mut marks = goal.marks.clone();
+        self.armed.iter().for_each(|armed| armed.mark(&mut marks));
+        self.run.mark(marks);
+        loop {
+            if self.run.outcome().is_some() {
+                return Stopped::End;
+            }
+            if self.position() >= end {
+                return Stopped::There;
+            }
+            if let Some(at) = self.pass() {
+                return Stopped::At(at);
+            }
+            if self.race(end, interrupt) {
+                return Stopped::Interrupted;
+            }
+            if let Some(at) = self.met() {
+                return Stopped::At(at);
+            }
+            if self.run.outcome().is_none() && goal.is_met(self) {
+                return Stopped::There;
+            }
+        }
+    }
+
+    /// Executes the next node, and tells which watch saw its value change.
+    fn pass(&mut self) -> Option<usize> {
+        let before: Vec<Before> = self.armed.iter().map(|armed| armed.before(&self.run)).collect();
+        self.run.instruction();
+        self.settle();
+        let mut changed = None;
+        for (at, (armed, before)) in self.armed.iter_mut().zip(before).enumerate() {
+            if armed.has_changed(&self.run, &before) {
+                armed.hits += 1;
+                changed = changed.or(Some(at));
+            }
+        }
+        changed
+    }
+
+    /// Runs to the next mark, to near a step, or to the end; tells whether it was interrupted.
+    fn race(&mut self, end: u64, interrupt: Interrupt<'_>) -> bool {
+        while self.run.outcome().is_none() && !self.run.is_marked() {
+            let far = end.saturating_sub(self.position());
+            if far <= NEAR {
+                break;
+            }
+            let interrupted =
+                self.run.resume((far - NEAR / 2).min(SLICE)) == Progress::Waiting || interrupt();
+            if interrupted && self.run.outcome().is_none() && !self.run.is_marked() {
+                self.settle();
+                return true;
+            }
+        }
+        self.settle();
+        false
+    }
+
+    /// Which breakpoint the next step is one for; each that is counts it.
+    fn met(&mut self) -> Option<usize> {
+        let Debugger { run, armed } = self;
+        let mut met = None;
+        for (at, armed) in armed.iter_mut().enumerate() {
+            if armed.is_met(run) {
+                armed.hits += 1;
+                met = met.or(Some(at));
+            }
+        }
+        met
+    }
+
+    /// Goes on to where the next instruction is the first one of a node that there is fuel for.
+    fn settle(&mut self) {
+        while self.run.outcome().is_none() && (started(&self.run).is_none() || self.run.is_dry()) {
+            if self.run.instruction() == Progress::Waiting {
+                break;
+            }
+        }
+    }
+
+    fn restart(&mut self) -> bool {
+        let limits = self.run.options().limits;
+        let Some(again) = self.run.again(Lowering::Plain, limits) else { return false };
+        self.run = again;
+        self.settle();
+        true
+    }
+
+    /// Where the next step stands.
+    fn here(&self) -> Option<(FuncRef, RegionRef)> {
+        let (code, slots) = started(&self.run).filter(|_| self.run.outcome().is_none())?;
+        Some((self.run.name(self.run.machine.func)?, code.slots[slots].region))
+    }
+
+    /// Calls that have not returned.
+    fn depth(&self) -> usize {
+        self.run.machine.frames.len()
+    }
+
+    /// Marks for what comes behind the innermost call.
+    fn behind(&self) -> Marks {
+        let frames = &self.run.machine.frames;
+        let caller = frames.last().filter(|_| frames.len() > 1).and_then(|frame| self.run.name(frame.func));
+        Marks { functions: caller.into_iter().collect(), ..Marks::default() }
+    }
+}
+
+/// Where to stop besides breakpoints.
+struct Goal {
+    /// The nodes that it can be met before.
+    marks: Marks,
+    /// Calls at most: where there are as many, only in the regions that are marked.
+    depth: usize,
+}
+
+impl Goal {
+    fn never() -> Goal {
+        Goal { marks: Marks::default(), depth: 0 }
+    }
+
+    fn is_met(&self, debugger: &Debugger) -> bool {
+        let depth = debugger.depth();
+        depth < self.depth
+            || depth == self.depth
+                && debugger.here().is_some_and(|(_, region)| self.marks.regions.contains(&region))
+    }
+}

@@ -1,0 +1,302 @@
+//! A debugger stands where the trace says, on whatever way it came there.
+
+use lmlang_interp::{
+    Breakpoint, BreakpointError, Cache, Debugger, Limits, Options, Run, Spot, Step, Stopped, Trace,
+    TraceLevel,
+};
+use lmlang_ir::text::{parse_program, print_value};
+use lmlang_ir::{FuncRef, NodeRef, Program, RefAllocator, RegionRef, Value, VarRef};
+use lmlang_testkit::choices::Choices;
+use lmlang_testkit::generate::{self, Options as Wild};
+use lmlang_verify::Checked;
+use proptest::prelude::*;
+
+use crate::tools::{check, i64s};
+
+fn options() -> Options {
+    let limits = Limits { fuel: 3_000, call_depth: 50, memory_bytes: 32 << 20, output_bytes: 10_000 };
+    Options { limits, ..Options::default() }
+}
+
+/// What a trace says about where a debugger comes.
+struct Model<'a> {
+    program: &'a Program,
+    steps: Vec<Step>,
+    /// Executed nodes in all.
+    end: u64,
+}
+
+impl Model<'_> {
+    fn step(&self, at: u64) -> Option<&Step> {
+        self.steps.get(at as usize)
+    }
+
+    fn first(&self, after: u64, is: impl Fn(&Step) -> bool) -> u64 {
+        self.steps.iter().find(|step| step.seq > after && is(step)).map_or(self.end, |step| step.seq)
+    }
+
+    fn over(&self, at: u64) -> u64 {
+        let Some(from) = self.step(at) else { return self.end };
+        let body = self.program.function(from.function).expect("it runs").body();
+        let around: Vec<RegionRef> = std::iter::successors(Some(from.region), |region| body.outer(*region))
+            .chain(body.root())
+            .collect();
+        self.first(at, |step| {
+            step.frame < from.frame || step.frame == from.frame && around.contains(&step.region)
+        })
+    }
+
+    fn out(&self, at: u64) -> u64 {
+        let Some(from) = self.step(at) else { return self.end };
+        self.first(at, |step| step.frame < from.frame)
+    }
+
+    fn to_node(&self, at: u64, node: NodeRef) -> u64 {
+        self.first(at, |step| step.node == node)
+    }
+
+    fn back_to_node(&self, at: u64, node: NodeRef) -> u64 {
+        self.steps.iter().rev().find(|step| step.seq < at && step.node == node).map_or(0, |step| step.seq)
+    }
+}
+
+/// Walks about in a run, and compares each place with what the trace and a debugger that came straight there say.
+fn walk(
+    checked: &Checked,
+    function: FuncRef,
+    args: &[Value],
+    choices: &mut Choices,
+) -> Result<(), TestCaseError> {
+    let run = Run::new(checked, function, args, &options(), &Cache::new()).expect("the arguments fit");
+    let steps =
+        Trace::of(&run, TraceLevel::Nodes, None).expect("it starts").page(0, usize::MAX, u64::MAX).steps;
+    let model = Model { program: checked.program(), end: steps.len() as u64, steps };
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let never: &mut dyn FnMut() -> bool = &mut || false;
+    let mut at = 0;
+    for _ in 0..12 {
+        let node = model.step(choices.below(model.end.max(1) as usize) as u64);
+        let node = node.map(|step| (step.function, step.node));
+        let spots: Vec<Breakpoint> = node
+            .iter()
+            .map(|(of, node)| Breakpoint { spot: Spot::Node(*of, *node), condition: None })
+            .collect();
+        let (what, to) = match choices.below(6) {
+            0 => {
+                debugger.step(3, never);
+                ("step", (at + 3).min(model.end))
+            }
+            1 => {
+                debugger.step_back(5, never);
+                ("step back", at.saturating_sub(5))
+            }
+            2 => {
+                debugger.step_over(1, never);
+                ("step over", model.over(at))
+            }
+            3 => {
+                debugger.step_out(1, never);
+                ("step out", model.out(at))
+            }
+            4 => {
+                debugger.set_breakpoints(&spots).expect("the node is there");
+                debugger.resume(never);
+                ("resume", node.map_or(model.end, |(_, node)| model.to_node(at, node)))
+            }
+            _ => {
+                debugger.set_breakpoints(&spots).expect("the node is there");
+                debugger.run_back(never);
+                ("run back", node.map_or(0, |(_, node)| model.back_to_node(at, node)))
+            }
+        };
+        prop_assert_eq!(debugger.position(), to, "{} from {}", what, at);
+        debugger.set_breakpoints(&[]).expect("none is wrong");
+        let mut straight = Debugger::of(&run, None).expect("it starts");
+        straight.seek(to, never);
+        prop_assert_eq!(debugger.stack(), straight.stack(), "{} from {} to {}", what, at, to);
+        prop_assert_eq!(debugger.values(), straight.values(), "{} from {} to {}", what, at, to);
+        prop_assert_eq!(debugger.variables(), straight.variables(), "{} from {} to {}", what, at, to);
+        prop_assert_eq!(debugger.outcome(), straight.outcome());
+        prop_assert_eq!(debugger.run().fuel_used(), straight.run().fuel_used());
+        if let Some(step) = model.step(to) {
+            let stack = debugger.stack();
+            let here = stack.last().expect("a step stands in a call");
+            prop_assert_eq!((here.function, here.node), (step.function, Some(step.node)));
+            prop_assert_eq!(stack.len() as u32, step.frame + 1);
+        }
+        at = to;
+    }
+    Ok(())
+}
+
+fn walks(seed: u64) -> Result<(), TestCaseError> {
+    let generated = generate::seeded(seed, &Wild { recursion: seed.is_multiple_of(3), ..Wild::default() });
+    let checked = check(generated.program.clone());
+    let mut choices = Choices::seeded(seed ^ 7);
+    for (function, found) in generated.program.functions() {
+        let args = generate::values::arguments(&generated.program, function, &mut choices);
+        let Some(args) = args.filter(|_| found.head().captures.is_empty()) else { continue };
+        walk(&checked, function, &args, &mut choices)?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(lmlang_testkit::config_of(150))]
+
+    #[test]
+    fn every_way_leads_to_the_state_of_a_fresh_run(seed: u64) {
+        walks(seed)?;
+    }
+}
+
+const SUM: &str = "\
+memory main#v1 1
+global mut total#v2: i64 = 0
+
+func step#f3 (a: i64) -> (i64) {
+  b#n4 = mul.i64 a, 2#n23
+  return#n5 b
+}
+
+func sum#f6 (n: i64) -> (i64) {
+  var last#v7: i64
+  s#n8 = loop L (i: i64 = 0, acc: i64 = 0) -> (i64) #g9 {
+    break_if#n10 L (ge_s.i64#n11 i, n) (acc)
+    twice#n12 = call step(i)
+    var.set#n13 last, (div_s.i64#n14 i, 2)
+    global.set#n15 total, acc
+    store.i64#n16 (wrap.i64.i32#n17 (and.i64 (mul.i64#n18 i, 8#n24), 1016)), twice
+    continue#n19 L (add.i64#n20 i, 1#n25) (add.i64#n21 acc, twice)
+  }
+  return#n22 s
+}
+";
+
+fn sum(n: i64) -> (Checked, Run) {
+    let program = parse_program(SUM, &mut RefAllocator::starting_at(100)).unwrap_or_else(|e| panic!("{e:?}"));
+    let checked = check(program);
+    let run =
+        Run::new(&checked, func(6), &i64s(&[n]), &Options::default(), &Cache::new()).expect("it starts");
+    (checked, run)
+}
+
+fn func(number: u64) -> FuncRef {
+    FuncRef::new(number).expect("in range")
+}
+
+fn node(number: u64) -> NodeRef {
+    NodeRef::new(number).expect("in range")
+}
+
+fn var(number: u64) -> VarRef {
+    VarRef::new(number).expect("in range")
+}
+
+/// Where a run stops again and again: the value of `i`, or of `a` in a call, and the node that comes next.
+fn stops(spot: Spot, condition: Option<&str>, most: usize) -> Vec<String> {
+    let (checked, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let condition = condition.map(str::to_owned);
+    debugger
+        .set_breakpoints(&[Breakpoint { spot, condition }])
+        .unwrap_or_else(|(_, error)| panic!("{error}"));
+    let mut found = Vec::new();
+    while found.len() < most && debugger.resume(&mut || false) == Stopped::At(0) {
+        let here = debugger.stack().last().cloned().expect("it stands in a call");
+        let values = debugger.values();
+        let wanted = ["f3.0", "g9.0"].map(|of| values.iter().find(|value| value.source.to_string() == of));
+        let value = wanted.into_iter().flatten().next().expect("it is alive");
+        let node = here.node.expect("at a node");
+        found.push(format!("{node} {}", print_value(checked.program(), &value.shown.value)));
+    }
+    assert_eq!(debugger.hits().next(), Some(found.len() as u64));
+    found
+}
+
+#[test]
+fn breakpoints_stop_where_they_say() {
+    assert_eq!(stops(Spot::Node(func(6), node(14)), None, 3), ["n14 i64:0", "n14 i64:1", "n14 i64:2"]);
+    assert_eq!(stops(Spot::Function(func(3)), None, 2), ["n23 i64:0", "n23 i64:1"]);
+}
+
+#[test]
+fn conditions_choose_among_the_steps() {
+    let at = |number| Spot::Node(func(6), node(number));
+    assert_eq!(stops(at(12), Some("eq.i64 i, 4"), 9), ["n12 i64:4"]);
+    assert_eq!(stops(at(12), Some("gt_s.i64 acc, n"), 9), ["n12 i64:4", "n12 i64:5"]);
+    assert_eq!(
+        stops(Spot::Function(func(3)), Some("eq.i64 (rem_s.i64 a, 3), 0"), 9),
+        ["n23 i64:0", "n23 i64:3"]
+    );
+    // Variables, globals, linear memory and calls of what only reads can be looked at.
+    assert_eq!(stops(at(19), Some("eq.i64 (var.get last), 2"), 9), ["n19 i64:4", "n19 i64:5"]);
+    assert_eq!(stops(at(19), Some("eq.i64 (global.get total), 12"), 9), ["n19 i64:4"]);
+    assert_eq!(stops(at(19), Some("eq.i64 (load.i64 24), 6"), 9), ["n19 i64:3", "n19 i64:4", "n19 i64:5"]);
+    assert_eq!(stops(at(12), Some("true"), 2), ["n12 i64:0", "n12 i64:1"]);
+}
+
+#[test]
+fn watches_stop_behind_a_change() {
+    // The variable is given the same value twice each time.
+    assert_eq!(stops(Spot::Variable(func(6), var(7)), None, 9), ["n15 i64:2", "n15 i64:4"]);
+    assert_eq!(stops(Spot::Global(var(2)), None, 2), ["n24 i64:2", "n24 i64:3"]);
+    assert_eq!(stops(Spot::Memory(24..32), None, 9), ["n25 i64:3"]);
+}
+
+#[test]
+fn what_cannot_be_set_says_why() {
+    let (_, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let mut refused = |spot: Spot, condition: Option<&str>| {
+        let condition = condition.map(str::to_owned);
+        let fine = Breakpoint { spot: Spot::Function(func(3)), condition: None };
+        let refused = debugger.set_breakpoints(&[fine, Breakpoint { spot, condition }]);
+        let (at, error): (usize, BreakpointError) = refused.expect_err("it is wrong");
+        assert_eq!(at, 1);
+        error.to_string()
+    };
+    let at = |number| Spot::Node(func(6), node(number));
+    assert_eq!(refused(at(4), None), "there is no node `n4` in `f6`");
+    assert_eq!(refused(Spot::Function(func(99)), None), "there is no function `f99` with a body");
+    assert_eq!(refused(Spot::Variable(func(6), var(1)), None), "there is no variable `v1` in `f6`");
+    assert_eq!(refused(Spot::Global(var(1)), None), "there is no global `v1`");
+    assert_eq!(refused(Spot::Memory(0..5_000), None), "expected 1 to 4096 bytes, found 5000");
+    assert_eq!(refused(Spot::Global(var(2)), Some("true")), "a watch takes no condition");
+    assert_eq!(refused(at(12), Some("eq.i64 j, 4")), "there is no value `j` here");
+    assert_eq!(refused(at(12), Some("add.i64 i, 4")), "expected `bool`, found `i64`");
+    assert_eq!(refused(at(12), Some("eq.i64 twice, 4")), "there is no value `twice` here");
+    assert_eq!(refused(at(12), Some("eq.i64 i,")), "expected an operand, found the end of the text");
+    assert_eq!(
+        refused(at(12), Some("eq.i64 (call sum(i)), 4")),
+        "`call` needs the bound `any`: expected at most `reads`"
+    );
+}
+
+#[test]
+fn a_condition_that_traps_stops_and_says_so() {
+    let (_, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let condition = Some("eq.i64 (div_s.i64 1, i), 7".to_owned());
+    debugger
+        .set_breakpoints(&[Breakpoint { spot: Spot::Node(func(6), node(12)), condition }])
+        .expect("it is right");
+    assert_eq!(debugger.resume(&mut || false), Stopped::At(0));
+    assert_eq!(debugger.trouble(0), Some("integer division by zero"));
+    assert_eq!(debugger.resume(&mut || false), Stopped::End);
+    assert_eq!(debugger.hits().collect::<Vec<u64>>(), [1]);
+}
+
+#[test]
+fn an_interrupted_way_back_ends_where_it_began() {
+    let (_, run) = sum(100_000);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    debugger.seek(1_000_000, &mut || false);
+    assert_eq!(debugger.run_back(&mut || true), Stopped::Interrupted);
+    assert_eq!(debugger.position(), 1_000_000);
+    assert_eq!(debugger.resume(&mut || true), Stopped::Interrupted);
+    let here = debugger.position();
+    assert!(here > 1_000_000, "{here}");
+    assert_eq!(debugger.run_back(&mut || false), Stopped::End);
+    assert_eq!(debugger.position(), 0);
+}
