@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    backup, branch, build, check, checkpoint, completions, config, diff, doctor, export, fmt, help, history,
-    import, merge, program, revert, run, schema, serve, token, travel,
+    backup, branch, build, check, checkpoint, completions, config, debug, diff, doctor, export, fmt, help,
+    history, import, merge, program, revert, run, schema, serve, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Fmt(fmt::Args),
     /// Run a function of a file, or of a program.
     Run(run::Args),
+    /// Run a function step by step, forward and back, with breakpoints.
+    Debug(debug::Args),
     /// Write a file, or a program, as an executable WebAssembly module.
     Build(build::Args),
     /// Make a program from a file.

@@ -266,6 +266,14 @@ pub(crate) enum Error {
         /// Why.
         reason: String,
     },
+    /// A command of the debugger that cannot be carried out.
+    #[error("`{line}`: {reason}")]
+    Command {
+        /// The command.
+        line: String,
+        /// Why.
+        reason: String,
+    },
     /// A revision that a distance leads to is no entry's number.
     #[error("`{given}` is not a revision that can be gone to: expected one like `r12`")]
     Target {
@@ -342,6 +350,7 @@ impl Error {
             Error::ArgumentCount { .. }
             | Error::Argument { .. }
             | Error::CannotRun { .. }
+            | Error::Command { .. }
             | Error::Target { .. }
             | Error::BothSides
             | Error::NoModule
@@ -372,8 +381,11 @@ impl Error {
             Error::InDoubt { source, .. } => source.exit(),
             Error::Engine(error) => match error {
                 EngineError::NotFound { .. } => Exit::NotFound,
-                EngineError::BadRequest { .. } => Exit::Usage,
+                EngineError::BadRequest { .. }
+                | EngineError::Argument { .. }
+                | EngineError::Breakpoint { .. } => Exit::Usage,
                 EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
+                EngineError::Late => Exit::TimeOut,
                 EngineError::Limit { .. }
                 | EngineError::ModuleEntries { .. }
                 | EngineError::CursorInvalid { .. }
@@ -409,6 +421,7 @@ impl Error {
             | Error::ArgumentCount { .. }
             | Error::Argument { .. }
             | Error::CannotRun { .. }
+            | Error::Command { .. }
             | Error::Target { .. }
             | Error::BothSides
             | Error::NoName
@@ -525,11 +538,14 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
 fn engine_code(error: &EngineError) -> &'static str {
     match error {
         EngineError::NotFound { .. } => "NOT_FOUND",
-        EngineError::BadRequest { .. } => "BAD_REQUEST",
+        EngineError::BadRequest { .. } | EngineError::Argument { .. } | EngineError::Breakpoint { .. } => {
+            "BAD_REQUEST"
+        }
         EngineError::NameTaken { .. } => "NAME_TAKEN",
         EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
         EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
+        EngineError::Late => "TIMEOUT",
         EngineError::Overloaded { .. } => "OVERLOADED",
         EngineError::Unsupported { .. } => "UNSUPPORTED",
         EngineError::Storage(_) => "STORAGE_UNAVAILABLE",

@@ -4,6 +4,7 @@
 //! out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands, `exit` for
 //! how the process ends, `client` for who answers requests, then one file per command.
 
+mod callee;
 mod cli;
 mod client;
 mod commands;
@@ -21,6 +22,7 @@ mod session;
 mod settings;
 mod source;
 mod stdio;
+mod told;
 mod view;
 
 use std::error::Error as _;

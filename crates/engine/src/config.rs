@@ -37,7 +37,9 @@ pub struct Limits {
     pub waiting_simulations: usize,
     /// How long a streamed run can be looked at by its id, as long as those of its program and of all fit.
     pub simulation_retention: Duration,
-    /// Streamed runs of one program that are stored; of those above, the oldest that have ended go first.
+    /// How long an action on an interactive run is waited for; it goes on then.
+    pub control_wait: Duration,
+    /// Streamed and interactive runs of one program that are stored; of those above, the oldest that have ended go first.
     pub stored_simulations_of_program: u64,
     /// Bytes that they take.
     pub stored_simulation_bytes_of_program: u64,
@@ -63,7 +65,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 29] {
+    pub fn named(&self) -> [(String, serde_json::Value); 30] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -82,6 +84,7 @@ impl Limits {
             ("simulationThreads", self.simulation_threads as u64),
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
+            ("controlWaitMs", millis(self.control_wait)),
             ("storedSimulationsOfProgram", self.stored_simulations_of_program),
             ("storedSimulationBytesOfProgram", self.stored_simulation_bytes_of_program),
             ("storedSimulations", self.stored_simulations),
@@ -120,6 +123,7 @@ impl Default for Limits {
             simulation_threads: threads,
             waiting_simulations: 64,
             simulation_retention: Duration::from_secs(3_600),
+            control_wait: Duration::from_secs(5),
             stored_simulations_of_program: 256,
             stored_simulation_bytes_of_program: 4 << 20,
             stored_simulations: 4_096,

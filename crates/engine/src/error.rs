@@ -28,6 +28,22 @@ pub enum Error {
         /// What is wrong with which argument.
         message: String,
     },
+    /// An argument inside of the input that cannot be right.
+    #[error("{message}")]
+    Argument {
+        /// Where it is: `breakpoints[1].node`.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A breakpoint that cannot be set.
+    #[error("{error}")]
+    Breakpoint {
+        /// Its position in the list.
+        index: usize,
+        /// Why.
+        error: lmlang_interp::BreakpointError,
+    },
     /// A name that is taken.
     #[error("a {what} named `{name}` exists")]
     NameTaken {
@@ -71,6 +87,9 @@ pub enum Error {
         /// What is known of the cursor, or what would be one.
         why: String,
     },
+    /// It took longer than its bound of time.
+    #[error("it takes longer than `timeoutMs`")]
+    Late,
     /// More work is queued than the engine accepts.
     #[error("too many {what} are waiting")]
     Overloaded {

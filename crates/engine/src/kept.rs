@@ -58,6 +58,22 @@ impl Kept {
         self.by_id.get(&id).map(|(simulation, _)| Arc::clone(simulation))
     }
 
+    /// Lets go of one.
+    pub(crate) fn forget(&mut self, id: Uuid) {
+        if let Some((_, counted)) = self.by_id.remove(&id) {
+            self.bytes -= counted;
+            self.order.retain(|kept| *kept != id);
+        }
+    }
+
+    /// Interactive ones, those first that were asked for last.
+    pub(crate) fn interactive(&self) -> Vec<Arc<Simulation>> {
+        let all = self.by_id.values().map(|(simulation, _)| simulation);
+        let mut found: Vec<Arc<Simulation>> = all.filter(|of| of.interactive().is_some()).cloned().collect();
+        found.sort_by_key(|simulation| std::cmp::Reverse(simulation.asked()));
+        found
+    }
+
     fn first(&self) -> Option<&Simulation> {
         self.order.front().and_then(|id| self.by_id.get(id)).map(|(simulation, _)| simulation.as_ref())
     }

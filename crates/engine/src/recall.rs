@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::catalog::Selector;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
+use crate::interactive::{Interactive, InteractiveRecord};
 use crate::kept::request_bytes;
 use crate::simulate::{Bounds, Report, RunRequest, Simulation};
 use crate::tiers::{self, Tier};
@@ -51,6 +52,8 @@ struct Record {
     #[serde(default)]
     position: u64,
     ended: Option<Ended>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    interactive: Option<InteractiveRecord>,
 }
 
 /// What the run is given besides its arguments.
@@ -216,7 +219,7 @@ impl Record {
             bounds: *bounds,
             tier: tier.map(TierRecord::of),
             position: simulation.position(),
-            ended: simulation.report().map(|report| Ended {
+            ended: simulation.report().filter(|_| simulation.interactive().is_none()).map(|report| Ended {
                 steps: report.result.steps,
                 elapsed: report.elapsed,
                 compiling: report.compiling,
@@ -224,6 +227,7 @@ impl Record {
                 compiled: (report.tier == Tier::Compiled)
                     .then_some(Used { fuel: report.result.fuel_used, memory: report.result.memory_peak }),
             }),
+            interactive: simulation.interactive().map(Interactive::record),
         }
     }
 
@@ -265,11 +269,16 @@ impl Engine {
             return Ok(());
         }
         let record = Record::of(simulation);
+        // An interactive one is like no other.
+        let digest = match &record.interactive {
+            Some(_) => *blake3::hash(simulation.id.as_bytes()).as_bytes(),
+            None => record.digest(),
+        };
         let row = lmlang_store::Simulation {
             id: simulation.id,
             program: simulation.open.timeline.key(),
             created: simulation.asked(),
-            digest: record.digest().to_vec(),
+            digest: digest.to_vec(),
             ended: record.ended.is_some(),
             payload: serde_json::to_vec(&record).expect("a record has a JSON form"),
         };
@@ -374,7 +383,15 @@ impl Engine {
         };
         let Some(revision) = self.state(&open, record.revision).await? else { return Ok(None) };
         let Some(request) = record.request(revision.checked.program()) else { return Ok(None) };
-        let simulation = Arc::new(Simulation::new(id, &open, &revision, request, row.created));
+        let simulation = Simulation::new(id, &open, &revision, request, row.created);
+        if let Some(interactive) = record.interactive {
+            let simulation = Arc::new(simulation.interactively(Interactive::of(interactive)));
+            if let Some(hand) = self.hand(&simulation).await {
+                self.look(&simulation, hand).await?;
+            }
+            return Ok(Some(self.0.simulations.kept().keep(&simulation, oldest)));
+        }
+        let simulation = Arc::new(simulation);
         simulation.read_to(record.position);
         if let Some(ended) = record.ended {
             let report = self.repeat(&simulation, ended).await?;

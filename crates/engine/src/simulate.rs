@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::config::Limits;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
+use crate::interactive::Interactive;
 use crate::kept::{Kept, request_bytes, result_bytes};
 use crate::places::{Place, Places, Slices};
 use crate::tiers::Tier;
@@ -133,6 +134,8 @@ pub struct Simulation {
     position: AtomicU64,
     /// Microseconds that it was compiled.
     compiling: AtomicU64,
+    /// What there is besides where somebody moves it.
+    interactive: Option<Interactive>,
 }
 
 impl Simulation {
@@ -153,7 +156,17 @@ impl Simulation {
             streams: AtomicUsize::new(0),
             position: AtomicU64::new(0),
             compiling: AtomicU64::new(0),
+            interactive: None,
         }
+    }
+
+    /// The same, to be moved by callers.
+    pub(crate) fn interactively(self, interactive: Interactive) -> Simulation {
+        Simulation { interactive: Some(interactive), ..self }
+    }
+
+    pub(crate) fn interactive(&self) -> Option<&Interactive> {
+        self.interactive.as_ref()
     }
 
     /// When it was asked for last.
@@ -166,14 +179,20 @@ impl Simulation {
         self.asked.fetch_max(at.0, Ordering::Relaxed);
     }
 
-    /// How it ended; `None` before that.
+    /// How it ended; `None` before that, and while somebody has moved it back.
     pub fn report(&self) -> Option<Arc<Report>> {
+        if let Some(interactive) = &self.interactive {
+            return interactive.standing().report.clone();
+        }
         self.result.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How far its readers have come: the cursor behind the furthest step that one of them was given. All executed nodes
-    /// once it has ended. It never goes back.
+    /// once it has ended. It never goes back. Of an interactive one: where it stands.
     pub fn position(&self) -> u64 {
+        if let Some(interactive) = &self.interactive {
+            return interactive.standing().position;
+        }
         let read = || self.position.load(Ordering::Relaxed);
         self.report().map_or_else(read, |report| report.result.steps)
     }
@@ -196,10 +215,21 @@ impl Simulation {
 
     /// How it stands.
     pub fn status(&self) -> Status {
+        if let Some(interactive) = &self.interactive {
+            return interactive.standing().status;
+        }
         match self.report() {
             Some(report) => Status::of(&report.result.outcome),
             None if self.streams.load(Ordering::Relaxed) > 0 => Status::Running,
             None => Status::Paused,
+        }
+    }
+
+    /// The fuel that its trace ends with, where that is known.
+    pub(crate) fn fuel(&self) -> Option<u64> {
+        match &self.interactive {
+            Some(interactive) => Some(interactive.standing().fuel),
+            None => self.report().map(|report| report.result.fuel_used),
         }
     }
 
@@ -413,7 +443,7 @@ impl Engine {
         let (engine, simulation, stop) = (self.clone(), Arc::clone(simulation), Arc::clone(&abandoned.0));
         let read = tokio::task::spawn_blocking(move || {
             let gone = || stop.load(Ordering::Relaxed) || engine.closing().is_cancelled();
-            let fuel = simulation.report().map(|report| report.result.fuel_used);
+            let fuel = simulation.fuel();
             let run = engine.start(&simulation)?;
             let Some(mut trace) = Trace::of(&run, simulation.request.trace, fuel) else {
                 return Ok(Steps::default());
@@ -522,9 +552,11 @@ fn within(steps: Vec<Step>, left: &mut u64, taken: &mut Vec<Step>) -> Option<u64
 /// The status that an outcome stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
+    /// It stands before its first step.
+    Ready,
     /// It runs.
     Running,
-    /// It has not ended, and nobody reads it: a reader who comes back goes on.
+    /// It has not ended, and nobody reads it: a reader who comes back goes on. An interactive one stands still.
     Paused,
     /// It returned.
     Completed,

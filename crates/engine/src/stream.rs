@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::places::Place;
-use crate::simulate::{PAGE, Report, RunRequest, Simulation};
+use crate::simulate::{PAGE, Report, RunRequest, Simulation, Status};
 use crate::timeline::Revision;
 
 /// Part of a trace as it streams.
@@ -25,6 +25,8 @@ pub struct Batch {
     /// Steps from there on that are left out, since a bound of trace bytes or time was met: those so far, in the last
     /// batch all.
     pub skipped: u64,
+    /// How the run stands.
+    pub status: Status,
     /// How the run ended, in the last batch. A stream without it was cut short: the run goes on for the next reader.
     pub report: Option<Arc<Report>>,
 }
@@ -95,10 +97,8 @@ impl Engine {
     ) -> mpsc::Receiver<Batch> {
         let (sender, receiver) = mpsc::channel(BATCHES);
         let (engine, simulation) = (self.clone(), Arc::clone(simulation));
-        let runtime = Handle::current();
-        let pulse = Pulse { every: batching.pulse, last: Instant::now() };
+        let reader = Reader::new(self, sender, place, batching.pulse);
         self.spawn_blocking_to_end(move || {
-            let reader = Reader { sender, place, runtime, closing: engine.closing().clone(), pulse };
             let streaming = simulation.streaming();
             if let Err(error) = engine.run_for(reader, &simulation, from, batching) {
                 tracing::error!(simulation = %simulation.id, %error, "a simulation could not be run again");
@@ -145,7 +145,9 @@ impl Engine {
                 self.conclude(simulation, report)
             }
         };
-        reader.give_last(Batch { report: Some(Arc::clone(&report)), ..shown.silent(report.result.steps) });
+        let status = Status::of(&report.result.outcome);
+        let last = shown.silent(report.result.steps);
+        reader.give_last(Batch { report: Some(report), status, ..last });
         Ok(())
     }
 
@@ -176,7 +178,7 @@ impl Engine {
     }
 
     /// Sends the steps of a trace, as long as somebody reads and no bound of bytes or time is met.
-    fn show(
+    pub(crate) fn show(
         &self,
         reader: &mut Reader,
         simulation: &Simulation,
@@ -222,7 +224,8 @@ impl Engine {
             let full = steps.len() >= batching.steps || oldest.elapsed() >= batching.latency;
             if (full || last) && !steps.is_empty() {
                 let steps = std::mem::take(&mut steps);
-                if !reader.give(Batch { steps, cursor: shown.cursor, skipped: 0, report: None }) {
+                let silent = Shown { end: End::All, ..shown }.silent(0);
+                if !reader.give(Batch { steps, ..silent }) {
                     return Shown { end: End::Left, ..shown };
                 }
             }
@@ -242,11 +245,11 @@ impl Engine {
 
 /// How far a trace was shown.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+pub(crate) struct Shown {
     /// The number of the step after those.
-    cursor: u64,
+    pub(crate) cursor: u64,
     /// Why it went no further.
-    end: End,
+    pub(crate) end: End,
 }
 
 impl Shown {
@@ -256,12 +259,12 @@ impl Shown {
             End::Bound => executed.saturating_sub(self.cursor),
             End::All | End::Left => 0,
         };
-        Batch { steps: Vec::new(), cursor: self.cursor, skipped, report: None }
+        Batch { steps: Vec::new(), cursor: self.cursor, skipped, status: Status::Running, report: None }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     /// There is no more.
     All,
     /// A bound of bytes or of time was met.
@@ -271,7 +274,7 @@ enum End {
 }
 
 /// Who reads a stream, and the place of the run meanwhile.
-struct Reader {
+pub(crate) struct Reader {
     sender: mpsc::Sender<Batch>,
     place: Place,
     runtime: Handle,
@@ -300,6 +303,11 @@ impl Pulse {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Reader {
+    pub(crate) fn new(engine: &Engine, sender: mpsc::Sender<Batch>, place: Place, pulse: Duration) -> Reader {
+        let pulse = Pulse { every: pulse, last: Instant::now() };
+        Reader { sender, place, runtime: Handle::current(), closing: engine.closing().clone(), pulse }
+    }
+
     fn has_gone(&self) -> bool {
         self.sender.is_closed() || self.closing.is_cancelled()
     }

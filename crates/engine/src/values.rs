@@ -81,7 +81,7 @@ impl Engine {
         let (engine, simulation, stop) = (self.clone(), Arc::clone(simulation), Arc::clone(&abandoned.0));
         let read = tokio::task::spawn_blocking(move || {
             let mut gone = || stop.load(Ordering::Relaxed) || engine.closing().is_cancelled();
-            let fuel = simulation.report().map(|report| report.result.fuel_used);
+            let fuel = simulation.fuel();
             let run = engine.start(&simulation)?;
             let mut page = Page { from, count, seen: 0, found: Values::default() };
             let of = (function, node);

@@ -5,11 +5,15 @@
 
 mod breakpoint;
 mod condition;
+mod why;
+mod why_not;
 
 use lmlang_ir::{FuncRef, RegionRef, VarRef};
 
 pub use breakpoint::{Breakpoint, BreakpointError, Spot};
 pub use condition::ConditionError;
+pub use why::{Why, why};
+pub use why_not::{WhyNot, why_not};
 
 use crate::code::Lowering;
 use crate::marks::Marks;
@@ -108,11 +112,10 @@ impl Debugger {
         }
     }
 
-    /// The variables of the innermost call; none once the run is over.
+    /// The variables of the innermost call, or of the one that the run ended in.
     pub fn variables(&self) -> Vec<VariableValue> {
-        let Some((code, _)) = self.run.code().filter(|_| self.run.outcome().is_none()) else {
-            return Vec::new();
-        };
+        let stands = self.run.outcome().is_none_or(|outcome| outcome.place().is_some());
+        let Some((code, _)) = self.run.code().filter(|_| stands) else { return Vec::new() };
         let program = self.run.checked().program();
         let value = |(variable, loc, ty): &(VarRef, _, _)| {
             let shown = show(program, ty, &self.run.read(*loc), &|index| self.run.name(index), Budget::STEP);
@@ -174,7 +177,7 @@ impl Debugger {
         self.times(count, interrupt, |debugger, interrupt| {
             let Some((function, region)) = debugger.here() else { return Stopped::End };
             let body = debugger.run.checked().program().function(function).map(|found| found.body());
-            let around = std::iter::successors(Some(region), |region| body?.outer(*region));
+            let around = body.into_iter().flat_map(|body| body.chain(region));
             // Behind the contracts of a function comes its body.
             let regions = around.chain(body.and_then(|body| body.root())).collect();
             let marks = Marks { regions, ..debugger.behind() };

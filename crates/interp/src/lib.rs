@@ -45,7 +45,8 @@ mod world;
 pub use cache::Cache;
 pub use code::Lowering;
 pub use debug::{
-    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, VariableValue,
+    Breakpoint, BreakpointError, ConditionError, Debugger, Interrupt, Spot, Stopped, VariableValue, Why,
+    WhyNot, why, why_not,
 };
 pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};

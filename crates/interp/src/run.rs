@@ -451,6 +451,12 @@ impl Run {
         Some((linked.of, linked.code.as_deref()?, word - start as usize))
     }
 
+    /// A function that was entered, by its position in the list, and its code.
+    pub(crate) fn linked(&self, func: u32) -> Option<(FuncRef, &Arc<Code>)> {
+        let linked = self.funcs.get(func as usize)?;
+        Some((linked.of, linked.code.as_ref()?))
+    }
+
     fn code_of(&self, func: u32, window: u32, pc: usize) -> Option<(&Arc<Code>, usize)> {
         let linked = self.funcs.get(func as usize)?;
         let at = (window as usize + pc).checked_sub(linked.window as usize)?;

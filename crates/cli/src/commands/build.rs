@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use lmlang_ir::{FuncRef, Program};
 use lmlang_wasm::ExportOptions;
 
+use crate::callee::find;
 use crate::commands::export::{self, module};
-use crate::commands::run::find;
 use crate::diagnostics::sound;
 use crate::error::Error;
 use crate::exit::Exit;

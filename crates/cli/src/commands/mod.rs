@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod debug;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod export;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Check(args) => check::run(&args, output),
         Command::Fmt(args) => fmt::run(&args, output),
         Command::Run(args) => run::run(&args, &layers, output),
+        Command::Debug(args) => debug::run(&args, &layers, output),
         Command::Build(args) => build::run(&args, &layers),
         Command::Import(args) => import::run(&args, &layers.settings()?, output),
         Command::Export(args) => export::run(&args, &layers.settings()?, output),

@@ -9,15 +9,11 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum;
 use lmlang_compiled::Tier;
-use lmlang_interp::{
-    Cache, Environment, Fault, Input, LimitKind, Limits, Note, Options, Outcome, Place, Run, Shown, Step,
-    Trace, TraceLevel, limit_message,
-};
-use lmlang_ir::text::{Detail, nearest, parse_value, print_node, print_signature, print_value};
-use lmlang_ir::{Const, FuncRef, Program, Type, Value};
-use lmlang_verify::Checked;
-use serde_json::{Value as Json, json};
+use lmlang_interp::{Cache, Environment, Fault, Input, Limits, Options, Outcome, Run, Trace, TraceLevel};
+use lmlang_ir::text::print_value;
+use lmlang_ir::{FuncRef, Value};
 
+use crate::callee::{arguments, find, start};
 use crate::commands::export;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
@@ -30,6 +26,7 @@ use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::{Origin, Source};
 use crate::stdio::{Passed, Pieces};
+use crate::told::{step_json, step_line, tell};
 use crate::view::View;
 
 /// Which function, with what.
@@ -78,7 +75,7 @@ pub(crate) struct Args {
 
 /// Bounds of a run.
 #[derive(Debug, clap::Args)]
-struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// How many nodes may be executed.
     #[arg(long, value_name = "NODES", default_value_t = Limits::default().fuel)]
     fuel: u64,
@@ -118,10 +115,6 @@ enum Level {
     /// Every node.
     Nodes,
 }
-
-/// What an executable module begins with, and a program in the text form.
-const START: &str = "_start";
-const MAIN: &str = "main";
 
 /// Steps of a trace that are made at a time.
 const PAGE: usize = 1_000;
@@ -257,82 +250,6 @@ fn execute(
     Ok(if told.exit == Exit::Success && !unwritten.is_empty() { Exit::Failure } else { told.exit })
 }
 
-/// A run's end, told.
-struct Told {
-    exit: Exit,
-    json: Json,
-    lines: Vec<String>,
-}
-
-fn tell(outcome: &Outcome, read: &Read, file: Option<&str>) -> Told {
-    let program = read.checked.program();
-    let (kind, code, message, exit) = match outcome {
-        Outcome::Returned { values } => {
-            let values: Vec<String> = values.iter().map(|value| print_value(program, value)).collect();
-            return Told {
-                exit: Exit::Success,
-                json: json!({ "outcome": "returned", "values": values }),
-                lines: Vec::new(),
-            };
-        }
-        // A program that ends itself is silent about it, as one without lmlang around it.
-        Outcome::Trapped { fault: fault @ Fault::Exit(status), .. } => {
-            let json = json!({
-                "outcome": "trapped", "code": fault.code(), "message": fault.to_string(), "status": status,
-            });
-            return Told { exit: Exit::of_program(*status), json, lines: Vec::new() };
-        }
-        Outcome::Trapped { fault, .. } => ("trapped", fault.code(), fault.to_string(), Exit::Failure),
-        Outcome::ContractViolated { contract, message, .. } => {
-            let told = format!("`{message}` ({contract}) does not hold");
-            ("contractViolated", "CONTRACT_VIOLATED", told, Exit::Failure)
-        }
-        Outcome::LimitReached { limit: LimitKind::Time, .. } => {
-            ("limitReached", "TIME", "the time ran out".to_owned(), Exit::TimeOut)
-        }
-        Outcome::LimitReached { limit, bound, .. } => {
-            ("limitReached", "LIMIT_REACHED", limit_message(*limit, *bound), Exit::Failure)
-        }
-        Outcome::ReachedHole { node, port, .. } => {
-            let told = match (node, port) {
-                (Some(node), Some(port)) => format!("input {port} of `{node}` has no source"),
-                (Some(node), None) => format!("`{node}` does not fit any more"),
-                (None, _) => "a region ends without saying how".to_owned(),
-            };
-            ("reachedHole", "HOLE", told, Exit::Failure)
-        }
-        Outcome::NotVerified { function } => {
-            let told = format!("`{}` has errors", program.path((*function).into()));
-            ("notVerified", "NOT_VERIFIED", told, Exit::Verification)
-        }
-        Outcome::Cancelled { .. } => ("cancelled", "CANCELLED", "interrupted".to_owned(), Exit::Interrupted),
-    };
-    let stack = outcome.place().map(|place| stack(place, read, file)).unwrap_or_default();
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    let mut lines = vec![format!("{red}{kind}[{code}]{red:#}: {message}")];
-    lines.extend(stack.iter().map(|call| format!("  {call}")));
-    Told { exit, json: json!({ "outcome": kind, "code": code, "message": message, "stack": stack }), lines }
-}
-
-/// The calls, the innermost first, each with its line in the file, if there is one. Of deep recursion the ends are shown.
-fn stack(place: &Place, read: &Read, file: Option<&str>) -> Vec<String> {
-    const ENDS: usize = 8;
-    let calls = place.stack.iter().rev().map(|at| {
-        let function = read.checked.program().path(at.function.into());
-        let found = at.node.and_then(|node| read.places.get(node.number()));
-        let found = found.or_else(|| read.places.get(at.function.number()));
-        let line = file.zip(found).map(|(file, (line, column))| format!(" at {file}:{line}:{column}"));
-        let node = at.node.map(|node| format!(" {node}")).unwrap_or_default();
-        format!("in {function}{node}{}", line.unwrap_or_default())
-    });
-    let mut calls: Vec<String> = calls.collect();
-    if calls.len() > 2 * ENDS {
-        let left_out = calls.len() - 2 * ENDS;
-        calls.splice(ENDS..ENDS + left_out, [format!("… {left_out} calls")]);
-    }
-    calls
-}
-
 /// Shows the steps of a run that used so much fuel: one that was stopped does not go on here.
 fn trace(run: &Run, level: TraceLevel, fuel: u64, output: Output) -> Result<(), Error> {
     let program = run.checked().program();
@@ -353,45 +270,6 @@ fn trace(run: &Run, level: TraceLevel, fuel: u64, output: Output) -> Result<(), 
     Ok(())
 }
 
-fn shown(values: &[Shown], program: &Program) -> Vec<String> {
-    let one = |shown: &Shown| {
-        let value = print_value(program, &shown.value);
-        if shown.cut { format!("{value}…") } else { value }
-    };
-    values.iter().map(one).collect()
-}
-
-fn note(note: Note) -> &'static str {
-    match note {
-        Note::InContract => "inContract",
-        Note::Stopped => "stopped",
-    }
-}
-
-fn step_json(step: &Step, program: &Program) -> Json {
-    json!({
-        "seq": step.seq,
-        "frame": step.frame,
-        "function": step.function.to_string(),
-        "region": step.region.to_string(),
-        "node": step.node.to_string(),
-        "inputs": shown(&step.inputs, program),
-        "outputs": shown(&step.outputs, program),
-        "note": step.note.map(note),
-    })
-}
-
-/// A step as a line: number, depth, node, and what it made.
-fn step_line(step: &Step, program: &Program) -> String {
-    let text = print_node(program, step.node, Detail::Summary);
-    let text = text.lines().next().unwrap_or_default().trim();
-    let indent = "  ".repeat((step.frame as usize).min(16));
-    let outputs = shown(&step.outputs, program).join(", ");
-    let arrow = if outputs.is_empty() { "" } else { "  => " };
-    let note = step.note.map(|step| format!("  ({})", note(step))).unwrap_or_default();
-    format!("{:>6}  {indent}{text}{arrow}{outputs}{note}\n", step.seq)
-}
-
 impl From<Level> for TraceLevel {
     fn from(level: Level) -> TraceLevel {
         match level {
@@ -400,67 +278,4 @@ impl From<Level> for TraceLevel {
             Level::Nodes => TraceLevel::Nodes,
         }
     }
-}
-
-/// The function that runs where nobody names one.
-fn start(checked: &Checked, name: &str) -> Result<FuncRef, Error> {
-    let started = [START, MAIN].into_iter().find_map(|given| match find(checked, given, name) {
-        Err(Error::NoFunction { .. }) => None,
-        found => Some(found),
-    });
-    started.unwrap_or_else(|| {
-        /// Of more nobody would choose one.
-        const MOST: usize = 20;
-        let program = checked.program();
-        let candidates = program.functions().map(|(of, _)| program.path(of.into())).take(MOST).collect();
-        Err(Error::NoStart { name: name.to_owned(), candidates })
-    })
-}
-
-/// The function that a caller names: as over GraphQL, by the name of an export, by path, by its name alone, or by ref.
-pub(crate) fn find(checked: &Checked, given: &str, name: &str) -> Result<FuncRef, Error> {
-    let program = checked.program();
-    let mut found = checked.functions_named(given);
-    if found.is_empty() {
-        found.extend(given.parse::<FuncRef>().ok().filter(|of| program.function(*of).is_some()));
-    }
-    match found[..] {
-        [of] => Ok(of),
-        [] => {
-            let names: Vec<_> = program.functions().map(|(_, found)| found.head().name.clone()).collect();
-            let candidates = nearest(given, names.iter().map(|name| &**name));
-            Err(Error::NoFunction { name: name.to_owned(), given: given.to_owned(), candidates })
-        }
-        [_, ..] => {
-            let candidates = found.iter().map(|of| program.path((*of).into())).collect();
-            Err(Error::AmbiguousFunction { given: given.to_owned(), candidates })
-        }
-    }
-}
-
-/// Reads the arguments as values of the parameters' types.
-fn arguments(program: &Program, function: FuncRef, given: &[String]) -> Result<Vec<Value>, Error> {
-    let params = program.function(function).map(|found| found.head().params.clone()).unwrap_or_default();
-    if params.len() != given.len() {
-        return Err(Error::ArgumentCount {
-            function: program.path(function.into()),
-            expected: params.len(),
-            found: given.len(),
-            signature: print_signature(program, function),
-        });
-    }
-    let read = |(index, (param, text)): (usize, (&lmlang_ir::Param, &String))| {
-        // As in GraphQL, a text needs no quotes where nothing else can be meant.
-        if param.ty == Type::String && !text.starts_with('"') {
-            return Ok(Value::Const(Const::String(text.as_str().into())));
-        }
-        parse_value(program, &param.ty, text).map_err(|error| Error::Argument {
-            number: index + 1,
-            given: text.clone(),
-            parameter: param.name.to_string(),
-            ty: lmlang_ir::text::print_type_name(program, None, &param.ty),
-            reason: error.message,
-        })
-    };
-    params.iter().zip(given).enumerate().map(read).collect()
 }

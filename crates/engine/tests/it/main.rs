@@ -5,6 +5,7 @@ mod events;
 mod faults;
 mod file;
 mod fixture;
+mod interactive;
 mod opening;
 mod past;
 mod provenance;

@@ -51,6 +51,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Query.serverInfo", Nothing),
     ("Query.simulation", READ),
     ("Query.tokens", OfAll(Scope::Admin)),
+    ("Mutation.controlSimulation", SIMULATE),
     ("Mutation.createBranch", EDIT),
     ("Mutation.createCheckpoint", EDIT),
     // A program that is made is none of those that a token is limited to, and its name may be that of another one.
@@ -66,6 +67,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.restoreCheckpoint", EDIT),
     ("Mutation.revert", EDIT),
     ("Mutation.revokeToken", OfAll(Scope::Admin)),
+    ("Mutation.startSimulation", SIMULATE),
     ("Mutation.undo", EDIT),
     ("Mutation.updateProgram", EDIT),
     ("Subscription.diagnostics", READ),

@@ -107,6 +107,8 @@ fallbacks! {
     No: bool = false;
     /// The beginning.
     Zero: Count = Count(0);
+    /// Once.
+    One: Count = Count(1);
     /// The main branch.
     Main: String = MAIN.to_owned();
     /// A text with everything.

@@ -1,6 +1,7 @@
 //! Errors of the engine as clients see them: the one place where they are mapped.
 
 use lmlang_engine::Error;
+use lmlang_interp::{BreakpointError, ConditionError};
 
 use crate::error::{ApiError, Code, cut};
 
@@ -14,6 +15,10 @@ pub fn fail(error: Error) -> ApiError {
                 .data(serde_json::json!({ "given": given, "candidates": candidates, "retired": retired }))
         }
         Error::BadRequest { .. } => ApiError::new(Code::BadRequest, message),
+        Error::Argument { path, .. } => {
+            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [path] }))
+        }
+        Error::Breakpoint { index, error } => breakpoint(index, &error),
         Error::NameTaken { what: _, name } => {
             ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
         }
@@ -26,6 +31,7 @@ pub fn fail(error: Error) -> ApiError {
             ApiError::new(Code::CursorInvalid, format!("`{given}` is not a cursor of {of}: {why}"))
                 .data(serde_json::json!({ "given": given }))
         }
+        Error::Late => ApiError::new(Code::Timeout, message),
         Error::Overloaded { .. } => ApiError::new(Code::Overloaded, message),
         Error::Unsupported { .. } => ApiError::new(Code::Unsupported, message),
         Error::Unmergeable { .. } => {
@@ -50,4 +56,37 @@ pub fn fail(error: Error) -> ApiError {
         }
         Error::Closed => ApiError::new(Code::StorageUnavailable, "the server is shutting down"),
     }
+}
+
+/// A breakpoint that cannot be set, with its place in the list and in the text of its condition.
+fn breakpoint(index: usize, error: &BreakpointError) -> ApiError {
+    let field = match error {
+        BreakpointError::NoNode(..) => "node",
+        BreakpointError::NoFunction(_) => "function",
+        BreakpointError::NoVariable(..) | BreakpointError::NoGlobal(_) | BreakpointError::Bytes(_) => "watch",
+        BreakpointError::WatchWithCondition | BreakpointError::Condition(_) => "condition",
+    };
+    let path = format!("breakpoints[{index}].{field}");
+    let data = match error {
+        BreakpointError::Condition(ConditionError::Text(errors)) => {
+            let errors: Vec<_> = errors
+                .iter()
+                .map(|error| {
+                    serde_json::json!({
+                        "code": error.code, "message": error.message, "line": error.line, "column": error.column,
+                        "expected": error.expected, "found": error.found, "candidates": error.candidates,
+                    })
+                })
+                .collect();
+            serde_json::json!({ "path": [path], "errors": errors })
+        }
+        BreakpointError::Condition(_)
+        | BreakpointError::NoNode(..)
+        | BreakpointError::NoFunction(_)
+        | BreakpointError::NoVariable(..)
+        | BreakpointError::NoGlobal(_)
+        | BreakpointError::Bytes(_)
+        | BreakpointError::WatchWithCondition => serde_json::json!({ "path": [path] }),
+    };
+    ApiError::new(Code::BadRequest, error.to_string()).data(data)
 }

@@ -23,6 +23,7 @@ use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
 use crate::schema::failure::fail;
 use crate::schema::ids::ViewId;
+use crate::schema::interactive::{self, ControlSimulationInput, SimulationPayload, StartSimulationInput};
 use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
 use crate::schema::program::Program;
 use crate::schema::reverting::{self, RevertInput, RevertPayload};
@@ -264,6 +265,26 @@ impl Mutation {
         #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
+    }
+
+    /// Begins a simulation that stops where it is told to, and goes on and back with `controlSimulation`. Answers when it
+    /// stands still, or after `controlWaitMs`: then it runs on.
+    async fn start_simulation(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The function, its arguments, and where it stops.")] input: StartSimulationInput,
+    ) -> Option<Result<SimulationPayload>> {
+        nullable(Box::pin(interactive::start(context, input)).await)
+    }
+
+    /// Moves a simulation that `startSimulation` began. Answers when it stands still again, or after `controlWaitMs`: then it
+    /// runs on, and only `PAUSE` and `CANCEL` are possible. What takes longer than `timeoutMs` stops where it has come.
+    async fn control_simulation(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The simulation, and what is done with it.")] input: ControlSimulationInput,
+    ) -> Option<Result<SimulationPayload>> {
+        nullable(Box::pin(interactive::control(context, input)).await)
     }
 
     /// Goes back along the line of a branch, by appending a revision whose content is the older one's.

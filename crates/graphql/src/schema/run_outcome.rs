@@ -9,7 +9,7 @@ use crate::error::{ApiError, cut};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
 use crate::schema::scalars::{Count, ValueText};
-use crate::schema::simulation::shown_text;
+use crate::schema::trace_page::shown_text;
 use crate::schema::view::{View, not_found};
 
 /// How a run ended.
@@ -141,11 +141,11 @@ pub struct FrameLocation {
 #[derive(Clone, Debug, SimpleObject)]
 pub struct NodeValue {
     /// The node, or the region or function whose parameter it is.
-    node: String,
+    pub(crate) node: String,
     /// Which output or parameter.
-    port: i32,
+    pub(crate) port: i32,
     /// The value.
-    value: ValueText,
+    pub(crate) value: ValueText,
 }
 
 impl Direct for FrameLocation {}

@@ -2,26 +2,28 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Enum, ID, Object, Result, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object, Result};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use lmlang_engine::{self as engine, Engine, Status};
 use lmlang_interp as interp;
 use lmlang_ir::ops::{Expected, signature};
-use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source, text};
+use lmlang_ir::{FuncRef, NodeRef, RefKind, RegionRef, Source};
 use uuid::Uuid;
 
-use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
+use crate::direct::Rows;
 use crate::error::{ApiError, Code, cut};
 use crate::schema::connection::PageRequest;
 use crate::schema::defaults::{Int, Or, Zero};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
 use crate::schema::ids::GlobalId;
+use crate::schema::interactive::Breakpoint;
 use crate::schema::program::Program;
 use crate::schema::run_input::{self, ExecutionTier, PortValue, SimulateInput};
 use crate::schema::run_outcome::{FrameLocation, NodeValue, Outcome, PlaceParts, outcome, parts};
-use crate::schema::scalars::{Count, ValueText};
+use crate::schema::scalars::Count;
+use crate::schema::trace_page::{TracePage, TraceStep, counted_steps, shown_text, trace_page};
 use crate::schema::value_page::ValuePage;
 use crate::schema::view::{View, not_found, nullable};
 use crate::schema::written_file::WrittenFile;
@@ -55,6 +57,7 @@ pub enum SimulationStatus {
 impl From<Status> for SimulationStatus {
     fn from(status: Status) -> SimulationStatus {
         match status {
+            Status::Ready => SimulationStatus::Ready,
             Status::Running => SimulationStatus::Running,
             Status::Paused => SimulationStatus::Paused,
             Status::Completed => SimulationStatus::Completed,
@@ -351,138 +354,6 @@ fn as_base64(context: &Context<'_>, bytes: &[u8]) -> std::result::Result<String,
     Ok(BASE64_STANDARD.encode(bytes))
 }
 
-/// The steps of a page, whose text is counted.
-fn counted_steps<'a>(
-    context: &Context<'_>,
-    view: &View,
-    steps: impl Iterator<Item = &'a interp::Step>,
-) -> std::result::Result<Rows<TraceStep>, ApiError> {
-    let counted = |step| {
-        let shown = trace_step(view, step);
-        budget::count(context, shown.bytes())?;
-        Ok(shown)
-    };
-    Ok(Rows(steps.map(counted).collect::<std::result::Result<_, _>>()?))
-}
-
-async fn trace_page(
-    context: &Context<'_>,
-    view: &View,
-    simulation: &Arc<engine::Simulation>,
-    first: i32,
-    from: Count,
-) -> std::result::Result<TracePage, ApiError> {
-    let page = PageRequest::new(first, None)?;
-    let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
-    let steps = match simulation.report() {
-        Some(report) => report.result.steps,
-        None => simulation.position().max(found.executed),
-    };
-    let silent = simulation.request.trace == interp::TraceLevel::None;
-    let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
-    Ok(TracePage {
-        steps: counted_steps(context, view, found.steps.iter())?,
-        next_seq: found.next.map(Count),
-        recorded: Count(steps - dropped),
-        dropped: Count(dropped),
-    })
-}
-
-/// Some steps of a trace.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct TracePage {
-    /// The steps in order.
-    steps: Rows<TraceStep>,
-    /// Where the next page starts; null at the end.
-    next_seq: Option<Count>,
-    /// Executed nodes whose steps can be read with this page and those before and behind it, as far as the level of the
-    /// trace shows them: all of a run that has ended, those up to `position` or to the end of this page, whichever is
-    /// further, of one that has not, without those that are `dropped`; 0 when it shows nothing.
-    recorded: Count,
-    /// Executed nodes whose steps are not shown: all of them when the level of the trace is `NONE`, and those behind this
-    /// page when it ended because `traceBytes` were used up. `trace(from:)` reads on there.
-    dropped: Count,
-}
-
-/// An executed node.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct TraceStep {
-    /// Nodes that had been executed before.
-    seq: Count,
-    /// Calls around the function, from 0.
-    frame: i32,
-    /// The function.
-    function: String,
-    /// The region.
-    region: String,
-    /// The node.
-    node: String,
-    /// Its operator.
-    op: String,
-    /// What it read.
-    inputs: Vec<ValueText>,
-    /// What it made. A node that calls or owns regions shows nothing: the `return` or exit behind it does.
-    outputs: Vec<ValueText>,
-    /// What else there is to say.
-    note: Option<&'static str>,
-}
-
-impl TraceStep {
-    /// Bytes of its text.
-    pub(crate) fn bytes(&self) -> u64 {
-        let values = self.inputs.iter().chain(&self.outputs).map(ValueText::bytes);
-        values.sum::<u64>() + self.op.len() as u64
-    }
-}
-
-impl Direct for TraceStep {
-    fn writer(selected: Selected<'_>) -> Option<Writer<TraceStep>> {
-        object(selected, &["TraceStep"], |name, _| match name {
-            "seq" => leaf(|step: &TraceStep, out| out.number(step.seq.0)),
-            "frame" => leaf(|step: &TraceStep, out| out.number(step.frame)),
-            "function" => leaf(|step: &TraceStep, out| out.text(&step.function)),
-            "region" => leaf(|step: &TraceStep, out| out.text(&step.region)),
-            "node" => leaf(|step: &TraceStep, out| out.text(&step.node)),
-            "op" => leaf(|step: &TraceStep, out| out.text(&step.op)),
-            "inputs" => leaf(|step: &TraceStep, out| out.values(&step.inputs)),
-            "outputs" => leaf(|step: &TraceStep, out| out.values(&step.outputs)),
-            "note" => leaf(|step: &TraceStep, out| match step.note {
-                Some(note) => out.text(note),
-                None => out.null(),
-            }),
-            _ => None,
-        })
-    }
-}
-
-/// A step as clients see it.
-pub(crate) fn trace_step(view: &View, step: &interp::Step) -> TraceStep {
-    let node =
-        view.program().function(step.function).and_then(|function| function.body().node(step.node).cloned());
-    TraceStep {
-        seq: Count(step.seq),
-        frame: step.frame as i32,
-        function: step.function.to_string(),
-        region: step.region.to_string(),
-        node: step.node.to_string(),
-        op: node.map_or_else(String::new, |node| text::print_op(node.op())),
-        inputs: step.inputs.iter().map(|shown| shown_text(view, shown)).collect(),
-        outputs: step.outputs.iter().map(|shown| shown_text(view, shown)).collect(),
-        note: step.note.map(|note| match note {
-            interp::Note::InContract => "in a contract",
-            interp::Note::Stopped => "the run ended here",
-        }),
-    }
-}
-
-pub(super) fn shown_text(view: &View, shown: &interp::Shown) -> ValueText {
-    let mut printed = text::print_value(view.program(), &shown.value);
-    if shown.cut {
-        printed.push_str(" ...");
-    }
-    ValueText::from(printed)
-}
-
 /// A simulation that is running or was run lately.
 #[derive(Clone)]
 pub struct Simulation {
@@ -512,14 +383,23 @@ impl Simulation {
         &self.simulation
     }
 
+    fn standing(&self) -> Option<Arc<engine::Standing>> {
+        self.view.engine().standing(&self.simulation)
+    }
+
+    /// Where it stands, or ended.
     fn place(&self) -> Option<PlaceParts> {
+        if let Some(standing) = self.standing() {
+            let place = interp::Place { stack: standing.stack.clone(), values: standing.values.clone() };
+            return (!place.stack.is_empty()).then(|| parts(&self.view, &place));
+        }
         let report = self.simulation.report()?;
         report.result.outcome.place().map(|place| parts(&self.view, place))
     }
 }
 
-/// A simulation that was streamed lately; kept for as long as `serverInfo` says, across restarts too, unless newer ones are
-/// too many.
+/// A simulation that was begun or streamed lately; kept for as long as `serverInfo` says, across restarts too, unless newer
+/// ones are too many.
 #[Object]
 impl Simulation {
     /// Global id.
@@ -542,28 +422,57 @@ impl Simulation {
         self.simulation.status().into()
     }
 
-    /// How far its readers have come: the `cursor` behind the furthest step that one of them was given, and once it has
-    /// ended, all executed nodes. It never goes back.
+    /// Executed nodes where an interactive one stands: the number of the step that comes next. Of one that streams, how far
+    /// its readers have come: the `cursor` behind the furthest step that one of them was given, and once it has ended, all
+    /// executed nodes; that never goes back.
     async fn position(&self) -> Count {
         Count(self.simulation.position())
     }
 
-    /// Where it ended; null when it returned or runs.
+    /// The step that comes next where an interactive one stands; else where it ended. Null when it returned, and while one that
+    /// streams runs.
     async fn at(&self) -> Option<FrameLocation> {
         self.place().map(|place| place.at)
     }
 
-    /// The calls at its end, the outermost first.
+    /// The calls there, the outermost first.
     async fn stack(&self) -> Rows<FrameLocation> {
         self.place().map(|place| place.stack).unwrap_or_default()
     }
 
-    /// Values that were alive in the innermost call.
+    /// Values that are alive there in the innermost call, and its variables by their refs.
     async fn locals(&self) -> Rows<NodeValue> {
-        self.place().map(|place| place.node_values).unwrap_or_default()
+        let mut values = self.place().map(|place| place.node_values).unwrap_or_default();
+        if let Some(standing) = self.standing() {
+            let variable = |(of, shown): &(lmlang_ir::VarRef, interp::Shown)| NodeValue {
+                node: of.to_string(),
+                port: 0,
+                value: shown_text(&self.view, shown),
+            };
+            values.0.extend(standing.variables.iter().map(variable));
+        }
+        values
     }
 
-    /// How it ended; null while it runs.
+    /// Where an interactive one stops.
+    async fn breakpoints(&self) -> Vec<Breakpoint> {
+        let Some(standing) = self.standing() else { return Vec::new() };
+        let states = standing.breakpoints.iter().enumerate();
+        states.map(|(at, state)| Breakpoint::new(state, standing.stopped_at == Some(at))).collect()
+    }
+
+    /// What was printed up to where it stands, or in all. Bytes that are no UTF-8 are U+FFFD.
+    async fn stdout(&self, context: &Context<'_>) -> Option<Result<String>> {
+        let (standing, report) = (self.standing(), self.simulation.report());
+        let bytes = match (&standing, &report) {
+            (Some(standing), _) => &standing.stdout[..],
+            (None, Some(report)) => &report.result.stdout[..],
+            (None, None) => &[],
+        };
+        nullable(as_text(context, bytes))
+    }
+
+    /// How it ended; null while it runs, and where an interactive one does not stand at its end.
     async fn result(&self) -> Option<Result<SimulationResult>> {
         self.simulation.report()?;
         nullable(SimulationResult::of(&self.view, self.simulation.clone()))
@@ -577,5 +486,54 @@ impl Simulation {
         #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
         nullable(trace_page(context, &self.view, &self.simulation, first.0, from.0).await)
+    }
+
+    /// The steps that a value follows from, in order; the last one is the step in question. A value is followed through
+    /// operators, calls, regions, variables, globals and linear memory, not through the decisions that led to it; from 2,000,000
+    /// steps before it on. The nearest steps, where they are more than 200.
+    async fn why(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The number of the step that made the value.")] step: Count,
+        #[graphql(desc = "Which of its outputs; of a step without outputs, which of its inputs.")] port: i32,
+    ) -> Option<Result<Vec<TraceStep>>> {
+        nullable(self.explained_value(context, step, port).await)
+    }
+
+    /// The steps that kept a node from running, in order: for each place that the node, or a call of its function, stands at,
+    /// the last decision for another region, or the last exit before it. Empty where it did run, or where the run never came
+    /// near.
+    async fn why_not(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The node, by ref or as `module::function::label`.")] node: String,
+    ) -> Option<Result<Vec<TraceStep>>> {
+        nullable(self.explained_absence(context, &node).await)
+    }
+}
+
+impl Simulation {
+    async fn explained_value(
+        &self,
+        context: &Context<'_>,
+        step: Count,
+        port: i32,
+    ) -> std::result::Result<Vec<TraceStep>, ApiError> {
+        let steps = match usize::try_from(port) {
+            Ok(port) => self.view.engine().why(&self.simulation, step.0, port).await.map_err(fail)?,
+            Err(_) => None,
+        };
+        let steps = steps.ok_or_else(|| not_found("step with that port", &format!("{}.{port}", step.0)))?;
+        Ok(counted_steps(context, &self.view, steps.iter())?.0)
+    }
+
+    async fn explained_absence(
+        &self,
+        context: &Context<'_>,
+        node: &str,
+    ) -> std::result::Result<Vec<TraceStep>, ApiError> {
+        let named = self.view.node_named(node).map_err(|error| error.at("node"))?;
+        let steps = self.view.engine().why_not(&self.simulation, named).await.map_err(fail)?;
+        Ok(counted_steps(context, &self.view, steps.unwrap_or_default().iter())?.0)
     }
 }

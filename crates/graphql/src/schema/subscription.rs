@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, InputObject, Object, Result, Subscription as Root};
+use async_graphql::{Context, ID, Object, Result, Subscription as Root};
 use futures_util::{Stream, StreamExt};
 use lmlang_engine::{self as engine, Cursor, Engine, Event};
 use tokio_stream::wrappers::ReceiverStream;
@@ -10,53 +10,20 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
 use crate::schema::connection::MAX_PAGE;
-use crate::schema::defaults::{Main, No, Or, Zero};
+use crate::schema::defaults::{Main, Or, Zero};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
 use crate::schema::ids::GlobalId;
+use crate::schema::interactive::StartSimulationInput;
 use crate::schema::mutation::selector;
 use crate::schema::named::Named;
 use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
 use crate::schema::revision::{Revision, cursor};
-use crate::schema::run_input::SimulateInput;
 use crate::schema::simulation::Simulation;
 use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
 use crate::transport::budget;
-
-/// A run to start.
-#[derive(Clone, Debug, InputObject)]
-pub struct StartSimulationInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// The revision, as for `program(at:)`: `r7`; without it, the head.
-    at: Option<String>,
-    /// The function, by ref or path.
-    function: String,
-    /// What it is given.
-    run: SimulateInput,
-    /// Not supported yet.
-    breakpoints: Option<Vec<BreakpointInput>>,
-    /// Not supported yet.
-    #[graphql(default)]
-    pause_at_start: Or<No>,
-    /// Not needed: the same run is the same simulation, with or without a key, unless the clock ended it.
-    idempotency_key: Option<String>,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct BreakpointInput {
-    /// A node to stop before.
-    node: Option<String>,
-    /// A function to stop in.
-    function: Option<String>,
-    /// When to stop.
-    condition: Option<String>,
-    /// What to watch.
-    watch: Option<String>,
-}
 
 /// What a revision changed about the findings.
 #[derive(Clone)]
@@ -168,7 +135,8 @@ impl Subscription {
     ) -> Result<impl Stream<Item = Result<TraceBatch>>> {
         let engine = context.data_unchecked::<Engine>();
         if input.pause_at_start.0 || input.breakpoints.is_some_and(|breakpoints| !breakpoints.is_empty()) {
-            return Err(ApiError::new(Code::Unsupported, "breakpoints are not supported").into());
+            let message = "a stream does not stop: `startSimulation` takes breakpoints and `pauseAtStart`";
+            return Err(ApiError::new(Code::BadRequest, message).into());
         }
         let view = View::find(engine, &input.program_id, input.at.as_deref()).await?;
         let function = view.function_named(&input.function)?;
@@ -180,7 +148,8 @@ impl Subscription {
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left
-    /// before its end goes on.
+    /// before its end goes on. Of an interactive simulation it streams the steps each time that it is moved forward, as far as
+    /// `traceBytes` allow, and says where it stands each time; it completes when that is cancelled.
     async fn simulation(
         &self,
         context: &Context<'_>,
@@ -196,8 +165,12 @@ impl Subscription {
         };
         let simulation = Simulation::find(engine, uuid).await?;
         let wanted = Wanted::new(batch)?;
-        let batches = engine.stream_again(simulation.inner(), after.0.0, wanted.batching()).await;
-        Ok(wanted.printed(simulation, batches.map_err(fail)?, budget::most_text(context)))
+        let (inner, batching) = (simulation.inner(), wanted.batching());
+        let batches = match engine.standing(inner) {
+            Some(_) => engine.watch_interactive(inner, after.0.0, batching),
+            None => engine.stream_again(inner, after.0.0, batching).await.map_err(fail)?,
+        };
+        Ok(wanted.printed(simulation, batches, budget::most_text(context)))
     }
 
     /// What each revision changes about the findings, from now on or after a cursor.

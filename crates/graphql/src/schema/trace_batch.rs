@@ -18,7 +18,8 @@ use crate::schema::defaults::{Int, Or};
 use crate::schema::ids::GlobalId;
 use crate::schema::run_outcome::{Outcome, outcome};
 use crate::schema::scalars::Count;
-use crate::schema::simulation::{Simulation, SimulationStatus, TraceStep, trace_step};
+use crate::schema::simulation::{Simulation, SimulationStatus};
+use crate::schema::trace_page::{TraceStep, trace_step};
 use crate::schema::view::nullable;
 use crate::transport::budget;
 
@@ -153,7 +154,8 @@ impl Printer {
             Some(next) => {
                 let cursor = next.seq;
                 self.rest = Some(rest);
-                engine::Batch { steps: Vec::new(), cursor, skipped: 0, report: None }
+                let status = engine::Status::Running;
+                engine::Batch { steps: Vec::new(), cursor, skipped: 0, status, report: None }
             }
             None => rest.last,
         };
@@ -170,7 +172,7 @@ impl Printer {
             cursor: Count(batch.cursor),
             steps: Rows(steps),
             skipped: Count(batch.skipped),
-            status: found.map_or(SimulationStatus::Running, |found| engine::Status::of(found).into()),
+            status: batch.status.into(),
             outcome: found.map(|found| outcome(self.simulation.view(), found)).transpose()?,
         })
     }

@@ -8,7 +8,8 @@ use crate::error::ApiError;
 use crate::schema::connection::PageRequest;
 use crate::schema::failure::fail;
 use crate::schema::scalars::{Count, ValueText};
-use crate::schema::simulation::{Shown, misplaced, shown_text};
+use crate::schema::simulation::{Shown, misplaced};
+use crate::schema::trace_page::shown_text;
 use crate::schema::view::View;
 use crate::transport::budget;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use lmlang_ir::{Attr, FuncRef, NodeRef, Opcode as Op, StorageKind, VarRef};
+use lmlang_ir::{Attr, FuncRef, NodeRef, Opcode as Op, Program, StorageKind, VarRef};
 use thiserror::Error;
 
 use super::condition::{Condition, ConditionError};
@@ -38,6 +38,36 @@ pub enum Spot {
     Global(VarRef),
     /// Behind the node that changes a byte of linear memory at these addresses.
     Memory(Range<u64>),
+}
+
+impl Spot {
+    /// What a text names to be watched: a variable or a global, `v5`, or bytes of linear memory, `memory[16..24]` or
+    /// `memory[0x10]`.
+    pub fn watched(program: &Program, text: &str) -> Option<Spot> {
+        if let Some(range) = text.strip_prefix("memory[").and_then(|rest| rest.strip_suffix(']')) {
+            return addresses(range).map(Spot::Memory);
+        }
+        let variable: VarRef = text.parse().ok()?;
+        match program.function_of(variable.into()) {
+            Some(function) => Some(Spot::Variable(function, variable)),
+            None => program.storage(variable).map(|_| Spot::Global(variable)),
+        }
+    }
+}
+
+/// `16..24`, or `16` alone.
+fn addresses(text: &str) -> Option<Range<u64>> {
+    let number = |text: &str| {
+        let text = text.trim();
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    };
+    match text.split_once("..") {
+        Some((from, to)) => Some(number(from)?..number(to)?),
+        None => number(text).and_then(|at| Some(at..at.checked_add(1)?)),
+    }
 }
 
 /// Why a breakpoint cannot be set.

@@ -11,3 +11,4 @@ mod memory;
 mod record;
 mod tools;
 mod traces;
+mod why;

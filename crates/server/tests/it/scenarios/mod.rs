@@ -57,12 +57,13 @@ async fn check(file: &Path) -> Vec<String> {
     };
     let real = start_real().await;
     let limits = limits(&real).await;
-    let (mut failures, mut answers) = (Vec::new(), Vec::new());
+    let (mut failures, mut answers, mut simulation) = (Vec::new(), Vec::new(), None);
     for scenario in &scenarios {
         for step in &scenario.steps {
             let place = format!("{name}:{} ({})", step.expected.line, scenario.title);
             let before = real.data(STORED, json!({})).await;
-            let reply = send(&real, step).await;
+            let reply = send(&real, step, simulation.as_deref()).await;
+            simulation = shown::simulation(&reply).or(simulation);
             let after = real.data(STORED, json!({})).await;
             let shown = shown::reply(&reply, matches!(step.request, Request::Raw { .. }));
             if shown != step.expected.text {
@@ -92,10 +93,12 @@ async fn limits(real: &Real) -> BTreeSet<String> {
     listed.into_iter().map(|(name, _)| name).chain(OWN.map(str::to_owned)).collect()
 }
 
-async fn send(real: &Real, step: &Step) -> Reply {
+/// Sends a request; `S-UUID` in a document is the simulation that an answer named last.
+async fn send(real: &Real, step: &Step, simulation: Option<&str>) -> Reply {
     match &step.request {
         Request::Document { query, variables, operation } => {
             let variables: Value = serde_json::from_str(variables).expect("the variables are JSON");
+            let query = query.replace("S-UUID", simulation.unwrap_or("S-UUID"));
             let mut body = json!({ "query": query, "variables": variables });
             if let Some(operation) = operation {
                 body["operationName"] = json!(operation);

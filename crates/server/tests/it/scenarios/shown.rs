@@ -78,6 +78,13 @@ fn stable(text: &str) -> String {
     out
 }
 
+/// The first simulation that an answer names.
+pub(crate) fn simulation(reply: &Reply) -> Option<String> {
+    let body = std::str::from_utf8(&reply.body).ok()?;
+    let at = body.find("\"S-")? + 1;
+    body.get(at..at + 38).map(str::to_owned)
+}
+
 /// What holds for every answer, whatever was asked.
 pub(crate) fn laws(reply: &Reply, limits: &BTreeSet<String>) -> Vec<String> {
     let mut broken = Vec::new();

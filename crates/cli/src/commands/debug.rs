@@ -1,0 +1,494 @@
+//! `lmlang debug`: a run that stands still where one wants to look, and goes on and back.
+
+use std::io::{BufRead, IsTerminal, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lmlang_interp::{
+    Breakpoint, Cache, Debugger, Environment, Limits, Options, Run, Spot, Step, Stopped, Trace, TraceLevel,
+    why, why_not,
+};
+use lmlang_ir::text::{Detail, print_function, print_node, print_value};
+use lmlang_ir::{FuncRef, NodeRef, Program, RefKind, Source as From};
+use serde_json::{Value as Json, json};
+
+use crate::callee::{arguments, find, start};
+use crate::commands::export;
+use crate::commands::run::LimitArgs;
+use crate::diagnostics::{Read, sound};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Form, Output, say};
+use crate::session::block_on;
+use crate::settings::Layers;
+use crate::source::{Origin, Source, bytes};
+use crate::told::{self, step_json, step_line};
+use crate::view::View;
+
+/// Which function, with what, and what is done with it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// The file, in the text form or a WebAssembly module (`.wasm`, `.wat`); with `--at` or `--branch` a program, by name
+    /// or id.
+    file: PathBuf,
+    /// The function, by name, path (`module::name`), ref or the name of an export [default: the export `_start`, else
+    /// `main`].
+    function: Option<String>,
+    /// Its arguments, in the text form, as for `lmlang run`.
+    #[arg(allow_negative_numbers = true)]
+    args: Vec<String>,
+    /// A command; may be repeated. With one, none are read from standard input.
+    #[arg(long = "command", short = 'c', value_name = "COMMAND")]
+    commands: Vec<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// What the program reads from its standard input.
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    #[command(flatten)]
+    view: View,
+}
+
+const HELP: &str = "\
+Commands, one a line; with the first letter where it is in brackets:
+  [s]tep [N]        N nodes forward, into calls and regions
+  [n]ext [N]        past the next node with all that it calls or owns
+  [o]ut [N]         out of the call
+  [r]un             to the next breakpoint, or to the end
+  [b]ack [N]        N nodes back
+  runback           back to where a breakpoint was met last, or to the start
+  seek N            to step N, forward or back
+  break PLACE [if CONDITION]   stop before a node (`n12`, a name) or in a function
+  watch WHAT        stop behind a change of `v5` or `memory[16..24]`
+  breaks            the breakpoints;  delete [N] removes one, or all
+  [w]here           the calls;  [l]ocals the values;  list the function
+  trace [N]         the last N steps
+  why [STEP [PORT]] the steps that a value follows from [default: of the last step]
+  whynot NODE       the steps that kept a node from running
+  printed           what was printed so far
+  [q]uit";
+
+pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
+    let source = match args.view.at {
+        None => Source::read(&args.file)?,
+        Some(_) => export::source(&args.file.to_string_lossy(), &args.view, &layers.settings()?)?,
+    };
+    let read = match sound(&source) {
+        Ok(read) => read,
+        Err(exit) => return Ok(exit),
+    };
+    let name = source.name();
+    let function = match &args.function {
+        Some(given) => find(&read.checked, given, &name)?,
+        None => start(&read.checked, &name)?,
+    };
+    let values = arguments(read.checked.program(), function, &args.args)?;
+    let stdin = args.stdin.as_deref().map(bytes).transpose()?.unwrap_or_default();
+    let environment = Environment { stdin: stdin.into(), ..Environment::default() };
+    let options = Options { limits: Limits::from(&args.limits), environment, ..Options::default() };
+    let refused = |reason: String| Error::CannotRun { reason };
+    let run = Run::new(&read.checked, function, &values, &options, &Cache::new())
+        .map_err(|error| refused(error.to_string()))?;
+    let debugger = Debugger::of(&run, None).ok_or_else(|| refused("it does not start".to_owned()))?;
+    let file = (source.origin == Origin::Read).then_some(name);
+    let (commands, stopped) = (args.commands.clone(), Arc::new(AtomicBool::new(false)));
+    block_on(async move {
+        let flag = Arc::clone(&stopped);
+        tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        let work = move || {
+            Session { read, file, run, debugger, breakpoints: Vec::new(), stopped, output }.run(commands)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|source| Error::Io { what: "the run", source: source.into() })?
+    })
+}
+
+/// A run with what is told about it.
+struct Session {
+    read: Read,
+    file: Option<String>,
+    /// The run as it was before its first step.
+    run: Run,
+    debugger: Debugger,
+    breakpoints: Vec<(String, Breakpoint)>,
+    stopped: Arc<AtomicBool>,
+    output: Output,
+}
+
+/// What a command answers.
+struct Answer {
+    text: String,
+    json: Json,
+}
+
+impl Session {
+    fn run(mut self, commands: Vec<String>) -> Result<Exit, Error> {
+        let here = self.here(None);
+        self.tell("start", here)?;
+        if !commands.is_empty() {
+            for command in &commands {
+                if !self.command(command)? {
+                    break;
+                }
+            }
+            return Ok(Exit::Success);
+        }
+        let stdin = std::io::stdin();
+        let asks = stdin.is_terminal();
+        let mut lines = stdin.lock().lines();
+        loop {
+            if asks {
+                eprint!("(debug) ");
+                std::io::stderr().flush().map_err(|source| Error::Io { what: "standard error", source })?;
+            }
+            let Some(line) = lines.next() else { return Ok(Exit::Success) };
+            let line = line.map_err(|source| Error::Io { what: "standard input", source })?;
+            match self.command(&line) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Exit::Success),
+                // Who types sees it and goes on; a script ends.
+                Err(error @ Error::Command { .. }) if asks => say(error),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Carries a command out; tells whether more are to come.
+    fn command(&mut self, line: &str) -> Result<bool, Error> {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let bad = |reason: String| Error::Command { line: line.to_owned(), reason };
+        let number = |default: u64| match rest {
+            "" => Ok(default),
+            text => text.parse::<u64>().map_err(|_| bad(format!("`{text}` is no number"))),
+        };
+        self.stopped.store(false, Ordering::Relaxed);
+        let flag = Arc::clone(&self.stopped);
+        let mut interrupt = move || flag.load(Ordering::Relaxed);
+        let debugger = &mut self.debugger;
+        let moved = match word {
+            "" => return Ok(true),
+            "quit" | "q" => return Ok(false),
+            "step" | "s" => Some(debugger.step(number(1)?, &mut interrupt)),
+            "next" | "n" => Some(debugger.step_over(number(1)?, &mut interrupt)),
+            "out" | "o" => Some(debugger.step_out(number(1)?, &mut interrupt)),
+            "run" | "r" => Some(debugger.resume(&mut interrupt)),
+            "back" | "b" => Some(debugger.step_back(number(1)?, &mut interrupt)),
+            "runback" => Some(debugger.run_back(&mut interrupt)),
+            "seek" if rest.is_empty() => return Err(bad("expected the number of a step".to_owned())),
+            "seek" => Some(debugger.seek(number(0)?, &mut interrupt)),
+            _ => None,
+        };
+        let answer = match (moved, word) {
+            (Some(stopped), _) => self.here(Some(stopped)),
+            (None, "break") => self.set(rest, line)?,
+            (None, "watch") => self.set(rest, line)?,
+            (None, "breaks") => self.breaks(),
+            (None, "delete") => {
+                match number(0)? {
+                    0 => self.breakpoints.clear(),
+                    at if at <= self.breakpoints.len() as u64 => {
+                        drop(self.breakpoints.remove(at as usize - 1))
+                    }
+                    at => return Err(bad(format!("there is no breakpoint {at}"))),
+                }
+                self.arm().map_err(bad)?;
+                self.breaks()
+            }
+            (None, "where" | "w") => self.calls(),
+            (None, "locals" | "l") => self.locals(),
+            (None, "list") => self.list(),
+            (None, "trace") => {
+                let (at, count) = (self.debugger.position(), number(10)?.min(10_000));
+                let from = at.saturating_sub(count);
+                self.steps((from..at).collect())
+            }
+            (None, "why") => {
+                let last = self.debugger.position().checked_sub(1);
+                let mut words = rest.split_whitespace();
+                let mut numbers = || {
+                    let word = words.next()?;
+                    Some(word.parse::<u64>().map_err(|_| bad(format!("`{word}` is no number"))))
+                };
+                let step =
+                    numbers().transpose()?.or(last).ok_or_else(|| bad("no step was made yet".to_owned()))?;
+                let port = numbers().transpose()?.unwrap_or(0);
+                let port = usize::try_from(port).unwrap_or(usize::MAX);
+                let found = why(&self.run, step, port, MOST_STEPS, &mut interrupt);
+                let found = found.ok_or_else(|| bad(format!("there is no value {port} of a step {step}")))?;
+                self.steps(found.steps)
+            }
+            (None, "whynot") => {
+                let (of, node) = self.node(rest).ok_or_else(|| bad(format!("there is no node `{rest}`")))?;
+                let fuel = Some(self.debugger.run().fuel_used());
+                let found = why_not(&self.run, fuel, of, node, &mut interrupt);
+                let found = found.ok_or_else(|| bad("it was interrupted".to_owned()))?;
+                match found.ran {
+                    true => Answer {
+                        text: format!("{node} did run\n"),
+                        json: json!({ "ran": true, "steps": [] }),
+                    },
+                    false => self.steps(found.steps),
+                }
+            }
+            (None, "printed") => {
+                let text = String::from_utf8_lossy(self.debugger.run().stdout()).into_owned();
+                Answer { json: json!({ "stdout": text }), text }
+            }
+            (None, "help" | "h") => Answer { text: format!("{HELP}\n"), json: json!({ "help": HELP }) },
+            (None, _) => return Err(bad(format!("there is no command `{word}`: `help` lists them"))),
+        };
+        self.tell(line, answer)?;
+        Ok(true)
+    }
+
+    fn tell(&self, command: &str, answer: Answer) -> Result<(), Error> {
+        match self.output.form {
+            Form::Text => self.output.text(&answer.text),
+            Form::Json => {
+                let mut json = json!({ "command": command });
+                if let (Some(all), Json::Object(of)) = (json.as_object_mut(), answer.json) {
+                    all.extend(of);
+                }
+                self.output.json_line(&json)
+            }
+        }
+    }
+
+    /// Where it stands.
+    fn here(&self, stopped: Option<Stopped>) -> Answer {
+        let (debugger, program) = (&self.debugger, self.program());
+        let position = debugger.position();
+        let mut text = String::new();
+        let at = match stopped {
+            Some(Stopped::At(at)) => {
+                let hits = debugger.hits().nth(at).unwrap_or(0);
+                let trouble =
+                    debugger.trouble(at).map(|why| format!(": its condition cannot be told: {why}"));
+                text += &format!("breakpoint {} ({} times){}\n", at + 1, hits, trouble.unwrap_or_default());
+                Some(at + 1)
+            }
+            Some(Stopped::Interrupted) => {
+                text += "interrupted\n";
+                None
+            }
+            Some(Stopped::There | Stopped::End) | None => None,
+        };
+        if let Some(outcome) = debugger.outcome() {
+            let told = told::tell(outcome, &self.read, self.file.as_deref());
+            let values = told.json["values"].as_array();
+            let values = values.map(|values| {
+                let values: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
+                format!("returned {}", values.join(", "))
+            });
+            text += &format!("{position:>6}  the end\n");
+            text += &values.map_or_else(
+                || format!("{}\n", told.lines.join("\n")),
+                |line| format!("{}\n", line.trim_end()),
+            );
+            return Answer {
+                text,
+                json: json!({ "position": position, "breakpoint": at, "end": told.json }),
+            };
+        }
+        let stack = debugger.stack();
+        let Some(here) = stack.last() else { return Answer { text, json: json!({ "position": position }) } };
+        let node = here.node.map(|node| line_of(program, node)).unwrap_or_default();
+        let path = program.path(here.function.into());
+        let indent = "  ".repeat((here.frame as usize).min(16));
+        text += &format!("{position:>6}  {indent}{path}  {node}{}\n", self.place(here.node));
+        let json = json!({
+            "position": position, "breakpoint": at, "frame": here.frame, "function": here.function.to_string(),
+            "region": here.region.to_string(), "node": here.node.map(|node| node.to_string()), "text": node,
+            "interrupted": stopped == Some(Stopped::Interrupted),
+        });
+        Answer { text, json }
+    }
+
+    /// Where a node stands in the file.
+    fn place(&self, node: Option<NodeRef>) -> String {
+        let found = node.and_then(|node| self.read.places.get(node.number()));
+        let place = self.file.as_ref().zip(found);
+        place.map(|(file, (line, column))| format!("  ({file}:{line}:{column})")).unwrap_or_default()
+    }
+
+    fn calls(&self) -> Answer {
+        let program = self.program();
+        let stack = self.debugger.stack();
+        let line = |at: &lmlang_interp::Location| {
+            let node = at.node.map(|node| line_of(program, node)).unwrap_or_default();
+            format!("{:>4}  {}  {node}{}\n", at.frame, program.path(at.function.into()), self.place(at.node))
+        };
+        let json = stack.iter().map(|at| {
+            json!({
+                "frame": at.frame, "function": at.function.to_string(),
+                "node": at.node.map(|node| node.to_string()),
+            })
+        });
+        Answer {
+            json: json!({ "stack": json.collect::<Vec<Json>>() }),
+            text: stack.iter().rev().map(line).collect(),
+        }
+    }
+
+    fn locals(&self) -> Answer {
+        let program = self.program();
+        let mut rows = Vec::new();
+        for found in self.debugger.values() {
+            let name = name_of(program, found.source);
+            rows.push((found.source.to_string(), name, print_value(program, &found.shown.value)));
+        }
+        for found in self.debugger.variables() {
+            let of = found.variable;
+            let body = program.function_of(of.into()).and_then(|function| program.function(function));
+            let name = body
+                .and_then(|function| function.body().variable(of)?.name.as_ref().map(ToString::to_string));
+            rows.push((of.to_string(), name, print_value(program, &found.shown.value)));
+        }
+        let line = |(source, name, value): &(String, Option<String>, String)| match name {
+            Some(name) => format!("{name} ({source}) = {value}\n"),
+            None => format!("{source} = {value}\n"),
+        };
+        let json = rows
+            .iter()
+            .map(|(source, name, value)| json!({ "source": source, "name": name, "value": value }));
+        Answer {
+            json: json!({ "locals": json.collect::<Vec<Json>>() }),
+            text: rows.iter().map(line).collect(),
+        }
+    }
+
+    /// The function, with a mark before the line of the next step.
+    fn list(&self) -> Answer {
+        let program = self.program();
+        let stack = self.debugger.stack();
+        let Some(here) = stack.last() else {
+            return Answer { text: "the run is over\n".to_owned(), json: json!({ "text": null }) };
+        };
+        let text = print_function(program, here.function, Detail::Full);
+        let mark = here.node.map(|node| format!("#{node}"));
+        let is_here = |line: &str| {
+            mark.as_ref().is_some_and(|mark| {
+                line.match_indices(mark.as_str())
+                    .any(|(at, _)| !line[at + mark.len()..].starts_with(|next: char| next.is_ascii_digit()))
+            })
+        };
+        let lines = text.lines().map(|line| format!("{} {line}\n", if is_here(line) { '>' } else { ' ' }));
+        Answer {
+            json: json!({ "text": text, "node": here.node.map(|node| node.to_string()) }),
+            text: lines.collect(),
+        }
+    }
+
+    fn steps(&self, numbers: Vec<u64>) -> Answer {
+        let program = self.program();
+        let Some(mut trace) = Trace::of(&self.run, TraceLevel::Nodes, None) else {
+            return Answer { text: String::new(), json: json!({ "steps": [] }) };
+        };
+        let steps: Vec<Step> =
+            numbers.into_iter().flat_map(|number| trace.page(number, 1, u64::MAX).steps).collect();
+        let json: Vec<Json> = steps.iter().map(|step| step_json(step, program)).collect();
+        Answer {
+            json: json!({ "steps": json }),
+            text: steps.iter().map(|step| step_line(step, program)).collect(),
+        }
+    }
+
+    fn breaks(&self) -> Answer {
+        let (mut text, mut json) = (String::new(), Vec::new());
+        for (at, ((place, _), hits)) in self.breakpoints.iter().zip(self.debugger.hits()).enumerate() {
+            text += &format!("{}  {place} ({hits} times)\n", at + 1);
+            json.push(json!({ "breakpoint": at + 1, "place": place, "hits": hits }));
+        }
+        Answer { text, json: json!({ "breakpoints": json }) }
+    }
+
+    /// Adds a breakpoint: `PLACE [if CONDITION]`, or what is watched.
+    fn set(&mut self, given: &str, line: &str) -> Result<Answer, Error> {
+        let bad = |reason: String| Error::Command { line: line.to_owned(), reason };
+        let (place, condition) = match given.split_once(" if ") {
+            Some((place, condition)) => (place.trim(), Some(condition.trim().to_owned())),
+            None => (given, None),
+        };
+        let spot = if line.starts_with("watch") {
+            Spot::watched(self.program(), place)
+        } else {
+            self.node(place).map(|(of, node)| Spot::Node(of, node)).or_else(|| {
+                let name = self.file.clone().unwrap_or_default();
+                find(&self.read.checked, place, &name).ok().map(Spot::Function)
+            })
+        };
+        let spot = spot.ok_or_else(|| bad(format!("there is no `{place}` to stop at")))?;
+        self.breakpoints.push((given.to_owned(), Breakpoint { spot, condition }));
+        if let Err(reason) = self.arm() {
+            self.breakpoints.pop();
+            return Err(bad(reason));
+        }
+        Ok(self.breaks())
+    }
+
+    /// Sets the breakpoints that there are, and keeps what was counted.
+    fn arm(&mut self) -> Result<(), String> {
+        let hits: Vec<u64> = self.debugger.hits().collect();
+        let wanted: Vec<Breakpoint> = self.breakpoints.iter().map(|(_, of)| of.clone()).collect();
+        self.debugger.set_breakpoints(&wanted).map_err(|(_, error)| error.to_string())?;
+        if wanted.len() >= hits.len() {
+            self.debugger.set_hits(hits);
+        }
+        Ok(())
+    }
+
+    /// A node by ref, or by its name in the function where the run stands.
+    fn node(&self, given: &str) -> Option<(FuncRef, NodeRef)> {
+        let program = self.program();
+        if let Ok(node) = given.parse::<NodeRef>() {
+            return Some((program.function_of(node.into())?, node));
+        }
+        let (function, name) = match given.rsplit_once("::") {
+            Some((path, name)) => (find(&self.read.checked, path, "").ok()?, name),
+            None => (self.debugger.stack().last()?.function, given),
+        };
+        let named = program.function(function)?.body().named(name).find(|of| of.kind == RefKind::Node)?;
+        Some((function, NodeRef::try_from(named).ok()?))
+    }
+
+    fn program(&self) -> &Program {
+        self.read.checked.program()
+    }
+}
+
+/// Steps that are told of one explanation at most.
+const MOST_STEPS: usize = 200;
+
+/// A node as one line.
+fn line_of(program: &Program, node: NodeRef) -> String {
+    let text = print_node(program, node, Detail::Summary);
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// What a value is called.
+fn name_of(program: &Program, source: From) -> Option<String> {
+    let of = match source {
+        From::Node(node, _) => program.function_of(node.into())?,
+        From::RegionParam(region, _) => program.function_of(region.into())?,
+        From::Param(function, _) => function,
+    };
+    let function = program.function(of)?;
+    match source {
+        From::Node(node, _) => function.body().node(node)?.name().map(ToString::to_string),
+        From::RegionParam(region, port) => {
+            let param = function.body().region(region)?.params.get(usize::from(port))?;
+            param.name.as_ref().map(ToString::to_string)
+        }
+        From::Param(_, port) => {
+            function.head().params.get(usize::from(port)).map(|param| param.name.to_string())
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! Interactive simulations: runs that stand still where somebody wants to look, and go on and back as they are told.
+//!
+//! One caller at a time moves a run, any number watch it. What is stored is where it stands, with its breakpoints: the rest
+//! follows from running again. The run itself is kept in memory while it is in use, and made again when it is needed.
+
+mod spots;
+mod watching;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lmlang_interp::{BreakpointError, Debugger, Location, Shown, SourceValue, Stopped};
+use lmlang_ir::VarRef;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{OwnedMutexGuard, watch};
+use uuid::Uuid;
+
+pub use spots::BreakpointText;
+
+use crate::engine::{Engine, OpenProgram};
+use crate::error::Error;
+use crate::places::Place;
+use crate::request::Call;
+use crate::simulate::{Report, RunRequest, Simulation, Status};
+use crate::tiers::Tier;
+use crate::timeline::Revision;
+
+/// Breakpoints of one simulation at most.
+const MOST_BREAKPOINTS: usize = 64;
+
+/// Runs that are held in memory between two actions at most.
+const MOST_HELD: usize = 32;
+
+/// Bytes of linear memory, tables and values that they hold at most, beyond the newest.
+const MOST_HELD_BYTES: u64 = 512 << 20;
+
+/// Keys of actions that are remembered.
+const KEYS: usize = 32;
+
+/// Where an interactive simulation stands.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// How it stands.
+    pub status: Status,
+    /// Executed nodes: the number of the step that comes next.
+    pub position: u64,
+    /// The calls, the outermost first.
+    pub stack: Vec<Location>,
+    /// Values that are alive in the innermost call.
+    pub values: Vec<SourceValue>,
+    /// The variables of the innermost call.
+    pub variables: Vec<(VarRef, Shown)>,
+    /// What was printed so far.
+    pub stdout: Arc<[u8]>,
+    /// The places where it stops.
+    pub breakpoints: Vec<BreakpointState>,
+    /// The breakpoint that it stands at, by its position among them.
+    pub stopped_at: Option<usize>,
+    /// How it ended, while it stands at its end.
+    pub report: Option<Arc<Report>>,
+    /// Fuel that was used.
+    pub(crate) fuel: u64,
+}
+
+/// A place to stop at, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakpointState {
+    /// Where, and when.
+    pub text: BreakpointText,
+    /// How often it was met on the way forward since it was set.
+    pub hits: u64,
+    /// Why its condition could not be told when it was last met.
+    pub trouble: Option<String>,
+}
+
+/// What is to be done with an interactive simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// So many nodes forward.
+    Step(u64),
+    /// Past the next node with what it calls or owns, so many times.
+    StepOver(u64),
+    /// Out of the innermost call, so many times.
+    StepOut(u64),
+    /// To the next breakpoint, or to the end.
+    Run,
+    /// Stop at once.
+    Pause,
+    /// To a step.
+    Seek(u64),
+    /// So many nodes back.
+    StepBack(u64),
+    /// Back to where a breakpoint was met last, or to the start.
+    RunBack,
+    /// The end: nothing can be done with it after.
+    Cancel,
+    /// Other breakpoints.
+    SetBreakpoints(Vec<BreakpointText>),
+}
+
+/// What is begun.
+#[derive(Clone, Debug)]
+pub struct InteractiveRequest {
+    /// The run.
+    pub run: RunRequest,
+    /// Where it stops.
+    pub breakpoints: Vec<BreakpointText>,
+    /// Whether it stands before its first step, instead of running to the first breakpoint.
+    pub pause_at_start: bool,
+}
+
+/// What makes a simulation interactive.
+#[derive(Debug)]
+pub(crate) struct Interactive {
+    standing: watch::Sender<Arc<Standing>>,
+    /// The run; whoever moves it holds it.
+    hand: Arc<tokio::sync::Mutex<Option<Debugger>>>,
+    /// Set by who wants it to stop.
+    interrupt: AtomicBool,
+    /// Actions so far.
+    moves: AtomicU64,
+    /// The digest of the request that began it, if that had a key.
+    begun: Option<Vec<u8>>,
+    keys: Mutex<VecDeque<Key>>,
+}
+
+/// The key of an action that was taken, and the digest of its request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Key {
+    key: [u8; 16],
+    digest: Vec<u8>,
+}
+
+/// What is stored of it beside the run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InteractiveRecord {
+    position: u64,
+    moves: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cancelled: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    breakpoints: Vec<(BreakpointText, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    begun: Option<Vec<u8>>,
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    keys: VecDeque<Key>,
+}
+
+impl Interactive {
+    fn new(breakpoints: Vec<BreakpointText>, begun: Option<Vec<u8>>) -> Interactive {
+        let record = InteractiveRecord {
+            position: 0,
+            moves: 0,
+            cancelled: false,
+            breakpoints: breakpoints.into_iter().map(|text| (text, 0)).collect(),
+            begun,
+            keys: VecDeque::new(),
+        };
+        Interactive::of(record)
+    }
+
+    /// As it was stored; where it stands is not looked at yet.
+    pub(crate) fn of(record: InteractiveRecord) -> Interactive {
+        let InteractiveRecord { position, moves, cancelled, breakpoints, begun, keys } = record;
+        let standing = Standing {
+            status: if cancelled { Status::Cancelled } else { Status::Paused },
+            position,
+            stack: Vec::new(),
+            values: Vec::new(),
+            variables: Vec::new(),
+            stdout: Arc::from([]),
+            breakpoints: breakpoints
+                .into_iter()
+                .map(|(text, hits)| BreakpointState { text, hits, trouble: None })
+                .collect(),
+            stopped_at: None,
+            report: None,
+            fuel: 0,
+        };
+        Interactive {
+            standing: watch::Sender::new(Arc::new(standing)),
+            hand: Arc::default(),
+            interrupt: AtomicBool::new(false),
+            moves: moves.into(),
+            begun,
+            keys: Mutex::new(keys),
+        }
+    }
+
+    pub(crate) fn record(&self) -> InteractiveRecord {
+        let standing = self.standing();
+        InteractiveRecord {
+            position: standing.position,
+            moves: self.moves.load(Ordering::Relaxed),
+            cancelled: standing.status == Status::Cancelled,
+            breakpoints: standing.breakpoints.iter().map(|state| (state.text.clone(), state.hits)).collect(),
+            begun: self.begun.clone(),
+            keys: self.keys().clone(),
+        }
+    }
+
+    /// Where it stands, or stood before somebody moved it.
+    pub(crate) fn standing(&self) -> Arc<Standing> {
+        Arc::clone(&self.standing.borrow())
+    }
+
+    fn keys(&self) -> std::sync::MutexGuard<'_, VecDeque<Key>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stand(&self, standing: Standing) {
+        self.standing.send_replace(Arc::new(standing));
+    }
+}
+
+impl Engine {
+    /// Begins an interactive simulation. The same key and request begin the same one once.
+    ///
+    /// Answers when it stands still, or after `controlWaitMs`.
+    pub async fn start_interactive(
+        &self,
+        open: &OpenProgram,
+        revision: &Arc<Revision>,
+        request: InteractiveRequest,
+        call: &Call,
+    ) -> Result<Arc<Simulation>, Error> {
+        bounded(&request.breakpoints)?;
+        let id = match &call.idempotency {
+            Some(given) => Uuid::from_bytes(short(&[open.timeline.id().as_bytes(), &given.key])),
+            None => self.0.clock.id(),
+        };
+        let digest = call.idempotency.as_ref().map(|given| given.digest.to_vec());
+        if digest.is_some()
+            && let Some(begun) = self.simulation(id).await?
+        {
+            let same = begun.interactive().is_some_and(|of| of.begun == digest);
+            return if same { Ok(begun) } else { Err(Error::IdempotencyMismatch) };
+        }
+        let InteractiveRequest { run, breakpoints, pause_at_start } = request;
+        let interactive = Interactive::new(breakpoints, digest);
+        let now = self.0.clock.now();
+        let simulation = Simulation::new(id, open, revision, run, now).interactively(interactive);
+        let simulation = self.0.simulations.kept().keep(&Arc::new(simulation), self.oldest_kept());
+        let of = simulation.interactive().ok_or(Error::Closed)?;
+        let hand = Arc::clone(&of.hand).lock_owned().await;
+        // What cannot begin leaves nothing behind.
+        if let Err(error) = self.look(&simulation, hand).await {
+            self.0.simulations.kept().forget(id);
+            return Err(error);
+        }
+        self.record(&simulation).await?;
+        if !pause_at_start {
+            self.control_interactive(&simulation, Action::Run, &Call::by(call.actor.clone())).await?;
+        }
+        Ok(simulation)
+    }
+
+    /// Does something with an interactive simulation. Answers when it stands still again, or after `controlWaitMs`: then it
+    /// runs on.
+    pub async fn control_interactive(
+        &self,
+        simulation: &Arc<Simulation>,
+        action: Action,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let Some(of) = simulation.interactive() else {
+            let message = "the simulation is a stream: only what `startSimulation` began can be controlled";
+            return Err(Error::bad_request(message));
+        };
+        if let Action::SetBreakpoints(breakpoints) = &action {
+            bounded(breakpoints)?;
+        }
+        if let Some(given) = &call.idempotency {
+            let key = short(&[&given.key]);
+            let known = of.keys().iter().find(|known| known.key == key).cloned();
+            match known {
+                Some(known) if known.digest == given.digest => return Ok(()),
+                Some(_) => return Err(Error::IdempotencyMismatch),
+                None => {}
+            }
+        }
+        simulation.ask(self.0.clock.now());
+        let hand = match action {
+            Action::Pause | Action::Cancel => {
+                of.interrupt.store(true, Ordering::Relaxed);
+                Arc::clone(&of.hand).lock_owned().await
+            }
+            _ => Arc::clone(&of.hand)
+                .try_lock_owned()
+                .map_err(|_| Error::bad_request("the simulation runs: `PAUSE` it first"))?,
+        };
+        if of.standing().status == Status::Cancelled {
+            return Err(Error::bad_request("the simulation was cancelled"));
+        }
+        if action == Action::Pause {
+            return Ok(());
+        }
+        of.interrupt.store(false, Ordering::Relaxed);
+        if let Some(given) = &call.idempotency {
+            let mut keys = of.keys();
+            if keys.len() >= KEYS {
+                keys.pop_front();
+            }
+            keys.push_back(Key { key: short(&[&given.key]), digest: given.digest.to_vec() });
+        }
+        of.moves.fetch_add(1, Ordering::Relaxed);
+        let moved = self.spawn_to_end({
+            let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+            async move {
+                let moved = engine.moved(&simulation, action, hand).await;
+                engine.record(&simulation).await.and(moved)
+            }
+        });
+        match tokio::time::timeout(self.limits().control_wait, moved).await {
+            Ok(moved) => crate::error::joined(moved)?,
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Where an interactive simulation stands; `None` for one that streams.
+    pub fn standing(&self, simulation: &Simulation) -> Option<Arc<Standing>> {
+        simulation.interactive().map(Interactive::standing)
+    }
+
+    /// Finds out where a simulation stands.
+    pub(crate) async fn look(
+        &self,
+        simulation: &Arc<Simulation>,
+        hand: OwnedMutexGuard<Option<Debugger>>,
+    ) -> Result<(), Error> {
+        let cancelled = simulation.interactive().is_some_and(|of| of.standing().status == Status::Cancelled);
+        let action = if cancelled { Action::Cancel } else { Action::Step(0) };
+        self.moved(simulation, action, hand).await
+    }
+
+    /// The run of a simulation, for who may move it.
+    pub(crate) async fn hand(&self, simulation: &Simulation) -> Option<OwnedMutexGuard<Option<Debugger>>> {
+        Some(Arc::clone(&simulation.interactive()?.hand).lock_owned().await)
+    }
+
+    async fn moved(
+        &self,
+        simulation: &Arc<Simulation>,
+        action: Action,
+        mut hand: OwnedMutexGuard<Option<Debugger>>,
+    ) -> Result<(), Error> {
+        let mut place = self.place().await?;
+        let (engine, simulation) = (self.clone(), Arc::clone(simulation));
+        let moved = tokio::task::spawn_blocking(move || {
+            let moved = engine.act(&simulation, action, &mut hand, &mut place);
+            drop(hand);
+            engine.let_go_of_runs();
+            moved
+        });
+        crate::error::joined(moved.await)?
+    }
+
+    /// Moves a run. It stands where it stood if that cannot be.
+    fn act(
+        &self,
+        simulation: &Arc<Simulation>,
+        action: Action,
+        hand: &mut Option<Debugger>,
+        place: &mut Place,
+    ) -> Result<(), Error> {
+        let Some(of) = simulation.interactive() else { return Ok(()) };
+        let before = of.standing();
+        of.stand(Standing { status: Status::Running, ..Standing::clone(&before) });
+        let (standing, moved) = match self.act_on(simulation, of, &before, action, hand, place) {
+            Ok(standing) => (standing, Ok(())),
+            Err(error) => (Standing::clone(&before), Err(error)),
+        };
+        of.stand(standing);
+        moved
+    }
+
+    fn act_on(
+        &self,
+        simulation: &Simulation,
+        of: &Interactive,
+        before: &Standing,
+        action: Action,
+        hand: &mut Option<Debugger>,
+        place: &mut Place,
+    ) -> Result<Standing, Error> {
+        let refused = |(index, error): (usize, BreakpointError)| Error::Breakpoint { index, error };
+        let program = simulation.revision.checked.program();
+        place.take_turn();
+        let timeout = simulation.request.bounds.timeout(self.limits());
+        let mut texts: Vec<BreakpointText> =
+            before.breakpoints.iter().map(|state| state.text.clone()).collect();
+        let mut never = || {
+            place.take_turn();
+            self.closing().is_cancelled()
+        };
+        let debugger = match hand {
+            Some(debugger) => debugger,
+            None => {
+                let run = self.start(simulation).map_err(|error| Error::bad_request(error.to_string()))?;
+                let mut debugger = Debugger::of(&run, None).ok_or(Error::Closed)?;
+                debugger.set_breakpoints(&spots::all(program, &texts)?).map_err(refused)?;
+                debugger.set_hits(before.breakpoints.iter().map(|state| state.hits));
+                debugger.seek(before.position, &mut never);
+                hand.insert(debugger)
+            }
+        };
+        let since = place.busy();
+        let mut interrupt = || {
+            place.take_turn();
+            of.interrupt.load(Ordering::Relaxed)
+                || self.closing().is_cancelled()
+                || place.busy() - since >= timeout
+        };
+        let stopped = match action {
+            Action::Step(count) => debugger.step(count, &mut interrupt),
+            Action::StepOver(count) => debugger.step_over(count, &mut interrupt),
+            Action::StepOut(count) => debugger.step_out(count, &mut interrupt),
+            Action::Run => debugger.resume(&mut interrupt),
+            Action::Seek(to) => debugger.seek(to, &mut interrupt),
+            Action::StepBack(count) => debugger.step_back(count, &mut interrupt),
+            Action::RunBack => debugger.run_back(&mut interrupt),
+            Action::Pause => Stopped::There,
+            Action::Cancel => {
+                debugger.cancel();
+                Stopped::End
+            }
+            Action::SetBreakpoints(wanted) => {
+                debugger.set_breakpoints(&spots::all(program, &wanted)?).map_err(refused)?;
+                texts = wanted;
+                Stopped::There
+            }
+        };
+        let elapsed = place.busy() - since;
+        Ok(standing(debugger, texts, stopped, elapsed))
+    }
+
+    /// Lets go of runs that are held for others, where they are too many.
+    fn let_go_of_runs(&self) {
+        let held = self.0.simulations.kept().interactive();
+        let (mut count, mut bytes) = (0, 0);
+        for simulation in held {
+            let Some(of) = simulation.interactive() else { continue };
+            let Ok(mut hand) = of.hand.try_lock() else { continue };
+            let Some(debugger) = hand.as_ref() else { continue };
+            let (linear, values) = debugger.run().held();
+            (count, bytes) = (count + 1, bytes + linear + values);
+            if count > 1 && (count > MOST_HELD || bytes > MOST_HELD_BYTES) {
+                *hand = None;
+            }
+        }
+    }
+}
+
+/// Where a debugger stands.
+fn standing(
+    debugger: &Debugger,
+    texts: Vec<BreakpointText>,
+    stopped: Stopped,
+    elapsed: Duration,
+) -> Standing {
+    let report = debugger.run().result().map(|result| {
+        Arc::new(Report { result, elapsed, compiling: Duration::ZERO, tier: Tier::Interpreter })
+    });
+    let status = match &report {
+        Some(report) => Status::of(&report.result.outcome),
+        None if debugger.position() == 0 => Status::Ready,
+        None => Status::Paused,
+    };
+    let states = texts.into_iter().zip(debugger.hits()).enumerate();
+    Standing {
+        status,
+        position: debugger.position(),
+        stack: debugger.stack(),
+        values: debugger.values(),
+        variables: debugger.variables().into_iter().map(|found| (found.variable, found.shown)).collect(),
+        stdout: debugger.run().stdout().into(),
+        breakpoints: states
+            .map(|(at, (text, hits))| BreakpointState {
+                text,
+                hits,
+                trouble: debugger.trouble(at).map(str::to_owned),
+            })
+            .collect(),
+        stopped_at: match stopped {
+            Stopped::At(at) => Some(at),
+            Stopped::There | Stopped::End | Stopped::Interrupted => None,
+        },
+        report,
+        fuel: debugger.run().fuel_used(),
+    }
+}
+
+fn bounded(breakpoints: &[BreakpointText]) -> Result<(), Error> {
+    let (limit, actual) = (MOST_BREAKPOINTS as u64, breakpoints.len() as u64);
+    if actual > limit { Err(Error::Limit { which: "breakpoints", limit, actual }) } else { Ok(()) }
+}
+
+/// A short digest of some texts.
+fn short(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    let mut short = [0; 16];
+    short.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    short
+}

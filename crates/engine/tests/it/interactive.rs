@@ -1,0 +1,219 @@
+//! Interactive simulations: they stand where they were left, for everybody, also after a restart.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lmlang_engine::{
+    Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, Limits, OpenProgram, RunRequest,
+    Simulation, Standing, Status,
+};
+use lmlang_interp::{Environment, TraceLevel};
+use lmlang_ir::{Const, Ref, Value};
+
+use crate::fixture::{Fixture, OFTEN, call};
+
+/// Counts down from its argument; for ever from zero. `many` does something with each number.
+const TEXT: &str = "module app
+
+func count(from: i64) -> (i64) {
+  end = loop L (left: i64 = from) -> (i64) {
+    next = sub.i64 left, 1
+    break_if L (eqz.i64 next) (next)
+    continue L (next)
+  }
+  return end
+}
+";
+
+const BATCHING: Batching =
+    Batching { steps: 100, latency: Duration::from_secs(1), pulse: Duration::from_secs(60) };
+
+fn request(open: &OpenProgram, from: i64) -> InteractiveRequest {
+    let program = open.timeline.head().main.revision.checked.program().clone();
+    let found: Vec<Ref> = program.resolve_path("app::count");
+    let run = RunRequest {
+        function: found[0].try_into().unwrap(),
+        args: vec![Value::Const(Const::I64(from))],
+        bounds: lmlang_engine::Bounds { fuel: Some(u64::MAX), ..lmlang_engine::Bounds::default() },
+        environment: Environment::default(),
+        trace: TraceLevel::Nodes,
+        tier: None,
+    };
+    InteractiveRequest { run, breakpoints: Vec::new(), pause_at_start: true }
+}
+
+async fn start(
+    engine: &Engine,
+    open: &OpenProgram,
+    request: InteractiveRequest,
+    call: &Call,
+) -> Arc<Simulation> {
+    let revision = open.timeline.head().main.revision.clone();
+    engine.start_interactive(open, &revision, request, call).await.unwrap()
+}
+
+async fn act(engine: &Engine, simulation: &Arc<Simulation>, action: Action) -> Arc<Standing> {
+    engine.control_interactive(simulation, action, &call()).await.unwrap();
+    engine.standing(simulation).unwrap()
+}
+
+/// What is the same for everybody who looks at it.
+fn shown(standing: &Standing) -> String {
+    let Standing { status, position, stack, values, variables, stdout, breakpoints, report, .. } = standing;
+    let outcome = report.as_ref().map(|report| &report.result.outcome);
+    format!("{status:?} {position} {stack:?} {values:?} {variables:?} {stdout:?} {breakpoints:?} {outcome:?}")
+}
+
+fn at_exit() -> Vec<BreakpointText> {
+    // The second node of the loop's body that is executed once a round.
+    let condition = Some("eq.i64 left, 3".to_owned());
+    vec![BreakpointText { function: None, node: Some("next".to_owned()), condition, watch: None }]
+}
+
+/// The breakpoints with the label of a node for its ref.
+fn by_ref(open: &OpenProgram, mut breakpoints: Vec<BreakpointText>) -> Vec<BreakpointText> {
+    let program = open.timeline.head().main.revision.checked.program().clone();
+    let (_, function) = program.functions().next().unwrap();
+    for breakpoint in &mut breakpoints {
+        let label = breakpoint.node.clone();
+        let node =
+            function.body().nodes().find(|(_, node)| node.name().map(|name| name.to_string()) == label);
+        breakpoint.node = node.map(|(of, _)| of.to_string());
+    }
+    breakpoints
+}
+
+#[tokio::test]
+async fn a_restart_leaves_it_where_it_was() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    let breakpoints = by_ref(&open, at_exit());
+    let request = InteractiveRequest { breakpoints, pause_at_start: false, ..request(&open, 9) };
+    let simulation = start(&fixture.engine, &open, request, &call()).await;
+    let before = fixture.engine.standing(&simulation).unwrap();
+    assert_eq!((before.status, before.stopped_at, before.breakpoints[0].hits), (Status::Paused, Some(0), 1));
+    let id = simulation.id;
+    drop((simulation, open));
+    let fixture = fixture.reopened(&[]).await;
+    let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    let after = fixture.engine.standing(&simulation).unwrap();
+    assert_eq!(shown(&before), shown(&after));
+    // It goes on from there, and what it has come to is there after another restart.
+    let end = act(&fixture.engine, &simulation, Action::Run).await;
+    assert_eq!((end.status, end.breakpoints[0].hits), (Status::Completed, 1));
+    drop(simulation);
+    let fixture = fixture.reopened(&[]).await;
+    let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    assert_eq!(shown(&end), shown(&fixture.engine.standing(&simulation).unwrap()));
+    let back = act(&fixture.engine, &simulation, Action::RunBack).await;
+    assert_eq!(back.position, before.position);
+    let cancelled = act(&fixture.engine, &simulation, Action::Cancel).await;
+    assert_eq!((cancelled.status, cancelled.position), (Status::Cancelled, before.position));
+    drop(simulation);
+    let fixture = fixture.reopened(&[]).await;
+    let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    assert_eq!(shown(&cancelled), shown(&fixture.engine.standing(&simulation).unwrap()));
+    let refused = fixture.engine.control_interactive(&simulation, Action::Run, &call()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the simulation was cancelled");
+}
+
+#[tokio::test]
+async fn who_does_not_wait_can_pause_what_runs() {
+    let limits = Limits {
+        control_wait: Duration::ZERO,
+        max_timeout: Duration::from_secs(600),
+        default_timeout: Duration::from_secs(600),
+        max_fuel: u64::MAX,
+        ..Limits::default()
+    };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    let open = fixture.create("p", TEXT).await;
+    let simulation = start(&fixture.engine, &open, request(&open, 0), &call()).await;
+    fixture.engine.control_interactive(&simulation, Action::Run, &call()).await.unwrap();
+    let refused =
+        fixture.engine.control_interactive(&simulation, Action::Step(1), &call()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the simulation runs: `PAUSE` it first");
+    let paused = act(&fixture.engine, &simulation, Action::Pause).await;
+    assert_eq!(paused.status, Status::Paused);
+    fixture.engine.control_interactive(&simulation, Action::Run, &call()).await.unwrap();
+    let cancelled = act(&fixture.engine, &simulation, Action::Cancel).await;
+    assert_eq!(cancelled.status, Status::Cancelled);
+}
+
+#[tokio::test]
+async fn an_action_that_takes_too_long_stops_where_it_is() {
+    let limits = Limits { max_timeout: Duration::from_millis(50), max_fuel: u64::MAX, ..Limits::default() };
+    let fixture = Fixture::within(OFTEN, limits).await;
+    let open = fixture.create("p", TEXT).await;
+    let simulation = start(&fixture.engine, &open, request(&open, 0), &call()).await;
+    let first = act(&fixture.engine, &simulation, Action::Run).await;
+    assert_eq!(first.status, Status::Paused);
+    let second = act(&fixture.engine, &simulation, Action::Run).await;
+    assert!(second.position > first.position && first.position > 0);
+    assert_eq!(second.status, Status::Paused);
+}
+
+#[tokio::test]
+async fn several_watch_one() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    let simulation = start(&fixture.engine, &open, request(&open, 9), &call()).await;
+    let watchers = [0, 2].map(|from| fixture.engine.watch_interactive(&simulation, from, BATCHING));
+    act(&fixture.engine, &simulation, Action::Step(4)).await;
+    act(&fixture.engine, &simulation, Action::StepBack(3)).await;
+    act(&fixture.engine, &simulation, Action::Step(2)).await;
+    act(&fixture.engine, &simulation, Action::Cancel).await;
+    for (from, mut watcher) in [0, 2].into_iter().zip(watchers) {
+        let (mut last, mut seen) = (None, Vec::new());
+        while let Some(batch) = watcher.recv().await {
+            seen.extend(batch.steps.iter().map(|step| step.seq));
+            last = Some((batch.status, batch.cursor));
+        }
+        assert_eq!(last, Some((Status::Cancelled, 3)), "from {from}");
+        // How much each sees of what was moved back is a matter of time.
+        assert!(seen.iter().all(|seq| *seq < 4) && seen.ends_with(&[1, 2]), "{seen:?} from {from}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_begins_and_moves_once() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    let keyed = |key: &str, what: &str| call().keyed(Some(key), what.as_bytes());
+    let first = start(&fixture.engine, &open, request(&open, 9), &keyed("a", "start")).await;
+    let again = start(&fixture.engine, &open, request(&open, 9), &keyed("a", "start")).await;
+    assert_eq!(first.id, again.id);
+    let revision = open.timeline.head().main.revision.clone();
+    let other =
+        fixture.engine.start_interactive(&open, &revision, request(&open, 8), &keyed("a", "another")).await;
+    assert_eq!(other.unwrap_err().to_string(), "the idempotency key was used before with another request");
+    for _ in 0..2 {
+        fixture.engine.control_interactive(&first, Action::Step(2), &keyed("b", "step")).await.unwrap();
+        assert_eq!(first.position(), 2);
+    }
+    let other = fixture.engine.control_interactive(&first, Action::Step(3), &keyed("b", "steps")).await;
+    assert_eq!(other.unwrap_err().to_string(), "the idempotency key was used before with another request");
+    let id = first.id;
+    drop((first, again, open));
+    let fixture = fixture.reopened(&[]).await;
+    let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
+    fixture.engine.control_interactive(&simulation, Action::Step(2), &keyed("b", "step")).await.unwrap();
+    assert_eq!(simulation.position(), 2);
+}
+
+#[tokio::test]
+async fn forty_stand_where_they_were_left() {
+    let fixture = Fixture::new(OFTEN).await;
+    let open = fixture.create("p", TEXT).await;
+    let mut simulations = Vec::new();
+    for index in 0..40 {
+        let simulation = start(&fixture.engine, &open, request(&open, 1_000), &call()).await;
+        act(&fixture.engine, &simulation, Action::Step(index * 7)).await;
+        simulations.push(simulation);
+    }
+    // More than are held in memory: the first ones are made again.
+    for (index, simulation) in (0..).zip(&simulations) {
+        let standing = act(&fixture.engine, simulation, Action::Step(1)).await;
+        assert_eq!(standing.position, index * 7 + 1);
+    }
+}

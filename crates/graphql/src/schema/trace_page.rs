@@ -1,0 +1,148 @@
+//! Steps of a trace, as clients see them.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, SimpleObject};
+use lmlang_engine as engine;
+use lmlang_interp as interp;
+use lmlang_ir::text;
+
+use crate::direct::{Direct, Rows, Selected, Writer, leaf, object};
+use crate::error::ApiError;
+use crate::schema::connection::PageRequest;
+use crate::schema::failure::fail;
+use crate::schema::scalars::{Count, ValueText};
+use crate::schema::view::View;
+use crate::transport::budget;
+
+/// The steps of a page, whose text is counted.
+pub(super) fn counted_steps<'a>(
+    context: &Context<'_>,
+    view: &View,
+    steps: impl Iterator<Item = &'a interp::Step>,
+) -> std::result::Result<Rows<TraceStep>, ApiError> {
+    let counted = |step| {
+        let shown = trace_step(view, step);
+        budget::count(context, shown.bytes())?;
+        Ok(shown)
+    };
+    Ok(Rows(steps.map(counted).collect::<std::result::Result<_, _>>()?))
+}
+
+pub(super) async fn trace_page(
+    context: &Context<'_>,
+    view: &View,
+    simulation: &Arc<engine::Simulation>,
+    first: i32,
+    from: Count,
+) -> std::result::Result<TracePage, ApiError> {
+    let page = PageRequest::new(first, None)?;
+    let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
+    let steps = match simulation.report() {
+        Some(report) => report.result.steps,
+        None => simulation.position().max(found.executed),
+    };
+    let silent = simulation.request.trace == interp::TraceLevel::None;
+    let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
+    Ok(TracePage {
+        steps: counted_steps(context, view, found.steps.iter())?,
+        next_seq: found.next.map(Count),
+        recorded: Count(steps - dropped),
+        dropped: Count(dropped),
+    })
+}
+
+/// Some steps of a trace.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct TracePage {
+    /// The steps in order.
+    pub(super) steps: Rows<TraceStep>,
+    /// Where the next page starts; null at the end.
+    pub(super) next_seq: Option<Count>,
+    /// Executed nodes whose steps can be read with this page and those before and behind it, as far as the level of the
+    /// trace shows them: all of a run that has ended, those up to `position` or to the end of this page, whichever is
+    /// further, of one that has not, without those that are `dropped`; 0 when it shows nothing.
+    pub(super) recorded: Count,
+    /// Executed nodes whose steps are not shown: all of them when the level of the trace is `NONE`, and those behind this
+    /// page when it ended because `traceBytes` were used up. `trace(from:)` reads on there.
+    pub(super) dropped: Count,
+}
+
+/// An executed node.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct TraceStep {
+    /// Nodes that had been executed before.
+    seq: Count,
+    /// Calls around the function, from 0.
+    frame: i32,
+    /// The function.
+    function: String,
+    /// The region.
+    region: String,
+    /// The node.
+    node: String,
+    /// Its operator.
+    op: String,
+    /// What it read.
+    inputs: Vec<ValueText>,
+    /// What it made. A node that calls or owns regions shows nothing: the `return` or exit behind it does.
+    outputs: Vec<ValueText>,
+    /// What else there is to say.
+    note: Option<&'static str>,
+}
+
+impl TraceStep {
+    /// Bytes of its text.
+    pub(crate) fn bytes(&self) -> u64 {
+        let values = self.inputs.iter().chain(&self.outputs).map(ValueText::bytes);
+        values.sum::<u64>() + self.op.len() as u64
+    }
+}
+
+impl Direct for TraceStep {
+    fn writer(selected: Selected<'_>) -> Option<Writer<TraceStep>> {
+        object(selected, &["TraceStep"], |name, _| match name {
+            "seq" => leaf(|step: &TraceStep, out| out.number(step.seq.0)),
+            "frame" => leaf(|step: &TraceStep, out| out.number(step.frame)),
+            "function" => leaf(|step: &TraceStep, out| out.text(&step.function)),
+            "region" => leaf(|step: &TraceStep, out| out.text(&step.region)),
+            "node" => leaf(|step: &TraceStep, out| out.text(&step.node)),
+            "op" => leaf(|step: &TraceStep, out| out.text(&step.op)),
+            "inputs" => leaf(|step: &TraceStep, out| out.values(&step.inputs)),
+            "outputs" => leaf(|step: &TraceStep, out| out.values(&step.outputs)),
+            "note" => leaf(|step: &TraceStep, out| match step.note {
+                Some(note) => out.text(note),
+                None => out.null(),
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// A step as clients see it.
+pub(crate) fn trace_step(view: &View, step: &interp::Step) -> TraceStep {
+    let node =
+        view.program().function(step.function).and_then(|function| function.body().node(step.node).cloned());
+    TraceStep {
+        seq: Count(step.seq),
+        frame: step.frame as i32,
+        function: step.function.to_string(),
+        region: step.region.to_string(),
+        node: step.node.to_string(),
+        op: node.map_or_else(String::new, |node| text::print_op(node.op())),
+        inputs: step.inputs.iter().map(|shown| shown_text(view, shown)).collect(),
+        outputs: step.outputs.iter().map(|shown| shown_text(view, shown)).collect(),
+        note: step.note.map(|note| match note {
+            interp::Note::InContract => "in a contract",
+            interp::Note::Stopped => "the run ended here",
+        }),
+    }
+}
+
+pub(super) fn shown_text(view: &View, shown: &interp::Shown) -> ValueText {
+    let mut printed = text::print_value(view.program(), &shown.value);
+    if shown.cut {
+        printed.push_str(" ...");
+    }
+    ValueText::from(printed)
+}
