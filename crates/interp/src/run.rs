@@ -1,5 +1,6 @@
 //! Runs: slices, limits, linking, and how they end.
 
+mod coverage;
 mod ending;
 mod fuel;
 mod link;
@@ -21,6 +22,8 @@ use crate::record::Piece;
 use crate::trace::TraceLevel;
 use crate::value::{Budget, Class, Word, class, show, take_in};
 use crate::world::{Environment, World, Written};
+
+pub use coverage::{Observer, Reach, Reached};
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +181,8 @@ pub struct Run {
     live: u64,
     /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
     marks: TraceLevel,
+    /// What was reached for the first time, where that is asked for.
+    reached: Option<Vec<Reached>>,
     /// Where values are noted, if they are.
     pub(crate) noted: Option<Piece>,
     outcome: Option<Outcome>,
@@ -225,33 +230,17 @@ impl Run {
         cache: &Cache,
         lowering: Lowering,
     ) -> Result<Run, StartError> {
-        let program = checked.program();
-        let found = program.function(function).ok_or(StartError::NoFunction(function))?;
-        let params = &found.head().params;
-        if params.len() != args.len() {
-            return Err(StartError::Arity { expected: params.len(), found: args.len() });
-        }
-        if !found.head().captures.is_empty() {
-            return Err(StartError::Captures(function));
-        }
         let mut arena = vec![[0; 4]; FIRST + ARENA + WINDOW];
         arena[LINK] = [Opcode::Link as u16, 0, 0, 0];
         arena[HALT] = [Opcode::Halt as u16, 0, 0, 0];
-        let limits = options.limits;
         let mut run = Run {
             checked: checked.clone(),
             cache: cache.clone(),
             lowering,
             options: options.clone(),
             function,
-            args: args.to_vec(),
-            machine: Machine {
-                world: World::new(&options.environment, limits.output_bytes),
-                memory_limit: limits.memory_bytes,
-                depth_limit: limits.call_depth as usize,
-                extra_limit: i64::MAX,
-                ..Machine::default()
-            },
+            args: Vec::new(),
+            machine: Machine::default(),
             arena,
             arena_used: FIRST,
             starts: Vec::new(),
@@ -261,40 +250,70 @@ impl Run {
             signatures: HashMap::new(),
             storage: Vec::new(),
             calls: VecDeque::new(),
-            left: limits.fuel.min(i64::MAX as u64 / 4),
+            left: 0,
             live: 0,
             marks: TraceLevel::None,
+            reached: None,
             noted: None,
             outcome: None,
         };
+        run.start(args)?;
+        Ok(run)
+    }
+
+    /// Puts the machine at the start of the run with these arguments. What was decoded stays.
+    fn start(&mut self, args: &[Value]) -> Result<(), StartError> {
+        let (checked, function) = (self.checked.clone(), self.function);
+        let program = checked.program();
+        let found = program.function(function).ok_or(StartError::NoFunction(function))?;
+        let params = &found.head().params;
+        if params.len() != args.len() {
+            return Err(StartError::Arity { expected: params.len(), found: args.len() });
+        }
+        if !found.head().captures.is_empty() {
+            return Err(StartError::Captures(function));
+        }
+        let limits = self.options.limits;
+        heap::set_live(self.live);
+        self.machine = Machine {
+            world: World::new(&self.options.environment, limits.output_bytes),
+            memory_limit: limits.memory_bytes,
+            depth_limit: limits.call_depth as usize,
+            extra_limit: i64::MAX,
+            ..Machine::default()
+        };
+        self.calls.clear();
+        (self.left, self.live) = (limits.fuel.min(i64::MAX as u64 / 4), 0);
+        (self.noted, self.outcome) = (None, None);
+        self.args = args.to_vec();
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
         heap::set_live(0);
         for (index, (param, arg)) in params.iter().zip(args).enumerate() {
-            let mut intern = |of| run.intern(of);
+            let mut intern = |of| self.intern(of);
             if take_in(program, &param.ty, arg, &mut intern).is_none() {
                 return Err(StartError::Argument { index, expected: param.ty.clone() });
             }
         }
         if checked.function(function).is_none() {
-            run.outcome = Some(Outcome::NotVerified { function });
-            return Ok(run);
+            self.outcome = Some(Outcome::NotVerified { function });
+            return Ok(());
         }
-        let mut machine = std::mem::take(&mut run.machine);
-        let storage = machine.instantiate(program, |of| run.intern(of));
-        run.machine = machine;
-        run.live = heap::live();
+        let mut machine = std::mem::take(&mut self.machine);
+        let storage = machine.instantiate(program, |of| self.intern(of));
+        self.machine = machine;
+        self.live = heap::live();
         let start =
             program.functions().find(|(of, f)| f.head().start && *of != function).map(|found| found.0);
-        run.calls.extend(start.map(|of| (of, Vec::new())));
-        run.calls.push_back((function, args.to_vec()));
+        self.calls.extend(start.map(|of| (of, Vec::new())));
+        self.calls.push_back((function, args.to_vec()));
         match storage {
             Ok(storage) => {
-                run.storage = storage;
-                run.begin();
+                self.storage = storage;
+                self.begin();
             }
-            Err(why) => run.finish(why),
+            Err(why) => self.finish(why),
         }
-        Ok(run)
+        Ok(())
     }
 
     /// The function that was asked for.

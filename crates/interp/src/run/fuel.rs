@@ -135,7 +135,7 @@ impl Run {
     }
 
     /// Tells whether the next instruction is marked.
-    fn is_marked(&self) -> bool {
+    pub(super) fn is_marked(&self) -> bool {
         let at = self.machine.window as usize + self.machine.pc;
         self.arena.get(at).is_some_and(|word| word[0] as u8 == Opcode::Mark as u8)
     }
@@ -187,7 +187,7 @@ impl Run {
     }
 
     /// Nodes that the next instruction accounts for.
-    fn cost(&self) -> u64 {
+    pub(super) fn cost(&self) -> u64 {
         self.code().map_or(0, |(code, at)| u64::from(code.cost.get(at).copied().unwrap_or(0)))
     }
 

@@ -131,6 +131,7 @@ impl Run {
         if self.marks != TraceLevel::None {
             self.mark_function(func as usize);
         }
+        self.cover_function(func as usize);
         Ok(())
     }
 }
