@@ -49,7 +49,8 @@ fn traced(checked: &Checked, function: FuncRef, args: &[Value]) -> BTreeSet<Reac
 
 /// Whether something is reached that a trace tells of: exits of switches are left out, and so is what was reached last.
 fn is_told(program: &Program, reached: &Reached) -> bool {
-    let op = |node: NodeRef| program.function(reached.function).unwrap().body().node(node).unwrap().op().code();
+    let op =
+        |node: NodeRef| program.function(reached.function).unwrap().body().node(node).unwrap().op().code();
     match reached.reach {
         Reach::Node(_) => true,
         Reach::Exit(node, _) => op(node) != Opcode::BrSwitch,
@@ -84,7 +85,12 @@ fn marks_are_traces(seed: u64, slice: u64) -> Result<(), TestCaseError> {
             prop_assert_eq!(now.run().stdout(), &alone.stdout[..]);
             let fresh = now.take_reached();
             let set: BTreeSet<Reached> = fresh.iter().copied().collect();
-            prop_assert_eq!(set.len(), fresh.len(), "{}: nothing is reached for the first time twice", function);
+            prop_assert_eq!(
+                set.len(),
+                fresh.len(),
+                "{}: nothing is reached for the first time twice",
+                function
+            );
             prop_assert!(set.is_disjoint(&before));
             let expected = traced(&checked, function, &args);
             before.extend(set);
@@ -139,12 +145,15 @@ pub func f (n: i32) -> (i32) {
     let checked = check(program.clone());
     let mut seen: Vec<Vec<Reach>> = Vec::new();
     let args = |n| [Value::Const(Const::I32(n))];
-    let mut observer = Observer::new(&checked, function, &args(7), &Options::default(), &Cache::new()).unwrap();
+    let mut observer =
+        Observer::new(&checked, function, &args(7), &Options::default(), &Cache::new()).unwrap();
     for n in [7, 8, 1, 0, 101, 2, 102] {
         observer.restart(&args(n)).unwrap();
         while observer.resume(u64::MAX) == Progress::Paused {}
         let fresh = observer.take_reached();
-        seen.push(fresh.into_iter().map(|one| one.reach).filter(|of| matches!(of, Reach::Exit(..))).collect());
+        seen.push(
+            fresh.into_iter().map(|one| one.reach).filter(|of| matches!(of, Reach::Exit(..))).collect(),
+        );
     }
     let expected: [&[Reach]; 7] = [
         &[Reach::Exit(switch, 2)],

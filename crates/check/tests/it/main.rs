@@ -1,0 +1,8 @@
+//! Tests of checking through its public interface.
+
+mod differences;
+mod laws;
+mod mutations;
+mod planted;
+mod refusals;
+mod tools;
