@@ -150,18 +150,14 @@ impl Measure<'_> {
     }
 
     fn text(&self, source: Source) -> Option<Vec<char>> {
-        match self.constant(source)? {
-            Const::String(text) => Some(text.chars().collect()),
-            _ => None,
-        }
+        let Const::String(text) = self.constant(source)? else { return None };
+        Some(text.chars().collect())
     }
 }
 
 fn constant_of(body: &Body, node: NodeRef) -> Option<&Const> {
-    match body.node(node)?.op().attr() {
-        Attr::Const(value) => Some(value),
-        _ => None,
-    }
+    let Attr::Const(value) = body.node(node)?.op().attr() else { return None };
+    Some(value)
 }
 
 /// How far two texts are apart: by their lengths, then by their characters.

@@ -199,7 +199,6 @@ fn alternatives(of: Opcode) -> &'static [Opcode] {
         Opcode::ExtendU => &[Opcode::ExtendS],
         Opcode::ConvertS => &[Opcode::ConvertU],
         Opcode::ConvertU => &[Opcode::ConvertS],
-        Opcode::ArrayPush | Opcode::StringConcat | Opcode::BytesConcat => &[],
         _ => &[],
     }
 }

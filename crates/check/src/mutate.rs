@@ -8,7 +8,7 @@ use crate::generate::{MOST_DEPTH, Maker, Source, sort};
 use crate::parts::{self, Path};
 use crate::random::Random;
 use crate::scalars;
-use crate::shapes::{int_like, int_of};
+use crate::shapes::{bits_of, int_like, int_of};
 
 /// Changes a few parts of an input.
 ///
@@ -141,10 +141,8 @@ fn constant(
     match value {
         Const::Bool(value) => Const::Bool(!value),
         Const::I8(_) | Const::I16(_) | Const::I32(_) | Const::I64(_) => {
-            let bits = match value {
-                Const::I8(_) => 8,
-                Const::I16(_) => 16,
-                Const::I32(_) => 32,
+            let bits = match ty {
+                Type::Scalar(scalar) => bits_of(*scalar).unwrap_or(64),
                 _ => 64,
             };
             int_like(value, int(random, int_of(value).unwrap_or(0), steps, bits))

@@ -104,8 +104,15 @@ enum Now {
     /// The program as it is runs.
     Original(Given, Box<Probe>),
     /// A changed one runs an input, by its position among those that are known.
-    Changed(Mutant, Checked, usize, Box<Probe>),
+    Changed(Box<Changed>, usize, Box<Probe>),
     Over,
+}
+
+/// A change with the program that it leads to.
+#[derive(Debug)]
+struct Changed {
+    mutant: Mutant,
+    program: Checked,
 }
 
 /// What a slice pays for a change: the program has to be made and verified.
@@ -162,13 +169,13 @@ impl Mutation {
                 true => self.learn(given, &mut probe),
                 false => Now::Original(given, probe),
             },
-            Now::Changed(mutant, changed, at, mut probe) => match probe.run_on(fuel) {
+            Now::Changed(changed, at, mut probe) => match probe.run_on(fuel) {
                 true if behaviour(&probe).as_ref() != Some(&self.known[at].behaviour) => {
                     self.score.killed += 1;
                     Now::Choosing
                 }
-                true => self.run_changed(mutant, changed, at + 1, Some((at, probe)), fuel),
-                false => Now::Changed(mutant, changed, at, probe),
+                true => self.run_changed(changed, at + 1, Some((at, probe)), fuel),
+                false => Now::Changed(changed, at, probe),
             },
             Now::Over => Now::Over,
         };
@@ -192,7 +199,7 @@ impl Mutation {
         let changed = mutated(self.checked.program(), self.function, &mutant);
         let changed = changed.map(|program| self.checked.update(program));
         match changed.filter(|changed| self.is_sound(changed)) {
-            Some(changed) => self.run_changed(mutant, changed, 0, None, fuel),
+            Some(program) => self.run_changed(Box::new(Changed { mutant, program }), 0, None, fuel),
             None => {
                 self.score.skipped += 1;
                 Now::Choosing
@@ -224,17 +231,17 @@ impl Mutation {
     /// Begins the first run from a position on that reaches the place of a change; it survives where there is none.
     fn run_changed(
         &mut self,
-        mutant: Mutant,
-        changed: Checked,
+        changed: Box<Changed>,
         from: usize,
         before: Option<(usize, Box<Probe>)>,
         fuel: &mut u64,
     ) -> Now {
-        let reaches = |known: &Known| known.reached.contains(&mutant.node);
+        let reaches = |known: &Known| known.reached.contains(&changed.mutant.node);
         let next = self.known[from..].iter().position(reaches).map(|at| from + at);
         let Some(at) = next else {
             let reached = self.known.iter().any(reaches);
-            self.score.survived.push(Survivor { node: mutant.node, change: mutant.change, reached });
+            let Mutant { node, change } = changed.mutant;
+            self.score.survived.push(Survivor { node, change, reached });
             return Now::Choosing;
         };
         *fuel = fuel.saturating_sub(INPUT_FUEL);
@@ -250,14 +257,20 @@ impl Mutation {
         let mut probe = again.map_or_else(
             || {
                 let limits = Limits { fuel: most, ..self.options.limits };
-                Box::new(Probe::new(&changed, given.function, limits, &given.environment, &self.cache))
+                Box::new(Probe::new(
+                    &changed.program,
+                    given.function,
+                    limits,
+                    &given.environment,
+                    &self.cache,
+                ))
             },
             |(_, probe)| probe,
         );
         match probe.begin(&given.args) {
-            Ok(()) => Now::Changed(mutant, changed, at, probe),
+            Ok(()) => Now::Changed(changed, at, probe),
             // The same arguments fit the same parameters.
-            Err(_) => self.run_changed(mutant, changed, at + 1, None, fuel),
+            Err(_) => self.run_changed(changed, at + 1, None, fuel),
         }
     }
 }

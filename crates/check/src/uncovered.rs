@@ -90,7 +90,7 @@ impl Uncovered {
         self.running = Some((given, probe));
     }
 
-    /// The positions of inputs that are none of their functions, in no particular order of theirs.
+    /// The positions of inputs that are none of their functions, in the order of these.
     pub fn unfit(&self) -> &[usize] {
         &self.unfit
     }

@@ -1,6 +1,7 @@
 //! Tests of checking through its public interface.
 
 mod differences;
+mod examples;
 mod laws;
 mod mutations;
 mod planted;
