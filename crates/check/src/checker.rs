@@ -7,7 +7,7 @@ use lmlang_ir::{FuncRef, Value};
 use lmlang_verify::Checked;
 
 use crate::branches::{Branches, Coverage, callees};
-use crate::probe::{INPUT_FUEL, Probe};
+use crate::probe::Probe;
 use crate::refusal::{Refusal, source};
 use crate::search::{Lesson, Search};
 use crate::shrink::Shrink;
@@ -172,7 +172,8 @@ impl Checker {
         &self.progress
     }
 
-    /// Goes on for about so much fuel, which is that of runs and a thousand for each input; does nothing at the end.
+    /// Goes on for about so much fuel, which is that of runs and at least a thousand for each input; does nothing at the
+    /// end.
     pub fn advance(&mut self, fuel: u64) -> Result<&Progress, Refusal> {
         let mut fuel = fuel.max(1);
         while fuel > 0 && !matches!(self.now, Now::Over) {
@@ -185,8 +186,7 @@ impl Checker {
         self.now = match std::mem::replace(&mut self.now, Now::Over) {
             Now::Choosing => match self.choose() {
                 Ok(args) => {
-                    *fuel = fuel.saturating_sub(INPUT_FUEL);
-                    self.probe.begin(&args)?;
+                    self.probe.begin(&args, fuel)?;
                     Now::Trying(args)
                 }
                 Err(ending) => {
@@ -200,8 +200,7 @@ impl Checker {
             },
             Now::Simplifying(mut shrink) => match shrink.next(&self.search.source().shapes) {
                 Some(args) => {
-                    *fuel = fuel.saturating_sub(INPUT_FUEL);
-                    self.probe.begin(&args)?;
+                    self.probe.begin(&args, fuel)?;
                     Now::Shrinking(shrink, args)
                 }
                 None => {

@@ -9,7 +9,7 @@ use lmlang_verify::Checked;
 use crate::behaviour::{Manner, behaviour};
 use crate::branches::{Branches, Coverage, callees};
 use crate::checker::{Ending, MOST_FUNCTIONS, Options, State, ending};
-use crate::probe::{INPUT_FUEL, Probe};
+use crate::probe::Probe;
 use crate::refusal::{Refusal, source};
 use crate::search::{Lesson, Search};
 use crate::shrink::Shrink;
@@ -155,7 +155,7 @@ impl Difference {
             },
             Now::Running(args, shrink, Side::Before) => match self.before.run_on(fuel) {
                 true => {
-                    self.after.begin(&args)?;
+                    self.after.begin(&args, fuel)?;
                     Now::Running(args, shrink, Side::After)
                 }
                 false => Now::Running(args, shrink, Side::Before),
@@ -180,8 +180,7 @@ impl Difference {
         shrink: Option<Box<Shrink>>,
         fuel: &mut u64,
     ) -> Result<Now, Refusal> {
-        *fuel = fuel.saturating_sub(2 * INPUT_FUEL);
-        self.before.begin(&args)?;
+        self.before.begin(&args, fuel)?;
         Ok(Now::Running(args, shrink, Side::Before))
     }
 

@@ -12,9 +12,9 @@
 //! library for the types of Rust fits.
 //!
 //! Read `shapes` and `parts` (what values there are, and what they consist of), `pool`, `scalars`, `generate` and
-//! `mutate` (making them), `distance` (how far they are from what is demanded), `search` (which one is next), `verdict`
-//! and `probe` (running them), `branches` (coverage), `simpler` and `shrink` (making them smaller), then `checker`,
-//! `difference`, `uncovered`, and `mutants` with `mutation`.
+//! `mutate` (making them, by `random` numbers), `distance` (how far they are from what is demanded), `search` (which one
+//! is next), `verdict` and `probe` (running them), `branches` (coverage), `simpler` and `shrink` (making them smaller),
+//! then `refusal` and `checker`, `behaviour` and `difference`, `uncovered`, and `mutants` with `mutation`.
 
 #![forbid(unsafe_code)]
 

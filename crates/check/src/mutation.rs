@@ -8,7 +8,7 @@ use lmlang_verify::Checked;
 
 use crate::behaviour::{Behaviour, behaviour};
 use crate::mutants::{Change, Mutant, mutants, mutated};
-use crate::probe::{INPUT_FUEL, Probe};
+use crate::probe::Probe;
 use crate::random::Random;
 use crate::refusal::Refusal;
 use crate::uncovered::Given;
@@ -183,10 +183,9 @@ impl Mutation {
 
     fn choose(&mut self, fuel: &mut u64) -> Now {
         if let Some(given) = self.given.pop() {
-            *fuel = fuel.saturating_sub(INPUT_FUEL);
             let (limits, environment) = (self.options.limits, &given.environment);
             let mut probe = Probe::new(&self.checked, given.function, limits, environment, &self.cache);
-            return match probe.begin(&given.args) {
+            return match probe.begin(&given.args, fuel) {
                 Ok(()) => Now::Original(given, Box::new(probe)),
                 Err(_) => {
                     self.score.unfit += 1;
@@ -244,7 +243,6 @@ impl Mutation {
             self.score.survived.push(Survivor { node, change, reached });
             return Now::Choosing;
         };
-        *fuel = fuel.saturating_sub(INPUT_FUEL);
         let Known { given, fuel: used, .. } = &self.known[at];
         // Room for changes that only cost a little more where there was little to do.
         let most = used.saturating_mul(self.options.factor).saturating_add(10_000);
@@ -267,7 +265,7 @@ impl Mutation {
             },
             |(_, probe)| probe,
         );
-        match probe.begin(&given.args) {
+        match probe.begin(&given.args, fuel) {
             Ok(()) => Now::Changed(changed, at, probe),
             // The same arguments fit the same parameters.
             Err(_) => self.run_changed(changed, at + 1, None, fuel),

@@ -8,8 +8,12 @@ use lmlang_verify::Checked;
 
 use crate::verdict::{Verdict, judge};
 
-/// What a slice pays for an input besides the fuel of its run: it has to be made, taken in and judged.
-pub(crate) const INPUT_FUEL: u64 = 1_000;
+/// What a slice pays for an input besides the fuel of its run, at least: it has to be made, taken in and judged. What
+/// is large costs more, and so does the memory of a program, which is set up for each run.
+const INPUT_FUEL: u64 = 1_000;
+/// Bytes for one more fuel, of arguments and of memory.
+const ARGUMENT_BYTES: u64 = 4;
+const MEMORY_BYTES: u64 = 64;
 
 /// Runs one function of one program.
 #[derive(Debug)]
@@ -37,16 +41,23 @@ impl Probe {
         self.function
     }
 
-    /// Begins a run, whatever became of the one before.
-    pub(crate) fn begin(&mut self, args: &[Value]) -> Result<(), StartError> {
-        match &mut self.observer {
-            Some(observer) => observer.restart(args),
+    /// Begins a run, whatever became of the one before, and takes what that costs from the fuel.
+    pub(crate) fn begin(&mut self, args: &[Value], fuel: &mut u64) -> Result<(), StartError> {
+        let bytes: usize = args.iter().map(Value::heap_bytes).sum();
+        *fuel = fuel.saturating_sub(INPUT_FUEL + bytes as u64 / ARGUMENT_BYTES);
+        let observer = match self.observer.take() {
+            Some(mut observer) => {
+                observer.restart(args)?;
+                observer
+            }
             None => {
                 let Probe { checked, function, options, cache, .. } = self;
-                self.observer = Some(Observer::new(checked, *function, args, options, cache)?);
-                Ok(())
+                Observer::new(checked, *function, args, options, cache)?
             }
-        }
+        };
+        *fuel = fuel.saturating_sub(observer.run().held().0 / MEMORY_BYTES);
+        self.observer = Some(observer);
+        Ok(())
     }
 
     /// Runs on as long as there is fuel, of which it takes what is used; tells whether the run has ended.

@@ -69,14 +69,23 @@ fn rank(value: &Const) -> u128 {
 
 /// Whole numbers before fractions with few digits before those with many; infinities and what is no number behind.
 fn float_rank(value: f64) -> u128 {
-    let class = match value {
+    let class: u128 = match digits_of(value) {
         _ if value.is_nan() => 80,
         _ if value.is_infinite() => 79,
-        _ if value.abs() >= 9_007_199_254_740_992.0 => 78,
-        _ => (0..77).find(|digits| is_whole(value, *digits)).unwrap_or(77),
+        _ if value.abs() >= EXACT => 78,
+        Some(digits) => digits as u128,
+        None => 77,
     };
     let sign = u128::from(value.is_sign_negative());
-    (class as u128) << 100 | u128::from(value.abs().to_bits()) << 1 | sign
+    class << 100 | u128::from(value.abs().to_bits()) << 1 | sign
+}
+
+/// Below it, all whole numbers are floats: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// How many binary digits there are behind the point; none where there are very many.
+fn digits_of(value: f64) -> Option<i32> {
+    (0..77).find(|digits| is_whole(value, *digits))
 }
 
 /// Whether a number has at most so many binary digits behind the point.
@@ -133,7 +142,7 @@ pub(crate) enum Edit {
 }
 
 impl Edit {
-    /// The value with the change; as it is where it does not fit.
+    /// The value with the change, which has to be one that was made for it, or for an equal one.
     pub(crate) fn apply(&self, value: &Value) -> Value {
         let mut value = value.clone();
         match (self, &mut value) {
@@ -305,21 +314,31 @@ fn floats(number: f64) -> Vec<f64> {
         all.push(-number);
     }
     if number.is_infinite() {
-        all.extend([1e15, 9_007_199_254_740_992.0, f64::MAX].map(|size| size.copysign(number)));
+        all.extend([1e15, EXACT, f64::MAX].map(|size| size.copysign(number)));
         return all;
     }
-    if number.abs() < 9_007_199_254_740_992.0 {
-        let whole = number.trunc();
-        all.extend(ints(whole as i64).into_iter().map(|number| number as f64));
-        all.extend([whole, number.round(), number.floor(), number.ceil()]);
+    let size = number.abs();
+    let digits = digits_of(number).filter(|_| size < EXACT);
+    if size < EXACT {
         // With fewer digits behind the point.
-        for digits in 1..=52 {
+        for digits in 0..digits.unwrap_or(53).min(53) {
             let scale = f64::powi(2.0, digits);
-            all.extend([(number * scale).trunc() / scale, (number * scale).ceil() / scale]);
+            all.extend([(size * scale).trunc() / scale, (size * scale).ceil() / scale]);
         }
+    } else {
+        all.extend([1e3, 1e6, 1e9, 1e15, 1e30, 1e100]);
     }
-    all.extend([number / 2.0, number / 1024.0, number / 1e6, number.next_down(), number.next_up()]);
+    // Nearer to zero with as many.
+    match digits.map(|digits| f64::powi(2.0, digits)) {
+        Some(scale) => {
+            all.extend(below((size * scale) as u64).into_iter().map(|number| number as f64 / scale))
+        }
+        None => all.extend(below(size.to_bits()).into_iter().map(f64::from_bits)),
+    }
+    let signed = |simple: f64| if simple == 0.0 { simple } else { simple.copysign(number) };
+    all = all.into_iter().flat_map(|simple| [simple, signed(simple)]).collect();
     all.retain(|simple| float_rank(*simple) < float_rank(number));
+    all.dedup();
     all
 }
 

@@ -33,6 +33,16 @@ fn each_function(seed: u64, mut then: impl FnMut(&mut Probe, &Source, &[Type], &
     }
 }
 
+/// Whoever drives a search may do so on any thread, and on another one the next time.
+#[test]
+fn searches_can_be_sent() {
+    fn sent<T: Send>() {}
+    sent::<crate::Checker>();
+    sent::<crate::Difference>();
+    sent::<crate::Uncovered>();
+    sent::<crate::Mutation>();
+}
+
 proptest! {
     #![proptest_config(lmlang_testkit::config_of(200))]
 
@@ -41,7 +51,8 @@ proptest! {
     fn what_is_made_is_of_its_type(seed in any::<u64>(), size in 0usize..60) {
         each_function(seed, |probe, source, types, random| {
             let mut fits = |args: &[lmlang_ir::Value], what: &str| {
-                let begun = probe.begin(args);
+                let mut fuel = u64::MAX;
+                let begun = probe.begin(args, &mut fuel);
                 assert!(begun.is_ok(), "{what}: {begun:?} {args:?}");
             };
             let make = |random: &mut Random| -> Vec<_> {

@@ -6,7 +6,7 @@ use lmlang_interp::{Cache, Environment, Limits, Reach, Reached};
 use lmlang_ir::{FuncRef, NodeRef, Value};
 use lmlang_verify::Checked;
 
-use crate::probe::{INPUT_FUEL, Probe};
+use crate::probe::Probe;
 
 /// What a function is run with.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,13 +68,12 @@ impl Uncovered {
                 return false;
             }
             if !self.open {
-                fuel = fuel.saturating_sub(INPUT_FUEL);
-                self.begin();
+                self.begin(&mut fuel);
             }
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, fuel: &mut u64) {
         let Some((position, given)) = self.left.pop_front() else { return };
         let same = self.running.take().filter(|(before, _)| {
             (before.function, &before.environment) == (given.function, &given.environment)
@@ -83,7 +82,7 @@ impl Uncovered {
             || Probe::new(&self.checked, given.function, self.limits, &given.environment, &self.cache),
             |(_, probe)| probe,
         );
-        self.open = probe.begin(&given.args).is_ok();
+        self.open = probe.begin(&given.args, fuel).is_ok();
         if !self.open {
             self.unfit.push(position);
         }
