@@ -94,7 +94,7 @@ fn changed(
     match old {
         Value::Const(value) => Value::Const(constant(source, random, value, ty, steps, size)),
         Value::Ptr(of, address) => {
-            let address = int(random, i64::from(*address), steps, 32);
+            let address = int(source, random, i64::from(*address), steps, 32);
             Value::Ptr(Arc::clone(of), address as u32)
         }
         Value::Array(of, elements) => {
@@ -145,10 +145,10 @@ fn constant(
                 Type::Scalar(scalar) => bits_of(*scalar).unwrap_or(64),
                 _ => 64,
             };
-            int_like(value, int(random, int_of(value).unwrap_or(0), steps, bits))
+            int_like(value, int(source, random, int_of(value).unwrap_or(0), steps, bits))
         }
         Const::F32(bits) => {
-            let near = float(random, f64::from(f32::from_bits(*bits)), steps);
+            let near = float(source, random, f64::from(f32::from_bits(*bits)), steps);
             let next = f32::from_bits(*bits);
             match random.below(8) {
                 0 => Const::F32(next.next_up().to_bits()),
@@ -161,7 +161,7 @@ fn constant(
             match random.below(8) {
                 0 => Const::F64(value.next_up().to_bits()),
                 1 => Const::F64(value.next_down().to_bits()),
-                _ => Const::F64(float(random, value, steps).to_bits()),
+                _ => Const::F64(float(source, random, value, steps).to_bits()),
             }
         }
         Const::Unit => Const::Unit,
@@ -178,8 +178,13 @@ fn constant(
                         chars = text.chars().collect();
                     }
                 }
+                // A character that the program knows.
+                2 | 3 if !chars.is_empty() => {
+                    let at = random.below(chars.len());
+                    chars[at] = random.pick(&source.pool.chars).copied().unwrap_or(chars[at]);
+                }
                 // One of the next characters.
-                2 if !chars.is_empty() => {
+                4 if !chars.is_empty() => {
                     let at = random.below(chars.len());
                     let code = (u32::from(chars[at])).wrapping_add(random.below(3) as u32).wrapping_sub(1);
                     chars[at] = char::from_u32(code).unwrap_or('a');
@@ -193,7 +198,7 @@ fn constant(
             match random.below(4) {
                 0 if !bytes.is_empty() => {
                     let at = random.below(bytes.len());
-                    bytes[at] = int(random, i64::from(bytes[at]), steps, 8) as u8;
+                    bytes[at] = int(source, random, i64::from(bytes[at]), steps, 8) as u8;
                 }
                 _ => list(random, &mut bytes, |random| random.bits() as u8),
             }
@@ -202,7 +207,13 @@ fn constant(
     }
 }
 
-fn int(random: &mut Random, value: i64, steps: &[i64], bits: u32) -> i64 {
+fn int(source: &Source, random: &mut Random, value: i64, steps: &[i64], bits: u32) -> i64 {
+    // A number that the program knows.
+    if random.chance(20)
+        && let Some(known) = random.pick(&source.pool.ints)
+    {
+        return if random.chance(25) { value.wrapping_add(*known) } else { *known };
+    }
     let power = 1i64.wrapping_shl(random.below(bits as usize) as u32);
     match random.below(16) {
         0 | 1 => value.wrapping_add(1),
@@ -222,7 +233,12 @@ fn int(random: &mut Random, value: i64, steps: &[i64], bits: u32) -> i64 {
     }
 }
 
-fn float(random: &mut Random, value: f64, steps: &[i64]) -> f64 {
+fn float(source: &Source, random: &mut Random, value: f64, steps: &[i64]) -> f64 {
+    if random.chance(20)
+        && let Some(known) = random.pick(&source.pool.floats)
+    {
+        return if random.chance(25) { value + *known } else { *known };
+    }
     match random.below(10) {
         0 => value + 1.0,
         1 => value - 1.0,

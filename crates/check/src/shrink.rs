@@ -55,6 +55,8 @@ enum Pass {
     Part(usize),
     /// Equal constants, the group with a position.
     Equal(usize),
+    /// All integers, by the same.
+    Shift,
     /// Two numbers, by their positions among all.
     Pair(usize, usize),
     /// A list that loses an element while a number becomes less by one, by the position of the pair.
@@ -123,6 +125,7 @@ impl Shrink {
         self.pass = match self.pass {
             Pass::Part(at) => Pass::Part(at.saturating_sub(1)),
             Pass::Equal(at) => Pass::Equal(at.saturating_sub(1)),
+            Pass::Shift => Pass::Shift,
             Pass::Pair(first, second) => Pass::Pair(first, second.saturating_sub(1)),
             Pass::Index(at) => Pass::Index(at.saturating_sub(1)),
             Pass::Over => Pass::Over,
@@ -172,8 +175,12 @@ impl Shrink {
                     found = edits(&self.best, group);
                     Pass::Equal(at + 1)
                 }
-                None => Pass::Pair(0, 1),
+                None => Pass::Shift,
             },
+            Pass::Shift => {
+                found = whole(shifted(&self.best, MOST_PAIRED));
+                Pass::Pair(0, 1)
+            }
             Pass::Pair(first, second) => {
                 let numbers = numbers(&self.best, MOST_PAIRED);
                 match (numbers.get(first), numbers.get(second)) {
@@ -217,7 +224,7 @@ impl Shrink {
     }
 }
 
-/// Constants that occur more than once, by where they are.
+/// Constants that occur more than once, by where they are; of a few, each two of them besides.
 fn equal(args: &[Value]) -> Vec<Vec<Path>> {
     let mut groups: Vec<(&Const, Vec<Path>)> = Vec::new();
     for path in parts::paths(args).into_iter().take(256) {
@@ -227,7 +234,40 @@ fn equal(args: &[Value]) -> Vec<Vec<Path>> {
             None => groups.push((value, vec![path])),
         }
     }
-    groups.into_iter().map(|(_, paths)| paths).filter(|paths| paths.len() > 1).collect()
+    let groups: Vec<Vec<Path>> = groups.into_iter().map(|(_, paths)| paths).collect();
+    let pairs = |group: &Vec<Path>| -> Vec<Vec<Path>> {
+        if !(3..=6).contains(&group.len()) {
+            return Vec::new();
+        }
+        let others =
+            |at: usize| group[at + 1..].iter().map(move |other| vec![group[at].clone(), other.clone()]);
+        (0..group.len()).flat_map(others).collect()
+    };
+    let pairs: Vec<Vec<Path>> = groups.iter().flat_map(pairs).collect();
+    groups.into_iter().filter(|paths| paths.len() > 1).chain(pairs).collect()
+}
+
+/// The arguments with all integers moved by the same, so that one of them becomes zero: some only count by how they
+/// differ.
+fn shifted(args: &[Value], most: usize) -> Vec<Vec<Value>> {
+    let paths = parts::paths(args);
+    let int = |args: &[Value], path: &Path| match parts::part(args, path) {
+        Some(Value::Const(value)) => int_of(value),
+        Some(_) | None => None,
+    };
+    let all: Vec<&Path> = paths.iter().filter(|path| int(args, path).is_some()).collect();
+    let by = all.iter().filter_map(|path| int(args, path)).filter(|by| *by != 0).take(most);
+    let moved = |by: i64| {
+        let mut moved = args.to_vec();
+        for path in &all {
+            let Some(Value::Const(value)) = parts::part_mut(&mut moved, path) else { continue };
+            let number = int_of(value)?.checked_sub(by)?;
+            *value = int_like(value, number);
+            (int_of(value) == Some(number)).then_some(())?;
+        }
+        Some(moved)
+    };
+    by.filter_map(moved).collect()
 }
 
 /// Where integers are that are not zero.

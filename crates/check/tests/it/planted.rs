@@ -18,7 +18,7 @@ fn expectations() -> Vec<(&'static str, &'static str, u64)> {
     known
         .map(|(kind, of)| match of.rsplit_once(" from ").map(|(of, cases)| (of, cases.parse())) {
             Some((of, Ok(cases))) => (kind, of, cases),
-            Some((_, Err(_))) | None => (kind, of, 4_000),
+            Some((_, Err(_))) | None => (kind, of, 1_000),
         })
         .collect()
 }
@@ -75,7 +75,7 @@ fn mistakes_are_found_and_made_small() {
     assert!(expectations.len() >= 40, "{}", expectations.len());
     let mut wrong = Vec::new();
     for (kind, of, cases) in expectations {
-        for seed in 0..5 {
+        for seed in 0..10 {
             wrong.extend(check(&checked, kind, of, cases, seed).err());
         }
     }
