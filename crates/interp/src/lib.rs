@@ -8,7 +8,8 @@
 //! A run keeps no trace: since runs are deterministic, a [`Trace`] executes again, node by node, what one wants to
 //! see. The same second, unfolded form of the code shows the values at the place where a run stopped. A [`Recorder`]
 //! executes folded code that notes every scalar which a node computes, at little more than the price of a run. A
-//! [`Debugger`] stands before one step, and goes on and back, to breakpoints too.
+//! [`Debugger`] stands before one step, and goes on and back, to breakpoints too. An [`Observer`] runs a function again and
+//! again, and says what was reached for the first time.
 //!
 //! Fuel: one unit for each executed node; what copies, compares or scans bytes costs one more per 64 of them. Bytes of
 //! `memory.copy`, `memory.fill`, `memory.init`, `bytes.new`, `bytes.load`: the length; of `bytes.store`, `print`,
@@ -52,7 +53,9 @@ pub use nodes::{NodesError, NodesResult, NodesTrace, OpenPort, run_nodes};
 pub use outcome::{Fault, LimitKind, Location, Outcome, Place, SourceValue, limit_message};
 pub use outside::{Beyond, Called, Outside};
 pub use record::{NodeValue, Recorder};
-pub use run::{Control, Limits, Options, Progress, Run, RunResult, StartError, run};
+pub use run::{
+    Control, Limits, Observer, Options, Progress, Reach, Reached, Run, RunResult, StartError, run,
+};
 pub use trace::{Note, Step, Trace, TraceLevel, TracePage};
 pub use value::Shown;
 pub use wasi::HostFunction;

@@ -1,6 +1,7 @@
 //! Runs: slices, limits, linking, and how they end.
 
 mod beside;
+mod coverage;
 mod ending;
 mod fuel;
 mod link;
@@ -22,6 +23,8 @@ use crate::outcome::{Fault, LimitKind, Outcome, Place};
 use crate::record::Piece;
 use crate::value::{Budget, Class, Word, class, show, take_in};
 use crate::world::{Environment, World, Written};
+
+pub use coverage::{Observer, Reach, Reached};
 
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +182,8 @@ pub struct Run {
     live: u64,
     /// Which nodes it pauses before; their first instructions are replaced by marks in the arena.
     marks: Marks,
+    /// What was reached for the first time, where that is asked for.
+    reached: Option<Vec<Reached>>,
     /// Where values are noted, if they are.
     pub(crate) noted: Option<Piece>,
     outcome: Option<Outcome>,
@@ -226,6 +231,14 @@ impl Run {
         cache: &Cache,
         lowering: Lowering,
     ) -> Result<Run, StartError> {
+        let mut run = Run::blank(checked, function, options, cache, lowering);
+        run.start(args)?;
+        Ok(run)
+    }
+
+    /// Puts the machine at the start of the run with these arguments. What was decoded stays.
+    fn start(&mut self, args: &[Value]) -> Result<(), StartError> {
+        let (checked, function) = (self.checked.clone(), self.function);
         let program = checked.program();
         let found = program.function(function).ok_or(StartError::NoFunction(function))?;
         let params = &found.head().params;
@@ -235,42 +248,46 @@ impl Run {
         if !found.head().captures.is_empty() {
             return Err(StartError::Captures(function));
         }
-        let mut run = Run::blank(checked, function, args, options, cache, lowering);
+        heap::set_live(self.live);
+        self.machine = machine(&self.options);
+        self.calls.clear();
+        (self.left, self.live) = (fuel(&self.options), 0);
+        (self.noted, self.outcome) = (None, None);
+        self.args = args.to_vec();
         // Arguments are checked now, so that a wrong one is an error and not an outcome.
         heap::set_live(0);
         for (index, (param, arg)) in params.iter().zip(args).enumerate() {
-            let mut intern = |of| run.intern(of);
+            let mut intern = |of| self.intern(of);
             if take_in(program, &param.ty, arg, &mut intern).is_none() {
                 return Err(StartError::Argument { index, expected: param.ty.clone() });
             }
         }
         if checked.function(function).is_none() {
-            run.outcome = Some(Outcome::NotVerified { function });
-            return Ok(run);
+            self.outcome = Some(Outcome::NotVerified { function });
+            return Ok(());
         }
-        let mut machine = std::mem::take(&mut run.machine);
-        let storage = machine.instantiate(program, |of| run.intern(of));
-        run.machine = machine;
-        run.live = heap::live();
+        let mut machine = std::mem::take(&mut self.machine);
+        let storage = machine.instantiate(program, |of| self.intern(of));
+        self.machine = machine;
+        self.live = heap::live();
         let start =
             program.functions().find(|(of, f)| f.head().start && *of != function).map(|found| found.0);
-        run.calls.extend(start.map(|of| (of, Vec::new())));
-        run.calls.push_back((function, args.to_vec()));
+        self.calls.extend(start.map(|of| (of, Vec::new())));
+        self.calls.push_back((function, args.to_vec()));
         match storage {
             Ok(storage) => {
-                run.storage = storage;
-                run.begin();
+                self.storage = storage;
+                self.begin();
             }
-            Err(why) => run.finish(why),
+            Err(why) => self.finish(why),
         }
-        Ok(run)
+        Ok(())
     }
 
     /// A run that has no globals and memory yet, and has entered nothing.
     fn blank(
         checked: &Checked,
         function: FuncRef,
-        args: &[Value],
         options: &Options,
         cache: &Cache,
         lowering: Lowering,
@@ -278,21 +295,14 @@ impl Run {
         let mut arena = vec![[0; 4]; FIRST + ARENA + WINDOW];
         arena[LINK] = [Opcode::Link as u16, 0, 0, 0];
         arena[HALT] = [Opcode::Halt as u16, 0, 0, 0];
-        let limits = options.limits;
         Run {
             checked: checked.clone(),
             cache: cache.clone(),
             lowering,
             options: options.clone(),
             function,
-            args: args.to_vec(),
-            machine: Machine {
-                world: World::new(&options.environment, limits.output_bytes),
-                memory_limit: limits.memory_bytes,
-                depth_limit: limits.call_depth as usize,
-                extra_limit: i64::MAX,
-                ..Machine::default()
-            },
+            args: Vec::new(),
+            machine: machine(options),
             arena,
             arena_used: FIRST,
             starts: Vec::new(),
@@ -302,9 +312,10 @@ impl Run {
             signatures: HashMap::new(),
             storage: Vec::new(),
             calls: VecDeque::new(),
-            left: limits.fuel.min(i64::MAX as u64 / 4),
+            left: fuel(options),
             live: 0,
             marks: Marks::default(),
+            reached: None,
             noted: None,
             outcome: None,
         }
@@ -342,7 +353,7 @@ impl Run {
 
     /// Fuel used so far.
     pub fn fuel_used(&self) -> u64 {
-        let charged = self.options.limits.fuel.min(i64::MAX as u64 / 4) - self.left;
+        let charged = fuel(&self.options) - self.left;
         charged - self.ahead()
     }
 
@@ -551,6 +562,23 @@ impl Run {
     pub(crate) fn name(&self, index: u32) -> Option<FuncRef> {
         self.funcs.get(index as usize).map(|linked| linked.of)
     }
+}
+
+/// A machine that has nothing yet.
+fn machine(options: &Options) -> Machine {
+    let limits = options.limits;
+    Machine {
+        world: World::new(&options.environment, limits.output_bytes),
+        memory_limit: limits.memory_bytes,
+        depth_limit: limits.call_depth as usize,
+        extra_limit: i64::MAX,
+        ..Machine::default()
+    }
+}
+
+/// The fuel of a run, as far as it can be counted.
+fn fuel(options: &Options) -> u64 {
+    options.limits.fuel.min(i64::MAX as u64 / 4)
 }
 
 /// Values of the heap are counted on the thread that drops them, which may be any.

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("verify", &["ir"]),
     ("interp", &["ir", "verify"]),
+    ("check", &["ir", "verify", "interp"]),
     ("wasm", &["ir", "verify"]),
     ("history", &["ir"]),
     ("flow", &[]),
@@ -53,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without IO, clock, randomness, environment or runtime.
-const DOMAIN: &[&str] = &["ir", "verify", "interp", "wasm", "history", "flow"];
+const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow"];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[

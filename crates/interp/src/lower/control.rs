@@ -253,7 +253,8 @@ impl Lower<'_> {
             && matches!(self.open.last(), Some(Open { then: Then::End(owner), .. })
                 if self.scopes.get(owner).is_some_and(|scope| scope.head.is_some() && scope.start == at));
         match goal {
-            Goal::Jump(label, places) if places.is_empty() && !starts_loop => {
+            // Unfolded code has an instruction for the exit alone, so that it is known when it is taken.
+            Goal::Jump(label, places) if places.is_empty() && !starts_loop && self.style.folds() => {
                 self.branch_on(of, condition, true, label);
             }
             goal @ (Goal::Jump(..) | Goal::Leave) => {

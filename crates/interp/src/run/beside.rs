@@ -18,7 +18,7 @@ impl Run {
         options: Options,
         lowering: Lowering,
     ) -> Run {
-        let mut beside = Run::blank(checked, function, &[], &options, &self.cache, lowering);
+        let mut beside = Run::blank(checked, function, &options, &self.cache, lowering);
         beside.storage.clone_from(&self.storage);
         beside
     }

@@ -192,7 +192,7 @@ impl Run {
     }
 
     /// Nodes that the next instruction accounts for.
-    fn cost(&self) -> u64 {
+    pub(super) fn cost(&self) -> u64 {
         self.code().map_or(0, |(code, at)| u64::from(code.cost.get(at).copied().unwrap_or(0)))
     }
 

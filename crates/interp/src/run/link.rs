@@ -132,6 +132,7 @@ impl Run {
         if !self.marks.is_empty() {
             self.mark_function(func as usize);
         }
+        self.cover_function(func as usize);
         Ok(())
     }
 }

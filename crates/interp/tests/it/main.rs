@@ -1,6 +1,7 @@
 //! Tests of the trace tier through its public interface.
 
 mod branches;
+mod coverage;
 mod debug;
 mod functions;
 mod input;
