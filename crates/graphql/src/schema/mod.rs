@@ -6,6 +6,8 @@
 pub mod access;
 pub mod branching;
 mod call;
+pub mod cataloguing;
+pub mod checkpointing;
 pub mod code_page;
 pub mod connection;
 pub mod defaults;
