@@ -372,7 +372,9 @@ impl Error {
             Error::InDoubt { source, .. } => source.exit(),
             Error::Engine(error) => match error {
                 EngineError::NotFound { .. } => Exit::NotFound,
-                EngineError::BadRequest { .. } => Exit::Usage,
+                EngineError::BadRequest { .. } | EngineError::Argument { .. } | EngineError::Bisect(_) => {
+                    Exit::Usage
+                }
                 EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
                 EngineError::Limit { .. }
                 | EngineError::ModuleEntries { .. }
@@ -525,7 +527,9 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
 fn engine_code(error: &EngineError) -> &'static str {
     match error {
         EngineError::NotFound { .. } => "NOT_FOUND",
-        EngineError::BadRequest { .. } => "BAD_REQUEST",
+        EngineError::BadRequest { .. } | EngineError::Argument { .. } | EngineError::Bisect(_) => {
+            "BAD_REQUEST"
+        }
         EngineError::NameTaken { .. } => "NAME_TAKEN",
         EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",

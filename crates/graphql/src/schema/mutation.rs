@@ -4,10 +4,12 @@ use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
 use lmlang_engine::{Distance, Engine, Proposal, RevertRequest, Selector, Travel, Way, Which};
 
 use crate::error::{ApiError, Code};
+use crate::schema::across::{self, BisectInput, BisectReport, CompareRunsInput, RunComparison};
 use crate::schema::branching::{
     self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
 };
 use crate::schema::call::{call, note};
+use crate::schema::cases::{self, AddCaseInput, CasePayload, RemoveCaseInput};
 use crate::schema::cataloguing::{
     self, CreateProgramInput, CreateProgramPayload, DeleteProgramInput, UpdateProgramInput,
 };
@@ -250,6 +252,44 @@ impl Mutation {
         #[graphql(desc = "The two branches, and how conflicts are settled.")] input: MergeInput,
     ) -> Option<Result<MergePayload>> {
         nullable(Box::pin(branching::merge(context, input)).await)
+    }
+
+    /// Adds a test case to a function. It is run after every change of what the function reaches, and whenever somebody asks
+    /// how it stands at a view where that is not known.
+    async fn add_case(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The function, what it is given, and what it must return.")] input: AddCaseInput,
+    ) -> Option<Result<CasePayload>> {
+        nullable(Box::pin(cases::add(context, input)).await)
+    }
+
+    /// Removes a test case.
+    async fn remove_case(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The case that goes.")] input: RemoveCaseInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(Box::pin(cases::remove(context, input)).await)
+    }
+
+    /// Finds the revision at which a test case broke, by halving; nothing of the program changes. An error where the case is
+    /// not green at `good`, is green at `bad`, or `good` is not on the way to `bad`: `data.reason` says which.
+    async fn bisect(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The case, and the two ends of the search.")] input: BisectInput,
+    ) -> Option<Result<BisectReport>> {
+        nullable(Box::pin(across::bisect(context, input)).await)
+    }
+
+    /// Runs a function at two revisions and finds the first step at which the runs part; nothing of the program changes.
+    async fn compare_runs(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The two revisions, the function, and what it is given.")] input: CompareRunsInput,
+    ) -> Option<Result<RunComparison>> {
+        nullable(Box::pin(across::compare(context, input)).await)
     }
 }
 
