@@ -6,17 +6,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use lmlang_history::diff;
-use lmlang_ir::graph::{reaching, world_hash};
-use lmlang_ir::{Program, Ref};
+use lmlang_ir::graph::reaching;
+use lmlang_ir::{FuncRef, Program, Ref, RefKind};
 use lmlang_store::ProgramKey;
 use tokio::sync::Notify;
 
 use crate::cases::{Case, MOST};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
-use crate::standing::{CaseStatus, Effort, Results, Stored, sighting};
+use crate::standing::{CaseStatus, Effort, Results, Standing, Stored, sighting};
 use crate::timeline::Revision;
 
 /// What runs of cases share.
@@ -26,8 +27,9 @@ pub(crate) struct CaseRuns {
     /// Runs that were made.
     runs: AtomicU64,
     waiting: Mutex<Waiting>,
-    /// Notified when something waits, and when nothing does any more.
+    /// Notified when something waits.
     come: Notify,
+    /// Notified when something was looked at.
     done: Notify,
 }
 
@@ -37,8 +39,8 @@ struct Waiting {
     changes: BTreeMap<(ProgramKey, u32), Changed>,
     /// Cases that were added.
     added: Vec<(OpenProgram, Arc<Case>)>,
-    /// Whether something is being looked at.
-    busy: bool,
+    /// The program of what is being looked at.
+    busy: Option<ProgramKey>,
     /// Programs that have no cases, where nobody else could add one.
     without: HashSet<ProgramKey>,
 }
@@ -48,6 +50,16 @@ struct Changed {
     open: OpenProgram,
     before: Arc<Revision>,
     after: Arc<Revision>,
+}
+
+impl Waiting {
+    /// Whether something waits, or is being looked at: of a program, or of any.
+    fn has(&self, program: Option<ProgramKey>) -> bool {
+        let is_it = |of: ProgramKey| program.is_none_or(|program| program == of);
+        self.busy.is_some_and(is_it)
+            || self.changes.keys().any(|(of, _)| is_it(*of))
+            || self.added.iter().any(|(open, _)| is_it(open.timeline.key()))
+    }
 }
 
 /// Cases that are run before what they gave is stored.
@@ -67,6 +79,12 @@ impl CaseRuns {
     }
 }
 
+/// For how long an answer waits for what is about to be known.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Revisions that are looked at, backwards, for the last one at which a case held.
+const BACK: usize = 64;
+
 /// Something to look at.
 enum Work {
     Changed(Changed),
@@ -81,13 +99,20 @@ impl Engine {
 
     /// Waits until no case waits to be run in the background.
     pub async fn cases_at_rest(&self) {
+        self.at_rest(None).await;
+    }
+
+    /// Waits a moment for the cases of a program that are run in the background.
+    pub(crate) async fn settle_cases(&self, open: &OpenProgram) {
+        // Where that takes longer, what is known is told.
+        tokio::time::timeout(SETTLE, self.at_rest(Some(open.timeline.key()))).await.ok();
+    }
+
+    async fn at_rest(&self, program: Option<ProgramKey>) {
         let runs = &self.0.case_runs;
         loop {
             let done = runs.done.notified();
-            let waiting = runs.waiting();
-            let rest = waiting.changes.is_empty() && waiting.added.is_empty() && !waiting.busy;
-            drop(waiting);
-            if rest {
+            if !runs.waiting().has(program) {
                 return;
             }
             done.await;
@@ -127,7 +152,6 @@ impl Engine {
         self.spawn(async move {
             loop {
                 let Some(work) = engine.next_work() else {
-                    engine.0.case_runs.done.notify_waiters();
                     engine.0.case_runs.come.notified().await;
                     continue;
                 };
@@ -135,10 +159,11 @@ impl Engine {
                     Work::Changed(changed) => engine.look_at_change(changed).await,
                     Work::Added(open, case) => {
                         let main = Arc::clone(&open.timeline.head().main.revision);
-                        engine.run_behind(&open, &main, &[case]).await
+                        engine.run_behind(&open, &main, &[case]).await.map(drop)
                     }
                 };
-                engine.0.case_runs.waiting().busy = false;
+                engine.0.case_runs.waiting().busy = None;
+                engine.0.case_runs.done.notify_waiters();
                 if let Err(error) = done {
                     // They are run when somebody asks.
                     tracing::warn!(%error, "cases could not be run after a change");
@@ -151,7 +176,9 @@ impl Engine {
         let mut waiting = self.0.case_runs.waiting();
         let changed = waiting.changes.pop_first().map(|(_, changed)| Work::Changed(changed));
         let work = changed.or_else(|| waiting.added.pop().map(|(open, case)| Work::Added(open, case)));
-        waiting.busy = work.is_some();
+        waiting.busy = work.as_ref().map(|work| match work {
+            Work::Changed(Changed { open, .. }) | Work::Added(open, _) => open.timeline.key(),
+        });
         work
     }
 
@@ -162,7 +189,8 @@ impl Engine {
             if self.store().is_alone() {
                 let mut waiting = self.0.case_runs.waiting();
                 // One may have been added since.
-                if waiting.added.iter().all(|(other, _)| other.timeline.key() != key) {
+                let added = &waiting.added;
+                if added.len() < ADDED && added.iter().all(|(other, _)| other.timeline.key() != key) {
                     waiting.without.insert(key);
                 }
             }
@@ -180,8 +208,43 @@ impl Engine {
             let known = self.standings(&open, &before, some, (Effort::Known, Stored::Yes)).await?;
             let held = some.iter().zip(&known).filter(|(_, standing)| standing.status == CaseStatus::Green);
             let held = held.filter_map(|(case, standing)| sighting(case, &before, standing)).collect();
-            self.keep_results(&open, Vec::new(), held);
-            self.run_behind(&open, &after, some).await?;
+            self.keep_results(&open, Vec::new(), held).await?;
+            let now = self.run_behind(&open, &after, some).await?;
+            let held = |standing: &Standing| standing.status == CaseStatus::Green;
+            let broke = known.iter().zip(&now).map(|(then, now)| held(then) && !held(now));
+            let broke = some.iter().zip(broke).filter(|(_, broke)| *broke).map(|(case, _)| Arc::clone(case));
+            self.note_last_green(&open, (&before, &after), broke.collect()).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes the last revisions before one at which cases held, as far as that is known: several changes may have been looked
+    /// at together.
+    async fn note_last_green(
+        &self,
+        open: &OpenProgram,
+        (before, after): (&Revision, &Revision),
+        mut cases: Vec<Arc<Case>>,
+    ) -> Result<(), Error> {
+        let mut next = after.entry.parents.first().copied();
+        for _ in 0..BACK {
+            let Some(number) = next.filter(|number| *number > before.entry.number && !cases.is_empty())
+            else {
+                return Ok(());
+            };
+            let Some(revision) = self.state(open, number).await? else { return Ok(()) };
+            let standings = self.standings(open, &revision, &cases, (Effort::Known, Stored::Yes)).await?;
+            let mut seen = Vec::new();
+            let mut rest = Vec::new();
+            for (case, standing) in cases.into_iter().zip(&standings) {
+                match standing.status {
+                    CaseStatus::Green => seen.extend(sighting(&case, &revision, standing)),
+                    CaseStatus::Red | CaseStatus::Stale => rest.push(case),
+                }
+            }
+            self.keep_results(open, Vec::new(), seen).await?;
+            cases = rest;
+            next = revision.entry.parents.first().copied();
         }
         Ok(())
     }
@@ -192,12 +255,12 @@ impl Engine {
         open: &OpenProgram,
         revision: &Arc<Revision>,
         cases: &[Arc<Case>],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Standing>, Error> {
         let standings = self.standings(open, revision, cases, (Effort::Behind, Stored::No)).await?;
         let seen = cases.iter().zip(&standings);
         let seen = seen.filter_map(|(case, standing)| sighting(case, revision, standing)).collect();
-        self.keep_results(open, Vec::new(), seen);
-        Ok(())
+        self.keep_results(open, Vec::new(), seen).await?;
+        Ok(standings)
     }
 }
 
@@ -210,15 +273,18 @@ enum Concerned {
 fn concerned(before: &Program, after: &Program) -> Concerned {
     let diff = diff(before, after);
     let others = diff.others.iter().map(|change| change.of);
-    let storage = others.clone().any(|of| of.kind == lmlang_ir::RefKind::Variable);
-    let start = |program: &Program| program.functions().any(|(_, function)| function.head().start);
-    if (storage || start(before) || start(after)) && world_hash(before) != world_hash(after) {
+    if others.clone().any(|of| of.kind == RefKind::Variable) {
         return Concerned::All;
     }
     let changed: Vec<Ref> =
         others.chain(diff.functions.iter().map(|change| change.function.into())).collect();
     let mut functions = reaching(before, changed.iter().copied());
     functions.extend(reaching(after, changed));
+    // What is called at the start surrounds every run.
+    let starts = |program: &Program, of: FuncRef| program.function(of).is_some_and(|of| of.head().start);
+    if functions.iter().any(|of| starts(before, *of) || starts(after, *of)) {
+        return Concerned::All;
+    }
     let mut numbers: Vec<u64> = functions.into_iter().map(|of| of.number()).collect();
     numbers.sort_unstable();
     Concerned::Functions(numbers)

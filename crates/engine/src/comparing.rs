@@ -142,7 +142,7 @@ impl Engine {
         }
         if parting.cut {
             return Err(Error::Limit {
-                which: "comparisonMs",
+                which: "timeoutMs",
                 limit: millis(longest),
                 actual: millis(longest).saturating_add(1),
             });

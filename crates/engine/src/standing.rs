@@ -243,7 +243,10 @@ impl Engine {
             }
             Stored::No => Vec::new(),
         };
-        self.keep_results(open, results, sightings);
+        match effort {
+            Effort::Behind => self.keep_results(open, results, sightings).await?,
+            Effort::Known | Effort::Runs(_) => self.keep_results_later(open, results, sightings),
+        }
         Ok(standings)
     }
 
@@ -358,20 +361,22 @@ impl Engine {
         ran
     }
 
-    /// Stores what was found out, in the background: it can be found out again.
-    pub(crate) fn keep_results(
+    /// Stores what was found out. It can be found out again.
+    pub(crate) async fn keep_results(
         &self,
         open: &OpenProgram,
         results: Vec<CaseResult>,
         sightings: Vec<Sighting>,
-    ) {
-        if results.is_empty() && sightings.is_empty() {
-            return;
-        }
-        let (engine, key, now) = (self.clone(), open.timeline.key(), self.0.clock.now());
+    ) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        Ok(self.store().keep_case_results(open.timeline.key(), results, sightings, now, STORED).await?)
+    }
+
+    /// The same for somebody who does not wait for it.
+    fn keep_results_later(&self, open: &OpenProgram, results: Vec<CaseResult>, sightings: Vec<Sighting>) {
+        let (engine, open) = (self.clone(), open.clone());
         self.spawn_to_end(async move {
-            let kept = engine.store().keep_case_results(key, results, sightings, now, STORED).await;
-            if let Err(error) = kept {
+            if let Err(error) = engine.keep_results(&open, results, sightings).await {
                 tracing::warn!(%error, "what runs of cases gave was not stored");
             }
         });
@@ -384,6 +389,7 @@ impl Engine {
         number: u64,
         cases: &[Uuid],
     ) -> Result<HashMap<Uuid, u64>, Error> {
+        self.settle_cases(open).await;
         let mut newest: HashMap<Uuid, u64> = HashMap::new();
         let sightings = self.store().green_sightings(cases).await?;
         if sightings.is_empty() {

@@ -71,11 +71,14 @@ impl Store {
     pub async fn keep_case_results(
         &self,
         program: ProgramKey,
-        results: Vec<CaseResult>,
+        mut results: Vec<CaseResult>,
         sightings: Vec<Sighting>,
         now: Timestamp,
         most: u64,
     ) -> Result<(), Fault> {
+        // One statement does not write a row twice.
+        results.sort_unstable_by_key(|result| result.digest);
+        results.dedup_by_key(|result| result.digest);
         let mut statements: Vec<Sql> = Vec::new();
         let rows: Vec<_> = results
             .into_iter()

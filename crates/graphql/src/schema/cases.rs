@@ -115,6 +115,7 @@ struct Together {
 #[derive(Clone)]
 pub struct TestCase {
     view: View,
+    function: Function,
     together: Arc<Together>,
     index: usize,
 }
@@ -127,24 +128,31 @@ impl Listed for TestCase {
 }
 
 impl TestCase {
-    fn all(view: &View, cases: Vec<Arc<engine::Case>>) -> impl Iterator<Item = TestCase> {
-        let count = cases.len();
+    async fn all(view: &View, cases: Vec<Arc<engine::Case>>) -> std::result::Result<Vec<TestCase>, ApiError> {
+        let mut functions = Vec::with_capacity(cases.len());
+        for case in &cases {
+            functions.push(Box::pin(function_then(view, case)).await?);
+        }
         let together = Arc::new(Together { cases, standings: OnceCell::new(), last_green: OnceCell::new() });
-        let view = view.clone();
-        (0..count).map(move |index| TestCase { view: view.clone(), together: Arc::clone(&together), index })
+        let of = |(index, function)| TestCase {
+            view: view.clone(),
+            function,
+            together: Arc::clone(&together),
+            index,
+        };
+        Ok(functions.into_iter().enumerate().map(of).collect())
     }
 
-    fn one(view: &View, case: Arc<engine::Case>) -> TestCase {
-        let together =
-            Together { cases: vec![case], standings: OnceCell::new(), last_green: OnceCell::new() };
-        TestCase { view: view.clone(), together: Arc::new(together), index: 0 }
+    async fn one(view: &View, case: Arc<engine::Case>) -> std::result::Result<TestCase, ApiError> {
+        let mut cases = TestCase::all(view, vec![case]).await?;
+        cases.pop().ok_or_else(|| fail(engine::Error::Closed))
     }
 
     /// The case with an id, at a view.
     pub(crate) async fn find(view: &View, id: Uuid) -> std::result::Result<TestCase, ApiError> {
         let found = view.engine().case(view.open(), id).await.map_err(fail)?;
         let case = found.ok_or_else(|| not_found("case", &id.to_string()))?;
-        Ok(TestCase::one(view, case))
+        TestCase::one(view, case).await
     }
 
     fn case(&self) -> &engine::Case {
@@ -183,16 +191,6 @@ impl TestCase {
         case.args.iter().chain(expected).map(|text| text.len() as u64).sum()
     }
 
-    async fn function_then(&self) -> std::result::Result<Function, ApiError> {
-        let (case, view) = (self.case(), &self.view);
-        if view.program().function(case.function).is_some() {
-            return Function::new(view, case.function);
-        }
-        let then = view.engine().state(view.open(), case.revision).await.map_err(fail)?;
-        let then = then.ok_or_else(|| not_found("revision", &format!("r{}", case.revision)))?;
-        Function::new(&view.other(then), case.function)
-    }
-
     async fn newest_green(&self, context: &Context<'_>) -> std::result::Result<Option<Revision>, ApiError> {
         let view = &self.view;
         let standing = self.standing(context).await;
@@ -210,6 +208,16 @@ impl TestCase {
             None => Ok(None),
         }
     }
+}
+
+/// The function of a case at a view; where it is not there, as it was when the case was added.
+async fn function_then(view: &View, case: &engine::Case) -> std::result::Result<Function, ApiError> {
+    if view.program().function(case.function).is_some() {
+        return Function::new(view, case.function);
+    }
+    let then = view.engine().state(view.open(), case.revision).await.map_err(fail)?;
+    let then = then.ok_or_else(|| not_found("revision", &format!("r{}", case.revision)))?;
+    Function::new(&view.other(then), case.function)
 }
 
 fn values(texts: Vec<String>) -> Rows<ValueText> {
@@ -230,8 +238,8 @@ impl TestCase {
     }
 
     /// The function; where it is not there at this view, as it was when the case was added.
-    async fn function(&self) -> Result<Function> {
-        Ok(self.function_then().await?)
+    async fn function(&self) -> Function {
+        self.function.clone()
     }
 
     /// The arguments. Where they are none of the function's types at this view, with refs in place of names.
@@ -361,8 +369,8 @@ pub(crate) async fn cases(
     let found = engine.cases(open, function, after.as_ref(), page.first).await.map_err(fail)?;
     budget::count(context, found.cases.iter().map(|case| TestCase::text_bytes(case)).sum())?;
     let cursor = |case: &engine::Case| named(&format!("{}{BETWEEN}{}", case.function.number(), case.name));
-    let edges = TestCase::all(view, found.cases);
-    let edges = edges.map(|node| Edge { cursor: cursor(node.case()), node }).collect();
+    let edges = TestCase::all(view, found.cases).await?;
+    let edges = edges.into_iter().map(|node| Edge { cursor: cursor(node.case()), node }).collect();
     Ok(Connection::known(&page, found.more, usize::try_from(total).unwrap_or(usize::MAX), edges))
 }
 
@@ -406,7 +414,7 @@ pub(crate) async fn add(
         environment: run.environment()?,
     };
     let case = engine.add_case(view.open(), view.revision(), new, &call).await.map_err(fail)?;
-    Ok(CasePayload { case: Some(TestCase::one(&view, case)) })
+    Ok(CasePayload { case: Some(TestCase::one(&view, case).await?) })
 }
 
 /// Removes a test case.
