@@ -265,7 +265,7 @@ async fn what_is_known_is_what_a_fresh_run_says() {
                 propose(&fixture, vec![EditRequest::RenameFunction(rename)]).await;
             }
         }
-        if choices.number() % 3 == 0 {
+        if choices.number().is_multiple_of(3) {
             let at = 1 + u64::from(choices.number()) % open.timeline.head().last;
             check(engine, &open, at, &cases).await;
         }

@@ -36,7 +36,6 @@ macro_rules! records {
         )*
 
         /// One record.
-        #[expect(clippy::large_enum_variant, reason = "there is one at a time, and most are the large one")]
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub(crate) enum Record { $($name($name),)* }
 
