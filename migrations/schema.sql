@@ -24,6 +24,45 @@ CREATE TABLE "api_tokens" (
 
 CREATE UNIQUE INDEX "api_tokens_name" ON "api_tokens" ("name") WHERE "revoked" IS NULL;
 
+CREATE TABLE "case_results" (
+  "program" integer NOT NULL,
+  "digest" blob NOT NULL,
+  "made" integer NOT NULL,
+  "payload" blob NOT NULL,
+  PRIMARY KEY ("program", "digest")
+);
+
+CREATE INDEX "case_results_made" ON "case_results" ("program", "made");
+
+CREATE TABLE "case_sightings" (
+  "case_id" uuid_text NOT NULL,
+  "branch" integer NOT NULL,
+  "revision" integer NOT NULL,
+  "digest" blob NOT NULL,
+  "green" boolean NOT NULL,
+  PRIMARY KEY ("case_id", "branch", "revision")
+);
+
+CREATE TABLE "cases" (
+  "id" uuid_text NOT NULL PRIMARY KEY,
+  "program" integer NOT NULL,
+  "function" integer NOT NULL,
+  "name" text NOT NULL,
+  "made" integer NOT NULL,
+  "removed" integer NULL,
+  "made_key" blob NULL,
+  "made_digest" blob NULL,
+  "removed_key" blob NULL,
+  "removed_digest" blob NULL,
+  "payload" blob NOT NULL
+);
+
+CREATE UNIQUE INDEX "cases_made_key" ON "cases" ("made_key");
+
+CREATE UNIQUE INDEX "cases_name" ON "cases" ("program", "function", "name") WHERE "removed" IS NULL;
+
+CREATE UNIQUE INDEX "cases_removed_key" ON "cases" ("removed_key");
+
 CREATE TABLE "log" (
   "position" integer NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,
@@ -57,6 +96,14 @@ CREATE UNIQUE INDEX "log_idem" ON "log" ("idem_key", "program") WHERE "idem_key"
 CREATE INDEX "log_marks" ON "log" ("program", "seq") WHERE "kind" >= 8;
 
 CREATE INDEX "log_restores" ON "log" ("program", "seq") WHERE "kind" = 5;
+
+CREATE TABLE "look_requests" (
+  "idem_key" blob NOT NULL PRIMARY KEY,
+  "request_digest" blob NOT NULL,
+  "program" integer NOT NULL,
+  "made" integer NOT NULL,
+  "payload" blob NOT NULL
+);
 
 CREATE TABLE "objects" (
   "hash" blob NOT NULL PRIMARY KEY,

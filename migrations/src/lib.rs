@@ -28,6 +28,7 @@ mod m20261122_000010_several_writers;
 mod m20261122_000011_packs;
 mod m20261123_000012_packs_without_last;
 mod m20261123_000013_restores;
+mod m20261124_000014_cases;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -50,6 +51,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261122_000011_packs::Migration),
             Box::new(m20261123_000012_packs_without_last::Migration),
             Box::new(m20261123_000013_restores::Migration),
+            Box::new(m20261124_000014_cases::Migration),
         ]
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    backup, branch, build, check, checkpoint, completions, config, debug, diff, doctor, export, fmt, help,
-    history, import, merge, program, revert, run, schema, serve, token, travel,
+    backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, debug, diff,
+    doctor, export, fmt, help, history, import, merge, program, revert, run, schema, serve, test, token,
+    travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -96,6 +97,14 @@ pub(crate) enum Command {
     Checkpoint(checkpoint::Args),
     /// Show how two revisions of a program differ.
     Diff(diff::Args),
+    /// Add, list and remove test cases.
+    Case(case::Args),
+    /// Run the test cases of a program, and say which hold; exits with 8 when one does not.
+    Test(test::Args),
+    /// Find the revision at which a test case broke.
+    Bisect(bisect::Args),
+    /// Run a function at two revisions, and show where the runs part.
+    Compare(compare::Args),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
     /// Write programs with all of their history to a file, and load them into another database.

@@ -67,15 +67,15 @@ struct Refusal {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Page<T> {
-    nodes: Vec<T>,
-    page_info: PageInfo,
+    pub(crate) nodes: Vec<T>,
+    pub(crate) page_info: PageInfo,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PageInfo {
-    has_next_page: bool,
-    end_cursor: Option<String>,
+pub(crate) struct PageInfo {
+    pub(crate) has_next_page: bool,
+    pub(crate) end_cursor: Option<String>,
 }
 
 /// An answer about one program.

@@ -383,7 +383,8 @@ impl Error {
                 EngineError::NotFound { .. } => Exit::NotFound,
                 EngineError::BadRequest { .. }
                 | EngineError::Argument { .. }
-                | EngineError::Breakpoint { .. } => Exit::Usage,
+                | EngineError::Breakpoint { .. }
+                | EngineError::Bisect(_) => Exit::Usage,
                 EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
                 EngineError::Late => Exit::TimeOut,
                 EngineError::Limit { .. }
@@ -538,9 +539,10 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
 fn engine_code(error: &EngineError) -> &'static str {
     match error {
         EngineError::NotFound { .. } => "NOT_FOUND",
-        EngineError::BadRequest { .. } | EngineError::Argument { .. } | EngineError::Breakpoint { .. } => {
-            "BAD_REQUEST"
-        }
+        EngineError::BadRequest { .. }
+        | EngineError::Argument { .. }
+        | EngineError::Breakpoint { .. }
+        | EngineError::Bisect(_) => "BAD_REQUEST",
         EngineError::NameTaken { .. } => "NAME_TAKEN",
         EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",

@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Verification,
     /// Nothing happens before somebody agrees.
     Approval,
+    /// A test case does not hold.
+    Cases,
     /// A fault of lmlang.
     Panic,
     /// The time ran out.
@@ -33,7 +35,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// All ways of the command itself to end, by number.
-    pub(crate) const ALL: [Exit; 11] = [
+    pub(crate) const ALL: [Exit; 12] = [
         Exit::Success,
         Exit::Failure,
         Exit::Usage,
@@ -42,6 +44,7 @@ impl Exit {
         Exit::Conflict,
         Exit::Verification,
         Exit::Approval,
+        Exit::Cases,
         Exit::Panic,
         Exit::TimeOut,
         Exit::Interrupted,
@@ -63,6 +66,7 @@ impl Exit {
             Exit::Conflict => 5,
             Exit::Verification => 6,
             Exit::Approval => 7,
+            Exit::Cases => 8,
             Exit::Panic => 101,
             Exit::TimeOut => 124,
             Exit::Interrupted => 130,
@@ -83,6 +87,7 @@ impl Exit {
             }
             Exit::Verification => "a program has errors",
             Exit::Approval => "waits for somebody's approval",
+            Exit::Cases => "for `test`: a test case is red or stale",
             Exit::Panic => "a fault of lmlang",
             Exit::TimeOut => "the time ran out",
             Exit::Interrupted => "interrupted",

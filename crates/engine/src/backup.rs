@@ -278,7 +278,7 @@ fn replay(
                     rebuilt.take(*entry, &actor);
                 }
             }
-            Item::Change(_) | Item::Request(_) => {}
+            Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
         }
     }
     found.extend(current.into_iter().flat_map(Rebuilt::verify));
@@ -341,7 +341,7 @@ fn branch_points(
                     begun.entry(id).or_default().insert(target);
                 }
             }
-            Item::Entry(..) | Item::Change(_) | Item::Request(_) => {}
+            Item::Entry(..) | Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
         }
     }
     Ok(begun)

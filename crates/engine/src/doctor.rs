@@ -12,9 +12,10 @@ use lmlang_history::log::{Entry, RevisionKind};
 use lmlang_history::snapshot::{Reading, State};
 use lmlang_history::{ApplyError, apply_all};
 use lmlang_ir::{Hash, Program};
-use lmlang_store::{Bound, EntryKind, FIRST_SEQ, ProgramKey, References};
+use lmlang_store::{Bound, CasePlace, EntryKind, FIRST_SEQ, ProgramKey, References};
 use lmlang_verify::Checked;
 
+use crate::cases::is_readable;
 use crate::catalog::ProgramInfo;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -28,8 +29,25 @@ pub struct Checkup {
     pub structure: lmlang_store::Report,
     /// What is wrong with the content of programs, by name.
     pub content: Vec<Ailment>,
+    /// Cases that cannot be read, of which programs.
+    pub cases: Vec<UnreadableCase>,
     /// Entries that were applied again.
     pub replayed: u64,
+}
+
+/// A test case that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableCase {
+    /// The program's name.
+    pub program: String,
+    /// The case's name.
+    pub name: String,
+}
+
+impl fmt::Display for UnreadableCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "program `{}`: the case `{}` cannot be read", self.program, self.name)
+    }
 }
 
 /// Something that is wrong with the content of a program.
@@ -88,7 +106,8 @@ impl Checkup {
     /// Everything that is wrong, in words.
     pub fn findings(&self) -> impl Iterator<Item = String> {
         let structure = self.structure.findings.iter().map(ToString::to_string);
-        structure.chain(self.content.iter().map(ToString::to_string))
+        let content = self.content.iter().map(ToString::to_string);
+        structure.chain(content).chain(self.cases.iter().map(ToString::to_string))
     }
 }
 
@@ -141,12 +160,13 @@ impl Engine {
             of_object: &references,
         };
         let structure = self.store().check(Some(references)).await?;
-        let mut checkup = Checkup { structure, content: Vec::new(), replayed: 0 };
+        let mut checkup = Checkup { structure, content: Vec::new(), cases: Vec::new(), replayed: 0 };
         let mut after: Option<String> = None;
         loop {
             let page = self.programs(after.as_deref(), None, PAGE).await?;
             for program in &page.programs {
                 self.examine(program, &mut checkup, &mut progress).await?;
+                self.examine_cases(program, &mut checkup).await?;
             }
             after = page.programs.last().map(|program| program.name.clone());
             if !page.more {
@@ -200,6 +220,19 @@ impl Engine {
         let ailment = |(entry, symptom)| Ailment { program: program.name.clone(), entry, symptom };
         checkup.content.extend(replay.found.into_iter().map(ailment));
         Ok(())
+    }
+
+    async fn examine_cases(&self, program: &ProgramInfo, checkup: &mut Checkup) -> Result<(), Error> {
+        let mut after: Option<CasePlace> = None;
+        loop {
+            let page = self.store().cases(program.key, None, after.as_ref(), PAGE as u64).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(CasePlace { function: last.function, name: last.name.clone() });
+            let unreadable = page.into_iter().filter(|case| !is_readable(case));
+            let named =
+                |case: lmlang_store::Case| UnreadableCase { program: program.name.clone(), name: case.name };
+            checkup.cases.extend(unreadable.map(named));
+        }
     }
 
     /// The numbers of the entries that a program has snapshots of.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use crate::case_runner::CaseRuns;
 use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) snapshots: SnapshotPolicy,
     pub(crate) simulations: Simulations,
+    pub(crate) case_runs: CaseRuns,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<Opened>,
     uses: AtomicU64,
@@ -103,6 +105,7 @@ impl Engine {
             limits,
             snapshots,
             simulations,
+            case_runs: CaseRuns::default(),
             open: RwLock::default(),
             uses: AtomicU64::new(1),
             deleted: tokio::sync::Mutex::default(),
@@ -122,6 +125,7 @@ impl Engine {
         if !engine.store().is_alone() {
             engine.follow_others();
         }
+        engine.run_cases_behind();
         engine
     }
 

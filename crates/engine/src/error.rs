@@ -7,6 +7,8 @@ use lmlang_wasm::{ImportError, MOST_OF_A_KIND};
 use thiserror::Error;
 use tokio::task::JoinError;
 
+use crate::bisect::BisectError;
+
 /// Why a request was not carried out.
 #[derive(Clone, Debug, Error)]
 pub enum Error {
@@ -28,14 +30,17 @@ pub enum Error {
         /// What is wrong with which argument.
         message: String,
     },
-    /// An argument inside of the input that cannot be right.
+    /// An argument that cannot be right, by its place in the input.
     #[error("{message}")]
     Argument {
-        /// Where it is: `breakpoints[1].node`.
-        path: String,
+        /// Where: `input.args[1]`.
+        place: String,
         /// What is wrong with it.
         message: String,
     },
+    /// There is nothing to search for between two revisions.
+    #[error(transparent)]
+    Bisect(#[from] BisectError),
     /// A breakpoint that cannot be set.
     #[error("{error}")]
     Breakpoint {

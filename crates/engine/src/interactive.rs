@@ -41,7 +41,7 @@ const KEYS: usize = 32;
 
 /// Where an interactive simulation stands.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct InteractiveState {
     /// How it stands.
     pub status: Status,
     /// Executed nodes: the number of the step that comes next.
@@ -114,7 +114,7 @@ pub struct InteractiveRequest {
 /// What makes a simulation interactive.
 #[derive(Debug)]
 pub(crate) struct Interactive {
-    standing: watch::Sender<Arc<Standing>>,
+    standing: watch::Sender<Arc<InteractiveState>>,
     /// The run; whoever moves it holds it.
     hand: Arc<tokio::sync::Mutex<Option<Debugger>>>,
     /// Set by who wants it to stop.
@@ -165,7 +165,7 @@ impl Interactive {
     /// As it was stored; where it stands is not looked at yet.
     pub(crate) fn of(record: InteractiveRecord) -> Interactive {
         let InteractiveRecord { position, moves, cancelled, breakpoints, begun, keys } = record;
-        let standing = Standing {
+        let standing = InteractiveState {
             status: if cancelled { Status::Cancelled } else { Status::Paused },
             position,
             stack: Vec::new(),
@@ -203,7 +203,7 @@ impl Interactive {
     }
 
     /// Where it stands, or stood before somebody moved it.
-    pub(crate) fn standing(&self) -> Arc<Standing> {
+    pub(crate) fn standing(&self) -> Arc<InteractiveState> {
         Arc::clone(&self.standing.borrow())
     }
 
@@ -211,7 +211,7 @@ impl Interactive {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stand(&self, standing: Standing) {
+    fn stand(&self, standing: InteractiveState) {
         self.standing.send_replace(Arc::new(standing));
     }
 }
@@ -321,7 +321,7 @@ impl Engine {
     }
 
     /// Where an interactive simulation stands; `None` for one that streams.
-    pub fn standing(&self, simulation: &Simulation) -> Option<Arc<Standing>> {
+    pub fn interactive_state(&self, simulation: &Simulation) -> Option<Arc<InteractiveState>> {
         simulation.interactive().map(Interactive::standing)
     }
 
@@ -368,10 +368,10 @@ impl Engine {
     ) -> Result<(), Error> {
         let Some(of) = simulation.interactive() else { return Ok(()) };
         let before = of.standing();
-        of.stand(Standing { status: Status::Running, ..Standing::clone(&before) });
+        of.stand(InteractiveState { status: Status::Running, ..InteractiveState::clone(&before) });
         let (standing, moved) = match self.act_on(simulation, of, &before, action, hand, place) {
             Ok(standing) => (standing, Ok(())),
-            Err(error) => (Standing::clone(&before), Err(error)),
+            Err(error) => (InteractiveState::clone(&before), Err(error)),
         };
         of.stand(standing);
         moved
@@ -381,11 +381,11 @@ impl Engine {
         &self,
         simulation: &Simulation,
         of: &Interactive,
-        before: &Standing,
+        before: &InteractiveState,
         action: Action,
         hand: &mut Option<Debugger>,
         place: &mut Place,
-    ) -> Result<Standing, Error> {
+    ) -> Result<InteractiveState, Error> {
         let refused = |(index, error): (usize, BreakpointError)| Error::Breakpoint { index, error };
         let program = simulation.revision.checked.program();
         place.take_turn();
@@ -460,7 +460,7 @@ fn standing(
     texts: Vec<BreakpointText>,
     stopped: Stopped,
     elapsed: Duration,
-) -> Standing {
+) -> InteractiveState {
     let report = debugger.run().result().map(|result| {
         Arc::new(Report { result, elapsed, compiling: Duration::ZERO, tier: Tier::Interpreter })
     });
@@ -470,7 +470,7 @@ fn standing(
         None => Status::Paused,
     };
     let states = texts.into_iter().zip(debugger.hits()).enumerate();
-    Standing {
+    InteractiveState {
         status,
         position: debugger.position(),
         stack: debugger.stack(),

@@ -5,19 +5,25 @@
 //!
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
-//! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`catalog`] for
+//! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
+//! [`bisect`] and [`comparing`] for answers across revisions, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
 
 mod ancestry;
 mod authors;
 pub mod backup;
+pub mod bisect;
 mod blame;
 pub mod branches;
+mod case_record;
+mod case_runner;
+pub mod cases;
 pub mod catalog;
 pub mod checkpoints;
 mod choosing;
 mod clock;
+pub mod comparing;
 pub mod config;
 pub mod conflict;
 pub mod cursor;
@@ -36,6 +42,7 @@ pub mod interactive;
 mod kept;
 pub mod keyring;
 mod live;
+mod looks;
 pub mod merging;
 pub mod modules;
 mod opening;
@@ -51,6 +58,7 @@ mod secret;
 pub mod simulate;
 mod since;
 mod snapshots;
+pub mod standing;
 mod states;
 pub mod stream;
 pub mod tiers;
@@ -62,13 +70,16 @@ mod window;
 mod writing;
 
 pub use authors::ChangedNodes;
+pub use bisect::{BisectError, Bisected};
 pub use branches::{Branch, Branches, MAIN_BRANCH, Made, Tip};
+pub use cases::{Case, CasePage, NewCase};
 pub use catalog::{
     Content, Creation, NewProgramRequest, ProgramInfo, ProgramPage, Selector, Updated, refuses,
 };
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use choosing::Which;
 pub use clock::Clock;
+pub use comparing::Comparison;
 pub use config::{Limits, SnapshotPolicy};
 pub use conflict::{Collision, Conflict};
 pub use cursor::{Cursor, UnknownCursor};
@@ -79,7 +90,7 @@ pub use error::Error;
 pub use events::{Change, Event, Events, Told};
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
-pub use interactive::{Action, BreakpointState, BreakpointText, InteractiveRequest, Standing};
+pub use interactive::{Action, BreakpointState, BreakpointText, InteractiveRequest, InteractiveState};
 pub use keyring::{Denied, Unnamed};
 pub use merging::{MergeRequest, Preview};
 pub use modules::ModuleOptions;
@@ -89,6 +100,7 @@ pub use resolving::Resolution;
 pub use reverting::{RevertRequest, Reverted};
 pub use secret::Secret;
 pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
+pub use standing::{CaseRun, CaseStatus, Effort, End, MOST_RUNS, Standing, Stored};
 pub use stream::{Batch, Batching};
 pub use tiers::Tier;
 pub use timeline::{Head, Revision, Timeline};
@@ -96,4 +108,5 @@ pub use tokens::NewToken;
 pub use undo::{Arrival, Distance, Travel, Way};
 pub use values::Values;
 
+pub use lmlang_store::CasePlace;
 pub use lmlang_wasm::Progress;

@@ -2,14 +2,16 @@
 //!
 //! A run that has begun has one of a bounded number of places, which bounds the memory of all; those above wait in line,
 //! which is bounded too. Of those that have begun, few execute at a moment, and let others have their turn after a short
-//! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time.
+//! while: a long run delays a short one by little. Waiting for a turn or for a reader is not part of a run's time. What nobody
+//! waits for, runs in the background: it takes nobody's place, and a turn only while nobody else wants one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Limits;
 use crate::engine::Engine;
@@ -23,7 +25,33 @@ const TURN: Duration = Duration::from_millis(10);
 pub(crate) struct Places {
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
+    wanted: Arc<Wanted>,
     waiting: AtomicUsize,
+}
+
+/// How many runs that somebody waits for want a turn and have none.
+#[derive(Debug, Default)]
+struct Wanted {
+    count: AtomicUsize,
+    /// Notified when there are none any more.
+    none: Notify,
+}
+
+impl Wanted {
+    fn by_anybody(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
+    /// Waits until nobody wants a turn.
+    async fn by_nobody(&self) {
+        loop {
+            let none = self.none.notified();
+            if !self.by_anybody() {
+                return;
+            }
+            none.await;
+        }
+    }
 }
 
 impl Places {
@@ -31,6 +59,7 @@ impl Places {
         Places {
             places: Arc::new(Semaphore::new(limits.parallel_simulations.max(1))),
             turns: Arc::new(Semaphore::new(limits.simulation_threads.max(1))),
+            wanted: Arc::default(),
             waiting: AtomicUsize::new(0),
         }
     }
@@ -43,8 +72,11 @@ pub(crate) struct Place {
     runtime: Handle,
     turn: Option<(OwnedSemaphorePermit, Instant)>,
     busy: Duration,
-    /// Given back when the run is over.
-    _place: OwnedSemaphorePermit,
+    wanted: Arc<Wanted>,
+    /// For a run in the background: what ends its waiting.
+    behind: Option<CancellationToken>,
+    /// Given back when the run is over; none in the background.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Engine {
@@ -61,26 +93,53 @@ impl Engine {
                 }
             }
         };
-        Ok(Place {
+        Ok(self.placed(None, Some(place)))
+    }
+
+    /// A place for a run that nobody waits for, in addition to the others: for one such run at a time.
+    pub(crate) fn place_behind(&self) -> Place {
+        self.placed(Some(self.closing().clone()), None)
+    }
+
+    fn placed(&self, behind: Option<CancellationToken>, place: Option<OwnedSemaphorePermit>) -> Place {
+        let all = &self.0.simulations.places;
+        Place {
             turns: Arc::clone(&all.turns),
             runtime: Handle::current(),
             turn: None,
             busy: Duration::ZERO,
+            wanted: Arc::clone(&all.wanted),
+            behind,
             _place: place,
-        })
+        }
     }
 }
 
 impl Place {
     /// Waits for its turn, unless it has it. A turn that is over goes to whoever has waited longest.
     pub(crate) fn take_turn(&mut self) {
-        if self.turn.as_ref().is_some_and(|(_, since)| since.elapsed() >= TURN) {
+        let gives_way = self.behind.is_some() && self.wanted.by_anybody();
+        if gives_way || self.turn.as_ref().is_some_and(|(_, since)| since.elapsed() >= TURN) {
             self.rest();
         }
-        if self.turn.is_none() {
-            let turn = self.runtime.block_on(Arc::clone(&self.turns).acquire_owned());
-            self.turn = turn.ok().map(|turn| (turn, Instant::now()));
+        if self.turn.is_some() {
+            return;
         }
+        let turns = Arc::clone(&self.turns);
+        let turn = match &self.behind {
+            None => {
+                let _wanting = Wanting::enter(&self.wanted);
+                self.runtime.block_on(turns.acquire_owned())
+            }
+            Some(closing) => self.runtime.block_on(async {
+                tokio::select! {
+                    () = self.wanted.by_nobody() => {}
+                    () = closing.cancelled() => {}
+                }
+                turns.acquire_owned().await
+            }),
+        };
+        self.turn = turn.ok().map(|turn| (turn, Instant::now()));
     }
 
     /// Lets others have their turn: it has something to wait for.
@@ -93,6 +152,24 @@ impl Place {
     /// How long it has executed.
     pub(crate) fn busy(&self) -> Duration {
         self.busy + self.turn.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed())
+    }
+}
+
+/// A run that wants a turn.
+struct Wanting<'a>(&'a Wanted);
+
+impl<'a> Wanting<'a> {
+    fn enter(wanted: &'a Wanted) -> Wanting<'a> {
+        wanted.count.fetch_add(1, Ordering::AcqRel);
+        Wanting(wanted)
+    }
+}
+
+impl Drop for Wanting<'_> {
+    fn drop(&mut self) {
+        if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.none.notify_waiters();
+        }
     }
 }
 

@@ -59,7 +59,7 @@ struct Record {
 /// What the run is given besides its arguments.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct EnvironmentRecord {
+pub(crate) struct EnvironmentRecord {
     /// Standard input that is text; else it is empty, and there is the next one.
     stdin: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ struct EnvironmentRecord {
 }
 
 impl EnvironmentRecord {
-    fn of(environment: &Environment) -> EnvironmentRecord {
+    pub(crate) fn of(environment: &Environment) -> EnvironmentRecord {
         let Environment { stdin, files, command_line, variables, seed } = environment;
         let text = std::str::from_utf8(stdin.bytes()).ok();
         let (mut contents, mut folders) = (Vec::new(), Vec::new());
@@ -99,8 +99,8 @@ impl EnvironmentRecord {
         }
     }
 
-    /// What tells it from others, in words.
-    fn words(&self) -> String {
+    /// What tells it from others of the same standard input, in words.
+    pub(crate) fn words(&self) -> String {
         let EnvironmentRecord { stdin: _, stdin_base64, files, folders, command_line, variables, seed } =
             self;
         let mut words = String::new();
@@ -114,7 +114,7 @@ impl EnvironmentRecord {
         words
     }
 
-    fn environment(&self) -> Option<Environment> {
+    pub(crate) fn environment(&self) -> Option<Environment> {
         let file = |(path, content): &(Arc<str>, String)| {
             Some((Arc::clone(path), Entry::File(BASE64.decode(content).ok()?.into())))
         };
@@ -137,7 +137,7 @@ impl EnvironmentRecord {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(remote = "Bounds", rename_all = "camelCase")]
-struct BoundsRecord {
+pub(crate) struct BoundsRecord {
     fuel: Option<u64>,
     memory_bytes: Option<u64>,
     call_depth: Option<u32>,

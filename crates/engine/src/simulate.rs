@@ -63,7 +63,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    fn options(&self, limits: &Limits, environment: &Environment) -> Options {
+    pub(crate) fn options(&self, limits: &Limits, environment: &Environment) -> Options {
         Options {
             limits: lmlang_interp::Limits {
                 fuel: self.fuel.unwrap_or(limits.default_fuel).min(limits.max_fuel),

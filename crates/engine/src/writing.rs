@@ -148,10 +148,15 @@ impl Engine {
                     Next::Content(revision) => Some(revision),
                 };
                 let branch = entry.branch;
+                let before = writer.head.tip(branch).map(|tip| Arc::clone(&tip.revision));
+                let changed = before.zip(revision.clone());
                 let pending = timeline.submit(&mut writer, head, (entry, revision), refs, row);
                 drop(writer);
                 pending.stored().await?;
                 self.snapshot_if_due(open, branch, bytes);
+                if let Some((before, after)) = changed {
+                    self.cases_may_change(open, before, after);
+                }
                 Ok(Written::Stored(answer))
             }
         }

@@ -19,8 +19,8 @@ pub mod subgraph;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{Mentions, components, reachable};
-pub use closure::{closure_hash, closure_hashes, interface_hash};
+pub use calls::{Mentions, components, reachable, reaching};
+pub use closure::{closure_hash, closure_hashes, interface_hash, world_hash};
 pub use edges::{Edge, EdgeKind, EdgeRef, Role};
 pub use impact::{Impact, impact};
 pub use last_uses::{LastUses, last_uses};

@@ -19,5 +19,5 @@ pub use file::{BackupFile, Contents, Item, Items, ProgramInFile};
 pub use frames::FileError;
 pub use making::{Backup, Choice};
 pub use plan::{Fate, LoadError, Plan, Planned, Refusal, Refused, Wishes};
-pub use record::RequestInFile;
+pub use record::{CaseInFile, RequestInFile};
 pub use taking::Progress;

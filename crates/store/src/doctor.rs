@@ -8,8 +8,9 @@ use sea_orm::{
     AccessMode, ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IsolationLevel,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Statement, TransactionTrait,
 };
+use uuid::Uuid;
 
-use crate::entity::{actors, heads, log, objects, programs, snapshots};
+use crate::entity::{actors, cases, heads, log, objects, programs, snapshots};
 use crate::entry::{Entry, EntryKind, FIRST_SEQ, ProgramKey};
 use crate::fault::Fault;
 use crate::log::of;
@@ -117,6 +118,11 @@ pub enum Finding {
         program: ProgramKey,
         /// The entry.
         seq: u64,
+    },
+    /// A case is of no program.
+    StrayCase {
+        /// Its id.
+        id: Uuid,
     },
     /// An object is named and not there.
     MissingObject {
@@ -227,6 +233,7 @@ async fn check(view: &DatabaseTransaction, references: Option<References<'_>>) -
         }
         check_snapshots(view, program, &check, references, &mut roots, &mut report).await?;
     }
+    check_cases(view, &live, &mut report).await?;
     if let Some(references) = references {
         let reached = follow(view, roots, references, &mut report).await?;
         report.orphans = Some(report.objects.saturating_sub(reached));
@@ -366,6 +373,22 @@ async fn check_snapshots(
     Ok(())
 }
 
+async fn check_cases(
+    view: &DatabaseTransaction,
+    programs: &BTreeMap<i64, bool>,
+    report: &mut Report,
+) -> Result<(), Fault> {
+    let named = cases::Entity::find().select_only().column(cases::Column::Program).distinct();
+    let named: Vec<i64> = named.into_tuple().all(view).await?;
+    for program in named.into_iter().filter(|program| !programs.contains_key(program)) {
+        let stray = cases::Entity::find().filter(cases::Column::Program.eq(program));
+        for row in stray.order_by_asc(cases::Column::Id).all(view).await? {
+            report.findings.push(Finding::StrayCase { id: row.id });
+        }
+    }
+    Ok(())
+}
+
 /// Follows references from the roots, and answers how many objects were reached.
 async fn follow(
     view: &DatabaseTransaction,
@@ -440,6 +463,7 @@ impl fmt::Display for Finding {
             Self::SnapshotBeyondLog { program, seq } => {
                 write!(f, "program {program}: snapshot of entry {seq}, beyond the log")
             }
+            Self::StrayCase { id } => write!(f, "case {id} belongs to no program"),
             Self::MissingObject { hash } => {
                 f.write_str("object ")?;
                 for byte in hash {

@@ -6,11 +6,13 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, tokens, doctor, backup.
+//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, doctor, backup.
 
 mod actors;
 mod appending;
 pub mod backup;
+mod case_results;
+mod cases;
 mod committer;
 mod doctor;
 mod entity;
@@ -22,6 +24,7 @@ mod hold;
 mod location;
 mod lock;
 mod log;
+mod look_requests;
 mod lookup;
 mod objects;
 mod open;
@@ -42,6 +45,8 @@ mod tokens;
 mod writer;
 
 pub use actors::{Actor, ActorKey, ActorKind};
+pub use case_results::{CaseResult, Sighting};
+pub use cases::{Case, CasePlace, CreateCaseError};
 pub use committer::{Append, CommitError, Committed, Committer, Ticket};
 pub use doctor::{Finding, References, Report};
 pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, ProgramKey, Timestamp};
@@ -52,6 +57,7 @@ pub use hold::Hold;
 pub use location::{Location, PostgresUrl, UnknownLocation};
 pub use lock::Holder;
 pub use log::{HistoryFilter, Stretch, Tail};
+pub use look_requests::Answered;
 pub use objects::{Object, ObjectHash};
 pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};

@@ -1,10 +1,13 @@
 //! The commands, one file each.
 
 pub(crate) mod backup;
+pub(crate) mod bisect;
 pub(crate) mod branch;
 pub(crate) mod build;
+pub(crate) mod case;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod debug;
@@ -21,6 +24,7 @@ pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod travel;
 
@@ -55,6 +59,10 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Branch(args) => branch::run(&args, &layers.settings()?, output),
         Command::Merge(args) => merge::run(&args, &layers.settings()?, output),
         Command::Diff(args) => diff::run(&args, &layers.settings()?, output),
+        Command::Case(args) => case::run(&args, &layers.settings()?, output),
+        Command::Test(args) => test::run(&args, &layers.settings()?, output),
+        Command::Bisect(args) => bisect::run(&args, &layers.settings()?, output),
+        Command::Compare(args) => compare::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Backup(args) => backup::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),

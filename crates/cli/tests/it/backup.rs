@@ -131,7 +131,7 @@ fn what_is_no_backup_is_not_loaded() {
     let mut newer = whole.clone();
     newer[8] = 2;
     write(&newer);
-    fails("BACKUP_NEWER", "it is a backup of version 2, this lmlang reads version 1");
+    fails("BACKUP_NEWER", "it is a backup of version 3, this lmlang reads version 2");
     // Not even a database is made, nor left behind where one is needed to know.
     to.fails(&["program", "list"], 3, "NO_DATABASE");
     to.fails(&["backup", "load", "whole.lmb", "--program", "fob"], 3, "NOT_FOUND");

@@ -98,20 +98,29 @@ fn shown(done: &Output) -> String {
     if !done.status.success() {
         writeln!(text, "exit {}", done.status.code().unwrap_or_default()).expect("a string takes everything");
     }
-    without_times(&text)
+    without_chance(&text)
 }
 
-/// The text with `TIME` for each moment.
-fn without_times(text: &str) -> String {
-    const FORM: &str = "dddd-dd-ddTdd:dd:ddZ";
-    let is_time = |from: &str| {
-        let fits = |(byte, form)| if form == b'd' { u8::is_ascii_digit(&byte) } else { byte == form };
-        from.len() >= FORM.len() && from.bytes().zip(FORM.bytes()).all(fits)
+/// The text with `TIME` for each moment and `UUID` for each id.
+fn without_chance(text: &str) -> String {
+    const FORMS: [(&str, &str); 2] =
+        [("dddd-dd-ddTdd:dd:ddZ", "TIME"), ("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "UUID")];
+    let is_of = |from: &str, form: &str| {
+        let fits = |(byte, form)| match form {
+            b'd' => u8::is_ascii_digit(&byte),
+            b'x' => u8::is_ascii_hexdigit(&byte),
+            form => byte == form,
+        };
+        // Those that a test makes up are of zeros.
+        from.len() >= form.len() && !from.starts_with("00000000") && from.bytes().zip(form.bytes()).all(fits)
     };
     let (mut out, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
-        let (cut, word) =
-            if is_time(rest) { (FORM.len(), "TIME") } else { (first.len_utf8(), &rest[..first.len_utf8()]) };
+        let found = FORMS.iter().find(|(form, _)| is_of(rest, form));
+        let (cut, word) = match found {
+            Some((form, word)) => (form.len(), *word),
+            None => (first.len_utf8(), &rest[..first.len_utf8()]),
+        };
         out.push_str(word);
         rest = &rest[cut..];
     }

@@ -32,7 +32,7 @@ pub(super) fn all(program: &Program, texts: &[BreakpointText]) -> Result<Vec<Bre
 fn breakpoint(program: &Program, index: usize, text: &BreakpointText) -> Result<Breakpoint, Error> {
     let BreakpointText { node, function, condition, watch } = text;
     let bad = |field: &str, message: String| Error::Argument {
-        path: format!("breakpoints[{index}].{field}"),
+        place: format!("breakpoints[{index}].{field}"),
         message,
     };
     let spot = match (node, function, watch) {

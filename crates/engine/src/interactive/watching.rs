@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmlang_interp::{Trace, TraceLevel};
 use tokio::sync::mpsc;
 
-use super::Standing;
+use super::InteractiveState;
 use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::simulate::{Simulation, Status};
@@ -74,7 +74,7 @@ impl Engine {
     async fn watched(
         &self,
         simulation: &Arc<Simulation>,
-        standing: &Standing,
+        standing: &InteractiveState,
         from: u64,
         batching: Batching,
         sender: mpsc::Sender<Batch>,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lmlang_engine::{
-    Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, Limits, OpenProgram, RunRequest,
-    Simulation, Standing, Status,
+    Action, Batching, BreakpointText, Call, Engine, InteractiveRequest, InteractiveState, Limits,
+    OpenProgram, RunRequest, Simulation, Status,
 };
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
@@ -52,14 +52,15 @@ async fn start(
     engine.start_interactive(open, &revision, request, call).await.unwrap()
 }
 
-async fn act(engine: &Engine, simulation: &Arc<Simulation>, action: Action) -> Arc<Standing> {
+async fn act(engine: &Engine, simulation: &Arc<Simulation>, action: Action) -> Arc<InteractiveState> {
     engine.control_interactive(simulation, action, &call()).await.unwrap();
-    engine.standing(simulation).unwrap()
+    engine.interactive_state(simulation).unwrap()
 }
 
 /// What is the same for everybody who looks at it.
-fn shown(standing: &Standing) -> String {
-    let Standing { status, position, stack, values, variables, stdout, breakpoints, report, .. } = standing;
+fn shown(standing: &InteractiveState) -> String {
+    let InteractiveState { status, position, stack, values, variables, stdout, breakpoints, report, .. } =
+        standing;
     let outcome = report.as_ref().map(|report| &report.result.outcome);
     format!("{status:?} {position} {stack:?} {values:?} {variables:?} {stdout:?} {breakpoints:?} {outcome:?}")
 }
@@ -90,13 +91,13 @@ async fn a_restart_leaves_it_where_it_was() {
     let breakpoints = by_ref(&open, at_exit());
     let request = InteractiveRequest { breakpoints, pause_at_start: false, ..request(&open, 9) };
     let simulation = start(&fixture.engine, &open, request, &call()).await;
-    let before = fixture.engine.standing(&simulation).unwrap();
+    let before = fixture.engine.interactive_state(&simulation).unwrap();
     assert_eq!((before.status, before.stopped_at, before.breakpoints[0].hits), (Status::Paused, Some(0), 1));
     let id = simulation.id;
     drop((simulation, open));
     let fixture = fixture.reopened(&[]).await;
     let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
-    let after = fixture.engine.standing(&simulation).unwrap();
+    let after = fixture.engine.interactive_state(&simulation).unwrap();
     assert_eq!(shown(&before), shown(&after));
     // It goes on from there, and what it has come to is there after another restart.
     let end = act(&fixture.engine, &simulation, Action::Run).await;
@@ -104,7 +105,7 @@ async fn a_restart_leaves_it_where_it_was() {
     drop(simulation);
     let fixture = fixture.reopened(&[]).await;
     let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
-    assert_eq!(shown(&end), shown(&fixture.engine.standing(&simulation).unwrap()));
+    assert_eq!(shown(&end), shown(&fixture.engine.interactive_state(&simulation).unwrap()));
     let back = act(&fixture.engine, &simulation, Action::RunBack).await;
     assert_eq!(back.position, before.position);
     let cancelled = act(&fixture.engine, &simulation, Action::Cancel).await;
@@ -112,7 +113,7 @@ async fn a_restart_leaves_it_where_it_was() {
     drop(simulation);
     let fixture = fixture.reopened(&[]).await;
     let simulation = fixture.engine.simulation(id).await.unwrap().expect("it is kept");
-    assert_eq!(shown(&cancelled), shown(&fixture.engine.standing(&simulation).unwrap()));
+    assert_eq!(shown(&cancelled), shown(&fixture.engine.interactive_state(&simulation).unwrap()));
     let refused = fixture.engine.control_interactive(&simulation, Action::Run, &call()).await.unwrap_err();
     assert_eq!(refused.to_string(), "the simulation was cancelled");
 }

@@ -1,6 +1,7 @@
 //! The use cases over a real database.
 
 mod backup;
+mod cases;
 mod events;
 mod faults;
 mod file;

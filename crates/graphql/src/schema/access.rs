@@ -51,6 +51,9 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Query.serverInfo", Nothing),
     ("Query.simulation", READ),
     ("Query.tokens", OfAll(Scope::Admin)),
+    ("Mutation.addCase", EDIT),
+    ("Mutation.bisect", SIMULATE),
+    ("Mutation.compareRuns", SIMULATE),
     ("Mutation.controlSimulation", SIMULATE),
     ("Mutation.createBranch", EDIT),
     ("Mutation.createCheckpoint", EDIT),
@@ -64,6 +67,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.merge", EDIT),
     ("Mutation.proposeEdit", EDIT),
     ("Mutation.redo", EDIT),
+    ("Mutation.removeCase", EDIT),
     ("Mutation.restoreCheckpoint", EDIT),
     ("Mutation.revert", EDIT),
     ("Mutation.revokeToken", OfAll(Scope::Admin)),
@@ -96,6 +100,11 @@ pub(crate) fn allow_of_all(context: &Context<'_>, what: &str) -> Result<(), ApiE
         None => Ok(()),
         Some(_) => Err(limited(what)),
     }
+}
+
+/// Whether a caller has a scope.
+pub(crate) fn may(context: &Context<'_>, scope: Scope) -> bool {
+    caller(context).is_some_and(|caller| caller.grant.token().is_none() || caller.grant.includes(scope))
 }
 
 /// Who calls.

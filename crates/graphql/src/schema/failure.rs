@@ -1,6 +1,6 @@
 //! Errors of the engine as clients see them: the one place where they are mapped.
 
-use lmlang_engine::Error;
+use lmlang_engine::{BisectError, Error};
 use lmlang_interp::{BreakpointError, ConditionError};
 
 use crate::error::{ApiError, Code, cut};
@@ -15,10 +15,17 @@ pub fn fail(error: Error) -> ApiError {
                 .data(serde_json::json!({ "given": given, "candidates": candidates, "retired": retired }))
         }
         Error::BadRequest { .. } => ApiError::new(Code::BadRequest, message),
-        Error::Argument { path, .. } => {
-            ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "path": [path] }))
-        }
         Error::Breakpoint { index, error } => breakpoint(index, &error),
+        Error::Argument { place, .. } => ApiError::new(Code::BadRequest, message).at(&place),
+        Error::Bisect(error) => {
+            let (place, reason) = match error {
+                BisectError::NotGreen { .. } => ("input.good", "NOT_GREEN"),
+                BisectError::NotRed { .. } => ("input.bad", "NOT_RED"),
+                BisectError::NotBefore { .. } => ("input.good", "NOT_BEFORE"),
+            };
+            ApiError::new(Code::BadRequest, message)
+                .data(serde_json::json!({ "path": [place], "reason": reason }))
+        }
         Error::NameTaken { what: _, name } => {
             ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
         }

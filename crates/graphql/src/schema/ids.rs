@@ -5,6 +5,7 @@
 //! P@r118       the same pinned at revision 118, or P@name at the head of a branch
 //! P/f7         the entity with ref f7 at that head; P@r118/f7 pinned
 //! P/r118       revision 118 itself
+//! P/c-uuid     a test case at that head; P@r118/c-uuid pinned
 //! S-uuid       a simulation
 //! ```
 //!
@@ -54,6 +55,8 @@ pub enum GlobalId {
     Entity(ViewId, Ref),
     /// A revision.
     Revision(Uuid, u64),
+    /// A test case in a view.
+    Case(ViewId, Uuid),
     /// A simulation.
     Simulation(Uuid),
 }
@@ -86,10 +89,14 @@ impl fmt::Display for GlobalId {
             GlobalId::Program(view) => view.fmt(f),
             GlobalId::Entity(view, of) => write!(f, "{view}/{of}"),
             GlobalId::Revision(program, number) => write!(f, "{program}/r{number}"),
+            GlobalId::Case(view, id) => write!(f, "{view}/{CASE}{id}"),
             GlobalId::Simulation(id) => write!(f, "S-{id}"),
         }
     }
 }
+
+/// What the id of a case begins with, behind its view.
+const CASE: &str = "c-";
 
 fn revision_number(text: &str) -> Option<u64> {
     let digits = text.strip_prefix('r')?;
@@ -133,6 +140,9 @@ impl FromStr for GlobalId {
         }
         let Some((view, entity)) = text.split_once('/') else { return Ok(GlobalId::Program(text.parse()?)) };
         let view: ViewId = view.parse().map_err(|_| error())?;
+        if let Some(id) = entity.strip_prefix(CASE) {
+            return Ok(GlobalId::Case(view, Uuid::try_parse(id).map_err(|_| error())?));
+        }
         match (revision_number(entity), &view.view) {
             (Some(number), View::Head) => Ok(GlobalId::Revision(view.program, number)),
             (Some(_), View::Branch(_) | View::Pinned(_) | View::Dry(_)) => Err(error()),
@@ -150,7 +160,12 @@ mod tests {
         let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
         let texts = ["", "@r118", "@feature"].map(|view| format!("{p}{view}"));
         let texts = texts.iter().flat_map(|view| [view.clone(), format!("{view}/f7"), format!("{view}/n12")]);
-        for text in texts.chain([format!("{p}/r118"), format!("S-{p}")]) {
+        for text in texts.chain([
+            format!("{p}/r118"),
+            format!("{p}/c-{p}"),
+            format!("{p}@r1/c-{p}"),
+            format!("S-{p}"),
+        ]) {
             assert_eq!(text.parse::<GlobalId>().expect("an id").to_string(), text);
         }
     }

@@ -4,8 +4,12 @@
 //! roots [`query`], [`mutation`] and [`subscription`] with [`access`], which guards them, then the families.
 
 pub mod access;
+pub mod across;
 pub mod branching;
 mod call;
+pub mod cases;
+pub mod cataloguing;
+pub mod checkpointing;
 pub mod code_page;
 pub mod connection;
 pub mod defaults;
@@ -29,6 +33,7 @@ pub mod outcome;
 mod positions;
 pub mod program;
 pub mod program_event;
+pub mod program_stats;
 pub mod provenance;
 pub mod query;
 pub mod region;

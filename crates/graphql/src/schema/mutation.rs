@@ -1,95 +1,34 @@
 //! The root of mutations: each one takes an input object with an optional idempotency key.
 
-use std::sync::Arc;
-
 use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use lmlang_engine::{
-    Content, Creation, Distance, Engine, NewProgramRequest, Proposal, RevertRequest, Selector, Travel,
-    Updated, Way, Which, refuses,
-};
+use lmlang_engine::{Distance, Engine, Proposal, RevertRequest, Selector, Travel, Way, Which};
 
-use crate::direct::Rows;
 use crate::error::{ApiError, Code};
-use crate::schema::access::allow_of_all;
+use crate::schema::across::{self, BisectInput, BisectReport, CompareRunsInput, RunComparison};
 use crate::schema::branching::{
     self, BranchPayload, CreateBranchInput, DeleteBranchInput, MergeInput, MergePayload,
 };
 use crate::schema::call::{call, note};
+use crate::schema::cases::{self, AddCaseInput, CasePayload, RemoveCaseInput};
+use crate::schema::cataloguing::{
+    self, CreateProgramInput, CreateProgramPayload, DeleteProgramInput, UpdateProgramInput,
+};
+use crate::schema::checkpointing::{
+    self, CheckpointPayload, CreateCheckpointInput, DeleteCheckpointInput, RestoreCheckpointInput,
+};
 use crate::schema::defaults::{Int, Main, No, Or};
-use crate::schema::diagnostics::Diagnostic;
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
 use crate::schema::failure::fail;
 use crate::schema::ids::ViewId;
 use crate::schema::interactive::{self, ControlSimulationInput, SimulationPayload, StartSimulationInput};
-use crate::schema::outcome::{EditError, ProposeEditOutcome, RevisionOutcome};
-use crate::schema::program::Program;
+use crate::schema::outcome::{ProposeEditOutcome, RevisionOutcome};
 use crate::schema::reverting::{self, RevertInput, RevertPayload};
-use crate::schema::revision::Checkpoint;
 use crate::schema::token::{
     self, CreateTokenInput, CreateTokenPayload, RevokeTokenInput, RevokeTokenPayload,
 };
 use crate::schema::verification::VerifyScope;
-use crate::schema::view::{View, nullable};
-
-/// Makes a program.
-#[derive(Clone, Debug, InputObject)]
-pub struct CreateProgramInput {
-    /// Its name, unique among programs.
-    name: String,
-    /// What it is for.
-    doc: Option<String>,
-    /// Its first content in the text form, as for `addText`, with its modules; empty without. Refs in it are kept.
-    text: Option<String>,
-    /// Its first content, a WebAssembly module in text form.
-    wat: Option<String>,
-    /// Its first content, a binary WebAssembly module in base64.
-    wasm: Option<String>,
-    /// The program, by id or name, whose content it begins with, refs included. Its history begins here.
-    fork_of: Option<ID>,
-    /// The revision of `forkOf` [default: the head].
-    at: Option<String>,
-    /// Why, for the log.
-    message: Option<String>,
-    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
-    idempotency_key: Option<String>,
-}
-
-/// Gives a program another name or doc.
-#[derive(Clone, Debug, InputObject)]
-pub struct UpdateProgramInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// Its name from now on.
-    name: Option<String>,
-    /// What it is for, from now on.
-    doc: Option<String>,
-    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`.
-    idempotency_key: Option<String>,
-}
-
-/// Deletes a program.
-#[derive(Clone, Debug, InputObject)]
-pub struct DeleteProgramInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// Same key and input: the first answer; another input: `IDEMPOTENCY_MISMATCH`. Without one, a repetition by id
-    /// answers `NOT_FOUND` with `retired: true`, and one by name deletes whatever has the name by then.
-    idempotency_key: Option<String>,
-}
-
-/// What became of making or changing a program.
-#[derive(Clone, SimpleObject)]
-pub struct CreateProgramPayload {
-    /// The program; null when its text has errors.
-    program: Option<Program>,
-    /// Errors of the text and of what it says.
-    errors: Rows<EditError>,
-    /// Warnings about it.
-    warnings: Rows<Diagnostic>,
-}
+use crate::schema::view::nullable;
 
 /// What became of a deletion.
 #[derive(Clone, Debug, SimpleObject)]
@@ -165,61 +104,7 @@ pub struct UndoInput {
 #[derive(Clone, SimpleObject)]
 pub struct RevisionPayload {
     /// Made, nothing to do, or in conflict.
-    outcome: RevisionOutcome,
-}
-
-/// Names a revision.
-#[derive(Clone, Debug, InputObject)]
-pub struct CreateCheckpointInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// Its name, unique among checkpoints and branches.
-    name: String,
-    /// The revision, as for `program(at:)`: `r7`; without it, the head.
-    at: Option<String>,
-    /// Why, for the log.
-    message: Option<String>,
-    /// Same key and input: the first answer.
-    idempotency_key: Option<String>,
-}
-
-/// Goes back to a checkpoint.
-#[derive(Clone, Debug, InputObject)]
-pub struct RestoreCheckpointInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// The checkpoint.
-    name: String,
-    /// The branch whose head moves.
-    #[graphql(default)]
-    branch: Or<Main>,
-    /// The head that the caller saw, as for `program(at:)`: `r7`; another one now is a conflict.
-    expected_head: Option<String>,
-    /// Same path and same answer, nothing stored.
-    #[graphql(default)]
-    dry_run: Or<No>,
-    /// Why, for the log.
-    message: Option<String>,
-    /// Same key and input: the first answer.
-    idempotency_key: Option<String>,
-}
-
-/// Forgets a checkpoint; the revision stays.
-#[derive(Clone, Debug, InputObject)]
-pub struct DeleteCheckpointInput {
-    /// The program, by id or name.
-    program_id: ID,
-    /// The checkpoint.
-    name: String,
-    /// Same key and input: the first answer.
-    idempotency_key: Option<String>,
-}
-
-/// A checkpoint that was made.
-#[derive(Clone, SimpleObject)]
-pub struct CheckpointPayload {
-    /// The checkpoint.
-    checkpoint: Option<Checkpoint>,
+    pub(crate) outcome: RevisionOutcome,
 }
 
 /// What can be changed.
@@ -236,7 +121,7 @@ impl Mutation {
         context: &Context<'_>,
         #[graphql(desc = "The program's name and first content.")] input: CreateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
-        nullable(Box::pin(create_program(context, input)).await)
+        nullable(Box::pin(cataloguing::create(context, input)).await)
     }
 
     /// Gives a program another name or doc.
@@ -245,7 +130,7 @@ impl Mutation {
         context: &Context<'_>,
         #[graphql(desc = "The program, and what it is called from now on.")] input: UpdateProgramInput,
     ) -> Option<Result<CreateProgramPayload>> {
-        nullable(Box::pin(update_program(context, input)).await)
+        nullable(Box::pin(cataloguing::update(context, input)).await)
     }
 
     /// Deletes a program: no list shows it, its name is free. Others are not touched.
@@ -254,7 +139,7 @@ impl Mutation {
         context: &Context<'_>,
         #[graphql(desc = "The program that goes.")] input: DeleteProgramInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(Box::pin(delete_program(context, input)).await)
+        nullable(Box::pin(cataloguing::delete(context, input)).await)
     }
 
     /// Applies a change set, all or nothing, verifies what it touches and appends a revision; so does one that changes
@@ -321,7 +206,7 @@ impl Mutation {
         context: &Context<'_>,
         #[graphql(desc = "The name and the revision that gets it.")] input: CreateCheckpointInput,
     ) -> Option<Result<CheckpointPayload>> {
-        nullable(Box::pin(create_checkpoint(context, input)).await)
+        nullable(Box::pin(checkpointing::create(context, input)).await)
     }
 
     /// Goes back to a checkpoint, by appending a revision whose content is that one's.
@@ -331,7 +216,7 @@ impl Mutation {
         #[graphql(desc = "The checkpoint, and the branch that goes back to it.")]
         input: RestoreCheckpointInput,
     ) -> Option<Result<RevisionPayload>> {
-        nullable(Box::pin(restore_checkpoint(context, input)).await)
+        nullable(Box::pin(checkpointing::restore(context, input)).await)
     }
 
     /// Makes a token with which a caller shows who it is. From the first one on, every request needs one.
@@ -358,7 +243,7 @@ impl Mutation {
         context: &Context<'_>,
         #[graphql(desc = "The checkpoint that goes.")] input: DeleteCheckpointInput,
     ) -> Option<Result<DeletePayload>> {
-        nullable(Box::pin(delete_checkpoint(context, input)).await)
+        nullable(Box::pin(checkpointing::delete(context, input)).await)
     }
 
     /// Makes a branch: a line of work beside `main`, of one row however large the program is.
@@ -389,6 +274,44 @@ impl Mutation {
     ) -> Option<Result<MergePayload>> {
         nullable(Box::pin(branching::merge(context, input)).await)
     }
+
+    /// Adds a test case to a function. It is run after every change of what the function reaches, and whenever somebody asks
+    /// how it stands at a view where that is not known.
+    async fn add_case(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The function, what it is given, and what it must return.")] input: AddCaseInput,
+    ) -> Option<Result<CasePayload>> {
+        nullable(Box::pin(cases::add(context, input)).await)
+    }
+
+    /// Removes a test case.
+    async fn remove_case(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The case that goes.")] input: RemoveCaseInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(Box::pin(cases::remove(context, input)).await)
+    }
+
+    /// Finds the revision at which a test case broke, by halving; nothing of the program changes. An error where the case is
+    /// not green at `good`, is green at `bad`, or `good` is not on the way to `bad`: `data.reason` says which.
+    async fn bisect(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The case, and the two ends of the search.")] input: BisectInput,
+    ) -> Option<Result<BisectReport>> {
+        nullable(Box::pin(across::bisect(context, input)).await)
+    }
+
+    /// Runs a function at two revisions and finds the first step at which the runs part; nothing of the program changes.
+    async fn compare_runs(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The two revisions, the function, and what it is given.")] input: CompareRunsInput,
+    ) -> Option<Result<RunComparison>> {
+        nullable(Box::pin(across::compare(context, input)).await)
+    }
 }
 
 /// A program named by the id of any view, or by its name.
@@ -397,94 +320,6 @@ pub(crate) fn selector(given: &str) -> Selector {
         Ok(id) => Selector::Id(id.program),
         Err(_) => Selector::Name(given.to_owned()),
     }
-}
-
-impl CreateProgramPayload {
-    fn of(program: Program) -> CreateProgramPayload {
-        CreateProgramPayload { program: Some(program), errors: Rows::default(), warnings: Rows::default() }
-    }
-}
-
-/// What a program begins with.
-async fn content(engine: &Engine, input: &mut CreateProgramInput) -> Result<Content, ApiError> {
-    let bad = |message: &str| Err(ApiError::new(Code::BadRequest, message));
-    if input.at.is_some() && input.fork_of.is_none() {
-        return bad("`at` names a revision of `forkOf`");
-    }
-    match (input.text.take(), input.wat.take(), input.wasm.take(), &input.fork_of) {
-        (None, None, None, None) => Ok(Content::Empty),
-        (Some(text), None, None, None) => Ok(Content::Text(text)),
-        (None, Some(wat), None, None) => Ok(Content::Wat(wat)),
-        (None, None, Some(wasm), None) => match BASE64_STANDARD.decode(&wasm) {
-            Ok(module) => Ok(Content::Wasm(module)),
-            Err(error) => bad(&format!("`wasm` is not base64: {error}")),
-        },
-        (None, None, None, Some(program)) => {
-            let view = Box::pin(View::find(engine, program, input.at.as_deref())).await?;
-            Ok(Content::Fork(Arc::clone(view.revision())))
-        }
-        _ => bad("give one of `text`, `wat`, `wasm` and `forkOf`"),
-    }
-}
-
-async fn create_program(
-    context: &Context<'_>,
-    mut input: CreateProgramInput,
-) -> Result<CreateProgramPayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    note("doc", input.doc.as_deref())?;
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let content = content(engine, &mut input).await?;
-    let request = NewProgramRequest { name: input.name, doc: input.doc.unwrap_or_default(), content };
-    match engine.create_program(request, &call).await.map_err(fail)? {
-        Creation::Created(open) => {
-            // A repeated request is answered with what it made then.
-            let made = engine.origin(&open).await.map_err(fail)?;
-            let view = View::made(engine, open, made);
-            let found = view.findings().iter().map(|(_, found)| Diagnostic::new(&view, found.clone()));
-            let warnings = found.take(crate::schema::connection::MAX_PAGE).collect();
-            Ok(CreateProgramPayload { program: Some(Program::of(view)), errors: Rows::default(), warnings })
-        }
-        Creation::Rejected { text, checked, places } => {
-            let mut errors: Vec<EditError> =
-                text.iter().map(|error| EditError::of_text(0, vec!["text".to_owned()], error)).collect();
-            if let Some(checked) = checked {
-                let found = checked.findings().iter().filter(|(_, found)| refuses(found, &places));
-                errors.extend(found.map(|(_, found)| {
-                    EditError::in_program(checked.program(), found).at(places.get(found.at.entity.number))
-                }));
-            }
-            Ok(CreateProgramPayload {
-                program: None,
-                errors: EditError::first(errors).into_iter().collect(),
-                warnings: Rows::default(),
-            })
-        }
-    }
-}
-
-async fn update_program(
-    context: &Context<'_>,
-    input: UpdateProgramInput,
-) -> Result<CreateProgramPayload, ApiError> {
-    note("doc", input.doc.as_deref())?;
-    if input.name.is_some() {
-        // It may be taken by a program that the caller must not know of.
-        allow_of_all(context, "another name")?;
-    }
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let (program, name, doc) = (selector(&input.program_id), input.name.as_deref(), input.doc.as_deref());
-    let Updated { open, info, revision } =
-        engine.update_program(&program, name, doc, &call).await.map_err(fail)?;
-    Ok(CreateProgramPayload::of(Program::then(View::made(engine, open, revision), info)))
-}
-
-async fn delete_program(context: &Context<'_>, input: DeleteProgramInput) -> Result<DeletePayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let deleted = engine.delete_program(&selector(&input.program_id), &call).await.map_err(fail)?;
-    Ok(DeletePayload { deleted })
 }
 
 async fn propose_edit(
@@ -540,44 +375,4 @@ async fn undo(
         }
     };
     Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival).noted(context) })
-}
-
-async fn create_checkpoint(
-    context: &Context<'_>,
-    input: CreateCheckpointInput,
-) -> Result<CheckpointPayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let made =
-        engine.create_checkpoint(&open, &input.name, input.at.as_deref(), &call).await.map_err(fail)?;
-    Ok(CheckpointPayload { checkpoint: Some(Checkpoint::new(&View::head(engine, open), made)) })
-}
-
-async fn restore_checkpoint(
-    context: &Context<'_>,
-    input: RestoreCheckpointInput,
-) -> Result<RevisionPayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, input.message.clone(), input.idempotency_key.as_deref(), &input)?;
-    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    let travel = Travel {
-        branch: input.branch.0,
-        way: Way::Restore(input.name),
-        expected_head: input.expected_head,
-        dry_run: input.dry_run.0,
-    };
-    let arrival = engine.travel(&open, &travel, &call).await.map_err(fail)?;
-    Ok(RevisionPayload { outcome: RevisionOutcome::new(engine, open, arrival).noted(context) })
-}
-
-async fn delete_checkpoint(
-    context: &Context<'_>,
-    input: DeleteCheckpointInput,
-) -> Result<DeletePayload, ApiError> {
-    let engine = context.data_unchecked::<Engine>();
-    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
-    let open = engine.find(&selector(&input.program_id)).await.map_err(fail)?;
-    engine.delete_checkpoint(&open, &input.name, &call).await.map_err(fail)?;
-    Ok(DeletePayload { deleted: true })
 }

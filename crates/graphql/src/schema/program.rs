@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Enum, ID, Object, SimpleObject};
+use async_graphql::{Context, Enum, ID, Object};
 use lmlang_engine::{Engine, ProgramInfo};
 use lmlang_ir::{FuncRef, ModuleRef, text};
 use tokio::sync::OnceCell;
@@ -12,6 +12,7 @@ use crate::error::{ApiError, Code};
 use crate::schema::access::allow;
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::call::actor;
+use crate::schema::cases::{self, TestCase};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::defaults::{Full, Int, Main, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
@@ -22,9 +23,9 @@ use crate::schema::ids::{View as Which, ViewId};
 use crate::schema::module::Module;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
 use crate::schema::node::ComputeNode;
+use crate::schema::program_stats::ProgramStats;
 use crate::schema::revision::{self, Branch, Checkpoint, Revision, RevisionKind};
 use crate::schema::run_input::{PortValue, SimulateInput};
-use crate::schema::scalars::Count;
 use crate::schema::search::{self, NodeFilter};
 use crate::schema::simulation::{self, SimulationResult};
 use crate::schema::storage::{Storage, StorageKind};
@@ -88,49 +89,6 @@ impl Direct for Call {}
 impl Listed for Call {
     const CONNECTION: &'static str = "CallConnection";
     const EDGE: &'static str = "CallEdge";
-}
-
-/// How much there is of what.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct ProgramStats {
-    /// Modules.
-    modules: i32,
-    /// Nominal types.
-    types: i32,
-    /// Functions.
-    functions: i32,
-    /// Regions, those of contracts included.
-    regions: i32,
-    /// Nodes.
-    nodes: Count,
-    /// Edges of all functions, data and control edges: the sum of the totals of `Function.edges`.
-    edges: Count,
-    /// Inputs without a source.
-    holes: i32,
-    /// Warnings of the verifier, incomplete places included.
-    warnings: i32,
-}
-
-impl ProgramStats {
-    fn of(view: &View) -> ProgramStats {
-        let totals = view.program().totals();
-        let tally = view.findings().tally();
-        let counts = totals.counts;
-        ProgramStats {
-            modules: int(totals.modules),
-            types: int(totals.types),
-            functions: int(totals.functions),
-            regions: int(counts.regions),
-            nodes: Count(counts.nodes),
-            edges: Count(counts.data_edges + counts.control_edges),
-            holes: int(counts.holes),
-            warnings: int(tally.warnings + tally.incomplete + tally.stale),
-        }
-    }
-}
-
-fn int(number: u64) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 impl Program {
@@ -534,6 +492,22 @@ impl Program {
         #[graphql(desc = "The revision that it is compared with.")] to: String,
     ) -> Nullable<ProgramDiff> {
         self.read(async |view| ProgramDiff::between(view, &from, &to).await).await
+    }
+
+    /// Its test cases, by function and name, and how each stands at this view: all, or those of one function.
+    async fn cases(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+        #[graphql(
+            desc = "Only those of this function, by ref, path or name; by ref also of one that is gone."
+        )]
+        function: Option<String>,
+    ) -> Nullable<Connection<TestCase>> {
+        self.read(async |view| cases::cases(context, view, PageRequest::new(first, after)?, function).await)
+            .await
     }
 
     /// Runs some nodes with values for their open inputs; nothing of the program changes.

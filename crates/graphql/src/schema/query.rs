@@ -6,6 +6,7 @@ use lmlang_ir::Place;
 use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code, cut};
+use crate::schema::cases::TestCase;
 use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
 use crate::schema::defaults::{Int, No, Or};
@@ -52,6 +53,8 @@ pub enum Node {
     Revision(Revision),
     /// A simulation.
     Simulation(Simulation),
+    /// A test case.
+    TestCase(TestCase),
 }
 
 /// What this server is, and what it allows.
@@ -141,6 +144,7 @@ impl Query {
                 "branches",
                 "merge",
                 "revert",
+                "cases",
             ],
             diagnostics_url: None,
         })
@@ -213,9 +217,8 @@ impl Query {
         let engine = context.data_unchecked::<Engine>();
         nullable(match id.parse() {
             Ok(GlobalId::Simulation(uuid)) => Box::pin(Simulation::find(engine, uuid)).await,
-            Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..)) | Err(_) => {
-                Err(not_found("simulation", &id))
-            }
+            Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..) | GlobalId::Case(..))
+            | Err(_) => Err(not_found("simulation", &id)),
         })
     }
 
@@ -276,6 +279,10 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
             let view = View::find(engine, &program.to_string(), None).await?;
             let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;
             Ok(Node::Revision(Revision::new(&view, entry)))
+        }
+        GlobalId::Case(view, id) => {
+            let view = View::find(engine, &view.to_string(), None).await?;
+            Ok(Node::TestCase(Box::pin(TestCase::find(&view, id)).await?))
         }
         GlobalId::Entity(view, of) => {
             let view = View::find(engine, &view.to_string(), None).await?;

@@ -78,7 +78,7 @@ impl Revision {
 }
 
 /// The entry with a number, of the program that a view looks at.
-async fn numbered(view: &View, number: u64) -> std::result::Result<Revision, ApiError> {
+pub(crate) async fn numbered(view: &View, number: u64) -> std::result::Result<Revision, ApiError> {
     let entry = view.engine().header(view.open(), number).await.map_err(fail)?;
     let entry = entry.ok_or_else(|| not_found("revision", &format!("r{number}")))?;
     Ok(Revision::new(view, entry))

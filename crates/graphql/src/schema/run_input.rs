@@ -231,6 +231,27 @@ pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> R
 }
 
 impl SimulateInput {
+    /// What a run is given besides arguments, to be read.
+    pub(crate) fn given(
+        (limits, seed): (Option<LimitsInput>, Option<Count>),
+        (stdin, stdin_base64): (Option<String>, Option<String>),
+        files: Option<Vec<FileInput>>,
+        (command_line, environment): (Option<Vec<String>>, Option<Vec<EnvironmentVariableInput>>),
+    ) -> SimulateInput {
+        SimulateInput {
+            args: Vec::new(),
+            limits,
+            tier: None,
+            stdin,
+            stdin_base64,
+            files,
+            command_line,
+            environment,
+            seed,
+            record_trace: None,
+        }
+    }
+
     /// The bounds that are asked for.
     pub(crate) fn bounds(&self) -> Result<Bounds, ApiError> {
         let limits = self.limits.clone().unwrap_or_default();

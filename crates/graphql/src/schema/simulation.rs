@@ -383,8 +383,8 @@ impl Simulation {
         &self.simulation
     }
 
-    fn standing(&self) -> Option<Arc<engine::Standing>> {
-        self.view.engine().standing(&self.simulation)
+    fn standing(&self) -> Option<Arc<engine::InteractiveState>> {
+        self.view.engine().interactive_state(&self.simulation)
     }
 
     /// Where it stands, or ended.

@@ -166,7 +166,7 @@ impl Subscription {
         let simulation = Simulation::find(engine, uuid).await?;
         let wanted = Wanted::new(batch)?;
         let (inner, batching) = (simulation.inner(), wanted.batching());
-        let batches = match engine.standing(inner) {
+        let batches = match engine.interactive_state(inner) {
             Some(_) => engine.watch_interactive(inner, after.0.0, batching),
             None => engine.stream_again(inner, after.0.0, batching).await.map_err(fail)?,
         };

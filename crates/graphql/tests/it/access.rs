@@ -28,6 +28,19 @@ const ASKED: &[(&str, &str)] = &[
     ("Query.simulation", r#"simulation(id: "SIMULATION") { status }"#),
     ("Query.tokens", "tokens { totalCount }"),
     (
+        "Mutation.addCase",
+        r#"addCase(input: {programId: "world", function: "world::total", name: "", args: [3]}) { case { name } }"#,
+    ),
+    (
+        "Mutation.bisect",
+        r#"bisect(input: {programId: "world", case: "x", good: "r1", bad: "main"}) { message }"#,
+    ),
+    (
+        "Mutation.compareRuns",
+        r#"compareRuns(input: {programId: "world", from: "r1", to: "main", function: "world::total", run: {args: [3]}}) { same }"#,
+    ),
+    ("Mutation.removeCase", r#"removeCase(input: {id: "x"}) { deleted }"#),
+    (
         "Mutation.createBranch",
         r#"createBranch(input: {programId: "world", name: "main"}) { branch { name } }"#,
     ),

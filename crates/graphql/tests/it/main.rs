@@ -2,6 +2,7 @@
 
 mod absent;
 mod access;
+mod cases;
 mod codes;
 mod damaged;
 mod defaults;

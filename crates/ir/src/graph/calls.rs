@@ -142,6 +142,18 @@ pub fn reachable(program: &Program, from: impl IntoIterator<Item = FuncRef>, way
     found.into_iter().filter_map(|of| FuncRef::try_from(of).ok()).collect()
 }
 
+/// The functions that reach some entities by what they mention, themselves included: those whose closure hash may change
+/// with these.
+pub fn reaching(program: &Program, of: impl IntoIterator<Item = Ref>) -> HashSet<FuncRef> {
+    let graph = Mentions::all(program);
+    let mut open: Vec<Ref> = of.into_iter().filter(|of| program.ref_of(of.number) == Some(*of)).collect();
+    let mut seen: HashSet<Ref> = open.iter().copied().collect();
+    while let Some(of) = open.pop() {
+        open.extend(graph.neighbors_directed(of, Way::Incoming).filter(|next| seen.insert(*next)));
+    }
+    seen.into_iter().filter_map(|of| FuncRef::try_from(of).ok()).collect()
+}
+
 /// The strongly connected components of the functions: sets that may call each other without an end, callees before
 /// callers, each sorted by ref.
 pub fn components(program: &Program) -> Vec<Vec<FuncRef>> {

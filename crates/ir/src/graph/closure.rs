@@ -36,6 +36,19 @@ pub fn closure_hashes(
     known.into_iter().filter_map(|(of, hash)| Some((FuncRef::try_from(of).ok()?, hash))).collect()
 }
 
+/// The hash of what surrounds every run, whichever function it enters: the storage that is made, and the function that is
+/// called at the start.
+pub fn world_hash(program: &Program) -> Hash {
+    let mut hasher = Hasher::new(b"world");
+    for (of, storage) in program.all_storage() {
+        hasher.number(of.number()).bytes(&storage_hash(&storage.kind).0);
+    }
+    let start = program.functions().find(|(_, function)| function.head().start);
+    let start = start.and_then(|(of, _)| closure_hash(program, of));
+    hasher.bytes(&start.unwrap_or(Hash::ZERO).0);
+    hasher.finish()
+}
+
 fn known_from(program: &Program, functions: impl IntoIterator<Item = FuncRef>) -> HashMap<Ref, Hash> {
     let mut known: HashMap<Ref, Hash> = HashMap::new();
     let graph = Mentions::all(program);

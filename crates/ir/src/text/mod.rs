@@ -88,7 +88,7 @@ pub use print::{
     print_storage, print_type, print_type_name,
 };
 pub use scope::output_names;
-pub use value::{parse_value, print_value};
+pub use value::{parse_value, print_value, print_value_by_refs};
 pub use words::is_bare;
 
 #[cfg(test)]

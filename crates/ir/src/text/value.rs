@@ -27,6 +27,16 @@ const MAX_DEPTH: usize = 200;
 ///
 /// Refs name what the program does not have. Nesting costs no stack.
 pub fn print_value(program: &Program, value: &Value) -> String {
+    print(program, program, value)
+}
+
+/// Prints a value with its type and with refs in place of names: it reads back whatever is renamed.
+pub fn print_value_by_refs(program: &Program, value: &Value) -> String {
+    print(program, &Program::new(), value)
+}
+
+/// Prints a value of a program, with the names that `named` knows.
+fn print(program: &Program, named: &Program, value: &Value) -> String {
     enum Work<'v> {
         Value(&'v Value, Typed),
         Word(&'static str),
@@ -35,7 +45,7 @@ pub fn print_value(program: &Program, value: &Value) -> String {
 
     let mut out = String::new();
     let mut work = vec![Work::Value(value, Typed::Yes)];
-    let names = ValueNames { program };
+    let names = ValueNames { program: named };
     while let Some(next) = work.pop() {
         let (value, typed) = match next {
             Work::Word(word) => {
@@ -57,13 +67,14 @@ pub fn print_value(program: &Program, value: &Value) -> String {
                 write_const(&mut out, of, FloatStyle::Short);
             }
             Value::Struct(of, fields) => {
-                write_type_path(&mut out, program, *of);
+                write_type_path(&mut out, named, *of);
                 out.push('{');
                 let def = program.type_def(*of);
                 for (index, field) in fields.iter().enumerate() {
                     let mut name = String::from(if index == 0 { "" } else { ", " });
                     match def.and_then(|def| def.fields().get(index)) {
-                        Some(known) => write_name(&mut name, &known.name),
+                        Some(known) if named.type_def(*of).is_some() => write_name(&mut name, &known.name),
+                        Some(known) => put(&mut name, format_args!("{}", known.member)),
                         None => put(&mut name, format_args!("\"{index}\"")),
                     }
                     name.push_str(": ");
@@ -77,7 +88,7 @@ pub fn print_value(program: &Program, value: &Value) -> String {
                     write_named_type(&mut out, &variant.owner(), &names);
                     out.push('.');
                 }
-                write_variant_label(&mut out, program, variant);
+                write_variant_label(&mut out, named, variant);
                 if let Some(payload) = payload {
                     out.push('(');
                     work.push(Work::Value(payload, Typed::No));
@@ -123,14 +134,14 @@ pub fn print_value(program: &Program, value: &Value) -> String {
                     out.push_str("funcref:");
                 }
                 match of {
-                    Some(function) => write_function_path(&mut out, program, *function),
+                    Some(function) => write_function_path(&mut out, named, *function),
                     None => out.push_str("null"),
                 }
             }
             Value::ExternRef => out.push_str(if typed == Typed::Yes { "externref:null" } else { "null" }),
             Value::Closure(_, function, captures) => {
                 out.push_str("closure:");
-                write_function_path(&mut out, program, *function);
+                write_function_path(&mut out, named, *function);
                 out.push('(');
                 for (index, capture) in captures.iter().enumerate() {
                     work.push(Work::Word(if index == 0 { "" } else { ", " }));

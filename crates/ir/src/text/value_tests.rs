@@ -48,7 +48,10 @@ fn check(ty: &str, text: &str, printed: &str) {
     let value = parse_value(&program, &ty, text).unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(value.ty(), ty);
     assert_eq!(print_value(&program, &value), printed);
-    assert_eq!(parse_value(&program, &ty, printed), Ok(value));
+    assert_eq!(parse_value(&program, &ty, printed), Ok(value.clone()));
+    let by_refs = print_value_by_refs(&program, &value);
+    assert!(!["Point", "Place", "odd name"].iter().any(|name| by_refs.contains(name)), "{by_refs}");
+    assert_eq!(parse_value(&program, &ty, &by_refs), Ok(value));
 }
 
 #[test]

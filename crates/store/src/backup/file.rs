@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey};
 use crate::backup::frames::{FileError, Frames};
-use crate::backup::record::{Begin, End, ProgramRow, Record, RequestInFile};
+use crate::backup::record::{Begin, CaseInFile, End, ProgramRow, Record, RequestInFile};
 use crate::entry::{Entry, FIRST_SEQ, Timestamp};
 use crate::program_changes::ProgramChange;
 
@@ -62,6 +62,8 @@ pub enum Item {
     Entry(Box<Entry>, Arc<Actor>),
     /// A request that changed it as a whole.
     Request(RequestInFile),
+    /// A test case of it.
+    Case(Box<CaseInFile>),
 }
 
 impl BackupFile {
@@ -83,7 +85,7 @@ impl BackupFile {
                         program.entries += 1;
                     }
                 }
-                Item::Change(_) | Item::Request(_) => {}
+                Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
             }
         }
         let (made, entries) = (Timestamp(items.begin.made), items.begin.entries);
@@ -115,6 +117,9 @@ pub struct Items<R> {
     begin: Begin,
     /// How many there were.
     seen: End,
+    cases: u64,
+    /// How many cases the file says that it has.
+    cases_told: u64,
     actors: HashMap<ActorKey, Arc<Actor>>,
     ids: HashSet<Uuid>,
     /// The log of the program.
@@ -137,7 +142,8 @@ impl<R: Read> Items<R> {
         };
         let seen = End { programs: 0, entries: 0, changes: 0, requests: 0, actors: 0 };
         let (actors, ids) = (HashMap::new(), HashSet::new());
-        Ok(Self { frames, begin, seen, actors, ids, log: Log::default(), ended: false })
+        let (cases, cases_told) = (0, 0);
+        Ok(Self { frames, begin, seen, cases, cases_told, actors, ids, log: Log::default(), ended: false })
     }
 
     fn next_item(&mut self) -> Result<Option<Item>, FileError> {
@@ -198,10 +204,24 @@ impl<R: Read> Items<R> {
                 }
                 Ok(Some(Item::Request(row.into())))
             }
+            Record::CaseRow(row) => {
+                self.cases += 1;
+                if i64::try_from(row.function).is_err() {
+                    return Err("a case is of no function");
+                }
+                if self.ids.is_empty() {
+                    return Err(misplaced);
+                }
+                Ok(Some(Item::Case(Box::new(row.into()))))
+            }
+            Record::CasesEnd(end) => {
+                self.cases_told = end.cases;
+                Ok(None)
+            }
             Record::End(end) => {
                 self.end_log()?;
                 let begun = self.begin.programs == end.programs && self.begin.entries == end.entries;
-                if end != self.seen || !begun {
+                if end != self.seen || self.cases != self.cases_told || !begun {
                     return Err("it does not have what it says that it has");
                 }
                 self.ended = true;

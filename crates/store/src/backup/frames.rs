@@ -5,8 +5,11 @@ use std::io::{self, Read};
 /// Marks a file as a backup. Not a text, and what changes the ends of lines damages it.
 const MAGIC: [u8; 8] = *b"\x89lmbak\r\n";
 
-/// The version of all that is in a file.
-const VERSION: u16 = 1;
+/// The version of all that is in a file. Version 1 has no cases, and is read as one that has none.
+const VERSION: u16 = 2;
+
+/// The oldest version that is read.
+const OLDEST: u16 = 1;
 
 /// The most bytes of a frame, not compressed.
 const FRAME: usize = 1 << 20;
@@ -127,7 +130,7 @@ impl<R: Read> Frames<R> {
             return Err(this.truncated());
         }
         match u16::from_le_bytes([head[8], head[9]]) {
-            VERSION => Ok(this),
+            OLDEST..=VERSION => Ok(this),
             found => Err(FileError::Version { found }),
         }
     }

@@ -11,9 +11,11 @@ use uuid::Uuid;
 use crate::actors::{Actor, ActorKey};
 use crate::backup::frames::FrameWriter;
 use crate::backup::record::{
-    ActorRow, Begin, ChangeRow, End, EntryRow, ProgramRow, Record, RequestInFile, RequestRow,
+    ActorRow, Begin, CaseRow, CasesEnd, ChangeRow, End, EntryRow, ProgramRow, Record, RequestInFile,
+    RequestRow,
 };
-use crate::entity::{actors, log, program_changes, program_requests, programs};
+use crate::cases::Case;
+use crate::entity::{actors, cases, log, program_changes, program_requests, programs};
 use crate::entry::{Entry, FIRST_SEQ, Idempotency, ProgramKey, Timestamp};
 use crate::fault::Fault;
 use crate::feed::Bound;
@@ -41,6 +43,7 @@ pub struct Backup {
     /// How many there are, and how many were put in.
     of: u64,
     done: End,
+    cases: u64,
     actors: HashSet<ActorKey>,
     /// Programs whose turn comes next, and the last one that was read.
     waiting: VecDeque<Waiting>,
@@ -95,7 +98,7 @@ impl Store {
         Record::from(Begin { made: made.0, programs, entries: of }).put(frames.plain());
         let done = End { programs: 0, entries: 0, changes: 0, requests: 0, actors: 0 };
         let (actors, waiting, stage) = (HashSet::new(), VecDeque::new(), Stage::Between);
-        Ok(Backup { view, choice, frames, of, done, actors, waiting, last: 0, stage })
+        Ok(Backup { view, choice, frames, of, done, cases: 0, actors, waiting, last: 0, stage })
     }
 }
 
@@ -148,6 +151,7 @@ impl Backup {
             self.read_programs().await?;
         }
         let Some(next) = self.waiting.pop_front() else {
+            self.put(CasesEnd { cases: self.cases });
             let end = self.done.clone();
             self.put(end);
             return Ok(Stage::Ended);
@@ -202,6 +206,7 @@ impl Backup {
                 self.done.requests += 1;
                 self.put(RequestRow::from(request));
             }
+            self.put_cases(log.row.key).await?;
             return Ok(Stage::Between);
         }
         for row in rows {
@@ -230,6 +235,15 @@ impl Backup {
             self.done.changes += 1;
             self.put(ChangeRow::from(change));
         }
+    }
+
+    async fn put_cases(&mut self, program: i64) -> Result<(), Fault> {
+        let of_program = cases::Entity::find().filter(cases::Column::Program.eq(program));
+        for row in of_program.order_by_asc(cases::Column::Id).all(&self.view).await? {
+            self.cases += 1;
+            self.put(CaseRow::from(Case::try_from(row)?));
+        }
+        Ok(())
     }
 
     /// Puts an actor in, before the first of their entries.

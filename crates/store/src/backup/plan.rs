@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::actors::Actor;
 use crate::backup::file::{BackupFile, Item, ProgramInFile};
 use crate::backup::frames::FileError;
-use crate::backup::record::RequestInFile;
+use crate::backup::record::{CaseInFile, RequestInFile};
 use crate::entity::program_changes;
 use crate::entry::{Entry, ProgramKey, Timestamp};
 use crate::fault::Fault;
@@ -166,6 +166,7 @@ impl Store {
                     comparison.entry(self, *entry, &actor).await?;
                 }
                 (Item::Request(request), Some(comparison)) => comparison.request(self, &request).await?,
+                (Item::Case(case), Some(comparison)) => comparison.case(self, &case).await?,
             }
         }
         if let Some(comparison) = comparison {
@@ -203,6 +204,7 @@ struct Comparison {
     diverged: Option<u64>,
     key_taken: bool,
     new_requests: bool,
+    new_cases: bool,
 }
 
 struct Here {
@@ -225,7 +227,8 @@ impl Comparison {
             }
         };
         let (changes, diverged) = (Vec::new(), None);
-        Ok(Self { program, here, changes, newest: 0, diverged, key_taken: false, new_requests: false })
+        let (key_taken, new_requests, new_cases) = (false, false, false);
+        Ok(Self { program, here, changes, newest: 0, diverged, key_taken, new_requests, new_cases })
     }
 
     fn key(&self) -> Option<ProgramKey> {
@@ -245,6 +248,17 @@ impl Comparison {
         match store.carried_out(&request.idempotency.key).await? {
             None => self.new_requests = true,
             Some(before) => self.key_taken |= Some(before.program) != self.key(),
+        }
+        Ok(())
+    }
+}
+
+impl Comparison {
+    async fn case(&mut self, store: &Store, case: &CaseInFile) -> Result<(), Fault> {
+        // With a program that is made they come anyway.
+        if self.here.is_some() && !self.new_cases {
+            let here = store.case(case.id()).await?;
+            self.new_cases = here.is_none_or(|here| case.is_removed() && here.removed.is_none());
         }
         Ok(())
     }
@@ -278,7 +292,8 @@ struct Planning<'a> {
 
 impl Planning<'_> {
     async fn conclude(&mut self, comparison: Comparison) -> Result<(), Fault> {
-        let Comparison { program, here, changes, newest, diverged, key_taken, new_requests } = comparison;
+        let Comparison { program, here, changes, newest, diverged, key_taken, new_requests, new_cases } =
+            comparison;
         let ProgramInFile { id, name, deleted, .. } = program;
         let refusals = &mut self.refusals;
         let count = refusals.len();
@@ -321,7 +336,7 @@ impl Planning<'_> {
         if here.as_ref().is_some_and(|here| deleted || here.row.name != name) {
             self.given_up.insert(id);
         }
-        let changed = renamed || new_requests || (adopted && changes.len() > common);
+        let changed = renamed || new_requests || new_cases || (adopted && changes.len() > common);
         let fate = match here {
             None => Fate::Made,
             Some(_) if entries > 0 || changed => Fate::Continued,

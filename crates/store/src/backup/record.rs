@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey, ActorKind};
 use crate::backup::frames::{FileError, Frames};
-use crate::entry::{Entry, EntryKind, Idempotency, Origin, Timestamp};
+use crate::cases::Case;
+use crate::entry::{Entry, EntryKind, Idempotency, Origin, ProgramKey, Timestamp};
 use crate::program_changes::{ProgramChange, ProgramChangeKind};
 
 /// A value in a record.
@@ -35,7 +36,6 @@ macro_rules! records {
         )*
 
         /// One record.
-        #[expect(clippy::large_enum_variant, reason = "there is one at a time, and most are the large one")]
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub(crate) enum Record { $($name($name),)* }
 
@@ -91,6 +91,19 @@ records! {
     }
     /// A request under an idempotency key that changed the program as a whole.
     6 RequestRow { request: Key, seq: u64, name: String, doc: String, }
+    /// A test case of the program, removed or not. Since version 2.
+    8 CaseRow {
+        id: Uuid,
+        function: u64,
+        name: String,
+        made: i64,
+        removed: Option<i64>,
+        making: Option<Key>,
+        removal: Option<Key>,
+        payload: Vec<u8>,
+    }
+    /// How many cases there are, before the last record. Since version 2.
+    9 CasesEnd { cases: u64, }
     /// The last record: how many there are of each kind.
     7 End { programs: u64, entries: u64, changes: u64, requests: u64, actors: u64, }
 }
@@ -114,6 +127,29 @@ pub struct RequestInFile {
     pub name: String,
     /// Its doc then.
     pub doc: String,
+}
+
+/// A test case of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseInFile(Case);
+
+impl CaseInFile {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> Uuid {
+        self.0.id
+    }
+
+    /// Whether it was removed.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        self.0.removed.is_some()
+    }
+
+    /// The case, as one of a program of a database.
+    pub(crate) fn of(self, program: ProgramKey) -> Case {
+        Case { program, ..self.0 }
+    }
 }
 
 impl Field for u64 {
@@ -339,6 +375,37 @@ impl ChangeRow {
     }
 }
 
+impl From<Case> for CaseRow {
+    fn from(case: Case) -> Self {
+        Self {
+            id: case.id,
+            function: case.function,
+            name: case.name,
+            made: case.made.0,
+            removed: case.removed.map(|time| time.0),
+            making: case.making.map(Key::from),
+            removal: case.removal.map(Key::from),
+            payload: case.payload,
+        }
+    }
+}
+
+impl From<CaseRow> for CaseInFile {
+    fn from(row: CaseRow) -> Self {
+        Self(Case {
+            id: row.id,
+            program: ProgramKey(0),
+            function: row.function,
+            name: row.name,
+            made: Timestamp(row.made),
+            removed: row.removed.map(Timestamp),
+            making: row.making.map(Idempotency::from),
+            removal: row.removal.map(Idempotency::from),
+            payload: row.payload,
+        })
+    }
+}
+
 impl From<RequestInFile> for RequestRow {
     fn from(request: RequestInFile) -> Self {
         Self { request: request.idempotency.into(), seq: request.seq, name: request.name, doc: request.doc }
@@ -389,6 +456,19 @@ mod tests {
         })
     }
 
+    fn case(of: &EntryRow, texts: &[String; 2]) -> CaseRow {
+        CaseRow {
+            id: of.id,
+            function: of.seq,
+            name: texts[0].clone(),
+            made: of.time,
+            removed: of.target.map(u64::cast_signed),
+            making: of.request.clone(),
+            removal: None,
+            payload: of.edits.clone(),
+        }
+    }
+
     proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(
             if std::env::var_os("LMLANG_LONG").is_some() { 10_000 } else { 1_000 }
@@ -396,6 +476,7 @@ mod tests {
         #[test]
         fn records_come_back(entry in entry(), texts in any::<[String; 2]>(), numbers in any::<[i64; 2]>()) {
             let ([name, doc], [created, time]) = (texts, numbers);
+            let case = case(&entry, &[name.clone(), doc.clone()]);
             let id = entry.id;
             let deleted = (time % 2 == 0).then_some(time);
             let records = [
@@ -403,6 +484,8 @@ mod tests {
                 ActorRow { number: 1, name: name.clone(), kind: 2, client: entry.message.clone() }.into(),
                 ProgramRow { id, name: name.clone(), doc, created, deleted }.into(),
                 ChangeRow { kind: 3, name, time }.into(),
+                case.into(),
+                CasesEnd { cases: 1 }.into(),
                 entry.into(),
                 End { programs: 1, entries: 1, changes: 1, requests: 0, actors: 1 }.into(),
             ];

@@ -12,7 +12,8 @@ use crate::actors::{Actor, ActorKey};
 use crate::backup::file::{BackupFile, Item, Items, ProgramInFile};
 use crate::backup::plan::{Fate, LoadError, Plan, Planned};
 use crate::backup::record::RequestInFile;
-use crate::entity::{actors, heads, log, program_changes, program_requests, programs};
+use crate::cases::{Case, to_row};
+use crate::entity::{actors, cases, heads, log, program_changes, program_requests, programs};
 use crate::entry::{Entry, Head, ProgramKey};
 use crate::fault::{Failure, Fault};
 use crate::faults::Faults;
@@ -150,6 +151,7 @@ impl Taking<'_> {
                     }
                 }
                 Item::Request(request) => self.request(key, request).await?,
+                Item::Case(case) => self.case(case.of(key)).await?,
             }
         }
         self.flush().await?;
@@ -286,6 +288,22 @@ impl Taking<'_> {
         };
         let mut insert = program_requests::Entity::insert(row).into_query();
         insert.on_conflict(OnConflict::column(program_requests::Column::IdemKey).do_nothing().to_owned());
+        self.execute(insert).await
+    }
+
+    /// Stores a case, unless there is one of its name; one that is here is removed if it was there.
+    async fn case(&mut self, case: Case) -> Result<(), Fault> {
+        if let Some(removed) = case.removed {
+            let mut update = Query::update();
+            update
+                .table(cases::Entity)
+                .value(cases::Column::Removed, removed.0)
+                .and_where(Expr::col(cases::Column::Id).eq(case.id))
+                .and_where(Expr::col(cases::Column::Removed).is_null());
+            self.execute(update).await?;
+        }
+        let mut insert = cases::Entity::insert(to_row(case)).into_query();
+        insert.on_conflict(OnConflict::new().do_nothing().to_owned());
         self.execute(insert).await
     }
 

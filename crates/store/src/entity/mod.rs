@@ -2,8 +2,12 @@
 
 pub(crate) mod actors;
 pub(crate) mod api_tokens;
+pub(crate) mod case_results;
+pub(crate) mod case_sightings;
+pub(crate) mod cases;
 pub(crate) mod heads;
 pub(crate) mod log;
+pub(crate) mod look_requests;
 pub(crate) mod objects;
 pub(crate) mod packs;
 pub(crate) mod program_changes;

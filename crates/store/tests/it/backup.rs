@@ -453,6 +453,7 @@ async fn everything_is_read_in_order() {
         Item::Change(change) => format!("{:?} {}", change.kind, change.name),
         Item::Entry(entry, actor) => format!("r{} by {}", entry.seq, actor.name),
         Item::Request(request) => format!("{request:?}"),
+        Item::Case(case) => format!("case {}", case.id()),
     });
     let told: Vec<String> = told.collect();
     assert_eq!(told, ["program b", "Made a", "r1 by ada", "r2 by ada", "Renamed b", "r3 by ada"]);

@@ -1,0 +1,174 @@
+//! `lmlang compare`: where the runs of a function at two revisions part.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::with_client;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, counted};
+use crate::session::Missing;
+use crate::settings::Settings;
+
+/// Which function, with what, and at which revisions.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program, by name or id.
+    program: String,
+    /// The function, by name, path (`module::name`) or ref.
+    function: String,
+    /// Its arguments, in the text form: `5`, `f64:0.1`, `[i32: 1, 2]`, `Point{x: 1, y: 2}`; for the type `string` the text
+    /// itself.
+    #[arg(allow_negative_numbers = true)]
+    args: Vec<String>,
+    /// The one revision.
+    #[arg(long, value_name = "REVISION")]
+    from: String,
+    /// The other revision.
+    #[arg(long, value_name = "REVISION", default_value = "main")]
+    to: String,
+}
+
+const COMPARE: &str = "mutation($input: CompareRunsInput!) {
+  compared: compareRuns(input: $input) {
+    same sameSteps
+    firstDifference { ...Step } insteadOf { ...Step }
+    before { ...End } after { ...End }
+    causedBy { number message }
+  }
+}
+fragment Step on TraceStep { seq function node op inputs outputs }
+fragment End on Outcome {
+  __typename
+  ... on Returned { values }
+  ... on Trapped { code message }
+  ... on ContractViolated { message }
+  ... on LimitReached { message }
+  ... on ReachedHole { message }
+  ... on NotVerified { message }
+}";
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    compared: Comparison,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Comparison {
+    same: bool,
+    same_steps: u64,
+    first_difference: Option<Step>,
+    instead_of: Option<Step>,
+    before: End,
+    after: End,
+    caused_by: Option<Revision>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Step {
+    seq: u64,
+    function: String,
+    node: String,
+    op: String,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Deserialize)]
+struct End {
+    #[serde(rename = "__typename")]
+    kind: String,
+    values: Option<Vec<String>>,
+    code: Option<String>,
+    message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Revision {
+    number: u64,
+    message: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let Args { program, function, args, from, to } = args;
+    let input = json!({
+        "programId": program, "function": function, "from": from, "to": to, "run": { "args": args },
+    });
+    let answer: Answer = with_client(settings, Missing::Refuse, async |client| {
+        client.ask(COMPARE, &json!({ "input": input })).await
+    })?;
+    let found = answer.compared;
+    output.data(&found.json(), || found.text(from, to))?;
+    Ok(Exit::Success)
+}
+
+impl Comparison {
+    fn json(&self) -> Value {
+        json!({
+            "same": self.same,
+            "sameSteps": self.same_steps,
+            "firstDifference": self.first_difference.as_ref().map(Step::json),
+            "insteadOf": self.instead_of.as_ref().map(Step::json),
+            "before": self.before.json(),
+            "after": self.after.json(),
+            "causedBy": self.caused_by.as_ref().map(|revision| format!("r{}", revision.number)),
+        })
+    }
+
+    fn text(&self, from: &str, to: &str) -> String {
+        let steps = counted(self.same_steps, "step", "steps");
+        if self.same {
+            return format!("the same: {steps}, {}\n", self.after.line());
+        }
+        let mut text = format!("the same for {steps}\n");
+        for (at, step) in [(from, &self.instead_of), (to, &self.first_difference)] {
+            if let Some(step) = step {
+                text.push_str(&format!("{at}: {}\n", step.line()));
+            }
+        }
+        for (at, end) in [(from, &self.before), (to, &self.after)] {
+            text.push_str(&format!("{at}: {}\n", end.line()));
+        }
+        if let Some(Revision { number, message }) = &self.caused_by {
+            let why = message.as_ref().map(|why| format!("  {why}")).unwrap_or_default();
+            text.push_str(&format!("since r{number}{why}\n"));
+        }
+        text
+    }
+}
+
+impl Step {
+    fn json(&self) -> Value {
+        json!({
+            "seq": self.seq,
+            "function": self.function,
+            "node": self.node,
+            "op": self.op,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+        })
+    }
+
+    fn line(&self) -> String {
+        let Step { seq, function, node, op, inputs, outputs } = self;
+        let made = if outputs.is_empty() { String::new() } else { format!("  => {}", outputs.join(", ")) };
+        format!("step {seq}, {function} {node} {op} ({}){made}", inputs.join(", "))
+    }
+}
+
+impl End {
+    fn json(&self) -> Value {
+        json!({ "outcome": self.kind, "values": self.values, "code": self.code, "message": self.message })
+    }
+
+    fn line(&self) -> String {
+        match (&self.values, &self.code, &self.message) {
+            (Some(values), _, _) => format!("returned {}", values.join(", ")),
+            (None, Some(code), Some(message)) => format!("{code}: {message}"),
+            (None, _, Some(message)) => message.clone(),
+            (None, _, None) => self.kind.clone(),
+        }
+    }
+}
