@@ -20,6 +20,7 @@ mod case_record;
 mod case_runner;
 pub mod cases;
 pub mod catalog;
+pub mod checking;
 pub mod checkpoints;
 mod choosing;
 mod clock;

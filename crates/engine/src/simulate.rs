@@ -325,6 +325,11 @@ impl Simulations {
         }
     }
 
+    /// What was decoded before.
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
     /// Simulations that were recorded before.
     pub(crate) fn count_record(&self) -> u64 {
         self.records.fetch_add(1, Ordering::Relaxed)

@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
-    ("engine", &["ir", "verify", "interp", "wasm", "history", "flow", "compiled", "store"]),
+    ("engine", &["ir", "verify", "interp", "check", "wasm", "history", "flow", "compiled", "store"]),
     ("context", &["engine", "ir", "verify", "history"]),
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),

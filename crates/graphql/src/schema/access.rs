@@ -53,6 +53,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Query.tokens", OfAll(Scope::Admin)),
     ("Mutation.addCase", EDIT),
     ("Mutation.bisect", SIMULATE),
+    ("Mutation.checkContracts", SIMULATE),
     ("Mutation.compareRuns", SIMULATE),
     ("Mutation.controlSimulation", SIMULATE),
     ("Mutation.createBranch", EDIT),
@@ -74,13 +75,18 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.startSimulation", SIMULATE),
     ("Mutation.undo", EDIT),
     ("Mutation.updateProgram", EDIT),
+    ("Subscription.contractAttempts", SIMULATE),
     ("Subscription.diagnostics", READ),
     ("Subscription.programEvents", READ),
     ("Subscription.simulate", SIMULATE),
     // It goes on with a run that was left.
     ("Subscription.simulation", SIMULATE),
     ("Function.simulate", SIMULATE),
+    ("Program.behaviourDiff", SIMULATE),
+    ("Program.mutationScore", SIMULATE),
+    ("Program.mutations", SIMULATE),
     ("Program.simulateNodes", SIMULATE),
+    ("Program.uncovered", SIMULATE),
 ];
 
 /// Refuses a caller who may not have a field, named as `Type.field`. One that nobody has decided about is refused to

@@ -105,6 +105,8 @@ macro_rules! fallbacks {
 fallbacks! {
     /// No.
     No: bool = false;
+    /// Yes.
+    Yes: bool = true;
     /// The beginning.
     Zero: Count = Count(0);
     /// Once.

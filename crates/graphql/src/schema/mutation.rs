@@ -13,6 +13,7 @@ use crate::schema::cases::{self, AddCaseInput, CasePayload, RemoveCaseInput};
 use crate::schema::cataloguing::{
     self, CreateProgramInput, CreateProgramPayload, DeleteProgramInput, UpdateProgramInput,
 };
+use crate::schema::checking::{self, CheckContractsInput, ContractReport};
 use crate::schema::checkpointing::{
     self, CheckpointPayload, CreateCheckpointInput, DeleteCheckpointInput, RestoreCheckpointInput,
 };
@@ -150,6 +151,17 @@ impl Mutation {
         #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
+    }
+
+    /// Looks for inputs that break functions: on which they trap, violate what they promise or what their callees demand, or
+    /// call without end. Inputs are made from the types of the parameters, guided by the branches that are reached, and made
+    /// smaller where one is found. What is found becomes test cases.
+    async fn check_contracts(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The functions, and how long they are searched.")] input: CheckContractsInput,
+    ) -> Option<Result<ContractReport>> {
+        nullable(Box::pin(checking::check_contracts(context, input)).await)
     }
 
     /// Begins a simulation that stops where it is told to, and goes on and back with `controlSimulation`. Answers when it

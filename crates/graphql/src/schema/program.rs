@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::{Context, Enum, ID, Object};
 use lmlang_engine::{Engine, ProgramInfo};
-use lmlang_ir::{FuncRef, ModuleRef, text};
+use lmlang_ir::text;
 use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
@@ -13,12 +13,14 @@ use crate::schema::access::allow;
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::call::actor;
 use crate::schema::cases::{self, TestCase};
+use crate::schema::checking::{self, Counterexample, MutationReport};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
 use crate::schema::defaults::{Full, Int, Main, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
+use crate::schema::function_filter::FunctionFilter;
 use crate::schema::ids::{View as Which, ViewId};
 use crate::schema::module::Module;
 use crate::schema::neighbourhood::{self, Call, Impact, NeighborhoodInput, SliceDirection, Subgraph};
@@ -510,6 +512,63 @@ impl Program {
             .await
     }
 
+    /// Looks for an input on which a function does not do the same at two revisions, for ten seconds at most, and makes it
+    /// smaller; null where none was found.
+    async fn behaviour_diff(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The revision that is compared.")] from: String,
+        #[graphql(desc = "The revision that it is compared with.")] to: String,
+        #[graphql(desc = "The function, by ref or path at `to`; it takes the same at both.")]
+        function: String,
+    ) -> Nullable<Counterexample> {
+        let found =
+            async |view: &View| checking::behaviour_diff(context, view, (&from, &to), &function).await;
+        match self.read(found).await {
+            None => None,
+            Some(Ok(found)) => found.map(Ok),
+            Some(Err(error)) => Some(Err(error)),
+        }
+    }
+
+    /// The part of small changes of a function that its test cases, and contracts, notice; null where there is nothing to
+    /// change. Takes ten seconds at most, then fails with `TIMEOUT`.
+    async fn mutation_score(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The function, by ref or path.")] function: String,
+    ) -> Nullable<f64> {
+        match self.read(async |view| checking::mutation_score(context, view, &function).await).await {
+            None => None,
+            Some(Ok(score)) => score.map(Ok),
+            Some(Err(error)) => Some(Err(error)),
+        }
+    }
+
+    /// What small changes of a function its test cases, and contracts, notice, and which they do not.
+    async fn mutations(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The function, by ref or path.")] function: String,
+    ) -> Nullable<MutationReport> {
+        self.read(async |view| checking::mutations(context, view, "Program.mutations", &function).await).await
+    }
+
+    /// The nodes that no test case of the program reaches, by function and ref.
+    async fn uncovered(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Only those of this function, by ref or path.")] function: Option<String>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Nullable<Connection<ComputeNode>> {
+        let found = async |view: &View| {
+            checking::uncovered(context, view, PageRequest::new(first, after)?, function.as_deref()).await
+        };
+        self.read(found).await
+    }
+
     /// Runs some nodes with values for their open inputs; nothing of the program changes.
     async fn simulate_nodes(
         &self,
@@ -528,32 +587,5 @@ impl Program {
             simulation::simulate_nodes(view, nodes, inputs, run).await
         })
         .await
-    }
-}
-
-#[derive(Clone)]
-struct FunctionFilter {
-    module: Option<ModuleRef>,
-    search: Option<String>,
-    complete: Option<bool>,
-}
-
-impl FunctionFilter {
-    fn is_empty(&self) -> bool {
-        self.module.is_none() && self.search.is_none() && self.complete.is_none()
-    }
-
-    fn fits(&self, view: &View, of: FuncRef) -> bool {
-        let Some(function) = view.program().function(of) else { return false };
-        let in_module = self.module.is_none_or(|module| function.head().module == module);
-        let found = || match &self.search {
-            Some(search) => view.program().path(of.into()).to_lowercase().contains(search),
-            None => true,
-        };
-        let complete = || match self.complete {
-            Some(complete) => view.revision().checked.complete(of).is_some() == complete,
-            None => true,
-        };
-        in_module && found() && complete()
     }
 }

@@ -9,6 +9,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::direct::Rows;
 use crate::error::{ApiError, Code};
+use crate::schema::checking::{self, CheckContractsInput, ContractAttempt};
 use crate::schema::connection::MAX_PAGE;
 use crate::schema::defaults::{Main, Or, Zero};
 use crate::schema::diagnostics::Diagnostic;
@@ -145,6 +146,16 @@ impl Subscription {
         let started = engine.stream(view.open(), view.revision(), request, wanted.batching()).await;
         let (simulation, batches) = started.map_err(fail)?;
         Ok(wanted.printed(Simulation::new(engine, simulation), batches, budget::most_text(context)))
+    }
+
+    /// Looks for inputs that break functions, as `checkContracts` does, while subscribed: says every so often how far it has come,
+    /// and of each function how the search ended, then completes.
+    async fn contract_attempts(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The functions, and how long they are searched.")] input: CheckContractsInput,
+    ) -> Result<impl Stream<Item = Result<ContractAttempt>>> {
+        Ok(checking::attempts(context, input).await?)
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left
