@@ -5,8 +5,8 @@
 //! why it cannot be there, and then stores it. Keys of actors and programs and the positions of entries mean something in
 //! one database only: the file has numbers of its own for the first, and order for the last.
 //!
-//! Snapshots and their objects are not in it, for they follow from the logs; nor are simulations, which are kept for a
-//! while, and tokens, which are for one database.
+//! Snapshots and their objects are not in it, for they follow from the logs, nor is what runs of test cases gave; nor are
+//! simulations, which are kept for a while, and tokens, which are for one database.
 
 mod file;
 mod frames;

@@ -129,7 +129,7 @@ fn what_is_no_backup_is_not_loaded() {
         fails("BAD_BACKUP", "it is damaged at byte 10: its checksum is another");
     }
     let mut newer = whole.clone();
-    newer[8] = 2;
+    newer[8] = 3;
     write(&newer);
     fails("BACKUP_NEWER", "it is a backup of version 3, this lmlang reads version 2");
     // Not even a database is made, nor left behind where one is needed to know.

@@ -281,3 +281,68 @@ impl From<ProgramRow> for ProgramInFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backup::frames::FrameWriter;
+    use crate::backup::record::{ActorRow, CaseRow, CasesEnd, EntryRow};
+
+    /// A file with one program that has one entry, with more records before the end.
+    fn file(version: u16, more: Vec<Record>) -> Vec<u8> {
+        let id = Uuid::from_bytes([7; 16]);
+        let entry = EntryRow {
+            seq: FIRST_SEQ,
+            id,
+            parents: Vec::new(),
+            branch: 0,
+            kind: 0,
+            actor: 1,
+            on_behalf_of: None,
+            message: None,
+            time: 5,
+            edits: Vec::new(),
+            counts: Vec::new(),
+            root_hash: [0; 32],
+            next_ref: 1,
+            target: None,
+            request: None,
+            origin: None,
+        };
+        let actor = ActorRow { number: 1, name: "ada".to_owned(), kind: 0, client: None };
+        let program = ProgramRow { id, name: "a".to_owned(), doc: String::new(), created: 5, deleted: None };
+        let mut frames = FrameWriter::of_version(version);
+        let end = End { programs: 1, entries: 1, changes: 0, requests: 0, actors: 1 };
+        let begin = Begin { made: 5, programs: 1, entries: 1 };
+        let records = [begin.into(), program.into(), actor.into(), entry.into()];
+        for record in records.into_iter().chain(more).chain([Record::from(end)]) {
+            record.put(frames.plain());
+        }
+        frames.seal()
+    }
+
+    fn case() -> Record {
+        let (id, name) = (Uuid::from_bytes([8; 16]), "c".to_owned());
+        let (making, removal) = (None, None);
+        let payload = vec![1];
+        CaseRow { id, function: 2, name, made: 5, removed: None, making, removal, payload }.into()
+    }
+
+    fn read(file: &[u8]) -> Result<usize, FileError> {
+        Items::new(file)?
+            .map(|item| item.map(drop))
+            .collect::<Result<Vec<()>, FileError>>()
+            .map(|all| all.len())
+    }
+
+    #[test]
+    fn a_file_of_the_version_before_has_no_cases() {
+        assert_eq!(read(&file(1, Vec::new())).unwrap(), 2);
+        assert_eq!(read(&file(2, vec![case(), CasesEnd { cases: 1 }.into()])).unwrap(), 3);
+        assert!(matches!(read(&file(3, Vec::new())), Err(FileError::Version { found: 3 })));
+        for cases in [0, 2] {
+            assert!(read(&file(2, vec![case(), CasesEnd { cases }.into()])).is_err(), "there is one");
+        }
+        assert!(read(&file(2, vec![case()])).is_err(), "their number is missing");
+    }
+}

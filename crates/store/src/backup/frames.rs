@@ -59,11 +59,17 @@ pub(crate) struct FrameWriter {
     /// Of all that was written.
     sum: blake3::Hasher,
     begun: bool,
+    version: u16,
 }
 
 impl FrameWriter {
     pub(crate) fn new() -> Self {
-        Self { plain: Vec::new(), sum: blake3::Hasher::new(), begun: false }
+        Self::of_version(VERSION)
+    }
+
+    /// One that writes what an older version wrote.
+    pub(crate) fn of_version(version: u16) -> Self {
+        Self { plain: Vec::new(), sum: blake3::Hasher::new(), begun: false, version }
     }
 
     /// What goes into the frames.
@@ -81,7 +87,7 @@ impl FrameWriter {
         let mut out = Vec::new();
         if !std::mem::replace(&mut self.begun, true) {
             out.extend_from_slice(&MAGIC);
-            out.extend_from_slice(&VERSION.to_le_bytes());
+            out.extend_from_slice(&self.version.to_le_bytes());
             self.sum.update(&out);
         }
         let mut written = out.len();
