@@ -65,7 +65,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 33] {
+    pub fn named(&self) -> [(String, serde_json::Value); 36] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -85,6 +85,9 @@ impl Limits {
             ("waitingSimulations", self.waiting_simulations as u64),
             ("simulationRetentionMs", millis(self.simulation_retention)),
             ("controlWaitMs", millis(self.control_wait)),
+            ("breakpoints", crate::interactive::MOST_BREAKPOINTS as u64),
+            ("checkedFunctions", crate::checking::MOST_FUNCTIONS as u64),
+            ("checkedInputs", crate::checking::MOST_TRIES),
             ("storedSimulationsOfProgram", self.stored_simulations_of_program),
             ("storedSimulationBytesOfProgram", self.stored_simulation_bytes_of_program),
             ("storedSimulations", self.stored_simulations),

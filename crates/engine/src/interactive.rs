@@ -28,7 +28,7 @@ use crate::tiers::Tier;
 use crate::timeline::Revision;
 
 /// Breakpoints of one simulation at most.
-const MOST_BREAKPOINTS: usize = 64;
+pub(crate) const MOST_BREAKPOINTS: usize = 64;
 
 /// Runs that are held in memory between two actions at most.
 const MOST_HELD: usize = 32;
