@@ -149,6 +149,29 @@ pub(crate) struct InteractiveRecord {
     keys: VecDeque<Key>,
 }
 
+impl InteractiveState {
+    /// What is known of it without the run.
+    fn of(record: &InteractiveRecord) -> InteractiveState {
+        let state = |(text, hits): &(BreakpointText, u64)| BreakpointState {
+            text: text.clone(),
+            hits: *hits,
+            trouble: None,
+        };
+        InteractiveState {
+            status: if record.cancelled { Status::Cancelled } else { Status::Paused },
+            position: record.position,
+            stack: Vec::new(),
+            values: Vec::new(),
+            variables: Vec::new(),
+            stdout: Arc::from([]),
+            breakpoints: record.breakpoints.iter().map(state).collect(),
+            stopped_at: None,
+            report: None,
+            fuel: 0,
+        }
+    }
+}
+
 impl Interactive {
     fn new(breakpoints: Vec<BreakpointText>, begun: Option<Vec<u8>>) -> Interactive {
         let record = InteractiveRecord {
@@ -164,30 +187,21 @@ impl Interactive {
 
     /// As it was stored; where it stands is not looked at yet.
     pub(crate) fn of(record: InteractiveRecord) -> Interactive {
-        let InteractiveRecord { position, moves, cancelled, breakpoints, begun, keys } = record;
-        let standing = InteractiveState {
-            status: if cancelled { Status::Cancelled } else { Status::Paused },
-            position,
-            stack: Vec::new(),
-            values: Vec::new(),
-            variables: Vec::new(),
-            stdout: Arc::from([]),
-            breakpoints: breakpoints
-                .into_iter()
-                .map(|(text, hits)| BreakpointState { text, hits, trouble: None })
-                .collect(),
-            stopped_at: None,
-            report: None,
-            fuel: 0,
-        };
         Interactive {
-            standing: watch::Sender::new(Arc::new(standing)),
+            standing: watch::Sender::new(Arc::new(InteractiveState::of(&record))),
             hand: Arc::default(),
             interrupt: AtomicBool::new(false),
-            moves: moves.into(),
-            begun,
-            keys: Mutex::new(keys),
+            moves: record.moves.into(),
+            begun: record.begun,
+            keys: Mutex::new(record.keys),
         }
+    }
+
+    /// Stands where another process has moved it; the run is made again when it is needed.
+    fn take_over(&self, record: InteractiveRecord) {
+        self.stand(InteractiveState::of(&record));
+        self.moves.store(record.moves, Ordering::Relaxed);
+        *self.keys() = record.keys;
     }
 
     pub(crate) fn record(&self) -> InteractiveRecord {
@@ -323,6 +337,19 @@ impl Engine {
     /// Where an interactive simulation stands; `None` for one that streams.
     pub fn interactive_state(&self, simulation: &Simulation) -> Option<Arc<InteractiveState>> {
         simulation.interactive().map(Interactive::standing)
+    }
+
+    /// Brings a simulation to where another process has moved it, unless it is being moved here.
+    pub(crate) async fn follow_moves(&self, simulation: &Arc<Simulation>) -> Result<(), Error> {
+        let Some(of) = simulation.interactive().filter(|_| !self.store().is_alone()) else { return Ok(()) };
+        let Some(record) = self.stored_interactive(simulation.id).await? else { return Ok(()) };
+        let Ok(mut hand) = Arc::clone(&of.hand).try_lock_owned() else { return Ok(()) };
+        if record.moves <= of.moves.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        *hand = None;
+        of.take_over(record);
+        self.look(simulation, hand).await
     }
 
     /// Finds out where a simulation stands.

@@ -343,7 +343,11 @@ impl Engine {
                 let id = program.timeline.id();
                 self.sees(id) && self.opened(id).is_some()
             };
-            return Ok(kept.filter(|simulation| simulation.asked() >= oldest && is_there(&simulation.open)));
+            let kept = kept.filter(|simulation| simulation.asked() >= oldest && is_there(&simulation.open));
+            if let Some(simulation) = &kept {
+                self.follow_moves(simulation).await?;
+            }
+            return Ok(kept);
         }
         if !self.sees_stored(id).await? {
             return Ok(None);
@@ -357,6 +361,12 @@ impl Engine {
             recalled
         });
         recalled.await
+    }
+
+    /// Where an interactive simulation stands as it is stored.
+    pub(crate) async fn stored_interactive(&self, id: Uuid) -> Result<Option<InteractiveRecord>, Error> {
+        let Some(row) = self.store().simulation(id).await? else { return Ok(None) };
+        Ok(serde_json::from_slice::<Record>(&row.payload).ok().and_then(|record| record.interactive))
     }
 
     /// Whether a stored simulation is of a program that this handle may know of.

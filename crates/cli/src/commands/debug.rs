@@ -19,7 +19,7 @@ use crate::commands::run::LimitArgs;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Form, Output, say};
+use crate::output::{Form, Output, counted, say};
 use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::{Origin, Source, bytes};
@@ -239,8 +239,12 @@ impl Session {
                 }
             }
             (None, "printed") => {
-                let text = String::from_utf8_lossy(self.debugger.run().stdout()).into_owned();
-                Answer { json: json!({ "stdout": text }), text }
+                let mut text = String::from_utf8_lossy(self.debugger.run().stdout()).into_owned();
+                let json = json!({ "stdout": text });
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                Answer { json, text }
             }
             (None, "help" | "h") => Answer { text: format!("{HELP}\n"), json: json!({ "help": HELP }) },
             (None, _) => return Err(bad(format!("there is no command `{word}`: `help` lists them"))),
@@ -272,7 +276,12 @@ impl Session {
                 let hits = debugger.hits().nth(at).unwrap_or(0);
                 let trouble =
                     debugger.trouble(at).map(|why| format!(": its condition cannot be told: {why}"));
-                text += &format!("breakpoint {} ({} times){}\n", at + 1, hits, trouble.unwrap_or_default());
+                text += &format!(
+                    "breakpoint {} ({}){}\n",
+                    at + 1,
+                    counted(hits, "time", "times"),
+                    trouble.unwrap_or_default()
+                );
                 Some(at + 1)
             }
             Some(Stopped::Interrupted) => {
@@ -404,7 +413,7 @@ impl Session {
     fn breaks(&self) -> Answer {
         let (mut text, mut json) = (String::new(), Vec::new());
         for (at, ((place, _), hits)) in self.breakpoints.iter().zip(self.debugger.hits()).enumerate() {
-            text += &format!("{}  {place} ({hits} times)\n", at + 1);
+            text += &format!("{}  {place} ({})\n", at + 1, counted(hits, "time", "times"));
             json.push(json!({ "breakpoint": at + 1, "place": place, "hits": hits }));
         }
         Answer { text, json: json!({ "breakpoints": json }) }

@@ -218,3 +218,23 @@ async fn forty_stand_where_they_were_left() {
         assert_eq!(standing.position, index * 7 + 1);
     }
 }
+
+#[tokio::test]
+async fn another_process_moves_it_too() {
+    let fixture = Fixture::new(OFTEN).await;
+    if fixture.engine.store().is_alone() {
+        return;
+    }
+    let open = fixture.create("p", TEXT).await;
+    let other = fixture.replica().await;
+    let here = start(&fixture.engine, &open, request(&open, 9), &call()).await;
+    act(&fixture.engine, &here, Action::Step(4)).await;
+    let there = other.simulation(here.id).await.unwrap().expect("it is stored");
+    assert_eq!(there.position(), 4);
+    act(&other, &there, Action::Step(3)).await;
+    let again = fixture.engine.simulation(here.id).await.unwrap().expect("it is kept");
+    assert_eq!(again.position(), 7);
+    act(&fixture.engine, &again, Action::StepBack(1)).await;
+    assert_eq!(other.simulation(here.id).await.unwrap().expect("it is kept").position(), 6);
+    other.close().await;
+}

@@ -9,6 +9,7 @@ mod fixture;
 mod interactive;
 mod opening;
 mod past;
+mod planted;
 mod provenance;
 mod replicas;
 mod reverting;
