@@ -100,7 +100,9 @@ pub use request::Call;
 pub use resolving::Resolution;
 pub use reverting::{RevertRequest, Reverted};
 pub use secret::Secret;
-pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps};
+pub use simulate::{
+    Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps, WantedSteps,
+};
 pub use standing::{CaseRun, CaseStatus, Effort, End, MOST_RUNS, Standing, Stored};
 pub use stream::{Batch, Batching};
 pub use tiers::Tier;

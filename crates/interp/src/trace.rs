@@ -109,7 +109,8 @@ pub struct TracePage {
 #[derive(Debug)]
 pub struct Trace {
     run: Run,
-    level: TraceLevel,
+    /// What is shown.
+    shown: Marks,
     /// The step that is in progress.
     open: Option<Pending>,
 }
@@ -133,7 +134,13 @@ impl Trace {
         if let Some(fuel) = fuel {
             limits.fuel = limits.fuel.min(fuel);
         }
-        Some(Trace { run: run.again(Lowering::Plain, limits)?, level, open: None })
+        Some(Trace { run: run.again(Lowering::Plain, limits)?, shown: Marks::of_level(level), open: None })
+    }
+
+    /// Shows the steps of some nodes, and all those of some functions, whatever the level.
+    pub fn only(self, nodes: &[NodeRef], functions: &[FuncRef]) -> Trace {
+        let (nodes, functions) = (nodes.iter().copied().collect(), functions.iter().copied().collect());
+        Trace { shown: Marks { nodes, functions, ..Marks::default() }, ..self }
     }
 
     /// How the run ended, once the trace has come there.
@@ -180,7 +187,7 @@ impl Trace {
             self.run.mark(Marks::default());
             self.run.go_to(from, stop);
         }
-        self.run.mark(Marks::of_level(self.level));
+        self.run.mark(self.shown.clone());
     }
 
     /// The number of the next step.
@@ -192,14 +199,20 @@ impl Trace {
         self.open.is_none() && self.run.outcome().is_some()
     }
 
+    /// Whether a node of the innermost call is shown.
+    fn shows(&self, code: &Code, slots: usize) -> bool {
+        let function = || self.run.name(self.run.machine.func);
+        self.shown.has(&code.slots[slots]) || function().is_some_and(|of| self.shown.has_function(of))
+    }
+
     /// The next step: executes up to the start of the node after it. `None` when the run is over, or at a step without
     /// one that is wanted before.
     fn next(&mut self, end: u64) -> Option<Step> {
         while self.run.outcome().is_none() {
             if let Some((code, slots)) = started(&self.run)
-                && (self.open.is_some() || self.level.shows(code.slots[slots].op))
+                && (self.open.is_some() || self.shows(code, slots))
             {
-                let shown = self.level.shows(code.slots[slots].op);
+                let shown = self.shows(code, slots);
                 let pending = if shown { begin(&self.run, code, slots) } else { None };
                 let done = self.open.take().map(|pending| close(&self.run, pending));
                 self.run.instruction();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lmlang_engine::{Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status};
+use lmlang_engine::{Batch, Batching, Bounds, Limits, OpenProgram, RunRequest, Status, WantedSteps};
 use lmlang_interp::{Environment, TraceLevel};
 use lmlang_ir::{Const, Ref, Value};
 
@@ -191,7 +191,7 @@ async fn a_run_goes_on_for_a_reader_who_comes_back() {
         }
         let simulation = fixture.engine.simulation(id).await.unwrap().unwrap();
         assert_eq!((simulation.status(), simulation.position()), (Status::Paused, cursor));
-        let steps = fixture.engine.steps(&simulation, cursor, 10).await.unwrap();
+        let steps = fixture.engine.steps(&simulation, WantedSteps::default(), cursor, 10).await.unwrap();
         assert_eq!((steps.steps.len(), steps.executed), (10, cursor + 10));
         let mut batches = fixture.engine.stream_again(&simulation, 0, BATCHING).await.unwrap();
         simulation.read_to(batches.recv().await.unwrap().cursor);

@@ -191,6 +191,20 @@ pub enum TraceLevel {
     Nodes,
 }
 
+/// The value that a client wrote, with its type.
+pub(crate) fn literal(view: &View, given: &str, place: &str) -> Result<Value, ApiError> {
+    let wrong = |message: String| {
+        let message =
+            format!("`{place}` is no literal with its type, such as `i64:7` or `\"text\"`{message}");
+        ApiError::new(Code::BadRequest, message).at(place)
+    };
+    match text::parse_literal(view.program(), given, text::LiteralPlace::Unknown) {
+        Some(Ok(found)) => Ok(Value::Const(found)),
+        Some(Err(error)) => Err(wrong(format!(": {}", error.message))),
+        None => Err(wrong(String::new())),
+    }
+}
+
 /// The value that a client wrote, of a type.
 pub(crate) fn value(view: &View, ty: &Type, given: &ValueText, place: &str) -> Result<Value, ApiError> {
     let program = view.program();

@@ -327,7 +327,10 @@ impl SimulationResult {
         #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
     ) -> Option<Result<TracePage>> {
         nullable(match &self.shown {
-            Shown::Again(simulation) => trace_page(context, &self.view, simulation, first.0, from.0).await,
+            Shown::Again(simulation) => {
+                let all = engine::WantedSteps::default();
+                trace_page(context, &self.view, simulation, all, first.0, from.0).await
+            }
             Shown::Steps { steps, covered } => PageRequest::new(first, None).and_then(|page| {
                 let rest = || steps.iter().filter(|step| step.seq >= from.0.0);
                 Ok(TracePage {
@@ -478,14 +481,29 @@ impl Simulation {
         nullable(SimulationResult::of(&self.view, self.simulation.clone()))
     }
 
-    /// Steps from a number on.
+    /// Steps from a number on: those that the level of the trace shows or, where something is said about them, those of nodes
+    /// and functions that read or made a value. A page that takes longer than `timeoutMs` ends where it has come: `nextSeq` goes on.
+    #[expect(clippy::too_many_arguments, reason = "what steps can be asked for by")]
     async fn trace(
         &self,
         context: &Context<'_>,
         #[graphql(desc = "How many at most.", default)] first: Or<Int<200>>,
         #[graphql(desc = "The number of the first step, from 0.", default)] from: Or<Zero>,
+        #[graphql(desc = "Only steps of these nodes, by ref or as `module::function::label`.")] nodes: Option<
+            Vec<String>,
+        >,
+        #[graphql(desc = "Only steps of these functions, by ref or path; with `nodes`, of those as well.")]
+        functions: Option<Vec<String>>,
+        #[graphql(
+            desc = "Only steps that read or made this value, with its type: `i64:7`, `\"text\"`, `bool:true`."
+        )]
+        value: Option<String>,
     ) -> Option<Result<TracePage>> {
-        nullable(trace_page(context, &self.view, &self.simulation, first.0, from.0).await)
+        let page = async {
+            let wanted = wanted_steps(&self.view, nodes, functions, value)?;
+            trace_page(context, &self.view, &self.simulation, wanted, first.0, from.0).await
+        };
+        nullable(page.await)
     }
 
     /// The steps that a value follows from, in order; the last one is the step in question. A value is followed through
@@ -510,6 +528,26 @@ impl Simulation {
     ) -> Option<Result<Vec<TraceStep>>> {
         nullable(self.explained_absence(context, &node).await)
     }
+}
+
+/// The steps that a client names.
+fn wanted_steps(
+    view: &View,
+    nodes: Option<Vec<String>>,
+    functions: Option<Vec<String>>,
+    value: Option<String>,
+) -> std::result::Result<engine::WantedSteps, ApiError> {
+    let mut wanted = engine::WantedSteps::default();
+    for (index, given) in nodes.iter().flatten().enumerate() {
+        let named = view.node_named(given).map_err(|error| error.at(&format!("nodes[{index}]")))?;
+        wanted.nodes.push(named.1);
+    }
+    for (index, given) in functions.iter().flatten().enumerate() {
+        let named = view.function_named(given);
+        wanted.functions.push(named.map_err(|error| error.at(&format!("functions[{index}]")))?);
+    }
+    wanted.value = value.map(|given| run_input::literal(view, &given, "value")).transpose()?;
+    Ok(wanted)
 }
 
 impl Simulation {

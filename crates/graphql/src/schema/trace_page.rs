@@ -33,16 +33,18 @@ pub(super) async fn trace_page(
     context: &Context<'_>,
     view: &View,
     simulation: &Arc<engine::Simulation>,
+    wanted: engine::WantedSteps,
     first: i32,
     from: Count,
 ) -> std::result::Result<TracePage, ApiError> {
     let page = PageRequest::new(first, None)?;
-    let found = view.engine().steps(simulation, from.0, page.first).await.map_err(fail)?;
+    let says = wanted.value.is_some() || !(wanted.nodes.is_empty() && wanted.functions.is_empty());
+    let found = view.engine().steps(simulation, wanted, from.0, page.first).await.map_err(fail)?;
     let steps = match simulation.report() {
         Some(report) => report.result.steps,
         None => simulation.position().max(found.executed),
     };
-    let silent = simulation.request.trace == interp::TraceLevel::None;
+    let silent = simulation.request.trace == interp::TraceLevel::None && !says;
     let dropped = if silent { steps } else { found.cut.map_or(0, |cut| steps.saturating_sub(cut)) };
     Ok(TracePage {
         steps: counted_steps(context, view, found.steps.iter())?,
