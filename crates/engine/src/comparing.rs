@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::request::Call;
-use crate::simulate::{Abandoned, PAGE, Report, RunRequest, Simulation};
+use crate::simulate::{Abandoned, Report, RunRequest, Simulation};
+use crate::steps::PAGE;
 use crate::timeline::Revision;
 
 /// A function run at two revisions.

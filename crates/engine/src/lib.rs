@@ -61,6 +61,7 @@ mod since;
 mod snapshots;
 pub mod standing;
 mod states;
+pub mod steps;
 pub mod stream;
 pub mod tiers;
 pub mod timeline;
@@ -100,10 +101,9 @@ pub use request::Call;
 pub use resolving::Resolution;
 pub use reverting::{RevertRequest, Reverted};
 pub use secret::Secret;
-pub use simulate::{
-    Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status, Steps, WantedSteps,
-};
+pub use simulate::{Bounds, NodesRequest, NodesRun, Report, RunRequest, Simulation, Status};
 pub use standing::{CaseRun, CaseStatus, Effort, End, MOST_RUNS, Standing, Stored};
+pub use steps::{Steps, WantedSteps};
 pub use stream::{Batch, Batching};
 pub use tiers::Tier;
 pub use timeline::{Head, Revision, Timeline};

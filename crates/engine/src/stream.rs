@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::{Error, joined};
 use crate::places::Place;
-use crate::simulate::{PAGE, Report, RunRequest, Simulation, Status};
+use crate::simulate::{Report, RunRequest, Simulation, Status};
+use crate::steps::PAGE;
 use crate::timeline::Revision;
 
 /// Part of a trace as it streams.

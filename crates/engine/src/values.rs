@@ -9,7 +9,8 @@ use lmlang_ir::{FuncRef, NodeRef};
 use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::places::Place;
-use crate::simulate::{Abandoned, PAGE, Simulation};
+use crate::simulate::{Abandoned, Simulation};
+use crate::steps::PAGE;
 
 /// Pieces of a record between two looks at whether others are to have their turn.
 const PIECES: usize = 512;

@@ -483,7 +483,6 @@ impl Simulation {
 
     /// Steps from a number on: those that the level of the trace shows or, where something is said about them, those of nodes
     /// and functions that read or made a value. A page that takes longer than `timeoutMs` ends where it has come: `nextSeq` goes on.
-    #[expect(clippy::too_many_arguments, reason = "what steps can be asked for by")]
     async fn trace(
         &self,
         context: &Context<'_>,
