@@ -254,12 +254,18 @@ impl Engine {
             return if same { Ok(begun) } else { Err(Error::IdempotencyMismatch) };
         }
         let InteractiveRequest { run, breakpoints, pause_at_start } = request;
-        let interactive = Interactive::new(breakpoints, digest);
+        let interactive = Interactive::new(breakpoints, digest.clone());
         let now = self.0.clock.now();
-        let simulation = Simulation::new(id, open, revision, run, now).interactively(interactive);
-        let simulation = self.0.simulations.kept().keep(&Arc::new(simulation), self.oldest_kept());
-        let of = simulation.interactive().ok_or(Error::Closed)?;
+        let begun = Arc::new(Simulation::new(id, open, revision, run, now).interactively(interactive));
+        let of = begun.interactive().ok_or(Error::Closed)?;
+        // Held before anybody can find it.
         let hand = Arc::clone(&of.hand).lock_owned().await;
+        let simulation = self.0.simulations.kept().keep(&begun, self.oldest_kept());
+        if !Arc::ptr_eq(&simulation, &begun) {
+            // The same request came at the same moment.
+            let same = simulation.interactive().is_some_and(|of| of.begun == digest);
+            return if same { Ok(simulation) } else { Err(Error::IdempotencyMismatch) };
+        }
         // What cannot begin leaves nothing behind.
         if let Err(error) = self.look(&simulation, hand).await {
             self.0.simulations.kept().forget(id);
@@ -321,6 +327,7 @@ impl Engine {
             keys.push_back(Key { key: short(&[&given.key]), digest: given.digest.to_vec() });
         }
         of.moves.fetch_add(1, Ordering::Relaxed);
+        let moves_on = !matches!(action, Action::Cancel | Action::SetBreakpoints(_));
         let moved = self.spawn_to_end({
             let (engine, simulation) = (self.clone(), Arc::clone(simulation));
             async move {
@@ -328,6 +335,9 @@ impl Engine {
                 engine.record(&simulation).await.and(moved)
             }
         });
+        if !moves_on {
+            return crate::error::joined(moved.await)?;
+        }
         match tokio::time::timeout(self.limits().control_wait, moved).await {
             Ok(moved) => crate::error::joined(moved)?,
             Err(_) => Ok(()),

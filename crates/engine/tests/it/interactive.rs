@@ -159,20 +159,29 @@ async fn several_watch_one() {
     let fixture = Fixture::new(OFTEN).await;
     let open = fixture.create("p", TEXT).await;
     let simulation = start(&fixture.engine, &open, request(&open, 9), &call()).await;
-    let watchers = [0, 2].map(|from| fixture.engine.watch_interactive(&simulation, from, BATCHING));
-    act(&fixture.engine, &simulation, Action::Step(4)).await;
-    act(&fixture.engine, &simulation, Action::StepBack(3)).await;
-    act(&fixture.engine, &simulation, Action::Step(2)).await;
-    act(&fixture.engine, &simulation, Action::Cancel).await;
-    for (from, mut watcher) in [0, 2].into_iter().zip(watchers) {
-        let (mut last, mut seen) = (None, Vec::new());
-        while let Some(batch) = watcher.recv().await {
-            seen.extend(batch.steps.iter().map(|step| step.seq));
-            last = Some((batch.status, batch.cursor));
+    let mut watchers = [0, 2].map(|from| fixture.engine.watch_interactive(&simulation, from, BATCHING));
+    for (action, steps) in [
+        (Action::Step(0), vec![]),
+        (Action::Step(4), vec![0, 1, 2, 3]),
+        (Action::StepBack(3), vec![]),
+        (Action::Step(2), vec![1, 2]),
+        (Action::Cancel, vec![]),
+    ] {
+        let standing = act(&fixture.engine, &simulation, action).await;
+        for watcher in &mut watchers {
+            let mut seen = Vec::new();
+            loop {
+                let batch = watcher.recv().await.expect("it goes on");
+                seen.extend(batch.steps.iter().map(|step| step.seq));
+                if (batch.status, batch.cursor) == (standing.status, standing.position) {
+                    break;
+                }
+            }
+            assert_eq!(seen, steps);
         }
-        assert_eq!(last, Some((Status::Cancelled, 3)), "from {from}");
-        // How much each sees of what was moved back is a matter of time.
-        assert!(seen.iter().all(|seq| *seq < 4) && seen.ends_with(&[1, 2]), "{seen:?} from {from}");
+    }
+    for mut watcher in watchers {
+        assert!(watcher.recv().await.is_none(), "nothing follows");
     }
 }
 
@@ -184,6 +193,12 @@ async fn a_key_begins_and_moves_once() {
     let first = start(&fixture.engine, &open, request(&open, 9), &keyed("a", "start")).await;
     let again = start(&fixture.engine, &open, request(&open, 9), &keyed("a", "start")).await;
     assert_eq!(first.id, again.id);
+    let both = [request(&open, 9), request(&open, 9)];
+    let [one, two] = both.map(|request| InteractiveRequest { pause_at_start: false, ..request });
+    let key = keyed("c", "start");
+    let (one, two) =
+        tokio::join!(start(&fixture.engine, &open, one, &key), start(&fixture.engine, &open, two, &key));
+    assert!(Arc::ptr_eq(&one, &two));
     let revision = open.timeline.head().main.revision.clone();
     let other =
         fixture.engine.start_interactive(&open, &revision, request(&open, 8), &keyed("a", "another")).await;
