@@ -25,6 +25,10 @@ impl Engine {
         step: u64,
         port: usize,
     ) -> Result<Option<Vec<Step>>, Error> {
+        // What an interactive one has not come to is not looked into.
+        if simulation.interactive().is_some() && step >= simulation.position() {
+            return Ok(None);
+        }
         let explain = move |run: &Run, interrupt: &mut dyn FnMut() -> bool| {
             lmlang_interp::why(run, step, port, MOST_STEPS, interrupt).map(|why| why.steps)
         };

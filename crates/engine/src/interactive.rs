@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lmlang_interp::{BreakpointError, Debugger, Location, Shown, SourceValue, Stopped};
+use lmlang_interp::{BreakpointError, Debugger, Location, Outcome, RunResult, Shown, SourceValue, Stopped};
 use lmlang_ir::VarRef;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedMutexGuard, watch};
@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::places::Place;
 use crate::request::Call;
 use crate::simulate::{Report, RunRequest, Simulation, Status};
-use crate::tiers::Tier;
+use crate::tiers::{self, Tier};
 use crate::timeline::Revision;
 
 /// Breakpoints of one simulation at most.
@@ -150,6 +150,16 @@ pub(crate) struct InteractiveRecord {
 }
 
 impl InteractiveState {
+    /// The same, ended where it stands.
+    fn cancelled(&self) -> InteractiveState {
+        let place = lmlang_interp::Place { stack: self.stack.clone(), values: self.values.clone() };
+        let result = tiers::result(Outcome::Cancelled { place }, self.position, self.fuel, 0);
+        let result = RunResult { stdout: self.stdout.to_vec(), ..result };
+        let (elapsed, compiling, tier) = (Duration::ZERO, Duration::ZERO, Tier::Interpreter);
+        let report = Some(Arc::new(Report { result, elapsed, compiling, tier }));
+        InteractiveState { status: Status::Cancelled, report, ..self.clone() }
+    }
+
     /// What is known of it without the run.
     fn of(record: &InteractiveRecord) -> InteractiveState {
         let state = |(text, hits): &(BreakpointText, u64)| BreakpointState {
@@ -223,6 +233,11 @@ impl Interactive {
 
     fn keys(&self) -> std::sync::MutexGuard<'_, VecDeque<Key>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody moves or watches it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.standing.receiver_count() > 0 || self.hand.try_lock().is_err()
     }
 
     fn stand(&self, standing: InteractiveState) {
@@ -308,7 +323,14 @@ impl Engine {
                 of.interrupt.store(true, Ordering::Relaxed);
                 Arc::clone(&of.hand).lock_owned().await
             }
-            _ => Arc::clone(&of.hand)
+            Action::Step(_)
+            | Action::StepOver(_)
+            | Action::StepOut(_)
+            | Action::Run
+            | Action::Seek(_)
+            | Action::StepBack(_)
+            | Action::RunBack
+            | Action::SetBreakpoints(_) => Arc::clone(&of.hand)
                 .try_lock_owned()
                 .map_err(|_| Error::bad_request("the simulation runs: `PAUSE` it first"))?,
         };
@@ -326,12 +348,17 @@ impl Engine {
             }
             keys.push_back(Key { key: short(&[&given.key]), digest: given.digest.to_vec() });
         }
+        let key = call.idempotency.as_ref().map(|given| short(&[&given.key]));
         of.moves.fetch_add(1, Ordering::Relaxed);
         let moves_on = !matches!(action, Action::Cancel | Action::SetBreakpoints(_));
         let moved = self.spawn_to_end({
             let (engine, simulation) = (self.clone(), Arc::clone(simulation));
             async move {
                 let moved = engine.moved(&simulation, action, hand).await;
+                // What failed may be tried again.
+                if let (Err(_), Some(key), Some(of)) = (&moved, key, simulation.interactive()) {
+                    of.keys().retain(|known| known.key != key);
+                }
                 engine.record(&simulation).await.and(moved)
             }
         });
@@ -429,18 +456,26 @@ impl Engine {
         let timeout = simulation.request.bounds.timeout(self.limits());
         let mut texts: Vec<BreakpointText> =
             before.breakpoints.iter().map(|state| state.text.clone()).collect();
-        let mut never = || {
+        let mut given_up = || {
             place.take_turn();
-            self.closing().is_cancelled()
+            of.interrupt.load(Ordering::Relaxed) || self.closing().is_cancelled()
         };
         let debugger = match hand {
             Some(debugger) => debugger,
+            None if action == Action::Cancel && !before.stack.is_empty() => return Ok(before.cancelled()),
             None => {
                 let run = self.start(simulation).map_err(|error| Error::bad_request(error.to_string()))?;
                 let mut debugger = Debugger::of(&run, None).ok_or(Error::Closed)?;
                 debugger.set_breakpoints(&spots::all(program, &texts)?).map_err(refused)?;
                 debugger.set_hits(before.breakpoints.iter().map(|state| state.hits));
-                debugger.seek(before.position, &mut never);
+                debugger.seek(before.position, &mut given_up);
+                if debugger.position() != before.position {
+                    // It stands where it stood, and is made again when it is needed.
+                    return match self.closing().is_cancelled() {
+                        true => Err(Error::Closed),
+                        false => Ok(InteractiveState::clone(before)),
+                    };
+                }
                 hand.insert(debugger)
             }
         };
@@ -455,6 +490,10 @@ impl Engine {
             Action::Step(count) => debugger.step(count, &mut interrupt),
             Action::StepOver(count) => debugger.step_over(count, &mut interrupt),
             Action::StepOut(count) => debugger.step_out(count, &mut interrupt),
+            // A breakpoint at the first step is met there.
+            Action::Run if before.status == Status::Ready && before.stopped_at.is_none() => {
+                debugger.begin(&mut interrupt)
+            }
             Action::Run => debugger.resume(&mut interrupt),
             Action::Seek(to) => debugger.seek(to, &mut interrupt),
             Action::StepBack(count) => debugger.step_back(count, &mut interrupt),

@@ -8,6 +8,7 @@ use lmlang_ir::Value;
 use lmlang_store::Timestamp;
 use uuid::Uuid;
 
+use crate::interactive::Interactive;
 use crate::simulate::{RunRequest, Simulation};
 
 /// Simulations that are kept at most.
@@ -35,9 +36,7 @@ impl Kept {
         self.by_id.insert(simulation.id, (Arc::clone(simulation), 0));
         self.order.push_back(simulation.id);
         self.weigh(simulation.id);
-        while self.first().is_some_and(|first| first.asked() < oldest) {
-            self.drop_first();
-        }
+        while self.first().is_some_and(|first| first.asked() < oldest) && self.drop_first() {}
         Arc::clone(simulation)
     }
 
@@ -48,9 +47,7 @@ impl Kept {
             *counted = simulation.bytes();
             self.bytes += *counted;
         }
-        while self.order.len() > 1 && (self.order.len() > MOST || self.bytes > BYTES) {
-            self.drop_first();
-        }
+        while self.order.len() > 1 && (self.order.len() > MOST || self.bytes > BYTES) && self.drop_first() {}
     }
 
     /// A kept simulation.
@@ -78,9 +75,16 @@ impl Kept {
         self.order.front().and_then(|id| self.by_id.get(id)).map(|(simulation, _)| simulation.as_ref())
     }
 
-    fn drop_first(&mut self) {
-        let first = self.order.pop_front().and_then(|id| self.by_id.remove(&id));
+    /// Lets go of the first one that nobody moves or watches; tells whether there was one.
+    fn drop_first(&mut self) -> bool {
+        let in_use = |id: &Uuid| {
+            let kept = self.by_id.get(id).and_then(|(simulation, _)| simulation.interactive());
+            kept.is_some_and(Interactive::is_in_use)
+        };
+        let Some(first) = self.order.iter().position(|id| !in_use(id)) else { return false };
+        let first = self.order.remove(first).and_then(|id| self.by_id.remove(&id));
         self.bytes -= first.map_or(0, |(_, counted)| counted);
+        true
     }
 }
 

@@ -26,6 +26,9 @@ use breakpoint::{Armed, Before};
 /// Fuel between two looks at whether to stop.
 const SLICE: u64 = 1 << 18;
 
+/// Marked nodes between two looks at whether to stop.
+const LOOK: u64 = 64;
+
 /// How far from a step single instructions begin: segments are shorter than half of it.
 const NEAR: u64 = 512;
 
@@ -59,6 +62,8 @@ pub type Interrupt<'a> = &'a mut dyn FnMut() -> bool;
 pub struct Debugger {
     run: Run,
     armed: Vec<Armed>,
+    /// Nodes that were executed one by one, since they are marked.
+    passed: u64,
 }
 
 impl Debugger {
@@ -69,7 +74,8 @@ impl Debugger {
         if let Some(fuel) = fuel {
             limits.fuel = limits.fuel.min(fuel);
         }
-        let mut debugger = Debugger { run: run.again(Lowering::Plain, limits)?, armed: Vec::new() };
+        let mut debugger =
+            Debugger { run: run.again(Lowering::Plain, limits)?, armed: Vec::new(), passed: 0 };
         debugger.settle();
         Some(debugger)
     }
@@ -195,7 +201,12 @@ impl Debugger {
         })
     }
 
-    /// Runs to the next breakpoint, or to the end.
+    /// Runs to the next breakpoint, which may be before the next step, or to the end.
+    pub fn begin(&mut self, interrupt: Interrupt<'_>) -> Stopped {
+        self.met().map_or_else(|| self.resume(interrupt), Stopped::At)
+    }
+
+    /// Goes on to the next breakpoint, or to the end.
     pub fn resume(&mut self, interrupt: Interrupt<'_>) -> Stopped {
         self.go(&Goal::never(), u64::MAX, interrupt)
     }
@@ -210,9 +221,9 @@ impl Debugger {
     /// Interrupted, it stands where it stood.
     pub fn run_back(&mut self, interrupt: Interrupt<'_>) -> Stopped {
         let (from, hits) = (self.position(), self.hits().collect::<Vec<u64>>());
-        if !self.restart() {
-            return Stopped::End;
-        }
+        let Some(again) = self.again() else { return Stopped::End };
+        let here = std::mem::replace(&mut self.run, again);
+        self.settle();
         let mut last = if from > 0 { self.met().map(|at| (0, at)) } else { None };
         let mut interrupted = false;
         while self.position() < from && !interrupted {
@@ -223,12 +234,11 @@ impl Debugger {
             }
         }
         self.set_hits(hits);
-        let (to, stopped) = match last {
-            _ if interrupted => (from, Stopped::Interrupted),
-            Some((position, at)) => (position, Stopped::At(at)),
-            None => (0, Stopped::End),
-        };
-        self.seek(to, &mut || false);
+        let (to, stopped) = last.map_or((0, Stopped::End), |(position, at)| (position, Stopped::At(at)));
+        if interrupted || self.seek(to, interrupt) == Stopped::Interrupted {
+            self.run = here;
+            return Stopped::Interrupted;
+        }
         stopped
     }
 
@@ -259,7 +269,13 @@ impl Debugger {
             if self.position() >= end {
                 return Stopped::There;
             }
+            self.passed += 1;
+            if self.passed.is_multiple_of(LOOK) && interrupt() {
+                return Stopped::Interrupted;
+            }
             if let Some(at) = self.pass() {
+                // What comes next may be a place to stop at as well.
+                self.met();
                 return Stopped::At(at);
             }
             if self.race(end, interrupt) {
@@ -309,7 +325,7 @@ impl Debugger {
 
     /// Which breakpoint the next step is one for; each that is counts it.
     fn met(&mut self) -> Option<usize> {
-        let Debugger { run, armed } = self;
+        let Debugger { run, armed, .. } = self;
         let mut met = None;
         for (at, armed) in armed.iter_mut().enumerate() {
             if armed.is_met(run) {
@@ -329,9 +345,12 @@ impl Debugger {
         }
     }
 
+    fn again(&self) -> Option<Run> {
+        self.run.again(Lowering::Plain, self.run.options().limits)
+    }
+
     fn restart(&mut self) -> bool {
-        let limits = self.run.options().limits;
-        let Some(again) = self.run.again(Lowering::Plain, limits) else { return false };
+        let Some(again) = self.again() else { return false };
         self.run = again;
         self.settle();
         true

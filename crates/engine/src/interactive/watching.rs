@@ -1,6 +1,7 @@
 //! Watching an interactive simulation: its steps as somebody moves it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lmlang_interp::{Trace, TraceLevel};
 use tokio::sync::mpsc;
@@ -10,6 +11,9 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::simulate::{Simulation, Status};
 use crate::stream::{Batch, Batching, End, Reader};
+
+/// How often it is looked whether the simulation is still kept.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Batches that wait for a slow reader.
 const BATCHES: usize = 4;
@@ -63,9 +67,22 @@ impl Engine {
             if sender.send(batch).await.is_err() || standing.status == Status::Cancelled {
                 return Ok(());
             }
-            tokio::select! {
-                changed = changes.changed() => if changed.is_err() { return Ok(()) },
-                () = sender.closed() => return Ok(()),
+            loop {
+                tokio::select! {
+                    changed = changes.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return Ok(()),
+                    },
+                    () = sender.closed() => return Ok(()),
+                    () = tokio::time::sleep(LOOK) => {
+                        // Its program may be gone, or its time over.
+                        if self.opened(simulation.open.timeline.id()).is_none()
+                            || simulation.asked() < self.oldest_kept()
+                        {
+                            return Ok(());
+                        }
+                    }
+                }
             }
         }
     }

@@ -209,6 +209,13 @@ async fn a_key_begins_and_moves_once() {
     }
     let other = fixture.engine.control_interactive(&first, Action::Step(3), &keyed("b", "steps")).await;
     assert_eq!(other.unwrap_err().to_string(), "the idempotency key was used before with another request");
+    // What failed is not done, and fails again.
+    let nonsense =
+        || Action::SetBreakpoints(vec![BreakpointText { node: Some("n0".into()), ..Default::default() }]);
+    for _ in 0..2 {
+        let refused = fixture.engine.control_interactive(&first, nonsense(), &keyed("d", "set")).await;
+        assert_eq!(refused.unwrap_err().to_string(), "there is no node `n0`");
+    }
     let id = first.id;
     drop((first, again, open));
     let fixture = fixture.reopened(&[]).await;

@@ -163,6 +163,9 @@ struct Memory {
     pieces: Vec<(u64, u64, u32)>,
 }
 
+/// Bytes of a piece whose writers are looked for.
+const MOST_READ: u64 = 1 << 16;
+
 /// Bytes of a piece that is noted as one.
 const PIECE: u64 = 64;
 
@@ -178,7 +181,7 @@ impl Memory {
 
     fn read(&self, from: u64, length: u64) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
-        for at in from..from.saturating_add(length.min(PIECE)) {
+        for at in from..from.saturating_add(length.min(MOST_READ)) {
             let one = self.bytes.get(&at).copied().unwrap_or(0);
             let pieces = self.pieces.iter().filter(|(start, end, _)| (*start..*end).contains(&at));
             let by = pieces.map(|(_, _, by)| *by).max().unwrap_or(0).max(one);

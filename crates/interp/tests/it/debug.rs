@@ -300,3 +300,42 @@ fn an_interrupted_way_back_ends_where_it_began() {
     assert_eq!(debugger.run_back(&mut || false), Stopped::End);
     assert_eq!(debugger.position(), 0);
 }
+
+#[test]
+fn what_passes_marks_all_the_time_is_interrupted_too() {
+    let (_, run) = sum(100_000);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let asked = std::cell::Cell::new(0);
+    let mut third = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 2
+    };
+    let condition = Some("lt_s.i64 i, 0".to_owned());
+    let never = Breakpoint { spot: Spot::Node(func(6), node(12)), condition };
+    debugger.set_breakpoints(&[never]).expect("it is right");
+    assert_eq!(debugger.resume(&mut third), Stopped::Interrupted);
+    debugger.set_breakpoints(&[]).expect("there is none");
+    debugger.seek(10, &mut || false);
+    asked.set(0);
+    assert_eq!(debugger.step_over(u64::MAX, &mut third), Stopped::Interrupted);
+    assert!(debugger.position() < 10_000, "{}", debugger.position());
+}
+
+#[test]
+fn places_that_are_met_together_count_together() {
+    let (_, run) = sum(6);
+    let mut debugger = Debugger::of(&run, None).expect("it starts");
+    let spots = [Spot::Variable(func(6), var(7)), Spot::Node(func(6), node(15)), Spot::Function(func(6))];
+    let wanted = spots.map(|spot| Breakpoint { spot, condition: None });
+    debugger.set_breakpoints(&wanted).expect("they are right");
+    // The first step is one to stop before as well.
+    assert_eq!(debugger.begin(&mut || false), Stopped::At(2));
+    assert_eq!(debugger.position(), 0);
+    let mut met = Vec::new();
+    while let Stopped::At(at) = debugger.resume(&mut || false) {
+        met.push(at);
+    }
+    // The variable has another value in every second round; the node behind it comes in each.
+    assert_eq!(met, [1, 1, 0, 1, 0, 1]);
+    assert_eq!(debugger.hits().collect::<Vec<u64>>(), [2, 6, 1]);
+}

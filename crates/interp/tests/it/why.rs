@@ -140,6 +140,15 @@ fn values_come_through_variables_globals_and_memory() {
 }
 
 #[test]
+fn values_come_through_copies_of_memory() {
+    let text = "func f (n: i64) -> (i64) {\n  store.i64#n1 80#n2, n\n  memory.copy#n3 1000#n4, 0#n5, 100#n6\n  \
+                r#n7 = load.i64 1080#n8\n  return#n9 r\n}\nmemory main#v30 1\n";
+    let steps = ["n2 -> i32:80", "n1 i32:80 i64:4", "n4 -> i32:1000", "n5 -> i32:0", "n6 -> i32:100"];
+    let rest = ["n3 i32:1000 i32:0 i32:100", "n8 -> i32:1080", "n7 -> i64:4", "n9 i64:4"];
+    assert_eq!(because(text, &["4"], 9, 0), lines(&[&steps[..], &rest[..]].concat()));
+}
+
+#[test]
 fn closures_and_matches_pass_values_on() {
     let text = "func f (n: i64) -> (i64) {\n  c#n1 = closure.new adder n\n  r#n2 = closure.call<(i64) -> (i64)> c, 5#n3\n  \
                 o#n4 = enum.new option<i64>.some r\n  m#n5 = match o -> (i64) {\n    case some (x: i64) { yield#n6 x }\n    case none { yield#n7 0#n8 }\n  }\n  \
