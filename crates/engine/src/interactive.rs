@@ -337,10 +337,11 @@ impl Engine {
         if of.standing().status == Status::Cancelled {
             return Err(Error::bad_request("the simulation was cancelled"));
         }
+        // Who holds the hand knows that nothing runs which should stop.
+        of.interrupt.store(false, Ordering::Relaxed);
         if action == Action::Pause {
             return Ok(());
         }
-        of.interrupt.store(false, Ordering::Relaxed);
         if let Some(given) = &call.idempotency {
             let mut keys = of.keys();
             if keys.len() >= KEYS {

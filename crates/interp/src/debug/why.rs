@@ -328,7 +328,8 @@ impl Walk {
             (Op::GlobalSet, Attr::Variable(of)) => drop(self.globals.insert(*of, passed(0))),
             (Op::CaptureGet, _) => self.log.made.push(frame.captures),
             (op, Attr::Memory(access)) => {
-                let (from, length) = (address(0) + u64::from(access.offset), width(op, access.ty.size()));
+                let (from, length) =
+                    (address(0) + u64::from(access.offset), u64::from(op.access_bytes(access.ty)));
                 match op {
                     Op::Store | Op::Store8 | Op::Store16 | Op::Store32 => self.memory.write(from, length, by),
                     _ => {
@@ -412,15 +413,5 @@ impl Frame {
                 self.regions[*at] = made;
             }
         }
-    }
-}
-
-/// Bytes that an operator accesses.
-fn width(op: Op, full: u32) -> u64 {
-    match op {
-        Op::Load8S | Op::Load8U | Op::Store8 => 1,
-        Op::Load16S | Op::Load16U | Op::Store16 => 2,
-        Op::Load32S | Op::Load32U | Op::Store32 => 4,
-        _ => full.into(),
     }
 }

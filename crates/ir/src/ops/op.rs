@@ -17,6 +17,18 @@ pub struct Op {
     attr: Attr,
 }
 
+impl Opcode {
+    /// The bytes of linear memory that the operator accesses at once for a value of a type: its natural alignment.
+    pub fn access_bytes(self, scalar: Scalar) -> u32 {
+        match self {
+            Opcode::Load8S | Opcode::Load8U | Opcode::Store8 => 1,
+            Opcode::Load16S | Opcode::Load16U | Opcode::Store16 => 2,
+            Opcode::Load32S | Opcode::Load32U | Opcode::Store32 => 4,
+            _ => scalar.size(),
+        }
+    }
+}
+
 /// What stands behind a mnemonic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attr {

@@ -52,16 +52,6 @@ fn incomplete(given: &str) -> Option<(String, Vec<String>)> {
     Some((wrong, likely::forms(code.spec(), &[], suffix.strip_prefix('.').unwrap_or("T"))))
 }
 
-/// The bytes that an operator moves at once: its natural alignment.
-pub(super) fn access_width(code: Opcode, scalar: Scalar) -> u32 {
-    match code {
-        Opcode::Load8S | Opcode::Load8U | Opcode::Store8 => 1,
-        Opcode::Load16S | Opcode::Load16U | Opcode::Store16 => 2,
-        Opcode::Load32S | Opcode::Load32U | Opcode::Store32 => 4,
-        _ => scalar.size(),
-    }
-}
-
 impl<'t> Parser<'t> {
     /// Whether an operator begins at the next token, and how many tokens its mnemonic has.
     pub(super) fn operator_ahead(&self) -> Option<(Opcode, usize)> {
@@ -136,7 +126,7 @@ impl<'t> Parser<'t> {
             }
             AttrKind::Memory(allowed) => {
                 let scalar = self.scalar_suffix(code, at, |scalar| allowed.contains(&scalar))?;
-                AttrSyntax::Memory(scalar, 0, access_width(code, scalar).trailing_zeros() as u8)
+                AttrSyntax::Memory(scalar, 0, code.access_bytes(scalar).trailing_zeros() as u8)
             }
             AttrKind::Const => {
                 self.at += 1;

@@ -9,7 +9,6 @@ use crate::refs::{FuncRef, MemberRef, ModuleRef, NodeRef, TypeRef, VarRef};
 use crate::text::cursor::{Parsed, Parser};
 use crate::text::dollar::Written;
 use crate::text::error::{Mistake, TextError, code, locate};
-use crate::text::heads::access_width;
 use crate::text::lexer::Kind;
 use crate::text::literal::{FloatStyle, put, write_const};
 use crate::text::names::ProgramNames;
@@ -304,7 +303,7 @@ fn write_spaced(out: &mut String, op: &Op, names: &impl Naming) {
             if arg.offset != 0 {
                 put(out, format_args!(" offset={}", arg.offset));
             }
-            let natural = access_width(op.code(), arg.ty).trailing_zeros() as u8;
+            let natural = op.code().access_bytes(arg.ty).trailing_zeros() as u8;
             match arg.align_log2 {
                 given if given == natural => {}
                 given @ 0..32 => put(out, format_args!(" align={}", 1u32 << given)),

@@ -14,7 +14,7 @@ pub(crate) fn check(view: &View<'_>, site: Site<'_>, out: &mut Vec<Diagnostic>) 
         out.push(view.node_finding(Code::MemoryMissing, site, None));
     }
     let Attr::Memory(arg) = op.attr() else { return };
-    let width = access_width(op.code(), arg.ty.size());
+    let width = op.code().access_bytes(arg.ty);
     if u32::from(arg.align_log2) > width.ilog2() {
         let finding = view.node_finding(Code::AlignmentTooLarge, site, None);
         let found = 1u64.checked_shl(arg.align_log2.into()).unwrap_or(u64::MAX);
@@ -41,18 +41,5 @@ pub(crate) fn uses_memory(code: Opcode) -> bool {
         | Group::Table
         | Group::Control
         | Group::Io => false,
-    }
-}
-
-/// Bytes that an operator accesses.
-fn access_width(code: Opcode, full: u32) -> u32 {
-    if matches!(code, Opcode::Load8S | Opcode::Load8U | Opcode::Store8) {
-        1
-    } else if matches!(code, Opcode::Load16S | Opcode::Load16U | Opcode::Store16) {
-        2
-    } else if matches!(code, Opcode::Load32S | Opcode::Load32U | Opcode::Store32) {
-        4
-    } else {
-        full
     }
 }
