@@ -146,7 +146,7 @@ impl Draft {
     }
 
     fn body(&mut self) -> Result<Body, StructureError> {
-        let order = self.order();
+        let order = self.order().map_err(|twice| StructureError::Exists(NodeRef::of_key(twice).into()))?;
         sort(&mut self.nodes, |number| NodeRef::of_key(number).into())?;
         let (users, mut counts) = self.users();
         counts.regions = self.regions.len() as u64;
@@ -177,8 +177,8 @@ impl Draft {
         })
     }
 
-    /// The orders of all regions; the nodes are as they came.
-    fn order(&self) -> Order {
+    /// The orders of all regions; the nodes are as they came. The error is a number that stands in them twice.
+    fn order(&self) -> Result<Order, u64> {
         // Region by region, each behind itself.
         let mut ends = Vec::with_capacity(self.regions.len());
         let mut total = 0;

@@ -103,7 +103,7 @@ impl State {
                 records.set_chunk(*element, head);
             }
         }
-        let order = Order::of_sequences(sequences.iter().map(Vec::as_slice));
+        let order = Order::of_sequences(sequences.iter().map(Vec::as_slice)).unwrap();
         State { order, records, model: self.model.clone() }
     }
 
@@ -205,9 +205,17 @@ fn a_long_list_built_backwards_equals_one_built_forwards() {
     assert_eq!(forwards.order.hash(), backwards.order.hash());
     assert_eq!(forwards.records, backwards.records);
     let sequence: Vec<u64> = std::iter::once(1).chain(10..10 + count).collect();
-    let whole = Order::of_sequences([&sequence[..], &[2], &[3]]);
+    let whole = Order::of_sequences([&sequence[..], &[2], &[3]]).unwrap();
     assert_eq!(whole.hash(), forwards.order.hash());
     assert_eq!(format!("{whole:?}"), format!("{:?}", forwards.order));
     assert!(forwards.order.precedes(1, 10, 9 + count, &forwards.records));
     assert!(!forwards.order.precedes(1, 9 + count, 10, &forwards.records));
+}
+
+#[test]
+fn what_begins_twice_is_refused() {
+    let heads: Vec<u64> = (10..).filter(|of| begins_chunk(*of)).take(2).collect();
+    let [a, b] = heads[..] else { panic!("chunks begin often") };
+    assert_eq!(Order::of_sequences([&[1, a, b][..], &[2, a]]).unwrap_err(), a);
+    assert_eq!(Order::of_sequences([&[1, b][..], &[b]]).unwrap_err(), b);
 }

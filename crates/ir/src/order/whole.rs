@@ -8,7 +8,11 @@ use crate::trie::Trie;
 impl Order {
     /// The orders of regions, each given as the region itself and its elements in order; equal to what inserting them one
     /// by one makes. The head of each element's chunk follows from [`super::begins_chunk`].
-    pub(crate) fn of_sequences<'a>(regions: impl IntoIterator<Item = &'a [u64]>) -> Order {
+    ///
+    /// # Errors
+    ///
+    /// An element that begins a chunk twice, or that is a region, too.
+    pub(crate) fn of_sequences<'a>(regions: impl IntoIterator<Item = &'a [u64]>) -> Result<Order, u64> {
         let mut levels: Vec<Vec<(u64, Chunk)>> = Vec::new();
         for sequence in regions {
             let mut cut = cut_level(&mut levels, 0, sequence, 0..0);
@@ -23,9 +27,12 @@ impl Order {
         }
         let level = |mut chunks: Vec<(u64, Chunk)>| {
             chunks.sort_unstable_by_key(|(head, _)| *head);
-            Trie::of_ascending(&mut chunks)
+            match chunks.array_windows().find(|[(a, _), (b, _)]| a == b) {
+                Some([(twice, _), _]) => Err(*twice),
+                None => Ok(Trie::of_ascending(&mut chunks)),
+            }
         };
-        Order { levels: levels.into_iter().map(level).collect() }
+        Ok(Order { levels: levels.into_iter().map(level).collect::<Result<_, _>>()? })
     }
 }
 
