@@ -119,7 +119,7 @@ impl Session<'_> {
         texts.iter().enumerate().map(one).collect()
     }
 
-    fn ty(&self, field: &[&str], module: ModuleRef, text: &str) -> Done<Type> {
+    pub(super) fn ty(&self, field: &[&str], module: ModuleRef, text: &str) -> Done<Type> {
         let given = Written::with_names(text, &self.names);
         parse_type(&self.program, Some(module), given).map_err(|error| self.told(field, vec![error]))
     }
@@ -166,10 +166,6 @@ impl Session<'_> {
     /// Changes what a function takes, returns and may do.
     pub(super) fn set_signature(&mut self, edit: &SetSignature) -> Done<Ref> {
         let function: FuncRef = self.entity_of(&["ref"], &edit.of)?;
-        if edit.rewrite_calls {
-            let message = "calls are not rewritten yet";
-            return Err(EditError::new(code::UNSUPPORTED, &["rewriteCalls"], message).into());
-        }
         let old = self.function(&["ref"], function)?.head().clone();
         let mut head = old.clone();
         if let Some(params) = &edit.params {
@@ -181,12 +177,15 @@ impl Session<'_> {
         head.effect_bound = edit.effect_bound.unwrap_or(old.effect_bound);
         let results = head.results.clone();
         let moved = follow(&old.params, &head.params);
-        self.open(function)?.set_head(head);
+        self.open(function)?.set_head(head.clone());
         if edit.params.is_some() {
             self.move_params(function, &moved)?;
         }
         if edit.results.is_some() {
             self.set_ensure_params(function, &results)?;
+        }
+        if edit.rewrite_calls {
+            self.rewrite_calls(function, &head, &moved, &edit.defaults)?;
         }
         Ok(function.into())
     }
@@ -208,7 +207,7 @@ impl Session<'_> {
     }
 
     /// What a promise sees are the results.
-    fn set_ensure_params(&mut self, function: FuncRef, results: &[Type]) -> Done<()> {
+    pub(super) fn set_ensure_params(&mut self, function: FuncRef, results: &[Type]) -> Done<()> {
         let body = self.body(function)?;
         let ensures = body.contracts().filter(|(_, contract)| contract.kind == ContractKind::Ensure);
         let regions: Vec<(RegionRef, Vec<RegionParam>)> = ensures

@@ -187,10 +187,55 @@ pub mod code {
             "{ addContract: { ref: \"f10\", kind: REQUIRE, message: \"it is 0\", text: \"z = eqz.i64 a\\nyield z\" } }, { demoteToVar: { ref: \"m::f::z\" } }"
             "Leave the value as it is; a value of the function can become one."
             Some("{ addContract: { ref: \"f10\", kind: REQUIRE, message: \"it is 0\", text: \"z = eqz.i64 a\\nyield z\" } }, { demoteToVar: { ref: \"m::f::x\" } }");
+        NOT_TOGETHER "The nodes do not stand together."
+            "The edit is about nodes of one region that follow each other. What stands between them and only computes moves out of the way; anything else, a node of another region, and a terminator, does not."
+            "{ wrap: { refs: [\"n14\", \"n15\"], op: \"block\" } }   # n15 returns"
+            "List nodes of one region, those between them too."
+            Some("{ wrap: { refs: [\"n13\", \"n14\"], op: \"block\" } }");
+        NOT_EXTRACTABLE "The nodes cannot become a function."
+            "They leave for a place outside of them, use a variable that others use, too, or one that keeps its value between rounds of a loop, take what a closure captures, or belong to a contract. `candidates` names the place."
+            "{ insertText: { text: \"var.set cell, x\\nz = var.get cell\", before: \"n14\", function: \"f10\" } }, { extractFunction: { refs: [\"$z\"], name: \"part\" } }"
+            "List that place, too, or leave it out; `promoteVar` makes values of a variable."
+            Some("{ extractFunction: { refs: [\"n13\", \"n14\"], name: \"part\" } }");
+        NOT_INLINABLE "The call cannot be replaced by code."
+            "The function is imported or not finished, captures values, or has contracts, which calls check."
+            "{ insertNode: { as: \"c\", op: \"call f24\", before: \"n15\" } }, { inlineCall: { ref: \"$c\" } }   # f24 is imported"
+            "Leave the call, or take the reason that the message tells out of the way."
+            Some("{ insertNode: { as: \"c\", op: \"call f10\", inputs: [\"a\", \"b\"], before: \"n15\" } }, { inlineCall: { ref: \"$c\" } }");
+        NOT_UNWRAPPABLE "The code cannot stand without its node."
+            "It leaves the node on several ways, takes a value that only the node takes out, or it is not clear which region is meant. `candidates` names the places."
+            "{ unwrap: { ref: \"n19\" } }   # n19 is an `if`"
+            "Name the region whose code stays, or rewrite the places first."
+            Some("{ unwrap: { ref: \"g20\" } }");
+        MISSING_VALUE "Nothing takes the place of a value."
+            "The lines replace nodes whose values are used elsewhere. They say what takes their place by a `yield` at their end, or by labels that are called as the old values."
+            "{ replaceSubgraph: { refs: [\"n14\"], text: \"z = mul.i64 x, 2\" } }   # n15 returns y"
+            "End the lines with a `yield` of as many values as `expected` names."
+            Some("{ replaceSubgraph: { refs: [\"n14\"], text: \"z = mul.i64 x, 2\\nyield z\" } }");
+        SHARED_EXIT "An exit goes elsewhere, too."
+            "A switch gives the same values to all its targets, so one of them cannot take a value more."
+            "{ insertText: { text: \"z = block A -> (i64) { br_switch (break A, return) 0 (x) }\", before: \"n14\", function: \"f10\" } }, { addResult: { ref: \"$z\", type: \"i64\", default: \"1\" } }"
+            "Let the switch go to one of the targets by a block of its own."
+            Some("{ insertText: { text: \"z = block A -> (i64) { break A x }\", before: \"n14\", function: \"f10\" } }, { addResult: { ref: \"$z\", type: \"i64\", default: \"1\" } }");
+        BAD_PATTERN "This is no pattern, or no replacement."
+            "A pattern is operators without regions, of which all but the last line are operands; `$x` stands for any value. A replacement uses the same `$names` and gives as many values."
+            "{ replacePattern: { pattern: \"add.i64 $p, $q\", replacement: \"$r\" } }"
+            "Take the operators that one value is made with, and what is made of the same values."
+            Some("{ replacePattern: { pattern: \"add.i64 $p, $q\", replacement: \"add.i64 $q, $p\" } }");
+        NO_MATCH "The pattern fits nothing."
+            "No node in the functions that are looked through has these operators and operands."
+            "{ replacePattern: { pattern: \"sub.i64 $p, $q\", replacement: \"$p\" } }"
+            "Look at the text of a place that is meant; `search` finds nodes by operator."
+            Some("{ replacePattern: { pattern: \"mul.i64 $p, $p\", replacement: \"$p\" } }");
+        TOO_MANY_MATCHES "The pattern fits more places than may change."
+            "`limit` says how many, and nothing is changed when there are more."
+            "{ replacePattern: { pattern: \"mul.i64 $p, $p\", replacement: \"$p\", limit: 0 } }"
+            "Raise `limit`, or name functions under `within`."
+            Some("{ replacePattern: { pattern: \"mul.i64 $p, $p\", replacement: \"$p\", limit: 1 } }");
         UNSUPPORTED "Not carried out yet."
-            "The edit is part of the interface and not of this version."
-            "{ wrap: { refs: [\"n14\"], op: \"block\" } }"
-            "Use the primitive edits."
+            "The edit, or one of its arguments, is part of the interface and not of this version."
+            "{ addContract: { ref: \"f10\", kind: INVARIANT, message: \"small\", text: \"true\" } }"
+            "Use the other edits."
             None;
         STRUCTURE "The change would break the structure."
             "Something that the other checks do not name stands in the way."

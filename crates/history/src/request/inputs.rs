@@ -2,6 +2,10 @@
 
 use lmlang_ir::{EffectBound, Visibility};
 
+use super::refactor::inputs::{
+    AddLoopParam, AddResult, ExtractFunction, ReplacePattern, ReplaceSubgraph, Target, Wrap,
+};
+
 /// One edit as a caller asks for it. What is edited is always `of`: a ref, the path of a module, type or function, or a
 /// `$name` of the same list.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,8 +82,24 @@ pub enum EditRequest {
     ReplaceStorage(ReplaceText),
     /// Removes a contract.
     RemoveContract(Remove),
+    /// Gives a loop one parameter more.
+    AddLoopParam(AddLoopParam),
+    /// Lets a function or a node give one value more.
+    AddResult(AddResult),
+    /// Puts nodes into a region of a new node.
+    Wrap(Wrap),
+    /// Puts what is in a node in its place.
+    Unwrap(Target),
+    /// Puts lines in place of nodes.
+    ReplaceSubgraph(ReplaceSubgraph),
+    /// Makes a function of nodes.
+    ExtractFunction(ExtractFunction),
+    /// Puts a function's code in place of a call.
+    InlineCall(Target),
+    /// Puts other code in place of all code of a shape.
+    ReplacePattern(ReplacePattern),
     /// Anything that is known by name and not carried out yet: an edit, or one of its arguments,
-    /// `setSignature.rewriteCalls`.
+    /// `promoteVar.as`.
     Unsupported(&'static str),
 }
 
@@ -123,6 +143,14 @@ impl EditRequest {
             EditRequest::ReplaceContract(_) => "replaceContract",
             EditRequest::ReplaceStorage(_) => "replaceStorage",
             EditRequest::RemoveContract(_) => "removeContract",
+            EditRequest::AddLoopParam(_) => "addLoopParam",
+            EditRequest::AddResult(_) => "addResult",
+            EditRequest::Wrap(_) => "wrap",
+            EditRequest::Unwrap(_) => "unwrap",
+            EditRequest::ReplaceSubgraph(_) => "replaceSubgraph",
+            EditRequest::ExtractFunction(_) => "extractFunction",
+            EditRequest::InlineCall(_) => "inlineCall",
+            EditRequest::ReplacePattern(_) => "replacePattern",
             EditRequest::Unsupported(field) => field.split(['.', ' ']).next().unwrap_or(field),
         }
     }
@@ -135,7 +163,8 @@ impl EditRequest {
         | EditRequest::RenameModule(Rename { name, .. })
         | EditRequest::RenameType(Rename { name, .. })
         | EditRequest::RenameFunction(Rename { name, .. })
-        | EditRequest::RenameVar(Rename { name, .. })) = self
+        | EditRequest::RenameVar(Rename { name, .. })
+        | EditRequest::ExtractFunction(ExtractFunction { name, .. })) = self
         else {
             return None;
         };
@@ -167,7 +196,12 @@ impl EditRequest {
             EditRequest::MoveFunction(_) => &["module"],
             EditRequest::SetVisibility(_) => &["visibility"],
             EditRequest::AddVar(_) => &["type"],
-            EditRequest::ModifyNode(_) => &["op"],
+            EditRequest::ModifyNode(_) | EditRequest::Wrap(_) => &["op"],
+            EditRequest::ExtractFunction(_) => &["refs"],
+            EditRequest::ReplaceSubgraph(_) => &["text"],
+            EditRequest::ReplacePattern(_) => &["replacement"],
+            EditRequest::AddLoopParam(_) => &["next"],
+            EditRequest::AddResult(_) => &["default"],
             EditRequest::AddEdge(_) => &["from"],
             EditRequest::AddControlEdge(_) => &["to"],
             EditRequest::ReplaceUses(_) => &["with"],
@@ -192,6 +226,8 @@ impl EditRequest {
             | EditRequest::PromoteVar(_)
             | EditRequest::DemoteToVar(_)
             | EditRequest::RemoveContract(_)
+            | EditRequest::Unwrap(_)
+            | EditRequest::InlineCall(_)
             | EditRequest::Unsupported(_) => &[],
         };
         let path = std::iter::once(self.field()).chain(argument.iter().copied());
@@ -216,6 +252,9 @@ impl EditRequest {
             EditRequest::InsertNode(edit) => edit.op.len(),
             EditRequest::ModifyNode(edit) => edit.op.len(),
             EditRequest::AddContract(edit) => edit.text.len() + edit.message.len(),
+            EditRequest::Wrap(edit) => edit.op.len(),
+            EditRequest::ReplaceSubgraph(edit) => edit.text.len(),
+            EditRequest::ReplacePattern(edit) => edit.pattern.len() + edit.replacement.len(),
             EditRequest::RenameModule(_)
             | EditRequest::RemoveModule(_)
             | EditRequest::RenameType(_)
@@ -238,6 +277,11 @@ impl EditRequest {
             | EditRequest::PromoteVar(_)
             | EditRequest::DemoteToVar(_)
             | EditRequest::RemoveContract(_)
+            | EditRequest::AddLoopParam(_)
+            | EditRequest::AddResult(_)
+            | EditRequest::Unwrap(_)
+            | EditRequest::ExtractFunction(_)
+            | EditRequest::InlineCall(_)
             | EditRequest::Unsupported(_) => 0,
         }
     }
@@ -357,8 +401,10 @@ pub struct SetSignature {
     pub results: Option<Vec<String>>,
     /// What it may do at most.
     pub effect_bound: Option<EffectBound>,
-    /// Whether to rewrite calls: not supported yet.
+    /// Whether calls are rewritten.
     pub rewrite_calls: bool,
+    /// What rewritten calls pass for new parameters, in the order of these: sources as a call sees them, or literals.
+    pub defaults: Vec<String>,
 }
 
 /// Moves a function to another module.

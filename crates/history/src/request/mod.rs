@@ -11,6 +11,7 @@ mod inputs;
 mod nodes;
 mod places;
 mod promote;
+mod refactor;
 mod removal;
 mod session;
 mod sources;
@@ -30,6 +31,9 @@ pub use inputs::{
     ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
     ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature,
     SetVisibility,
+};
+pub use refactor::inputs::{
+    AddLoopParam, AddResult, ExtractFunction, ReplacePattern, ReplaceSubgraph, Target, Wrap,
 };
 
 use crate::diff::{ChangeCounts, Diff, diff};
@@ -156,7 +160,7 @@ pub fn expand(
                 let step = diff(&before, &session.program);
                 match edit {
                     // Uses that follow a signature are not what was asked for.
-                    EditRequest::SetSignature(_) => {
+                    EditRequest::SetSignature(edit) if !edit.rewrite_calls => {
                         step.edits.iter().filter(|edit| edit.subject().kind == RefKind::Function).for_each(
                             |edit| {
                                 touched.entity(index, edit.subject());
@@ -248,6 +252,14 @@ impl Session<'_> {
             EditRequest::ReplaceContract(edit) => self.replace_contract(edit).map(drop),
             EditRequest::ReplaceStorage(edit) => self.replace_storage(edit).map(drop),
             EditRequest::RemoveContract(edit) => self.remove_contract(edit),
+            EditRequest::AddLoopParam(edit) => self.add_loop_param(edit),
+            EditRequest::AddResult(edit) => self.add_result(edit),
+            EditRequest::Wrap(edit) => self.wrap_nodes(edit),
+            EditRequest::Unwrap(edit) => self.unwrap_node(edit),
+            EditRequest::ReplaceSubgraph(edit) => self.replace_subgraph(edit),
+            EditRequest::ExtractFunction(edit) => self.extract_function(edit),
+            EditRequest::InlineCall(edit) => self.inline_call(edit),
+            EditRequest::ReplacePattern(edit) => self.replace_pattern(edit),
             EditRequest::Unsupported(field) => {
                 let message = format!("`{field}` is not carried out yet");
                 let argument: Vec<&str> = field.split('.').skip(1).collect();
@@ -268,7 +280,15 @@ impl EditRequest {
             EditRequest::AddVar(edit) => edit.name_as.as_ref(),
             EditRequest::DemoteToVar(edit) => edit.name_as.as_ref(),
             EditRequest::AddContract(edit) => edit.name_as.as_ref(),
-            EditRequest::AddText(_)
+            EditRequest::Wrap(edit) => edit.name_as.as_ref(),
+            EditRequest::ExtractFunction(edit) => edit.name_as.as_ref(),
+            EditRequest::InlineCall(edit) => edit.name_as.as_ref(),
+            EditRequest::AddLoopParam(_)
+            | EditRequest::AddResult(_)
+            | EditRequest::Unwrap(_)
+            | EditRequest::ReplaceSubgraph(_)
+            | EditRequest::ReplacePattern(_)
+            | EditRequest::AddText(_)
             | EditRequest::ReplaceFunctionText(_)
             | EditRequest::InsertText(_)
             | EditRequest::RenameModule(_)

@@ -77,7 +77,12 @@ impl Session<'_> {
 
     /// Gives a node the regions and the number of inputs that its operator takes. Regions whose role and case stay are
     /// kept with what is in them.
-    fn set_operator(&mut self, function: FuncRef, node: NodeRef, params: Vec<RegionParam>) -> Done<()> {
+    pub(super) fn set_operator(
+        &mut self,
+        function: FuncRef,
+        node: NodeRef,
+        params: Vec<RegionParam>,
+    ) -> Done<()> {
         let Some(found) = self.body(function)?.node(node) else { return Ok(()) };
         let mut content = found.content();
         let wanted = self.regions_of(&content.op, params);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use lmlang_ir::ops::signature::exit_types;
 use lmlang_ir::text::{is_bare, output_names};
 use lmlang_ir::{
-    Attr, Body, Const, Control, Exit, FuncRef, Match, NodeContent, NodeRef, Op, Opcode, Place, RefKind,
+    Attr, Body, Const, Control, Exit, FuncRef, Match, Name, NodeContent, NodeRef, Op, Opcode, Place, RefKind,
     Region, RegionOwner, RegionParam, RegionRef, RegionRole, Source, Type, VarRef, Variable, Variant,
     node::MAX_PORTS,
 };
@@ -189,7 +189,7 @@ impl Session<'_> {
         for node in &plan.results {
             let Some(found) = self.body(function)?.node(*node) else { continue };
             let content = changed.entry(*node).or_insert_with(|| found.content());
-            with_result(content, &cell.record);
+            with_result(content, cell.record.name.as_ref(), &cell.record.ty);
         }
         let mut open = self.open(function)?;
         for (node, content) in changed {
@@ -279,7 +279,7 @@ impl Session<'_> {
 }
 
 /// The operators that make the zero of a type, each from the one before.
-fn zero(ty: &Type) -> Option<Vec<Op>> {
+pub(super) fn zero(ty: &Type) -> Option<Vec<Op>> {
     let one = |code, attr| Op::new(code, attr).map(|op| vec![op]);
     match ty {
         Type::Scalar(_) | Type::Unit | Type::String | Type::Bytes => {
@@ -348,26 +348,26 @@ fn targets_of_switch(body: &Body, node: NodeRef) -> Option<&Arc<[Exit]>> {
     }
 }
 
-/// Gives a node that owns regions one more result, called as the variable where names can be told apart.
-fn with_result(content: &mut NodeContent, record: &Variable) {
+/// Gives a node that owns regions one more result, called by a name where names can be told apart.
+pub(super) fn with_result(content: &mut NodeContent, name: Option<&Name>, ty: &Type) {
     let (attr, before) = match content.op.attr() {
         Attr::Control(control) => {
             let Control { label, mut results } = Control::clone(control);
             let before = results.len();
-            results.push(record.ty.clone());
+            results.push(ty.clone());
             (Attr::Control(Arc::new(Control { label, results })), before)
         }
         Attr::Match(of) => {
             let mut of = Match::clone(of);
             let before = of.results.len();
-            of.results.push(record.ty.clone());
+            of.results.push(ty.clone());
             (Attr::Match(Arc::new(of)), before)
         }
         _ => return,
     };
     let Some(op) = Op::new(content.op.code(), attr) else { return };
     content.op = op;
-    let Some(name) = record.name.as_ref().filter(|name| is_bare(name)) else { return };
+    let Some(name) = name.filter(|name| is_bare(name)) else { return };
     let old: Vec<&str> = content.name.iter().flat_map(|name| output_names(name)).collect();
     // A list of names has no quotes.
     if old.len() > before || old.iter().any(|part| *part != "_" && !is_bare(part)) {

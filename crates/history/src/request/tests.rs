@@ -257,6 +257,7 @@ fn entities() {
             results: None,
             effect_bound: Some(EffectBound::Pure),
             rewrite_calls: false,
+            defaults: Vec::new(),
         })],
     );
     check(
@@ -520,6 +521,7 @@ fn what_a_request_touches() {
         results: Some(vec!["i64".into()]),
         effect_bound: None,
         rewrite_calls: false,
+        defaults: Vec::new(),
     };
     let touched = expand(&program, &mut refs, &[EditRequest::SetSignature(signature)]).unwrap().touched;
     assert!(

@@ -1,10 +1,10 @@
 //! Edits as JSON, in the form of the API's `EditInput`.
 
 use lmlang_history::request::{
-    AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
-    ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
-    ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature,
-    SetVisibility,
+    AddContract, AddControlEdge, AddEdge, AddFunction, AddLoopParam, AddModule, AddResult, AddText, AddType,
+    AddVar, At, ConditionKind, DemoteToVar, EditRequest, ExtractFunction, InsertNode, InsertText, ModifyNode,
+    MoveFunction, MoveNode, ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplacePattern,
+    ReplaceSubgraph, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility, Target, Wrap,
 };
 use lmlang_ir::{EffectBound, Visibility};
 use serde_json::{Map, Value};
@@ -163,6 +163,17 @@ impl Fields {
         Ok(InsertNode { name_as, op, at: self.at()?, inputs, name: self.maybe("name")? })
     }
 
+    fn refs(&mut self) -> Result<Vec<String>, String> {
+        match self.texts("refs")? {
+            Some(refs) => Ok(refs),
+            None => self.wrong("refs", "a list of texts"),
+        }
+    }
+
+    fn target(&mut self) -> Result<Target, String> {
+        Ok(Target { name_as: self.maybe("as")?, of: self.text("ref")? })
+    }
+
     fn add_contract(&mut self) -> Result<AddContract, String> {
         let kind = match self.text("kind")?.as_str() {
             "REQUIRE" => ConditionKind::Require,
@@ -206,6 +217,7 @@ impl Fields {
                 results: self.texts("results")?,
                 effect_bound: self.effect_bound()?,
                 rewrite_calls: self.flag("rewriteCalls")?,
+                defaults: self.texts("defaults")?.unwrap_or_default(),
             }),
             "renameFunction" => E::RenameFunction(self.rename()?),
             "moveFunction" => {
@@ -254,6 +266,36 @@ impl Fields {
             "addContract" => E::AddContract(self.add_contract()?),
             "replaceContract" => E::ReplaceContract(self.replace()?),
             "removeContract" => E::RemoveContract(self.remove()?),
+            "addLoopParam" => E::AddLoopParam(AddLoopParam {
+                of: self.text("ref")?,
+                name: self.text("name")?,
+                ty: self.text("type")?,
+                initial: self.text("initial")?,
+                next: self.text("next")?,
+            }),
+            "addResult" => E::AddResult(AddResult {
+                of: self.text("ref")?,
+                ty: self.text("type")?,
+                default: self.text("default")?,
+            }),
+            "wrap" => E::Wrap(Wrap { name_as: self.maybe("as")?, refs: self.refs()?, op: self.text("op")? }),
+            "unwrap" => E::Unwrap(self.target()?),
+            "replaceSubgraph" => {
+                E::ReplaceSubgraph(ReplaceSubgraph { refs: self.refs()?, text: self.text("text")? })
+            }
+            "extractFunction" => E::ExtractFunction(ExtractFunction {
+                name_as: self.maybe("as")?,
+                refs: self.refs()?,
+                name: self.text("name")?,
+                module: self.maybe("module")?,
+            }),
+            "inlineCall" => E::InlineCall(self.target()?),
+            "replacePattern" => E::ReplacePattern(ReplacePattern {
+                pattern: self.text("pattern")?,
+                replacement: self.text("replacement")?,
+                within: self.texts("within")?,
+                limit: self.number("limit")?.map_or(100, usize::from),
+            }),
             other => return Err(format!("there is no edit `{other}`")),
         })
     }

@@ -46,7 +46,14 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
             .to_owned()
     };
     let cascade = c.is_multiple_of(2);
-    match what % 22 {
+    let nodes = |by: u32| match by % 3 {
+        0 => vec![some_node(by)],
+        // Neighbours, often.
+        1 => (0..3).map(|more| some_node(by.saturating_add(more))).collect(),
+        _ => (0..2).map(|more| some_node(by.wrapping_mul(more + 3))).collect(),
+    };
+    let target = |of: String| Target { name_as: cascade.then(|| "y".to_owned()), of };
+    match what % 30 {
         0..=4 => EditRequest::InsertNode(InsertNode {
             name_as: a.is_multiple_of(3).then(|| ["x", "y"][b as usize % 2].to_owned()),
             op: op(a),
@@ -93,7 +100,8 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
                 .then(|| vec![ParamRequest { name: ["a", "b"][b as usize % 2].into(), ty: "i64".into() }]),
             results: b.is_multiple_of(2).then(|| vec!["i32".into(); c as usize % 3]),
             effect_bound: None,
-            rewrite_calls: false,
+            rewrite_calls: c.is_multiple_of(3),
+            defaults: if b.is_multiple_of(3) { vec![source(c)] } else { Vec::new() },
         }),
         18 => EditRequest::AddContract(AddContract {
             name_as: None,
@@ -106,6 +114,44 @@ fn random_request(program: &Program, (what, a, b, c): (u8, u32, u32, u32)) -> Ed
         20 => EditRequest::DemoteToVar(DemoteToVar {
             name_as: None,
             of: if b.is_multiple_of(3) { source(a) } else { some_node(a) },
+        }),
+        21 => EditRequest::Wrap(Wrap {
+            name_as: None,
+            refs: nodes(c),
+            op: ["block", "loop", "if", "match (0, default)", "block -> (i32)"][b as usize % 5].to_owned(),
+        }),
+        22 => EditRequest::Unwrap(target(any(a, &[RefKind::Node, RefKind::Region]))),
+        23 => EditRequest::ExtractFunction(ExtractFunction {
+            name_as: None,
+            refs: nodes(c),
+            name: "part".to_owned(),
+            module: None,
+        }),
+        24 => EditRequest::InlineCall(target(some_node(a))),
+        25 => EditRequest::AddLoopParam(AddLoopParam {
+            of: some_node(a),
+            name: "more".to_owned(),
+            ty: ["i32", "i64"][b as usize % 2].to_owned(),
+            initial: source(b),
+            next: source(c),
+        }),
+        26 => EditRequest::AddResult(AddResult {
+            of: any(a, &[RefKind::Node, RefKind::Function]),
+            ty: ["i32", "i64"][b as usize % 2].to_owned(),
+            default: source(c),
+        }),
+        27 => EditRequest::ReplaceSubgraph(ReplaceSubgraph {
+            refs: nodes(c),
+            text: ["q = add.i32 a, 1\nyield q", "yield", "x = add.i32 a, 2", "yield 1, 2"][b as usize % 4]
+                .to_owned(),
+        }),
+        28 => EditRequest::ReplacePattern(ReplacePattern {
+            pattern: ["add.i32 $p, $q", "const.i32 1", "sub.i32 $p, (add.i32 $q, _)", "if $p {"]
+                [a as usize % 4]
+                .to_owned(),
+            replacement: ["$p", "sub.i32 $q, $p", "1", "$x", "yield $p, $q"][b as usize % 5].to_owned(),
+            within: None,
+            limit: 100,
         }),
         _ => match b % 3 {
             0 => EditRequest::InsertText(InsertText { text: "q = add.i32 a, 1".into(), at: at(a) }),
