@@ -2,6 +2,9 @@
 
 use async_graphql::{Enum, InputObject, OneofObject};
 
+use crate::schema::compound_input::{
+    AddLoopParam, AddResult, ExtractFunction, ReplacePattern, ReplaceSubgraph, Wrap,
+};
 use crate::schema::defaults::{Any, Int, No, Or, Private};
 
 /// One edit. What is edited is always `ref`: a ref (`n12`, `f7`), the path or name of a module, type, function or global
@@ -92,21 +95,26 @@ pub enum EditInput {
     ReplaceContract(ReplaceText),
     /// Removes a contract.
     RemoveContract(Remove),
-    /// Not supported yet.
+    /// Gives a loop one parameter more, with what it starts from and what each `continue` passes on.
     AddLoopParam(AddLoopParam),
-    /// Not supported yet.
+    /// Lets a function, or a node that owns regions, give one value more: the last, which each of its exits passes on. Calls of
+    /// the function have one output more.
     AddResult(AddResult),
-    /// Not supported yet.
+    /// Puts nodes into the first region of a new node, which gives on those of their values that are used outside. In a `block`
+    /// or a `loop` they do what they did; an `if` has a hole for its condition, and its other region gives holes.
     Wrap(Wrap),
-    /// Not supported yet.
+    /// Puts what is in a node in its place; the opposite of `wrap`. `ref` is the node, or, when it has several regions, the region
+    /// whose code stays. Takes no `as`.
     Unwrap(Target),
-    /// Not supported yet.
+    /// Puts lines of the text form in place of nodes.
     ReplaceSubgraph(ReplaceSubgraph),
-    /// Not supported yet.
+    /// Makes a function of nodes, and a call in their place: what they take from outside becomes parameters, what is used of
+    /// them outside results. Runs give what they gave.
     ExtractFunction(ExtractFunction),
-    /// Not supported yet.
+    /// Puts a copy of a function's code in the place of a `call`: straight there when the function returns once, at its end, and
+    /// else in a `block`. `as` is the block, or the node that makes the first result. Runs give what they gave.
     InlineCall(Target),
-    /// Not supported yet.
+    /// Structural search and replace: puts other code in place of all code of a shape. With `dryRun` it is a search.
     ReplacePattern(ReplacePattern),
 }
 
@@ -396,10 +404,12 @@ pub struct SetSignature {
     pub results: Option<Vec<String>>,
     /// What it may do at most; without it, as before.
     pub effect_bound: Option<EffectBound>,
-    /// Not supported yet.
+    /// Whether calls follow: arguments go where their parameters went, new parameters take `defaults`, or are holes, and uses
+    /// of results that are gone become holes.
     #[graphql(default)]
     pub rewrite_calls: Or<No>,
-    /// Not supported yet.
+    /// What calls pass for new parameters, in the order of these: literals, or sources as each call sees them. Giving them
+    /// rewrites calls.
     pub defaults: Option<Vec<String>>,
 }
 
@@ -463,85 +473,6 @@ pub struct AddContract {
     pub message: String,
     /// A boolean expression in the text form; results are `result` or `result0`, `result1`.
     pub text: String,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct AddLoopParam {
-    /// The loop.
-    #[graphql(name = "ref")]
-    pub of: String,
-    /// Name of the parameter.
-    pub name: String,
-    /// Its type.
-    #[graphql(name = "type")]
-    pub ty: String,
-    /// Source of its first value.
-    pub initial: String,
-    /// Source of its next value.
-    pub next: String,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct AddResult {
-    /// The function or node.
-    #[graphql(name = "ref")]
-    pub of: String,
-    /// Type of the result.
-    #[graphql(name = "type")]
-    pub ty: String,
-    /// What exits that do not give it return.
-    pub default: String,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct Wrap {
-    /// The nodes.
-    pub refs: Vec<String>,
-    /// The operator around them.
-    pub op: String,
-    /// What the result is called later in the list.
-    #[graphql(name = "as")]
-    pub name_as: Option<String>,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct ReplaceSubgraph {
-    /// The nodes.
-    pub refs: Vec<String>,
-    /// What stands there instead.
-    pub text: String,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct ExtractFunction {
-    /// The nodes.
-    pub refs: Vec<String>,
-    /// Name of the new function.
-    pub name: String,
-    /// The module that it goes into.
-    pub module: Option<String>,
-    /// What the function is called later in the list.
-    #[graphql(name = "as")]
-    pub name_as: Option<String>,
-}
-
-/// Not supported yet.
-#[derive(Clone, Debug, InputObject)]
-pub struct ReplacePattern {
-    /// What is looked for.
-    pub pattern: String,
-    /// What stands there instead.
-    pub replacement: String,
-    /// Where to look; everywhere by default.
-    pub within: Option<Vec<String>>,
-    /// How many at most.
-    #[graphql(default)]
-    pub limit: Or<Int<100>>,
 }
 
 /// Who may use an entity.

@@ -71,6 +71,10 @@ fn remove(given: input::Remove) -> domain::Remove {
     domain::Remove { of: given.of, cascade: given.cascade.0 }
 }
 
+fn target(given: input::Target) -> domain::Target {
+    domain::Target { name_as: given.name_as, of: given.of }
+}
+
 fn rename(given: input::Rename) -> domain::Rename {
     domain::Rename { of: given.of, name: given.name }
 }
@@ -130,19 +134,14 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::RemoveType(given) => To::RemoveType(remove(given)),
         EditInput::AddFunction(given) => To::AddFunction(add_function(given)),
         EditInput::AddClosure(given) => To::AddClosure(add_function(given)),
-        EditInput::SetSignature(given) if given.rewrite_calls.0 || given.defaults.is_some() => {
-            To::Unsupported(if given.rewrite_calls.0 {
-                "setSignature.rewriteCalls"
-            } else {
-                "setSignature.defaults"
-            })
-        }
         EditInput::SetSignature(given) => To::SetSignature(domain::SetSignature {
             of: given.of,
             params: given.params.map(params),
             results: given.results,
             effect_bound: given.effect_bound.map(Into::into),
-            rewrite_calls: false,
+            // Who says what calls pass wants them to pass it.
+            rewrite_calls: given.rewrite_calls.0 || given.defaults.is_some(),
+            defaults: given.defaults.unwrap_or_default(),
         }),
         EditInput::RenameFunction(given) => To::RenameFunction(rename(given)),
         EditInput::MoveFunction(given) => {
@@ -223,13 +222,37 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         EditInput::RemoveContract(given) => To::RemoveContract(remove(given)),
         EditInput::ReplaceModuleText(_) => To::Unsupported("replaceModuleText"),
         EditInput::ApplyTextPatch(_) => To::Unsupported("applyTextPatch"),
-        EditInput::AddLoopParam(_) => To::Unsupported("addLoopParam"),
-        EditInput::AddResult(_) => To::Unsupported("addResult"),
-        EditInput::Wrap(_) => To::Unsupported("wrap"),
-        EditInput::Unwrap(_) => To::Unsupported("unwrap"),
-        EditInput::ReplaceSubgraph(_) => To::Unsupported("replaceSubgraph"),
-        EditInput::ExtractFunction(_) => To::Unsupported("extractFunction"),
-        EditInput::InlineCall(_) => To::Unsupported("inlineCall"),
-        EditInput::ReplacePattern(_) => To::Unsupported("replacePattern"),
+        EditInput::AddLoopParam(given) => To::AddLoopParam(domain::AddLoopParam {
+            of: given.of,
+            name: given.name,
+            ty: given.ty,
+            initial: given.initial,
+            next: given.next,
+        }),
+        EditInput::AddResult(given) => {
+            To::AddResult(domain::AddResult { of: given.of, ty: given.ty, default: given.default })
+        }
+        EditInput::Wrap(given) => {
+            To::Wrap(domain::Wrap { name_as: given.name_as, refs: given.refs, op: given.op })
+        }
+        // What was in it has names of its own.
+        EditInput::Unwrap(given) if given.name_as.is_some() => To::Unsupported("unwrap.as"),
+        EditInput::Unwrap(given) => To::Unwrap(target(given)),
+        EditInput::ReplaceSubgraph(given) => {
+            To::ReplaceSubgraph(domain::ReplaceSubgraph { refs: given.refs, text: given.text })
+        }
+        EditInput::ExtractFunction(given) => To::ExtractFunction(domain::ExtractFunction {
+            name_as: given.name_as,
+            refs: given.refs,
+            name: given.name,
+            module: given.module,
+        }),
+        EditInput::InlineCall(given) => To::InlineCall(target(given)),
+        EditInput::ReplacePattern(given) => To::ReplacePattern(domain::ReplacePattern {
+            pattern: given.pattern,
+            replacement: given.replacement,
+            within: given.within,
+            limit: usize::from(port("replacePattern.limit", given.limit.0)?),
+        }),
     })
 }

@@ -12,6 +12,7 @@ pub mod cataloguing;
 pub mod checking;
 pub mod checkpointing;
 pub mod code_page;
+mod compound_input;
 pub mod connection;
 pub mod defaults;
 pub mod diagnostics;

@@ -245,6 +245,36 @@ fn cases() -> Vec<(&'static str, Value)> {
                 { "demoteToVar": { "ref": "m::f::z" } }
             ]),
         ),
+        ("NOT_TOGETHER", json!([{ "wrap": { "refs": ["n14", "n15"], "op": "block" } }])),
+        (
+            "NOT_EXTRACTABLE",
+            json!([
+                { "insertText": { "text": "var.set cell, x\nz = var.get cell", "before": "n14" } },
+                { "extractFunction": { "refs": ["$z"], "name": "part" } }
+            ]),
+        ),
+        (
+            "NOT_INLINABLE",
+            json!([
+                { "insertNode": { "as": "c", "op": "call f24", "before": "n15" } },
+                { "inlineCall": { "ref": "$c" } }
+            ]),
+        ),
+        ("NOT_UNWRAPPABLE", json!([{ "unwrap": { "ref": "n19" } }])),
+        ("MISSING_VALUE", json!([{ "replaceSubgraph": { "refs": ["n14"], "text": "z = mul.i64 a, 2" } }])),
+        (
+            "SHARED_EXIT",
+            json!([
+                { "insertText": { "text": "z = block A -> (i64) { br_switch (break A, return) 0 (x) }", "before": "n14" } },
+                { "addResult": { "ref": "$z", "type": "i64", "default": "1" } }
+            ]),
+        ),
+        ("BAD_PATTERN", json!([{ "replacePattern": { "pattern": "add.i64 $p, $q", "replacement": "$r" } }])),
+        ("NO_MATCH", json!([{ "replacePattern": { "pattern": "sub.i64 $p, $q", "replacement": "$p" } }])),
+        (
+            "TOO_MANY_MATCHES",
+            json!([{ "replacePattern": { "pattern": "mul.i64 $p, $p", "replacement": "$p", "limit": 0 } }]),
+        ),
         ("MODULE_REQUIRED", json!([{ "addFunction": { "name": "g", "params": [], "results": [] } }])),
     ];
     verified.into_iter().chain(texts).chain(edits).collect()

@@ -5,6 +5,7 @@ mod filetests;
 mod merging;
 mod program;
 mod promoting;
+mod refactoring;
 mod structure;
 mod tiers;
 mod wasm;

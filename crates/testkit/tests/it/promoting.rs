@@ -25,7 +25,7 @@ fn variables(program: &Program) -> Vec<VarRef> {
 }
 
 /// Carries out edits; the recorded ones have to lead there and back.
-fn edited(
+pub(crate) fn edited(
     program: &Program,
     refs: &mut RefAllocator,
     edits: &[EditRequest],
@@ -102,7 +102,7 @@ fn ending(checked: &Checked, of: FuncRef, args: &[Value]) -> Option<(String, Vec
 }
 
 #[track_caller]
-fn alike(before: &Checked, after: &Checked, of: FuncRef, args: &[Value]) -> bool {
+pub(crate) fn alike(before: &Checked, after: &Checked, of: FuncRef, args: &[Value]) -> bool {
     let (Some(was), Some(is)) = (ending(before, of, args), ending(after, of, args)) else { return false };
     let texts = || [before, after].map(|checked| print_program(checked.program(), Detail::Full)).concat();
     assert_eq!(was, is, "{of}({args:?})\n{}", texts());

@@ -71,7 +71,7 @@ impl Session<'_> {
         }
         if places.len() > edit.limit {
             let message =
-                format!("the pattern fits {} places, and at most {} may change", places.len(), edit.limit);
+                format!("the pattern fits more places than may change: {} of {}", places.len(), edit.limit);
             let error = EditError::new(code::TOO_MANY_MATCHES, &["limit"], message);
             let named = places.iter().take(20).map(|(_, node)| node.to_string());
             return Err(error.found(places.len().to_string()).candidates(named).into());

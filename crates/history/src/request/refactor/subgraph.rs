@@ -24,7 +24,7 @@ impl Session<'_> {
         let types = self.types_of(&from, &given)?;
         let text = ended(&edit.text, &from, &given, &types)?;
         // The lines stand in a block behind the nodes at first: a region of their own, which a `yield` ends.
-        let [block]: [NodeRef; 1] = [self.allocate_in(span.function, NodeRef::new)?];
+        let block: NodeRef = self.allocate_in(span.function, NodeRef::new)?;
         let inner: RegionRef = self.allocate_in(span.function, RegionRef::new)?;
         let control = Attr::Control(Arc::new(Control { label: None, results: types.clone() }));
         let Some(op) = Op::new(Opcode::Block, control) else { return Ok(()) };
@@ -52,18 +52,21 @@ impl Session<'_> {
         types: &[Type],
     ) -> Done<()> {
         let body = self.body(span.function)?;
+        let end = body.terminator(inner);
         for node in subtree(body, block).0 {
             let sources = body.node(node).into_iter().flat_map(|found| found.inputs().iter().flatten());
             for source in sources {
                 if matches!(source, Source::Node(of, _) if span.inside.contains(&of)) {
-                    let message = format!("the lines take `{source}`, which they replace");
+                    let message = match Some(node) == end {
+                        true => format!("nothing in the lines takes the place of `{source}`"),
+                        false => format!("the lines take `{source}`, which they replace"),
+                    };
                     let error = EditError::new(code::MISSING_VALUE, &["text"], message);
-                    return Err(error.found(source.to_string()).into());
+                    return Err(error.found(source.to_string()).expected(wanted(given, types)).into());
                 }
             }
         }
-        let end = body.terminator(inner).and_then(|end| body.node(end));
-        match end {
+        match end.and_then(|end| body.node(end)) {
             Some(end) if end.op().code() == Opcode::Yield && end.inputs().len() == given.len() => Ok(()),
             Some(end) if end.op().code() == Opcode::Yield => {
                 let message =
