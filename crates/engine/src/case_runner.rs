@@ -265,12 +265,14 @@ impl Engine {
 }
 
 /// The functions whose runs a change may concern.
-enum Concerned {
+pub(crate) enum Concerned {
+    /// Of all.
     All,
+    /// Of these, by number.
     Functions(Vec<u64>),
 }
 
-fn concerned(before: &Program, after: &Program) -> Concerned {
+pub(crate) fn concerned(before: &Program, after: &Program) -> Concerned {
     let diff = diff(before, after);
     let others = diff.others.iter().map(|change| change.of);
     if others.clone().any(|of| of.kind == RefKind::Variable) {

@@ -65,7 +65,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 36] {
+    pub fn named(&self) -> [(String, serde_json::Value); 37] {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
@@ -103,6 +103,7 @@ impl Limits {
             ("tokenPrograms", MOST_PROGRAMS as u64),
             ("casesOfProgram", crate::cases::MOST),
             ("caseBytes", crate::cases::BYTES as u64),
+            ("candidates", crate::tournament::MOST_CANDIDATES as u64),
             ("caseRuns", crate::standing::MOST_RUNS as u64),
         ]
         .map(|(name, value)| (name.to_owned(), value.into()))

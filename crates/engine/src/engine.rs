@@ -24,6 +24,7 @@ use crate::keyring::Keyring;
 use crate::opening::threads;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
+use crate::tournament::Tournaments;
 
 /// The use cases of lmlang over one database. A clone is a handle to the same engine.
 ///
@@ -39,6 +40,7 @@ pub(crate) struct Inner {
     pub(crate) snapshots: SnapshotPolicy,
     pub(crate) simulations: Simulations,
     pub(crate) case_runs: CaseRuns,
+    pub(crate) tournaments: Tournaments,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<Opened>,
     uses: AtomicU64,
@@ -106,6 +108,7 @@ impl Engine {
             snapshots,
             simulations,
             case_runs: CaseRuns::default(),
+            tournaments: Tournaments::default(),
             open: RwLock::default(),
             uses: AtomicU64::new(1),
             deleted: tokio::sync::Mutex::default(),

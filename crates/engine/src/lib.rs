@@ -66,6 +66,7 @@ pub mod stream;
 pub mod tiers;
 pub mod timeline;
 pub mod tokens;
+pub mod tournament;
 pub mod undo;
 mod values;
 mod window;

@@ -67,6 +67,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.deleteProgram", ADMIN),
     ("Mutation.merge", EDIT),
     ("Mutation.proposeEdit", EDIT),
+    ("Mutation.proposeMany", SIMULATE),
     ("Mutation.redo", EDIT),
     ("Mutation.removeCase", EDIT),
     ("Mutation.restoreCheckpoint", EDIT),
@@ -81,6 +82,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Subscription.simulate", SIMULATE),
     // It goes on with a run that was left.
     ("Subscription.simulation", SIMULATE),
+    ("Subscription.tournament", READ),
     ("Function.simulate", SIMULATE),
     ("Program.behaviourDiff", SIMULATE),
     ("Program.mutationScore", SIMULATE),

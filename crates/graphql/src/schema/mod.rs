@@ -52,6 +52,7 @@ pub mod subscription;
 mod text_form;
 pub mod token;
 pub mod touched;
+pub mod tournament;
 pub mod trace_batch;
 pub mod trace_page;
 pub mod types;

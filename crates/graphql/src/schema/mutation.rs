@@ -28,6 +28,7 @@ use crate::schema::reverting::{self, RevertInput, RevertPayload};
 use crate::schema::token::{
     self, CreateTokenInput, CreateTokenPayload, RevokeTokenInput, RevokeTokenPayload,
 };
+use crate::schema::tournament::{self, ProposeManyInput, TournamentPayload};
 use crate::schema::verification::VerifyScope;
 use crate::schema::view::nullable;
 
@@ -151,6 +152,16 @@ impl Mutation {
         #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
+    }
+
+    /// Tries many change sets for one place, each on a copy, and ranks them by what test cases and contracts say. Stores
+    /// nothing: the one that is wanted is proposed with `proposeEdit`.
+    async fn propose_many(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The candidates, and what they are measured by.")] input: ProposeManyInput,
+    ) -> Option<Result<TournamentPayload>> {
+        nullable(Box::pin(tournament::propose_many(context, input)).await)
     }
 
     /// Looks for inputs that break functions: on which they trap, violate what they promise or what their callees demand, or

@@ -22,6 +22,7 @@ use crate::schema::named::Named;
 use crate::schema::program_event::{Asked, ProgramEvent, shown, states};
 use crate::schema::revision::{Revision, cursor};
 use crate::schema::simulation::Simulation;
+use crate::schema::tournament::{self, CandidateResult};
 use crate::schema::trace_batch::{BatchInput, TraceBatch, Wanted};
 use crate::schema::view::{View, not_found};
 use crate::transport::budget;
@@ -156,6 +157,19 @@ impl Subscription {
         #[graphql(desc = "The functions, and how long they are searched.")] input: CheckContractsInput,
     ) -> Result<impl Stream<Item = Result<ContractAttempt>>> {
         Ok(checking::attempts(context, input).await?)
+    }
+
+    /// The candidates of a tournament as `proposeMany` comes to an end with each, then all once more by rank; then it completes.
+    async fn tournament(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            desc = "Its `tournamentId`, or the `idempotencyKey` under which the same caller began it."
+        )]
+        id: ID,
+        #[graphql(desc = "Goes on after this many rows.")] after: Option<String>,
+    ) -> Result<impl Stream<Item = Result<CandidateResult>>> {
+        Ok(tournament::rows(context, &id, after).await?)
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left

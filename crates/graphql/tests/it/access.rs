@@ -82,6 +82,10 @@ const ASKED: &[(&str, &str)] = &[
         r#"program(name: "world") { function(name: "world::total") { simulate(input: {args: [3]}) { steps } } }"#,
     ),
     (
+        "Mutation.proposeMany",
+        r#"proposeMany(input: {programId: "world", gates: [], candidates: [[{setDoc: {ref: "world::total", doc: "x"}}]]}) { ranked { rank } }"#,
+    ),
+    (
         "Mutation.checkContracts",
         r#"checkContracts(input: {programId: "world", functions: ["world::total"], cases: 5}) { checked }"#,
     ),
@@ -93,6 +97,7 @@ const ASKED: &[(&str, &str)] = &[
         "Mutation.startSimulation",
         r#"startSimulation(input: {programId: "world", function: "world::total", run: {args: [3]}}) { simulation { status } }"#,
     ),
+    ("Subscription.tournament", r#"tournament(id: "00000000-0000-0000-0000-000000000000") { rank }"#),
     (
         "Subscription.contractAttempts",
         r#"contractAttempts(input: {programId: "world", functions: ["world::total"], cases: 5}) { tried }"#,

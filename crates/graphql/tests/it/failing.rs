@@ -50,6 +50,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
         r#"(input: {programId: "world", from: "r99", to: "main", function: "world::total", run: {args: [3]}})"#,
         NotFound,
     ),
+    ("Mutation.proposeMany", r#"(input: {programId: "world", candidates: []})"#, BadRequest),
     ("Mutation.checkContracts", r#"(input: {programId: "world", cases: -1})"#, BadRequest),
     ("Mutation.controlSimulation", r#"(input: {id: "x", action: STEP})"#, NotFound),
     (

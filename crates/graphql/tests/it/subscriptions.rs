@@ -20,6 +20,7 @@ async fn what_is_not_there_is_refused() {
         (r#"programEvents(after: "r1") { cursor }"#, "CURSOR_INVALID"),
         (r#"programEvents(after: "p999.0") { cursor }"#, "CURSOR_INVALID"),
         (r#"programEvents(programId: "world", after: "p1.1") { cursor }"#, "CURSOR_INVALID"),
+        (r#"tournament(id: "nothing") { rank }"#, "NOT_FOUND"),
         (r#"diagnostics(programId: "world", after: "p1.1") { cursor }"#, "CURSOR_INVALID"),
         (r#"diagnostics(programId: "world", after: "r99") { cursor }"#, "CURSOR_INVALID"),
         (r#"diagnostics(programId: "world", scope: ["zz"]) { cursor }"#, "NOT_FOUND"),
@@ -133,4 +134,30 @@ async fn what_is_resolved_is_told_as_it_was() {
             "details": {"function": "f9", "node": "n10", "expectedType": "i64", "text": "sum#n10 = add.i64 n, _\n"},
         }])
     );
+}
+
+#[tokio::test]
+async fn candidates_are_told_as_they_come_and_then_by_rank() {
+    let world = World::new().await;
+    let tried = r#"mutation { proposeMany(input: {programId: "world", idempotencyKey: "mine", candidates: [
+        [{setDoc: {ref: "world::nothing", doc: "x"}}]
+        [{setDoc: {ref: "world::total", doc: "x"}}]
+        [{setDoc: {ref: "world::total", doc: "y"}}, {setDoc: {ref: "world::far", doc: "y"}}]
+    ]}) { tournamentId ranked { index } } }"#;
+    let tried = world.data(tried, json!({})).await;
+    let id = tried["proposeMany"]["tournamentId"].as_str().expect("it has one");
+    for (id, after, count) in [(id, None, 6), ("mine", None, 6), ("mine", Some("4"), 2), (id, Some("6"), 0)] {
+        let query = r#"subscription($id: ID!, $after: String) { tournament(id: $id, after: $after) { index rank outcome { __typename } } }"#;
+        let mut rows = world.stream(query, json!({ "id": id, "after": after }));
+        let mut told = Vec::new();
+        while let Some(row) = soon(rows.next()).await {
+            told.push(row["data"]["tournament"].clone());
+        }
+        assert_eq!(told.len(), count, "{told:?}");
+        let ranked: Vec<&Value> = told.iter().filter(|row| !row["rank"].is_null()).collect();
+        assert_eq!(ranked.len(), count.min(3));
+        if let Some(last) = ranked.last() {
+            assert_eq!(**last, json!({ "index": 0, "rank": 3, "outcome": { "__typename": "EditRejected" } }));
+        }
+    }
 }
