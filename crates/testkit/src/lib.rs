@@ -10,6 +10,8 @@ pub mod filetest;
 pub mod generate;
 #[cfg(feature = "files")]
 pub mod merging;
+#[cfg(feature = "modules")]
+pub mod modules;
 pub mod shapes;
 
 pub use choices::Choices;

@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
     ("engine", &["ir", "verify", "interp", "check", "wasm", "history", "flow", "compiled", "store"]),
-    ("context", &["engine", "ir", "verify", "history"]),
+    ("context", &["ir"]),
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
     ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history", "interp"]),
@@ -54,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without IO, clock, randomness, environment or runtime.
-const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow"];
+const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow", "context"];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[

@@ -1,0 +1,252 @@
+//! A context for a model: what belongs to a focus, within a budget of tokens, as a whole or as what has changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use lmlang_ir::text::Detail;
+use lmlang_ir::{Program, Ref};
+
+use crate::compress::{Compressor, Stage};
+use crate::fit::{Form, OverBudget, Piece};
+use crate::gather::{Gathered, NAMED, gather};
+use crate::section::{Role, Section};
+use crate::token::Token;
+
+/// The tokens that a budget may have.
+pub const MOST_TOKENS: usize = 200_000;
+/// What may be asked for at once.
+pub const MOST_FOCUS: usize = 50;
+/// Bytes of text per token of the budget that are looked at: compression does not make more of them fit.
+const BYTES_PER_TOKEN: usize = 24;
+/// The same, whatever the budget.
+const LEAST_BYTES: usize = 1 << 16;
+/// Entries of `omitted` that name one section each, at most.
+const OMITTED: usize = 40;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The name of the program.
+    pub name: &'a str,
+    /// The number of its revision.
+    pub revision: u64,
+    /// What it is about.
+    pub focus: &'a [Ref],
+    /// How much a text says: [`Detail::Full`] has runs too, [`Detail::Summary`] no comments, and refs only where needed.
+    pub detail: Detail,
+    /// The tokens that the text may take.
+    pub budget: usize,
+    /// How it is counted and abbreviated.
+    pub compressor: &'a Compressor,
+    /// What the caller was told before.
+    pub since: Option<Since<'a>>,
+}
+
+/// What a caller was told before.
+#[derive(Clone, Copy, Debug)]
+pub struct Since<'a> {
+    /// Its token.
+    pub token: &'a Token,
+    /// The program of then.
+    pub program: &'a Program,
+}
+
+/// A context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pack {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub tokens_used: usize,
+    /// What it would take without compression.
+    pub tokens_whole: usize,
+    /// The part of it that is left.
+    pub compression_ratio: f64,
+    /// The stages that were applied.
+    pub stages: Vec<Stage>,
+    /// What the text tells, in its order.
+    pub included: Vec<Item>,
+    /// What it does not.
+    pub omitted: Vec<Omitted>,
+    /// What has changed in the working set: what is told, and what is gone. Empty without [`Since`].
+    pub changed: Vec<Ref>,
+    /// All that the caller has been told by now.
+    pub told: BTreeSet<Ref>,
+}
+
+/// Something that the text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What.
+    pub of: Ref,
+    /// Why.
+    pub role: Role,
+    /// The tokens that it takes.
+    pub tokens: usize,
+    /// The last stage that changed it.
+    pub stage: Option<Stage>,
+}
+
+/// Why something is not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Omission {
+    /// Comments; the count is of lines.
+    Comments,
+    /// The middle of one section; the count is of lines.
+    Lines,
+    /// The rest of one section behind its head; the count is of lines.
+    Rest,
+    /// Sections of a role; the count is of sections.
+    Sections(Role),
+}
+
+/// Something that the text does not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Omitted {
+    /// Why.
+    pub why: Omission,
+    /// How much.
+    pub count: usize,
+    /// Of what: all, or the first of them.
+    pub of: Vec<Ref>,
+}
+
+/// Makes a context: gathers what belongs to the focus, or what has changed of it, and compresses it until it fits.
+///
+/// # Errors
+///
+/// Not even the focus in its smallest form fits.
+pub fn pack(program: &Program, request: &Request<'_>) -> Result<Pack, OverBudget> {
+    let most_bytes = LEAST_BYTES + BYTES_PER_TOKEN * request.budget;
+    let now = gather(program, request.focus, request.detail, most_bytes);
+    let mut header = format!("; program {} @ r{}\n", request.name, request.revision);
+    let mut told: BTreeSet<Ref> = BTreeSet::new();
+    let (sections, changed) = match request.since {
+        None => (now.sections.clone(), Vec::new()),
+        Some(since) => {
+            let delta = delta(program, request, since, &now, most_bytes);
+            header.push_str(&delta.heading);
+            let gone = |of: &Ref| !delta.gone.contains(of);
+            told.extend(since.token.included.iter().copied().filter(gone));
+            (delta.sections, delta.changed)
+        }
+    };
+    let compressed = request.compressor.compress(&header, &sections, request.budget)?;
+    let mut included = Vec::new();
+    for (section, piece) in sections.iter().zip(&compressed.pieces) {
+        if piece.form != Form::LeftOut {
+            let Piece { tokens, stage, .. } = *piece;
+            included.push(Item { of: section.of, role: section.role, tokens, stage });
+        }
+    }
+    told.extend(included.iter().map(|item| item.of));
+    let beyond = if request.since.is_some() { BTreeMap::new() } else { now.beyond };
+    Ok(Pack {
+        compression_ratio: compressed.compression_ratio(),
+        tokens_used: compressed.tokens_used,
+        tokens_whole: compressed.tokens_whole,
+        omitted: omitted(&sections, &compressed.pieces, compressed.comments_removed, beyond),
+        text: compressed.content,
+        stages: compressed.applied,
+        included,
+        changed,
+        told,
+    })
+}
+
+/// What has changed.
+struct Delta {
+    heading: String,
+    sections: Vec<Section>,
+    changed: Vec<Ref>,
+    gone: BTreeSet<Ref>,
+}
+
+/// Compares what belongs to the focus now with what belonged to it then. A section is told when it is new in the working
+/// set, when its text is another one, or when the caller asks about something new and was never told.
+fn delta(
+    program: &Program,
+    request: &Request<'_>,
+    since: Since<'_>,
+    now: &Gathered,
+    most_bytes: usize,
+) -> Delta {
+    let then = gather(since.program, &since.token.focus, request.detail, most_bytes);
+    let key = |section: &Section| (section.role.is_core(), section.role == Role::Caller, section.of);
+    let before: HashMap<_, &Section> = then.sections.iter().map(|section| (key(section), section)).collect();
+    let texts: HashMap<Ref, &str> = then
+        .sections
+        .iter()
+        .filter(|section| section.role != Role::Caller)
+        .map(|section| (section.of, section.text.as_str()))
+        .collect();
+    let same = |section: &Section| match before.get(&key(section)) {
+        Some(old) => old.text == section.text,
+        // In another role than before, the same text is not told again to whom it was told.
+        None => {
+            section.role != Role::Caller
+                && since.token.included.contains(&section.of)
+                && texts.get(&section.of).is_some_and(|old| *old == section.text)
+        }
+    };
+    let sections: Vec<Section> = now.sections.iter().filter(|section| !same(section)).cloned().collect();
+    let known = then.sections.iter().map(|section| section.of).chain(since.token.included.iter().copied());
+    let gone: BTreeSet<Ref> = known.filter(|of| program.place(*of).is_none()).collect();
+    let unchanged = now.sections.len() - sections.len();
+    let mut heading = format!(
+        "; since r{}: {} changed, {} removed, {unchanged} unchanged\n",
+        since.token.revision,
+        sections.len(),
+        gone.len()
+    );
+    for of in &gone {
+        heading.push_str(&format!("; removed: {} {of}\n", since.program.path(*of)));
+    }
+    let mut changed: Vec<Ref> =
+        sections.iter().map(|section| section.of).chain(gone.iter().copied()).collect();
+    let mut seen = BTreeSet::new();
+    changed.retain(|of| seen.insert(*of));
+    Delta { heading, sections, changed, gone }
+}
+
+fn omitted(
+    sections: &[Section],
+    pieces: &[Piece],
+    comments: usize,
+    beyond: BTreeMap<Role, (usize, Vec<Ref>)>,
+) -> Vec<Omitted> {
+    let mut omitted = Vec::new();
+    if comments > 0 {
+        let of = sections.iter().filter(|section| section.has_comments).map(|section| section.of);
+        omitted.push(Omitted { why: Omission::Comments, count: comments, of: of.take(NAMED).collect() });
+    }
+    let mut left_out = beyond;
+    let mut more: BTreeMap<Omission, Omitted> = BTreeMap::new();
+    for (section, piece) in sections.iter().zip(pieces) {
+        let count = section.line_count().saturating_sub(section.head.lines().count());
+        let why = match piece.form {
+            Form::Whole => continue,
+            Form::Summary => Omission::Lines,
+            Form::Reference => Omission::Rest,
+            Form::LeftOut => {
+                let (count, named) = left_out.entry(section.role).or_default();
+                *count += 1;
+                named.insert(0, section.of);
+                named.truncate(NAMED);
+                continue;
+            }
+        };
+        if omitted.len() < OMITTED {
+            omitted.push(Omitted { why, count, of: vec![section.of] });
+        } else {
+            let rest = more.entry(why).or_insert(Omitted { why, count: 0, of: Vec::new() });
+            rest.count += count;
+            if rest.of.len() < NAMED {
+                rest.of.push(section.of);
+            }
+        }
+    }
+    omitted.extend(more.into_values());
+    let sections = |(role, (count, of))| Omitted { why: Omission::Sections(role), count, of };
+    omitted.extend(left_out.into_iter().map(sections));
+    omitted
+}
