@@ -43,6 +43,7 @@ const ADMIN: Need = Need::Scope(Scope::Admin);
 pub const NEEDS: &[(&str, Need)] = &[
     ("Query.diagnosticCode", Nothing),
     ("Query.eventCursor", READ),
+    ("Query.findText", READ),
     ("Query.node", READ),
     ("Query.nodes", READ),
     ("Query.ops", Nothing),

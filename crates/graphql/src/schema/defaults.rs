@@ -5,11 +5,12 @@ use std::fmt;
 
 use async_graphql::registry::Registry;
 use async_graphql::{InputType, InputValueError, InputValueResult, Value};
+use lmlang_context::Tokenizer;
 use lmlang_history::revision::MAIN;
 
+use crate::schema::detail::Detail;
 use crate::schema::edit_input::{EffectBound, Visibility};
 use crate::schema::neighbourhood::EdgeDirection;
-use crate::schema::program::Detail;
 use crate::schema::provenance::ActorKind;
 use crate::schema::scalars::Count;
 
@@ -113,6 +114,8 @@ fallbacks! {
     One: Count = Count(1);
     /// The main branch.
     Main: String = MAIN.to_owned();
+    /// The tokenizer of recent models.
+    O200k: String = Tokenizer::O200kBase.name().to_owned();
     /// A text with everything.
     Full: Detail = Detail::Full;
     /// A text with refs.

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod across;
+pub mod analysis;
 pub mod branching;
 mod call;
 pub mod cases;
@@ -14,7 +15,9 @@ pub mod checkpointing;
 pub mod code_page;
 mod compound_input;
 pub mod connection;
+pub mod context;
 pub mod defaults;
+pub mod detail;
 pub mod diagnostics;
 pub mod diff;
 pub mod edge;
@@ -22,6 +25,7 @@ pub mod edit_input;
 mod edit_request;
 pub mod event_filter;
 pub mod failure;
+pub mod finding;
 pub mod function;
 mod function_filter;
 pub mod ids;

@@ -6,14 +6,14 @@ use async_graphql::{Context, Enum, InputObject, Object, Result, SimpleObject};
 use lmlang_ir::graph::{self, impact as affected, subgraph};
 use lmlang_ir::{ContractRef, FuncRef, Ref, TypeRef, text};
 
-use crate::direct::Rows;
+use crate::direct::{Direct, Rows};
 use crate::error::{ApiError, Code};
-use crate::schema::connection::{Connection, PageRequest, invalid_cursor};
+use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
 use crate::schema::defaults::{Both, Int, No, Or, Standard};
+use crate::schema::detail::Detail;
 use crate::schema::edge::{EdgeKind, FlowEdge};
 use crate::schema::function::{Contract, Function};
 use crate::schema::node::ComputeNode;
-use crate::schema::program::Detail;
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
@@ -258,6 +258,13 @@ pub struct Call {
     callee: Function,
     /// At how many nodes.
     sites: i32,
+}
+
+impl Direct for Call {}
+
+impl Listed for Call {
+    const CONNECTION: &'static str = "CallConnection";
+    const EDGE: &'static str = "CallEdge";
 }
 
 /// Who calls whom, by caller and callee; cursors are `f7-f8`.

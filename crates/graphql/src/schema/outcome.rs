@@ -75,6 +75,20 @@ impl From<RefKind> for EntityKind {
     }
 }
 
+impl From<EntityKind> for RefKind {
+    fn from(kind: EntityKind) -> RefKind {
+        match kind {
+            EntityKind::Module => RefKind::Module,
+            EntityKind::Type => RefKind::Type,
+            EntityKind::Function => RefKind::Function,
+            EntityKind::Region => RefKind::Region,
+            EntityKind::Variable => RefKind::Variable,
+            EntityKind::Contract => RefKind::Contract,
+            EntityKind::Node => RefKind::Node,
+        }
+    }
+}
+
 /// Something that a change set made.
 #[derive(Clone, Debug, SimpleObject)]
 pub struct CreatedEntity {

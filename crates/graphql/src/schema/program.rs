@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Enum, ID, Object};
+use async_graphql::{Context, ID, Object};
 use lmlang_engine::{Engine, ProgramInfo};
-use lmlang_ir::text;
 use tokio::sync::OnceCell;
 
 use crate::direct::Direct;
 use crate::error::{ApiError, Code};
 use crate::schema::access::allow;
+use crate::schema::analysis::{self, Answer, Question};
 use crate::schema::branching::{self, MergePreview};
 use crate::schema::call::actor;
 use crate::schema::cases::{self, TestCase};
 use crate::schema::checking::{self, Counterexample, MutationReport};
 use crate::schema::connection::{Connection, Counted, Listed, PageRequest};
+use crate::schema::context::{self as contexts, ContextInput, ContextPack};
 use crate::schema::defaults::{Full, Int, Main, Or, Standard};
 use crate::schema::diagnostics::{self, Diagnostic, Severity, Within};
 use crate::schema::diff::ProgramDiff;
@@ -36,28 +37,6 @@ use crate::schema::types::TypeDef;
 use crate::schema::verification::{self, VerifyReport, VerifyScope};
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
-
-/// How much a text says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-pub enum Detail {
-    /// Names alone where one thing has them, and refs where there is no name to go by: the shortest. Of single nodes their
-    /// refs.
-    Summary,
-    /// The ref of everything.
-    Standard,
-    /// Docs and runs too: `createProgram` makes the same program of it.
-    Full,
-}
-
-impl From<Detail> for text::Detail {
-    fn from(detail: Detail) -> text::Detail {
-        match detail {
-            Detail::Summary => text::Detail::Summary,
-            Detail::Standard => text::Detail::Standard,
-            Detail::Full => text::Detail::Full,
-        }
-    }
-}
 
 /// A program at one revision.
 #[derive(Clone)]
@@ -84,13 +63,6 @@ impl Direct for Program {}
 impl Listed for Program {
     const CONNECTION: &'static str = "ProgramConnection";
     const EDGE: &'static str = "ProgramEdge";
-}
-
-impl Direct for Call {}
-
-impl Listed for Call {
-    const CONNECTION: &'static str = "CallConnection";
-    const EDGE: &'static str = "CallEdge";
 }
 
 impl Program {
@@ -381,6 +353,32 @@ impl Program {
         after: Option<String>,
     ) -> Nullable<Connection<Call>> {
         self.read(async |view| neighbourhood::call_graph(view, &PageRequest::new(first, after)?)).await
+    }
+
+    /// What a model is told of a part of the program: text within a budget of tokens, the most useful first, compressed as far as
+    /// needed; with `since`, what has changed. A focus that does not fit in its smallest form is a `LIMIT_EXCEEDED`.
+    async fn context(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "What it is about, and how much it may take.")] input: ContextInput,
+    ) -> Nullable<ContextPack> {
+        self.read(async |view| contexts::pack(context, view, input).await).await
+    }
+
+    /// Answers a question about the graph exactly, by function and ref. Callers, callees and what a change concerns are told by
+    /// `Function.callers`, `Function.callees` and `impact`.
+    async fn analysis(
+        &self,
+        #[graphql(desc = "What is asked.")] question: Question,
+        #[graphql(desc = "What it is asked about, by refs or paths; a field is `d3`.")] of: Option<
+            Vec<String>,
+        >,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Nullable<Connection<Answer>> {
+        self.read(async |view| analysis::answers(view, question, of, PageRequest::new(first, after)?).await)
+            .await
     }
 
     /// Its text form, or that of one module. Above `maxBytes` an error that names the modules to ask for.

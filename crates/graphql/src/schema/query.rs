@@ -1,6 +1,7 @@
 //! The root of queries.
 
 use async_graphql::{Context, ID, Interface, Object, Result, SimpleObject};
+use lmlang_context::pack::{MOST_FOCUS, MOST_TOKENS};
 use lmlang_engine::Engine;
 use lmlang_ir::Place;
 use lmlang_ir::graph::subgraph::MAX_HOPS;
@@ -11,11 +12,13 @@ use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
 use crate::schema::defaults::{Int, No, Or};
 use crate::schema::failure::fail;
+use crate::schema::finding::{self, Found};
 use crate::schema::function::{Contract, Function, Var};
 use crate::schema::ids::GlobalId;
 use crate::schema::module::Module;
 use crate::schema::node::ComputeNode;
 use crate::schema::ops::{self, OpSpec};
+use crate::schema::outcome::EntityKind;
 use crate::schema::program::Program;
 use crate::schema::region::Region;
 use crate::schema::revision::Revision;
@@ -24,7 +27,7 @@ use crate::schema::storage::Storage;
 use crate::schema::token::{self, ApiToken};
 use crate::schema::types::TypeDef;
 use crate::schema::view::{View, not_found, nullable};
-use crate::schema::{call, neighbourhood, trace_batch};
+use crate::schema::{analysis, call, neighbourhood, trace_batch};
 use crate::transport::{Limits, budget};
 
 /// Any object with a global id.
@@ -126,6 +129,10 @@ impl Query {
             ("maxNodes", neighbourhood::MOST),
             ("maxEvents", trace_batch::MOST_EVENTS),
             ("noteBytes", call::NOTE_BYTES),
+            ("budgetTokens", MOST_TOKENS),
+            ("contextFocus", MOST_FOCUS),
+            ("analysisOf", analysis::MOST_OF),
+            ("findTextBytes", finding::QUESTION_BYTES),
         ] {
             limits.insert(name.into(), limit.into());
         }
@@ -145,6 +152,9 @@ impl Query {
                 "merge",
                 "revert",
                 "cases",
+                "context",
+                "analysis",
+                "findText",
             ],
             diagnostics_url: None,
         })
@@ -233,6 +243,32 @@ impl Query {
     ) -> Option<Result<Connection<ApiToken>>> {
         nullable(match PageRequest::new(first, after) {
             Ok(page) => Box::pin(token::tokens(context, page, revoked.0)).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Entities of a program in whose names, paths, docs, or signatures and uses, words occur, the best first; identifiers
+    /// are cut at capitals and underscores. Words that occur nowhere stand for words that are written nearly so. Without a
+    /// match the list is empty: nothing is guessed.
+    async fn find_text(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The program, by id (any view's) or name.")] program_id: ID,
+        #[graphql(desc = "The words, at most 32.")] query: String,
+        #[graphql(
+            desc = "Only entities of these kinds; without it, all but nodes and regions, of which there are many."
+        )]
+        kinds: Option<Vec<EntityKind>>,
+        #[graphql(desc = "The revision, named as for `program(at:)`.")] at: Option<String>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<20>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Found>>> {
+        let engine = context.data_unchecked::<Engine>();
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => {
+                Box::pin(finding::find(engine, (&program_id, at.as_deref()), query, kinds, page)).await
+            }
             Err(error) => Err(error),
         })
     }

@@ -3,7 +3,7 @@
 use lmlang_ir::text;
 
 use crate::error::{ApiError, Code};
-use crate::schema::program::Detail;
+use crate::schema::detail::Detail;
 use crate::schema::view::View;
 
 /// The text form of a program, or of one of its modules, unless it is too long.

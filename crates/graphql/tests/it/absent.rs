@@ -43,6 +43,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Storage.doc", "nobody wrote one"),
     ("Var.name", "it has no name"),
     ("VariantDef.doc", "nobody wrote one"),
+    ("ContextItem.stage", "no stage changed it"),
     ("CodePage.repaired", "the example is in words"),
     // Tokens.
     ("ApiToken.programs", "it is good for all"),

@@ -19,6 +19,7 @@ use crate::world::{World, ask_as, soon, stream_as};
 const ASKED: &[(&str, &str)] = &[
     ("Query.diagnosticCode", r#"diagnosticCode(code: "FORBIDDEN") { title }"#),
     ("Query.eventCursor", "eventCursor"),
+    ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
     ("Query.node", r#"node(id: "PROGRAM") { id }"#),
     ("Query.nodes", r#"nodes(ids: ["PROGRAM"]) { id }"#),
     ("Query.ops", r#"ops(search: "add.i64") { __typename }"#),

@@ -32,7 +32,10 @@ pub(crate) const WAYS: &[(&str, &str)] = &[
 /// Arguments under which a field fails, and with which code; `TIGHT` stands for an answer that may hold no text.
 pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Program.storage", "(first: -1)", BadRequest),
+    ("Program.analysis", "(question: WRITERS)", BadRequest),
+    ("Program.context", r#"(input: {focus: ["world::total"], budgetTokens: 0})"#, BadRequest),
     ("Query.diagnosticCode", r#"(code: "NOPE")"#, NotFound),
+    ("Query.findText", r#"(programId: "world", query: "?!")"#, BadRequest),
     ("Query.node", r#"(id: "x")"#, NotFound),
     ("Query.nodes", "(ids: MANY)", LimitExceeded),
     ("Query.program", r#"(name: "nobody")"#, NotFound),
