@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, debug, diff,
-    doctor, export, fmt, help, history, import, merge, program, revert, run, schema, serve, test, token,
-    travel,
+    ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, context,
+    debug, diff, doctor, export, find, fmt, help, history, import, merge, program, revert, run, schema,
+    serve, test, token, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -105,6 +105,12 @@ pub(crate) enum Command {
     Bisect(bisect::Args),
     /// Run a function at two revisions, and show where the runs part.
     Compare(compare::Args),
+    /// Print what a model is told of a part of a program, within a budget of tokens.
+    Context(context::Args),
+    /// Ask who writes and reads something, what is dead or unused, and what may trap or has effects.
+    Ask(ask::Args),
+    /// Find entities of a program by words of their names, docs and signatures.
+    Find(find::Args),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
     /// Write programs with all of their history to a file, and load them into another database.

@@ -44,6 +44,8 @@ struct Fitting<'a> {
     header: &'a str,
     sections: &'a [Section],
     pieces: Vec<Piece>,
+    /// The forms that they had before, the longest first.
+    longer: Vec<Vec<Piece>>,
     /// Those of the dictionary that are used.
     words: Abbreviations,
     applied: Vec<Stage>,
@@ -63,6 +65,7 @@ pub(crate) fn fit(
         header,
         sections,
         pieces: Vec::with_capacity(sections.len()),
+        longer: vec![Vec::new(); sections.len()],
         words: Abbreviations::new([]),
         applied: Vec::new(),
         top: compressor.tokenizer.count(header),
@@ -76,6 +79,7 @@ pub(crate) fn fit(
     let whole = work.total();
     if !work.fits(budget) {
         work.shorten(budget);
+        work.restore(budget);
     }
     let content = work.content();
     // Sections begin with a letter or a semicolon and end with a line, where no token goes across. Counted anew all the
@@ -201,16 +205,34 @@ impl Fitting<'_> {
         };
         let Some(text) = text else { return false };
         let text = without_whitespace(&self.words.shorten(&(section.heading.clone() + &text)));
-        if self.count(&text) < self.pieces[at].tokens {
-            self.replace(at, stage, text);
-            self.pieces[at].form = form;
+        let tokens = self.count(&text);
+        if tokens < self.pieces[at].tokens {
+            self.put(at, Piece { form, stage: Some(stage), tokens, text });
         }
         self.fits(budget)
     }
 
     fn leave_out(&mut self, at: usize, budget: usize) -> bool {
-        self.pieces[at] = Piece { form: Form::LeftOut, stage: None, tokens: 0, text: String::new() };
+        self.put(at, Piece { form: Form::LeftOut, stage: None, tokens: 0, text: String::new() });
         self.fits(budget)
+    }
+
+    fn put(&mut self, at: usize, piece: Piece) {
+        let longer = std::mem::replace(&mut self.pieces[at], piece);
+        self.longer[at].push(longer);
+    }
+
+    /// Gives longer forms back where the last step left room for them, to the most useful sections first.
+    fn restore(&mut self, budget: usize) {
+        let mut total = self.total();
+        for at in 0..self.pieces.len() {
+            let others = total.saturating_sub(self.pieces[at].tokens);
+            let fitting = self.longer[at].iter().find(|longer| others + longer.tokens <= budget);
+            if let Some(longer) = fitting.filter(|_| total <= budget) {
+                total = others + longer.tokens;
+                self.pieces[at] = longer.clone();
+            }
+        }
     }
 
     /// The tokens of the header with the first section in its smallest form.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod bisect;
 pub(crate) mod branch;
@@ -10,10 +11,12 @@ pub(crate) mod checkpoint;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod debug;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod find;
 pub(crate) mod fmt;
 pub(crate) mod help;
 pub(crate) mod history;
@@ -63,6 +66,9 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Test(args) => test::run(&args, &layers.settings()?, output),
         Command::Bisect(args) => bisect::run(&args, &layers.settings()?, output),
         Command::Compare(args) => compare::run(&args, &layers.settings()?, output),
+        Command::Context(args) => context::run(&args, &layers.settings()?, output),
+        Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
+        Command::Find(args) => find::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Backup(args) => backup::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),

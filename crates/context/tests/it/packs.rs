@@ -155,6 +155,23 @@ fn what_is_left_out_is_listed() {
     }
 }
 
+/// Room that is left goes to what is useful.
+#[test]
+fn a_shorter_form_is_used_only_where_a_longer_one_does_not_fit() {
+    let program = read(SHOP);
+    let focus = [named(&program, "shop::total")];
+    let whole = pack_of(&program, &focus, 10_000).unwrap();
+    for budget in 90..whole.tokens_used {
+        let Ok(pack) = pack_of(&program, &focus, budget) else { continue };
+        let left = budget - pack.tokens_used;
+        let all: BTreeSet<Ref> = whole.included.iter().map(|item| item.of).collect();
+        for of in &all - &pack.included.iter().map(|item| item.of).collect() {
+            let least = whole.included.iter().find(|item| item.of == of).unwrap().tokens;
+            assert!(least > left, "{of} takes {least} of {left} at {budget}");
+        }
+    }
+}
+
 #[test]
 fn a_large_program_costs_no_more_than_its_budget() {
     let mut text = String::from("module m\n");

@@ -4,6 +4,7 @@ mod absent;
 mod access;
 mod cases;
 mod codes;
+mod contexts;
 mod damaged;
 mod defaults;
 mod deletion;
