@@ -105,9 +105,8 @@ fn cue_37_the_budget_holds_and_tokens_are_counted_exactly() {
                         assert_eq!(pack.tokens_used, tokenizer.count(&pack.text), "{name} {function}");
                         assert!(pack.tokens_used <= budget, "{name} {function}");
                         assert!(Stage::ALL.starts_with(&pack.stages), "{:?}", pack.stages);
-                        assert_eq!(
-                            pack.included[0].of == function.into() || pack.included[0].role == Role::Hole,
-                            true
+                        assert!(
+                            pack.included[0].of == function.into() || pack.included[0].role == Role::Hole
                         );
                         let items: usize = pack.included.iter().map(|item| item.tokens).sum();
                         assert!(items < pack.tokens_used, "{name} {function}");

@@ -250,6 +250,7 @@ impl Query {
     /// Entities of a program in whose names, paths, docs, or signatures and uses, words occur, the best first; identifiers
     /// are cut at capitals and underscores. Words that occur nowhere stand for words that are written nearly so. Without a
     /// match the list is empty: nothing is guessed.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the field")]
     async fn find_text(
         &self,
         context: &Context<'_>,
