@@ -15,6 +15,7 @@ pub mod function;
 pub mod graph;
 pub mod hash;
 pub mod layout;
+mod matching;
 pub mod node;
 pub mod ops;
 pub mod order;

@@ -9,6 +9,9 @@ use lmlang_testkit::generate::{self, Options, choices, programs, values};
 use lmlang_testkit::{config, config_of, edits};
 use proptest::prelude::*;
 
+#[path = "text/matching.rs"]
+mod matching;
+
 fn parse(text: &str) -> Program {
     parse_program(text, &mut RefAllocator::starting_at(1)).unwrap_or_else(|errors| {
         let shown: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -2,7 +2,11 @@
 //!
 //! Entities of the old text keep their refs when the new text gives them, and else by what they are called: variables,
 //! nodes with a name and the same mnemonic, contracts by kind and message, members by name; and regions by the node that
-//! owns them. Everything else is new.
+//! owns them. Of the nodes and regions that are left, those that stayed are found by what they compute and where they
+//! stand (the module `matching`). Everything else is new.
+//!
+//! Texts of less than full detail have no comments. So a text in which none of a function's comments stands leaves those
+//! of what stayed as they are; one in which one of them stands says all of them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -133,12 +137,15 @@ fn not_one(text: Written<'_>, label: &Segment, what: &str) -> Vec<TextError> {
 fn replace<'t>(lowering: &mut Lowering<'t>, of: FuncRef, old: &Function, item: &'t FunctionItem) {
     let fits = check_ref(&item.label, of.into());
     lowering.noted(fits);
+    let before = lowering.refs.clone();
     let head = lowering.head(old.head().module, item);
     let replaced = lowering.program.remove_function(of).and_then(|_| lowering.program.add_function(of, head));
     if let Err(error) = replaced {
         lowering.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
     }
     lowering.function_body(of, item);
+    let comments = lowering.comments(of, old);
+    lowering.settle(of, old, before, comments);
 }
 
 /// The refs of everything in a function.

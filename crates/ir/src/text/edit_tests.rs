@@ -69,6 +69,60 @@ fn parts_keep_their_refs_by_name() {
 }
 
 #[test]
+fn what_stayed_keeps_refs_and_comments() {
+    let text = "module m#m1
+; Said of the function.
+func f#f10 (x: i64) -> (i64) #g11 {
+  ; Said of the loop.
+  n30 = loop L (i: i64 = 0#n31) -> (i64) #g32 {
+    break_if#n33 L (ge_s.i64#n34 i, x) (i)
+    ; Said of a step.
+    print#n35 \"step\"#n36
+    continue#n37 L (add.i64#n38 i, 1#n39)
+    ; At the end.
+  }
+  return#n40 n30
+}
+; run: f(3) == 3
+";
+    let (mut program, mut refs) = start(text);
+    let new = "func f (x: i64) -> (i64) {
+  before = mul.i64 x, 2
+  r = loop L (i: i64 = 0) -> (i64) {
+    print \"step\"
+    break_if L (ge_s.i64 i, before) (i)
+    continue L (add.i64 i, 3)
+  }
+  return r
+}";
+    replace_function(&mut program, &mut refs, f(), new).expect("fits");
+    insta::assert_snapshot!(print_function(&program, f(), Detail::Full), @r##"
+    ; Said of the function.
+    func f#f10 (x: i64) -> (i64) #g11 {
+      before#n49 = mul.i64 x, 2#n48
+      ; Said of the loop.
+      r#n30 = loop L (i: i64 = 0#n31) -> (i64) #g32 {
+        ; Said of a step.
+        print#n35 "step"#n36
+        break_if#n51 L (ge_s.i64#n50 i, before) (i)
+        continue#n37 L (add.i64#n38 i, 3#n39)
+        ; At the end.
+      }
+      return#n40 r
+    }
+    ; run: f(3) == 3
+    "##);
+    let told = "; Said of the function.\nfunc f (x: i64) -> (i64) { return x }";
+    replace_function(&mut program, &mut refs, f(), told).expect("fits");
+    insta::assert_snapshot!(print_function(&program, f(), Detail::Full), @r##"
+    ; Said of the function.
+    func f#f10 (x: i64) -> (i64) #g11 {
+      return#n40 x
+    }
+    "##);
+}
+
+#[test]
 fn foreign_refs_are_unknown() {
     let (mut program, mut refs) = start(TEXT);
     let check = |program: &mut Program, refs: &mut RefAllocator, text: &str, expect: &str| {

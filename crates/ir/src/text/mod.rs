@@ -66,6 +66,7 @@ mod print;
 mod print_body;
 mod resolve;
 mod scope;
+mod settle;
 mod statements;
 mod syntax;
 mod types;

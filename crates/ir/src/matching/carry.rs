@@ -1,0 +1,188 @@
+//! What a matching leads to: the new function with the old refs, and the comments that its text does not carry.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Matching;
+use crate::change::StructureError;
+use crate::draft::Draft;
+use crate::entities::{FunctionHead, Region, RegionOwner};
+use crate::function::Function;
+use crate::node::{NodeContent, Source};
+use crate::ops::{Attr, Exit, Op};
+use crate::refs::{FuncRef, NodeRef, RefAllocator, RegionRef};
+
+/// Whose comments a function has in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comments {
+    /// The text carries them: what it does not say is gone.
+    Told,
+    /// It was printed without: what stayed keeps its own.
+    Kept,
+}
+
+/// The comments and runs of a function.
+fn comments(function: &Function) -> impl Iterator<Item = &str> {
+    let (head, body) = (function.head(), function.body());
+    let nodes = body.nodes().filter_map(|(_, node)| node.doc());
+    let regions = body.regions().filter_map(|(_, region)| region.trailer.as_ref());
+    let variables = body.variables().filter_map(|(_, variable)| variable.doc.as_ref());
+    let contracts = body.contracts().filter_map(|(_, contract)| contract.doc.as_ref());
+    let inner = nodes.chain(regions).chain(variables).chain(contracts);
+    head.doc.iter().chain(&head.runs).chain(inner).map(|comment| &**comment)
+}
+
+/// Tells whether a function has a comment of another one: then its text was printed with them.
+pub(crate) fn says_comments_of(old: &Function, new: &Function) -> bool {
+    let old: HashSet<&str> = comments(old).collect();
+    !old.is_empty() && comments(new).any(|comment| old.contains(comment))
+}
+
+/// A function made of new parts with old refs.
+struct Renamed<'f> {
+    old: &'f Function,
+    new: &'f Function,
+    comments: Comments,
+    nodes: HashMap<NodeRef, NodeRef>,
+    regions: HashMap<RegionRef, RegionRef>,
+}
+
+/// The new function with the refs of the old one where they match, and with what each of its numbers is now.
+///
+/// What matches nothing gets refs anew from the allocator, which is as it was before the text: so none are spent on what
+/// got an old one.
+pub(crate) fn carry_over(
+    (of, old, new): (FuncRef, &Function, &Function),
+    matching: Matching,
+    comments: Comments,
+    refs: &mut RefAllocator,
+) -> Result<(Function, HashMap<u64, u64>), StructureError> {
+    let Matching { mut nodes, mut regions } = matching;
+    let body = new.body();
+    // Variables and contracts have theirs from the same allocator, and keep them.
+    let variables = body.variables().map(|(variable, _)| variable.number());
+    let spent: HashSet<u64> =
+        variables.chain(body.contracts().map(|(contract, _)| contract.number())).collect();
+    let mut fresh = || std::iter::from_fn(|| refs.allocate_in(of)).find(|number| !spent.contains(number));
+    for (region, _) in body.regions() {
+        if !regions.contains_key(&region) && old.body().region(region).is_none() {
+            regions.extend(fresh().map(|number| (region, RegionRef::of_key(number))));
+        }
+    }
+    for (node, _) in body.nodes() {
+        if !nodes.contains_key(&node) && old.body().node(node).is_none() {
+            nodes.extend(fresh().map(|number| (node, NodeRef::of_key(number))));
+        }
+    }
+    let nodes_now = nodes.iter().map(|(from, to)| (from.number(), to.number()));
+    let numbers = nodes_now.chain(regions.iter().map(|(from, to)| (from.number(), to.number()))).collect();
+    let renamed = Renamed { old, new, comments, nodes, regions };
+    Ok((renamed.function()?, numbers))
+}
+
+impl Renamed<'_> {
+    fn node(&self, of: NodeRef) -> NodeRef {
+        self.nodes.get(&of).copied().unwrap_or(of)
+    }
+
+    fn region(&self, of: RegionRef) -> RegionRef {
+        self.regions.get(&of).copied().unwrap_or(of)
+    }
+
+    /// A comment that the text does not have.
+    fn kept(&self, told: &Option<Arc<str>>, old: Option<&Arc<str>>) -> Option<Arc<str>> {
+        match self.comments {
+            Comments::Told => told.clone(),
+            Comments::Kept => told.clone().or_else(|| old.cloned()),
+        }
+    }
+
+    fn function(&self) -> Result<Function, StructureError> {
+        let (body, before) = (self.new.body(), self.old.body());
+        let mut draft = Draft::new();
+        for (of, variable) in body.variables() {
+            let mut variable = variable.clone();
+            variable.doc =
+                self.kept(&variable.doc, before.variable(of).and_then(|variable| variable.doc.as_ref()));
+            draft.add_variable(of, variable);
+        }
+        for (of, contract) in body.contracts() {
+            let mut contract = contract.clone();
+            contract.region = self.region(contract.region);
+            contract.doc =
+                self.kept(&contract.doc, before.contract(of).and_then(|contract| contract.doc.as_ref()));
+            draft.add_contract(of, contract);
+        }
+        let contracts = body.contracts().map(|(_, contract)| contract.region);
+        let mut pending: Vec<RegionRef> = body.root().into_iter().chain(contracts).collect();
+        pending.reverse();
+        while let Some(region) = pending.pop() {
+            self.add_region(&mut draft, region)?;
+            let from = pending.len();
+            for of in body.nodes_in(region) {
+                let Some(node) = body.node(of) else { continue };
+                draft.append(self.node(of), self.region(region), self.content(of, node.content()))?;
+                pending.extend(node.regions());
+            }
+            pending[from..].reverse();
+        }
+        draft.finish(self.head())
+    }
+
+    fn add_region(&self, draft: &mut Draft, of: RegionRef) -> Result<(), StructureError> {
+        let Some(record) = self.new.body().region(of) else { return Ok(()) };
+        let owner = match record.owner {
+            RegionOwner::Node(node) => RegionOwner::Node(self.node(node)),
+            RegionOwner::Function | RegionOwner::Contract(_) => record.owner,
+        };
+        let to = self.region(of);
+        let old = self.old.body().region(to).and_then(|region| region.trailer.as_ref());
+        draft.add_region(to, Region { owner, trailer: self.kept(&record.trailer, old), ..record.clone() })
+    }
+
+    fn content(&self, of: NodeRef, content: NodeContent) -> NodeContent {
+        let source = |source: Option<Source>| {
+            source.map(|source| match source {
+                Source::Node(node, port) => Source::Node(self.node(node), port),
+                Source::RegionParam(region, port) => Source::RegionParam(self.region(region), port),
+                Source::Param(..) => source,
+            })
+        };
+        let old = self.old.body().node(self.node(of)).and_then(|node| node.doc());
+        NodeContent {
+            op: self.op(content.op),
+            inputs: content.inputs.iter().map(source).collect(),
+            regions: content.regions.into_iter().map(|region| self.region(region)).collect(),
+            doc: self.kept(&content.doc, old),
+            name: content.name,
+        }
+    }
+
+    /// An operator whose exits aim at what their targets are now.
+    fn op(&self, op: Op) -> Op {
+        let attr = match op.attr() {
+            Attr::Exit(target) => Attr::Exit(self.node(*target)),
+            Attr::Switch(exits) => Attr::Switch(
+                exits
+                    .iter()
+                    .map(|exit| match exit {
+                        Exit::Break(target) => Exit::Break(self.node(*target)),
+                        Exit::Continue(target) => Exit::Continue(self.node(*target)),
+                        Exit::Return => Exit::Return,
+                    })
+                    .collect(),
+            ),
+            _ => return op,
+        };
+        Op::new(op.code(), attr).unwrap_or(op)
+    }
+
+    fn head(&self) -> FunctionHead {
+        let (head, old) = (self.new.head(), self.old.head());
+        let runs = match self.comments {
+            Comments::Kept if head.runs.is_empty() => old.runs.clone(),
+            Comments::Kept | Comments::Told => head.runs.clone(),
+        };
+        FunctionHead { doc: self.kept(&head.doc, old.doc.as_ref()), runs, ..head.clone() }
+    }
+}
