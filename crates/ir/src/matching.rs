@@ -22,9 +22,10 @@ use std::collections::{HashMap, HashSet};
 use crate::function::Function;
 use crate::node::{Node, Source};
 use crate::ops::Opcode;
-use crate::refs::{NodeRef, RegionRef};
+use crate::refs::{FuncRef, NodeRef, RegionRef};
 
-pub(crate) use carry::{Comments, carry_over, says_comments_of};
+pub(crate) use carry::{Comments, carry_over, comments};
+pub(crate) use outline::fingerprint;
 use outline::{Keys, Outline};
 
 /// What stands for what: of new parts the old ones. Parts whose refs are the same on both sides are not in it.
@@ -50,14 +51,14 @@ struct Matcher<'f> {
 }
 
 /// Matches the parts of a new function with those of an old one.
-pub(crate) fn matching(old: &Function, new: &Function) -> Matching {
+pub(crate) fn matching(of: FuncRef, old: &Function, new: &Function) -> Matching {
     let taken = new.body().nodes().map(|(node, _)| node).filter(|node| old.body().node(*node).is_some());
     let regions = new.body().regions().map(|(region, _)| region);
     let mut matcher = Matcher {
         old,
         new,
-        before: Outline::of(old),
-        after: Outline::of(new),
+        before: Outline::of(of, old),
+        after: Outline::of(of, new),
         found: Matching::default(),
         taken: taken.collect(),
         taken_regions: regions.filter(|region| old.body().region(*region).is_some()).collect(),
@@ -99,14 +100,17 @@ impl Matcher<'_> {
 
     /// The first step: what is the same in all that it depends on, and there once on both sides.
     fn only_ones(&mut self) {
-        // Constants are told apart by who uses them, ends of regions by where they stand.
-        let distinct = |node: &Node| node.op().code() != Opcode::Const && !node.op().is_terminator();
-        let key = |outline: &Outline, of: NodeRef| outline.keys(of).map(Keys::value);
+        // Ends of regions are told apart by where they stand, constants by who uses them.
+        let distinct = |node: &Node| !node.op().is_terminator();
+        let key = |outline: &Outline, of: NodeRef, node: &Node| match node.op().code() {
+            Opcode::Const => outline.keys(of).map(Keys::used),
+            _ => outline.keys(of).map(Keys::value),
+        };
         let old = once(self.old.body().nodes().filter(|(of, node)| self.is_free(*of) && distinct(node)), {
-            |of, _| key(&self.before, of)
+            |of, node| key(&self.before, of, node)
         });
         let new = once(self.new.body().nodes().filter(|(of, node)| self.is_open(*of) && distinct(node)), {
-            |of, _| key(&self.after, of)
+            |of, node| key(&self.after, of, node)
         });
         let mut matches: Vec<(NodeRef, NodeRef)> =
             new.into_iter().filter_map(|(key, new)| Some((*old.get(&key)?, new))).collect();

@@ -50,7 +50,7 @@ proptest! {
         let functions: Vec<_> = generated.program.functions().map(|(of, _)| of).collect();
         for of in functions {
             let text = text::print_function(&program, of, Detail::Full);
-            if let Err(errors) = text::replace_function(&mut program, &mut refs, of, &text) {
+            if let Err(errors) = text::replace_function(&mut program, &mut refs, of, &text, None) {
                 panic!("{errors:?}\n{text}");
             }
         }

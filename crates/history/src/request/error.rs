@@ -232,6 +232,16 @@ pub mod code {
             "{ replacePattern: { pattern: \"mul.i64 $p, $p\", replacement: \"$p\", limit: 0 } }"
             "Raise `limit`, or name functions under `within`."
             Some("{ replacePattern: { pattern: \"mul.i64 $p, $p\", replacement: \"$p\", limit: 1 } }");
+        PATCH_MALFORMED "This is no unified diff."
+            "A patch names each text in lines `--- a/NAME` and `+++ b/NAME`; hunks begin with `@@`, and their lines with a blank, `-` or `+`."
+            "{ applyTextPatch: { patch: \"y = mul.i64 x, 3\" } }"
+            "Write the change as a unified diff, or send the whole text with replaceFunctionText."
+            Some("{ applyTextPatch: { patch: \"--- a/m::f\\n+++ b/m::f\\n@@\\n-  return y\\n+  return x\" } }");
+        PATCH_MISFIT "A hunk does not apply."
+            "The lines that a hunk keeps and removes stand nowhere in the text, or at several places of which it names none. `expected` is the first line that is not there, `found` the one in its stead."
+            "{ applyTextPatch: { patch: \"--- a/m::f\\n+++ b/m::f\\n@@\\n-  return z\\n+  return x\" } }"
+            "Read the text again, and make the patch against that."
+            Some("{ applyTextPatch: { patch: \"--- a/m::f\\n+++ b/m::f\\n@@\\n-  return y\\n+  return x\" } }");
         UNSUPPORTED "Not carried out yet."
             "The edit, or one of its arguments, is part of the interface and not of this version."
             "{ addContract: { ref: \"f10\", kind: INVARIANT, message: \"small\", text: \"true\" } }"

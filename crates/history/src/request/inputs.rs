@@ -12,10 +12,14 @@ use super::refactor::inputs::{
 pub enum EditRequest {
     /// Adds whole functions and types in the text form.
     AddText(AddText),
-    /// Replaces a function by its text; nodes whose refs stand in the text keep them.
+    /// Replaces a function by its text; what stayed keeps its ref.
     ReplaceFunctionText(ReplaceText),
+    /// Replaces all that stands in a module by its text; what stayed keeps its ref.
+    ReplaceModuleText(ReplaceText),
     /// Inserts lines of the text form into a region.
     InsertText(InsertText),
+    /// Changes texts of modules and functions as a unified diff says.
+    ApplyTextPatch(ApplyTextPatch),
     /// Adds a module.
     AddModule(AddModule),
     /// Gives a module another name.
@@ -109,7 +113,9 @@ impl EditRequest {
         match self {
             EditRequest::AddText(_) => "addText",
             EditRequest::ReplaceFunctionText(_) => "replaceFunctionText",
+            EditRequest::ReplaceModuleText(_) => "replaceModuleText",
             EditRequest::InsertText(_) => "insertText",
+            EditRequest::ApplyTextPatch(_) => "applyTextPatch",
             EditRequest::AddModule(_) => "addModule",
             EditRequest::RenameModule(_) => "renameModule",
             EditRequest::RemoveModule(_) => "removeModule",
@@ -178,12 +184,14 @@ impl EditRequest {
         let argument: &[&str] = match self {
             EditRequest::AddText(_)
             | EditRequest::ReplaceFunctionText(_)
+            | EditRequest::ReplaceModuleText(_)
             | EditRequest::ReplaceType(_)
             | EditRequest::ReplaceContract(_)
             | EditRequest::ReplaceStorage(_)
             | EditRequest::InsertText(_)
             | EditRequest::AddType(_)
             | EditRequest::AddContract(_) => &["text"],
+            EditRequest::ApplyTextPatch(_) => &["patch"],
             EditRequest::AddFunction(_) | EditRequest::AddClosure(_) if placed => &["body"],
             EditRequest::AddModule(_)
             | EditRequest::AddFunction(_)
@@ -239,10 +247,12 @@ impl EditRequest {
         match self {
             EditRequest::AddText(edit) => edit.text.len(),
             EditRequest::ReplaceFunctionText(edit)
+            | EditRequest::ReplaceModuleText(edit)
             | EditRequest::ReplaceType(edit)
             | EditRequest::ReplaceContract(edit)
             | EditRequest::ReplaceStorage(edit) => edit.text.len(),
             EditRequest::InsertText(edit) => edit.text.len(),
+            EditRequest::ApplyTextPatch(edit) => edit.patch.len(),
             EditRequest::AddType(edit) => edit.text.len(),
             EditRequest::AddFunction(edit) | EditRequest::AddClosure(edit) => {
                 edit.body.as_ref().map_or(0, String::len) + edit.doc.as_ref().map_or(0, String::len)
@@ -303,8 +313,8 @@ pub struct ReplaceText {
     pub of: String,
     /// Its text from now on.
     pub text: String,
-    /// The hash that was read: of the function, of the function around a contract, of the type. Another one now is a
-    /// conflict.
+    /// The hash that was read: of the function, of the function around a contract, of the type, of the module. Another
+    /// one now is a conflict.
     pub if_hash: Option<String>,
 }
 
@@ -315,6 +325,13 @@ pub struct InsertText {
     pub text: String,
     /// Where they go.
     pub at: At,
+}
+
+/// Changes the text form of modules and functions, as a unified diff against it says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplyTextPatch {
+    /// The diff.
+    pub patch: String,
 }
 
 /// Where a node goes: a region, or a place beside an anchor in it. Without an anchor: the end, before the terminator.

@@ -9,6 +9,7 @@ mod entities;
 mod error;
 mod inputs;
 mod nodes;
+mod patch;
 mod places;
 mod promote;
 mod refactor;
@@ -27,8 +28,8 @@ use lmlang_ir::{FuncRef, NodeRef, Program, Ref, RefAllocator, RefKind};
 
 pub use error::{EditError, Refused, StaleRead, code};
 pub use inputs::{
-    AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, At,
-    ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
+    AddContract, AddControlEdge, AddEdge, AddFunction, AddModule, AddText, AddType, AddVar, ApplyTextPatch,
+    At, ConditionKind, DemoteToVar, EditRequest, InsertNode, InsertText, ModifyNode, MoveFunction, MoveNode,
     ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplaceText, ReplaceUses, SetDoc, SetSignature,
     SetVisibility,
 };
@@ -217,7 +218,9 @@ impl Session<'_> {
         match edit {
             EditRequest::AddText(edit) => self.add_text(edit),
             EditRequest::ReplaceFunctionText(edit) => self.replace_function(edit).map(drop),
+            EditRequest::ReplaceModuleText(edit) => self.replace_module(edit),
             EditRequest::InsertText(edit) => self.insert_text(edit),
+            EditRequest::ApplyTextPatch(edit) => self.apply_text_patch(edit),
             EditRequest::AddModule(edit) => self.add_module(edit).map(drop),
             EditRequest::RenameModule(edit) => self.rename(edit, RefKind::Module),
             EditRequest::RemoveModule(edit) => self.remove_module(edit),
@@ -290,7 +293,9 @@ impl EditRequest {
             | EditRequest::ReplacePattern(_)
             | EditRequest::AddText(_)
             | EditRequest::ReplaceFunctionText(_)
+            | EditRequest::ReplaceModuleText(_)
             | EditRequest::InsertText(_)
+            | EditRequest::ApplyTextPatch(_)
             | EditRequest::RenameModule(_)
             | EditRequest::RemoveModule(_)
             | EditRequest::ReplaceType(_)

@@ -58,6 +58,13 @@ fn has_uses(of: Ref, uses: Vec<String>) -> EditError {
     EditError::new(code::HAS_USES, &["ref"], message).found(of.to_string()).candidates(named)
 }
 
+/// The mistake of a text that has no longer what is used from elsewhere.
+pub(super) fn removed_in_use(field: &[&str], (of, path): (Ref, &str), uses: Vec<String>) -> EditError {
+    let error = has_uses(of, uses);
+    let message = format!("the text does not have `{path}`: {}", error.message);
+    EditError { path: field.iter().map(|part| (*part).to_owned()).collect(), message, ..error }
+}
+
 fn not_empty(of: Ref, what: &str, count: usize, named: Vec<String>) -> EditError {
     let message = format!("`{of}` has {count} {what} in it: {}", named.join(", "));
     EditError::new(code::NOT_EMPTY, &["ref"], message).found(of.to_string()).candidates(named)
@@ -289,14 +296,7 @@ impl Session<'_> {
                 uses.extend(self.body(function)?.users_of(of.number).map(shown));
             }
             Some(Place::Function(_) | Place::Type(_) | Place::Storage(_)) => {
-                for (user, _) in self.program.users_of(of).filter(|(user, _)| *user != of) {
-                    let nodes = FuncRef::try_from(user).ok().and_then(|user| self.program.function(user));
-                    let before = uses.len();
-                    uses.extend(nodes.into_iter().flat_map(|f| f.body().users_of(of.number)).map(shown));
-                    if uses.len() == before {
-                        uses.push(user.to_string());
-                    }
-                }
+                uses = self.uses_in_program(of);
             }
             Some(
                 Place::Module(_)
@@ -310,6 +310,20 @@ impl Session<'_> {
         uses.sort();
         uses.dedup();
         if uses.is_empty() { Ok(()) } else { Err(has_uses(of, uses).into()) }
+    }
+
+    /// What uses an entity of the program: nodes, or what has it in its head.
+    pub(super) fn uses_in_program(&self, of: Ref) -> Vec<String> {
+        let mut uses = Vec::new();
+        for (user, _) in self.program.users_of(of).filter(|(user, _)| *user != of) {
+            let nodes = FuncRef::try_from(user).ok().and_then(|user| self.program.function(user));
+            let before = uses.len();
+            uses.extend(nodes.into_iter().flat_map(|f| f.body().users_of(of.number)).map(shown));
+            if uses.len() == before {
+                uses.push(user.to_string());
+            }
+        }
+        uses
     }
 
     /// Removes the nodes whose operators name an entity, outside of the entity itself, and leaves it out of storage.

@@ -2,12 +2,15 @@
 
 use lmlang_ir::hash::{Content, Hasher};
 use lmlang_ir::text::{self, InsertPlace, Written};
-use lmlang_ir::{ContractRef, FuncRef, Hash, NodeRef, Ref, RefKind, RegionRef, TypeRef, VarRef};
+use lmlang_ir::{
+    ContractRef, FuncRef, Hash, ModuleRef, Name, NodeRef, Program, Ref, RefKind, RegionRef, TypeRef, VarRef,
+};
 
 use super::error::{Done, EditError, Fail, StaleRead, code};
 use super::inputs::{AddText, AddType, InsertText, ReplaceText};
 use super::nodes::Operator;
 use super::places::What;
+use super::removal::removed_in_use;
 use super::session::{Session, shortened, wrong_kind};
 use super::sources::Scope;
 
@@ -70,10 +73,48 @@ impl Session<'_> {
         let hash = self.function(&["ref"], function)?.content_hash();
         check_hash(function.into(), edit, hash)?;
         let given = Written::with_names(&edit.text, &self.names);
-        let places = text::replace_function(&mut self.program, self.refs, function, given)
+        let places = text::replace_function(&mut self.program, self.refs, function, given, None)
             .map_err(|errors| self.told(&["text"], errors))?;
         self.placed(places);
         Ok(function.into())
+    }
+
+    /// Replaces all that stands in a module by its text.
+    pub(super) fn replace_module(&mut self, edit: &ReplaceText) -> Done<()> {
+        let module: ModuleRef = self.entity_of(&["ref"], &edit.of)?;
+        if let Some(hash) = text::module_hash(&self.program, module) {
+            check_hash(module.into(), edit, hash)?;
+        }
+        let before = self.program.clone();
+        let given = Written::with_names(&edit.text, &self.names);
+        let replaced = text::replace_module(&mut self.program, self.refs, module, given, None)
+            .map_err(|errors| self.told(&["text"], errors))?;
+        self.placed(replaced.places);
+        self.settle_module(&before, &["text"], replaced.added, &replaced.removed)
+    }
+
+    /// Names what the text of a module made; fails when something that it has no longer is used from elsewhere.
+    pub(super) fn settle_module(
+        &mut self,
+        before: &Program,
+        field: &[&str],
+        added: Vec<(Name, Ref)>,
+        removed: &[Ref],
+    ) -> Done<()> {
+        let mut in_the_way = Vec::new();
+        for of in removed {
+            let uses = self.uses_in_program(*of);
+            if !uses.is_empty() {
+                in_the_way.push(removed_in_use(field, (*of, &before.path(*of)), uses));
+            }
+        }
+        if !in_the_way.is_empty() {
+            return Err(Fail::Errors(in_the_way));
+        }
+        for (name, of) in added {
+            self.names.entry(name.to_string()).or_insert(of);
+        }
+        Ok(())
     }
 
     /// Replaces a type by its text.

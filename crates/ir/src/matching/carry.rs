@@ -22,7 +22,7 @@ pub(crate) enum Comments {
 }
 
 /// The comments and runs of a function.
-fn comments(function: &Function) -> impl Iterator<Item = &str> {
+pub(crate) fn comments(function: &Function) -> impl Iterator<Item = &str> {
     let (head, body) = (function.head(), function.body());
     let nodes = body.nodes().filter_map(|(_, node)| node.doc());
     let regions = body.regions().filter_map(|(_, region)| region.trailer.as_ref());
@@ -30,12 +30,6 @@ fn comments(function: &Function) -> impl Iterator<Item = &str> {
     let contracts = body.contracts().filter_map(|(_, contract)| contract.doc.as_ref());
     let inner = nodes.chain(regions).chain(variables).chain(contracts);
     head.doc.iter().chain(&head.runs).chain(inner).map(|comment| &**comment)
-}
-
-/// Tells whether a function has a comment of another one: then its text was printed with them.
-pub(crate) fn says_comments_of(old: &Function, new: &Function) -> bool {
-    let old: HashSet<&str> = comments(old).collect();
-    !old.is_empty() && comments(new).any(|comment| old.contains(comment))
 }
 
 /// A function made of new parts with old refs.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::entities::{Region, RegionRole};
+use crate::entities::{ContractKind, Region, RegionRole, hash_import};
 use crate::function::Function;
 use crate::hash::Hasher;
-use crate::node::{Node, Source, hash_op, hash_type};
+use crate::node::{Node, Source, hash_op, hash_type, hash_types};
 use crate::ops::{Attr, Exit};
-use crate::refs::{NodeRef, RegionRef};
+use crate::refs::{FuncRef, NodeRef, RegionRef};
 
 /// What two nodes are compared by, the strongest first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,6 +62,11 @@ impl Keys {
         }
     }
 
+    /// What the node depends on, and who uses it.
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
     /// What the node depends on.
     pub(super) fn value(&self) -> u64 {
         self.value
@@ -74,7 +79,10 @@ impl Keys {
 }
 
 /// The keys of all nodes of a function.
-pub(super) struct Outline(HashMap<NodeRef, Keys>);
+pub(super) struct Outline {
+    of: FuncRef,
+    keys: HashMap<NodeRef, Keys>,
+}
 
 /// A region whose nodes are being looked at.
 struct Frame {
@@ -101,17 +109,18 @@ fn short(hasher: &Hasher) -> u64 {
 
 impl Outline {
     /// Looks at every node of a function, in the order of its text.
-    pub(super) fn of(function: &Function) -> Outline {
-        let mut outline = Outline(HashMap::with_capacity(function.body().counts().nodes as usize));
+    pub(super) fn of(of: FuncRef, function: &Function) -> Outline {
         let body = function.body();
+        let size = body.counts().nodes as usize;
+        let mut outline = Outline { of, keys: HashMap::with_capacity(size) };
         let contracts = body.contracts().map(|(_, contract)| contract.region);
-        let mut order = Vec::with_capacity(outline.0.capacity());
+        let mut order = Vec::with_capacity(size);
         for region in body.root().into_iter().chain(contracts) {
             outline.walk(function, region, &mut order);
         }
         for (of, node) in order.iter().filter_map(|of| Some((*of, body.node(*of)?))) {
             let near = outline.near(function, of, node);
-            if let Some(keys) = outline.0.get_mut(&of) {
+            if let Some(keys) = outline.keys.get_mut(&of) {
                 keys.near = near;
                 keys.is_operand = is_operand(function, of, node);
             }
@@ -119,7 +128,7 @@ impl Outline {
         // Users stand behind what they use.
         for of in order.into_iter().rev() {
             let used = outline.used(function, of);
-            if let Some(keys) = outline.0.get_mut(&of) {
+            if let Some(keys) = outline.keys.get_mut(&of) {
                 keys.used = used;
             }
         }
@@ -128,11 +137,11 @@ impl Outline {
 
     /// What a node is known by.
     pub(super) fn keys(&self, of: NodeRef) -> Option<&Keys> {
-        self.0.get(&of)
+        self.keys.get(&of)
     }
 
-    /// Follows a region and all in it. Nesting costs no stack.
-    fn walk(&mut self, function: &Function, region: RegionRef, order: &mut Vec<NodeRef>) {
+    /// Follows a region and all in it, and tells what it is known by. Nesting costs no stack.
+    fn walk(&mut self, function: &Function, region: RegionRef, order: &mut Vec<NodeRef>) -> u64 {
         let body = function.body();
         let enter = |region: RegionRef, owner: Option<NodeRef>| {
             let nodes: Vec<NodeRef> = body.nodes_in(region).collect();
@@ -145,12 +154,13 @@ impl Outline {
         let (mut frames, mut open): (Vec<Frame>, Vec<Open>) = (vec![enter(region, None)], Vec::new());
         let mut depths: HashMap<RegionRef, usize> = HashMap::from([(region, 0)]);
         let mut targets: HashMap<NodeRef, usize> = HashMap::new();
+        let mut whole = 0;
         while let Some(frame) = frames.last_mut() {
             if let Some(of) = frame.nodes.next() {
                 let Some(node) = body.node(of) else { continue };
                 let mut hasher = Hasher::new(b"node");
-                hash_operator(node, &targets, &mut hasher);
-                let keys = self.0.entry(of).or_default();
+                self.hash_operator(function, node, &targets, &mut hasher);
+                let keys = self.keys.entry(of).or_default();
                 keys.operator = short(&hasher);
                 keys.mnemonic = short(Hasher::new(b"mnemonic").text(node.op().code().mnemonic()));
                 self.hash_inputs(node, &depths, &mut hasher);
@@ -167,7 +177,7 @@ impl Outline {
                     Some(open) if Some(open.node) == done.owner => {
                         open.hasher.number(inner);
                     }
-                    Some(_) | None => {}
+                    Some(_) | None => whole = inner,
                 }
             }
             // The next region of the innermost node, or that node itself when there is none left.
@@ -184,7 +194,7 @@ impl Outline {
                 targets.remove(&of);
                 let value = short(&hasher);
                 let name = body.node(of).and_then(|node| node.name()).map(|name| &**name);
-                if let Some(keys) = self.0.get_mut(&of) {
+                if let Some(keys) = self.keys.get_mut(&of) {
                     keys.value = value;
                     keys.same = short(Hasher::new(b"same").number(value).optional(name));
                     if let Some(frame) = frames.last_mut() {
@@ -193,6 +203,42 @@ impl Outline {
                 }
                 order.push(of);
             }
+        }
+        whole
+    }
+
+    /// An operator, without refs of the function, which mean nothing in another: exits aim at the depth of their target,
+    /// variables are known by what they are called.
+    fn hash_operator(
+        &self,
+        function: &Function,
+        node: &Node,
+        targets: &HashMap<NodeRef, usize>,
+        hasher: &mut Hasher,
+    ) {
+        let depth = |of: NodeRef| targets.get(&of).map_or(u64::MAX, |depth| *depth as u64);
+        match node.op().attr() {
+            Attr::Exit(target) => {
+                hasher.text(node.op().code().mnemonic()).number(depth(*target));
+            }
+            Attr::Switch(exits) => {
+                hasher.text(node.op().code().mnemonic());
+                for exit in exits.iter() {
+                    match exit {
+                        Exit::Break(target) => hasher.number(0).number(depth(*target)),
+                        Exit::Continue(target) => hasher.number(1).number(depth(*target)),
+                        Exit::Return => hasher.number(2),
+                    };
+                }
+            }
+            Attr::Function(of) if *of == self.of => {
+                hasher.text(node.op().code().mnemonic()).text("self");
+            }
+            Attr::Variable(of) if let Some(variable) = function.body().variable(*of) => {
+                hasher.text(node.op().code().mnemonic()).optional(variable.name.as_deref());
+                hash_type(&variable.ty, hasher);
+            }
+            _ => hash_op(node.op(), hasher),
         }
     }
 
@@ -207,7 +253,7 @@ impl Outline {
                     hasher.number(2).number(depth).number(u64::from(port))
                 }
                 Some(Source::Node(of, port)) => {
-                    let value = self.0.get(&of).map_or(0, |keys| keys.value);
+                    let value = self.keys.get(&of).map_or(0, |keys| keys.value);
                     hasher.number(3).number(value).number(u64::from(port))
                 }
             };
@@ -217,9 +263,9 @@ impl Outline {
     /// The operator and name of a node with the mnemonics of what it takes values from and of what takes its own.
     fn near(&self, function: &Function, of: NodeRef, node: &Node) -> u64 {
         let body = function.body();
-        let mnemonic = |of: NodeRef| self.0.get(&of).map_or(0, |keys| keys.mnemonic);
+        let mnemonic = |of: NodeRef| self.keys.get(&of).map_or(0, |keys| keys.mnemonic);
         let mut hasher = Hasher::new(b"near");
-        hasher.number(self.0.get(&of).map_or(0, |keys| keys.operator));
+        hasher.number(self.keys.get(&of).map_or(0, |keys| keys.operator));
         hasher.optional(node.name().map(|name| &**name));
         for source in node.inputs().iter() {
             match source {
@@ -243,10 +289,10 @@ impl Outline {
     fn used(&self, function: &Function, of: NodeRef) -> u64 {
         let body = function.body();
         let mut hasher = Hasher::new(b"used");
-        hasher.number(self.0.get(&of).map_or(0, |keys| keys.value));
+        hasher.number(self.keys.get(&of).map_or(0, |keys| keys.value));
         let mut uses: Vec<(u16, &Keys)> = body
             .uses_of(of.number())
-            .filter_map(|one| Some((one.input.unwrap_or(0), self.0.get(&one.node)?)))
+            .filter_map(|one| Some((one.input.unwrap_or(0), self.keys.get(&one.node)?)))
             .collect();
         match uses.as_slice() {
             [(input, user)] => {
@@ -274,27 +320,6 @@ fn is_operand(function: &Function, of: NodeRef, node: &Node) -> bool {
         }
 }
 
-/// An operator; exits aim at the depth of their target, as refs of the function mean nothing in another.
-fn hash_operator(node: &Node, targets: &HashMap<NodeRef, usize>, hasher: &mut Hasher) {
-    let depth = |of: NodeRef| targets.get(&of).map_or(u64::MAX, |depth| *depth as u64);
-    match node.op().attr() {
-        Attr::Exit(target) => {
-            hasher.text(node.op().code().mnemonic()).number(depth(*target));
-        }
-        Attr::Switch(exits) => {
-            hasher.text(node.op().code().mnemonic());
-            for exit in exits.iter() {
-                match exit {
-                    Exit::Break(target) => hasher.number(0).number(depth(*target)),
-                    Exit::Continue(target) => hasher.number(1).number(depth(*target)),
-                    Exit::Return => hasher.number(2),
-                };
-            }
-        }
-        _ => hash_op(node.op(), hasher),
-    }
-}
-
 fn hash_region(region: &Region, hasher: &mut Hasher) {
     let role = match region.role {
         RegionRole::Body => 0,
@@ -309,4 +334,27 @@ fn hash_region(region: &Region, hasher: &mut Hasher) {
         hasher.optional(param.name.as_deref());
         hash_type(&param.ty, hasher);
     }
+}
+
+/// What a function is known by, its name, its comments and the refs in it apart.
+pub(crate) fn fingerprint(of: FuncRef, function: &Function) -> u64 {
+    let (head, body) = (function.head(), function.body());
+    let mut outline = Outline { of, keys: HashMap::new() };
+    let mut hasher = Hasher::new(b"function");
+    for param in head.params.iter().chain(&head.captures) {
+        hasher.text(&param.name);
+        hash_type(&param.ty, &mut hasher);
+    }
+    hasher.number(head.params.len() as u64).number(head.captures.len() as u64);
+    hash_types(&head.results, &mut hasher);
+    hasher.number(head.effect_bound as u64).number(u64::from(head.start));
+    hash_import(head.import.as_ref(), &mut hasher);
+    if let Some(region) = body.root() {
+        hasher.number(outline.walk(function, region, &mut Vec::new()));
+    }
+    for (_, contract) in body.contracts() {
+        hasher.number(u64::from(contract.kind == ContractKind::Ensure)).text(&contract.message);
+        hasher.number(outline.walk(function, contract.region, &mut Vec::new()));
+    }
+    short(&hasher)
 }

@@ -29,9 +29,10 @@ use crate::text::lower_body::{Body, Reuse};
 use crate::text::names::{ProgramNames, unknown_ref};
 use crate::text::op::{first_of, parse_alone};
 use crate::text::places::Places;
-use crate::text::print::print_type_name;
+use crate::text::print::{Detail, print_type_name};
 use crate::text::resolve::{Resolved, resolve_op, resolve_type};
 use crate::text::scope::Scope;
+use crate::text::settle::comments_of;
 use crate::text::syntax::{
     AttrSyntax, BodySyntax, CaseSyntax, FunctionItem, Head, Item, ParamSyntax, Segment, Tree, TypeItem,
 };
@@ -68,7 +69,7 @@ pub struct OperatorForm {
     pub region_params: Vec<RegionParam>,
 }
 
-fn missing(of: Ref) -> Vec<TextError> {
+pub(super) fn missing(of: Ref) -> Vec<TextError> {
     locate("", vec![unknown_ref(of, 0)])
 }
 
@@ -93,7 +94,7 @@ fn only_item<'t>(tree: &'t Tree, what: &str, mistakes: &mut Vec<Mistake>) -> Opt
 }
 
 /// Tells that the text is of another entity.
-fn check_ref(label: &Segment, of: Ref) -> Result<(), Mistake> {
+pub(super) fn check_ref(label: &Segment, of: Ref) -> Result<(), Mistake> {
     match label.tag {
         Some(tag) if tag.of != of => {
             let message = format!("the text is one of `{}`, not of `{of}`", tag.of);
@@ -106,11 +107,15 @@ fn check_ref(label: &Segment, of: Ref) -> Result<(), Mistake> {
 }
 
 /// Replaces a function by its text. The ref of the function stays; those of its parts as the module says.
+///
+/// `printed` is the detail that the text had before it was changed, if that is known: it decides whether a comment that the
+/// text does not have is gone.
 pub fn replace_function<'t>(
     program: &mut Program,
     refs: &mut RefAllocator,
     of: FuncRef,
     text: impl Into<Written<'t>>,
+    printed: Option<Detail>,
 ) -> Result<Places, Vec<TextError>> {
     let text = text.into();
     let Some(old) = program.function(of).cloned() else { return Err(missing(of.into())) };
@@ -125,8 +130,9 @@ pub fn replace_function<'t>(
     known.insert(of.number(), RefKind::Function);
     let mut lowering = Lowering::new(program, refs, &tree, Policy::Match(known)).with_places();
     lowering.reuse = reuse(&old);
-    let ((), places) =
-        lower(text, mistakes, program, refs, lowering, |lowering| replace(lowering, of, &old, item))?;
+    let ((), places) = lower(text, mistakes, program, refs, lowering, |lowering| {
+        replace(lowering, of, &old, item, printed);
+    })?;
     Ok(places)
 }
 
@@ -134,7 +140,13 @@ fn not_one(text: Written<'_>, label: &Segment, what: &str) -> Vec<TextError> {
     locate(text.text, vec![Mistake::new(code::SYNTAX, label.at, format!("expected a {what}")).expected(what)])
 }
 
-fn replace<'t>(lowering: &mut Lowering<'t>, of: FuncRef, old: &Function, item: &'t FunctionItem) {
+fn replace<'t>(
+    lowering: &mut Lowering<'t>,
+    of: FuncRef,
+    old: &Function,
+    item: &'t FunctionItem,
+    printed: Option<Detail>,
+) {
     let fits = check_ref(&item.label, of.into());
     lowering.noted(fits);
     let before = lowering.refs.clone();
@@ -144,12 +156,12 @@ fn replace<'t>(lowering: &mut Lowering<'t>, of: FuncRef, old: &Function, item: &
         lowering.note(Mistake::new(code::DUPLICATE_REF, item.label.at, error.to_string()));
     }
     lowering.function_body(of, item);
-    let comments = lowering.comments(of, old);
+    let comments = comments_of(lowering.tree, old, printed);
     lowering.settle(of, old, before, comments);
 }
 
 /// The refs of everything in a function.
-fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
+pub(super) fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
     let body = function.body();
     let regions = body.regions().map(|(region, _)| region.into());
     let variables = body.variables().map(|(variable, _)| variable.into());
@@ -158,7 +170,7 @@ fn parts(function: &Function) -> impl Iterator<Item = Ref> + '_ {
 }
 
 /// What the parts of a function are known by; names that stand for more than one are left out.
-fn reuse(function: &Function) -> Reuse {
+pub(super) fn reuse(function: &Function) -> Reuse {
     let body = function.body();
     let mut reuse = Reuse { root: body.root(), ..Reuse::default() };
     let mut twice: HashSet<Arc<str>> = HashSet::new();

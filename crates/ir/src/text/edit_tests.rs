@@ -37,10 +37,10 @@ fn a_function_replaced_by_its_own_text_stays() {
     let (program, mut refs) = start(TEXT);
     let mut again = program.clone();
     let text = print_function(&program, f(), Detail::Full);
-    replace_function(&mut again, &mut refs, f(), &text).expect("its own text");
+    replace_function(&mut again, &mut refs, f(), &text, None).expect("its own text");
     assert_eq!(again, program);
     let summary = print_function(&program, f(), Detail::Summary);
-    replace_function(&mut again, &mut refs, f(), &summary).expect("its own text");
+    replace_function(&mut again, &mut refs, f(), &summary, None).expect("its own text");
     for named in [20, 22, 23, 24, 25, 26, 11, 12, 13, 14, 27] {
         assert!(again.function_of(again.ref_of(named).expect("kept")).is_some(), "{named}");
     }
@@ -57,7 +57,7 @@ fn parts_keep_their_refs_by_name() {
   r = if L c -> (i64) { yield a } else { yield x }
   return#n29 r
 }";
-    replace_function(&mut program, &mut refs, f(), text).expect("fits");
+    replace_function(&mut program, &mut refs, f(), text, None).expect("fits");
     let printed = print_function(&program, f(), Detail::Standard);
     assert!(printed.contains("a#n20 = add.i64 x, 2"), "{printed}");
     assert!(printed.contains("r#n23 = if L c"), "{printed}");
@@ -95,7 +95,7 @@ func f#f10 (x: i64) -> (i64) #g11 {
   }
   return r
 }";
-    replace_function(&mut program, &mut refs, f(), new).expect("fits");
+    replace_function(&mut program, &mut refs, f(), new, None).expect("fits");
     insta::assert_snapshot!(print_function(&program, f(), Detail::Full), @r##"
     ; Said of the function.
     func f#f10 (x: i64) -> (i64) #g11 {
@@ -113,7 +113,7 @@ func f#f10 (x: i64) -> (i64) #g11 {
     ; run: f(3) == 3
     "##);
     let told = "; Said of the function.\nfunc f (x: i64) -> (i64) { return x }";
-    replace_function(&mut program, &mut refs, f(), told).expect("fits");
+    replace_function(&mut program, &mut refs, f(), told, None).expect("fits");
     insta::assert_snapshot!(print_function(&program, f(), Detail::Full), @r##"
     ; Said of the function.
     func f#f10 (x: i64) -> (i64) #g11 {
@@ -127,7 +127,7 @@ fn foreign_refs_are_unknown() {
     let (mut program, mut refs) = start(TEXT);
     let check = |program: &mut Program, refs: &mut RefAllocator, text: &str, expect: &str| {
         let before = program.clone();
-        let errors = replace_function(program, refs, f(), text).expect_err(text);
+        let errors = replace_function(program, refs, f(), text, None).expect_err(text);
         assert_eq!(errors[0].to_string(), expect);
         assert_eq!(*program, before);
     };

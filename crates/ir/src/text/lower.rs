@@ -288,7 +288,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    fn declare_type(&mut self, module: ModuleRef, item: &TypeItem) -> TypeRef {
+    pub(super) fn declare_type(&mut self, module: ModuleRef, item: &TypeItem) -> TypeRef {
         let of = TypeRef::of_key(self.number(item.label.tag, item.label.at));
         let def = TypeDef {
             name: Arc::clone(&item.label.name),

@@ -34,7 +34,7 @@
 //!
 //! **Order of reading.** `lexer`, `dollar`, `literal`, `syntax`, `cursor`; the parser in `types`, `heads`, `operands`,
 //! `statements`, `items`; what names mean in `names`, `scope`, `body_names`, `resolve`; from the tree to the program in
-//! `lower`, `lower_body`, `lower_regions`, with the entry points in `api` and `edit`; the printer in `layout`, `naming`,
+//! `lower`, `lower_body`, `lower_regions`, with the entry points in `api`, `edit` and `edit_module`; the printer in `layout`, `naming`,
 //! `print`, `print_body`; [`print_op`] and [`print_value`] in `op` and `value`; [`format_text`] in `format`. Parser, lowering and printer work through
 //! lists of what is left to do: nesting costs no stack, and time is linear in the text.
 
@@ -43,6 +43,7 @@ mod body_names;
 mod cursor;
 mod dollar;
 mod edit;
+mod edit_module;
 mod error;
 mod format;
 mod given;
@@ -80,6 +81,7 @@ pub use edit::{
     insert_text, is_literal, parse_literal, parse_operator, replace_contract, replace_function,
     replace_storage, replace_type,
 };
+pub use edit_module::{ReplacedModule, module_hash, replace_module};
 pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};

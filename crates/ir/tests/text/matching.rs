@@ -92,7 +92,7 @@ fn replaced(
 ) -> Option<Program> {
     let text = without_refs(&text::print_function(after, of, Detail::Summary), labels);
     let mut result = before.clone();
-    text::replace_function(&mut result, &mut refs.clone(), of, &text).ok()?;
+    text::replace_function(&mut result, &mut refs.clone(), of, &text, None).ok()?;
     if labels == Labels::Named {
         unnamed(&mut result, of);
     }
@@ -121,7 +121,7 @@ proptest! {
         for (of, before) in generated.program.functions() {
             let summary = text::print_function(&generated.program, of, Detail::Summary);
             let mut program = generated.program.clone();
-            text::replace_function(&mut program, &mut generated.refs.clone(), of, &summary).unwrap();
+            text::replace_function(&mut program, &mut generated.refs.clone(), of, &summary, None).unwrap();
             prop_assert_eq!(changed(before, function(&program, of)), 0, "{}", summary);
             prop_assert!(program == generated.program);
             if let Some(program) = replaced(&generated.program, &generated.refs, (&generated.program, of), Labels::Named) {

@@ -1,0 +1,224 @@
+//! A patch against the text form, over any number of modules and functions.
+
+mod unified;
+
+use lmlang_ir::text::{self, Detail, TextError, Written, nearest};
+use lmlang_ir::{FuncRef, ModuleRef, Ref, RefKind};
+
+use super::error::{Done, EditError, Fail, code};
+use super::inputs::{AddText, ApplyTextPatch, Remove};
+use super::session::{Session, shortened, wrong_kind};
+use unified::{FilePatch, Malformed, Misfit, Patched};
+
+/// The details that a text can have been read at; of two at which a patch fits as well the first is meant.
+const DETAILS: [Detail; 3] = [Detail::Full, Detail::Standard, Detail::Summary];
+
+impl Session<'_> {
+    /// Applies a patch: what it says of all texts, or nothing.
+    pub(super) fn apply_text_patch(&mut self, edit: &ApplyTextPatch) -> Done<()> {
+        let (files, malformed) = unified::parse(&edit.patch);
+        if !malformed.is_empty() {
+            return Err(Fail::Errors(malformed.into_iter().map(not_a_patch).collect()));
+        }
+        let mut errors = Vec::new();
+        for file in &files {
+            match self.apply_file(file) {
+                Ok(()) => {}
+                Err(Fail::Errors(more)) => errors.extend(more),
+                Err(fail) => return Err(fail),
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(Fail::Errors(errors)) }
+    }
+
+    fn apply_file(&mut self, file: &FilePatch<'_>) -> Done<()> {
+        match (file.old, file.new) {
+            (None, None) => Err(misfit(file.line, "the patch names no text").into()),
+            (None, Some(new)) => self.add_file(file, new),
+            (Some(old), None) => {
+                let of = self.patched_entity(file, old)?;
+                if of.kind != RefKind::Function {
+                    let error = wrong_kind(&["patch"], of, &[RefKind::Function]);
+                    return Err(EditError { line: Some(file.line), ..error }.into());
+                }
+                self.remove_function(&Remove { of: of.to_string(), cascade: false })
+                    .map_err(|fail| at(fail, file))
+            }
+            (Some(old), Some(_)) => {
+                let of = self.patched_entity(file, old)?;
+                match (ModuleRef::try_from(of), FuncRef::try_from(of)) {
+                    (Ok(module), _) => self.patch_module(file, module),
+                    (_, Ok(function)) => self.patch_function(file, function),
+                    (Err(_), Err(_)) => {
+                        let error = wrong_kind(&["patch"], of, &[RefKind::Module, RefKind::Function]);
+                        Err(EditError { line: Some(file.line), ..error }.into())
+                    }
+                }
+            }
+        }
+    }
+
+    fn patch_module(&mut self, file: &FilePatch<'_>, module: ModuleRef) -> Done<()> {
+        let (patched, detail) = patched(file, |detail| text::print_module(&self.program, module, detail))
+            .map_err(Fail::Errors)?;
+        let before = self.program.clone();
+        let given = Written::with_names(&patched.text, &self.names);
+        let replaced = text::replace_module(&mut self.program, self.refs, module, given, Some(detail))
+            .map_err(|errors| self.in_patch(errors, &patched))?;
+        // Where things stand in the patched text means nothing to whoever wrote the patch.
+        self.settle_module(&before, &["patch"], replaced.added, &replaced.removed)
+            .map_err(|fail| at(fail, file))
+    }
+
+    fn patch_function(&mut self, file: &FilePatch<'_>, function: FuncRef) -> Done<()> {
+        let (patched, detail) = patched(file, |detail| text::print_function(&self.program, function, detail))
+            .map_err(Fail::Errors)?;
+        let given = Written::with_names(&patched.text, &self.names);
+        text::replace_function(&mut self.program, self.refs, function, given, Some(detail))
+            .map_err(|errors| self.in_patch(errors, &patched))?;
+        Ok(())
+    }
+
+    /// Adds a text that a patch makes from nothing: items of a module that is there, a function behind the path of one, or
+    /// a new module.
+    fn add_file(&mut self, file: &FilePatch<'_>, new: &str) -> Done<()> {
+        let patched = unified::apply("", &file.hunks).map_err(|misfits| {
+            Fail::Errors(misfits.into_iter().map(|one| does_not_apply(file, one)).collect())
+        })?;
+        let path = paths(new).last().copied().unwrap_or(new);
+        let around = path.rsplit_once("::").map_or("", |(around, _)| around);
+        let module_at =
+            |path: &str| self.program.resolve(path).into_iter().find(|of| of.kind == RefKind::Module);
+        let module = module_at(path).or_else(|| module_at(around)).map(|of| of.to_string());
+        let text = patched.text.clone();
+        self.add_text(&AddText { module, text }).map_err(|fail| match fail {
+            Fail::Errors(errors) => Fail::Errors(
+                errors
+                    .into_iter()
+                    .map(|error| EditError {
+                        path: vec!["patch".to_owned()],
+                        line: error.line.and_then(|line| patched.origins.get(line as usize - 1).copied()?),
+                        column: error.column.map(|column| column + 1),
+                        ..error
+                    })
+                    .collect(),
+            ),
+            Fail::Follows | Fail::Stale(_) => fail,
+        })
+    }
+
+    /// The module or function that a `---` line names.
+    fn patched_entity(&self, file: &FilePatch<'_>, name: &str) -> Done<Ref> {
+        for path in paths(name) {
+            if let Ok(of) = self.entity(&["patch"], path) {
+                return Ok(of);
+            }
+        }
+        let path = paths(name).last().copied().unwrap_or(name);
+        let modules = self.program.modules().map(|(module, _)| self.program.path(module.into()));
+        let functions = self.program.functions().map(|(function, _)| self.program.path(function.into()));
+        let known: Vec<String> = modules.chain(functions).collect();
+        let message = format!("there is no module or function `{}`", shortened(path));
+        let error = EditError::new(code::UNKNOWN_REF, &["patch"], message).found(shortened(path));
+        let error = error.expected(["--- a/MODULE", "--- a/MODULE::FUNCTION"].map(str::to_owned));
+        let error = error.candidates(nearest(path, known.iter().map(String::as_str)));
+        Err(EditError { line: Some(file.line), column: Some(1), ..error }.into())
+    }
+
+    /// Mistakes of a patched text, at the lines of the patch that they come from.
+    fn in_patch(&self, errors: Vec<TextError>, patched: &Patched) -> Fail {
+        let placed = errors.into_iter().map(|error| {
+            let index = (error.line as usize).saturating_sub(1);
+            match patched.origins.get(index).copied().flatten() {
+                Some(line) => TextError { line, column: error.column + 1, ..error },
+                None => {
+                    let line = patched.text.lines().nth(index).unwrap_or_default().trim();
+                    let message =
+                        format!("{}, in `{}`, which the patch leaves", error.message, shortened(line));
+                    TextError { line: 1, column: 1, message, ..error }
+                }
+            }
+        });
+        let placed: Vec<TextError> = placed.collect();
+        self.told(&["patch"], placed)
+    }
+}
+
+/// What a name in a patch may stand for: as it is, and without `a/` or `b/` and `.lm`.
+fn paths(name: &str) -> Vec<&str> {
+    let bare = name.strip_suffix(".lm").unwrap_or(name);
+    let stripped = bare.strip_prefix("a/").or_else(|| bare.strip_prefix("b/"));
+    [Some(bare), stripped].into_iter().flatten().collect()
+}
+
+/// The patched text, of the detail at which the hunks are nearest to where they say they are.
+fn patched(
+    file: &FilePatch<'_>,
+    print: impl Fn(Detail) -> String,
+) -> Result<(Patched, Detail), Vec<EditError>> {
+    let (mut best, mut least): (Option<(Patched, Detail)>, Option<Vec<Misfit>>) = (None, None);
+    for detail in DETAILS {
+        match unified::apply(&print(detail), &file.hunks) {
+            Ok(patched) if best.as_ref().is_none_or(|(best, _)| patched.distance < best.distance) => {
+                best = Some((patched, detail));
+            }
+            Ok(_) => {}
+            Err(misfits) if least.as_ref().is_none_or(|least| misfits.len() < least.len()) => {
+                least = Some(misfits);
+            }
+            Err(_) => {}
+        }
+    }
+    let misfits = least.unwrap_or_default();
+    best.ok_or_else(|| misfits.into_iter().map(|misfit| does_not_apply(file, misfit)).collect())
+}
+
+fn not_a_patch(line: Malformed) -> EditError {
+    let message = format!("expected {}, found `{}`", line.expected, line.found);
+    let error = EditError::new(code::PATCH_MALFORMED, &["patch"], message);
+    let error = error.expected([line.expected.to_owned()]).found(line.found);
+    EditError { line: Some(line.line), column: Some(1), ..error }
+}
+
+fn misfit(line: u32, message: impl Into<String>) -> EditError {
+    let error = EditError::new(code::PATCH_MISFIT, &["patch"], message);
+    EditError { line: Some(line), column: Some(1), ..error }
+}
+
+fn does_not_apply(file: &FilePatch<'_>, found: Misfit) -> EditError {
+    let name = shortened(file.old.or(file.new).unwrap_or_default());
+    let Misfit { hunk, line, expected, found, fits } = found;
+    if !fits.is_empty() {
+        let places: Vec<String> = fits.iter().take(8).map(usize::to_string).collect();
+        let message = format!(
+            "hunk {hunk} of `{name}` fits at {} places and does not say which: lines {}",
+            fits.len(),
+            places.join(", ")
+        );
+        return misfit(line, message).expected(["`@@ -LINE,COUNT +LINE,COUNT @@`".to_owned()]);
+    }
+    let there = match &found {
+        Some((at, text)) => format!("line {at} is `{}`", shortened(text.trim())),
+        None => "the text ends before it".to_owned(),
+    };
+    let message = format!("hunk {hunk} of `{name}` expects `{}`, and {there}", shortened(expected.trim()));
+    let error = misfit(line, message).expected([expected]);
+    match found {
+        Some((_, text)) => error.found(text),
+        None => error,
+    }
+}
+
+/// A refusal at the line that names the text.
+fn at(fail: Fail, file: &FilePatch<'_>) -> Fail {
+    let place = |error: EditError| EditError {
+        path: vec!["patch".to_owned()],
+        line: error.line.or(Some(file.line)),
+        column: error.column.or(Some(1)),
+        ..error
+    };
+    match fail {
+        Fail::Errors(errors) => Fail::Errors(errors.into_iter().map(place).collect()),
+        Fail::Follows | Fail::Stale(_) => fail,
+    }
+}
