@@ -100,6 +100,7 @@ impl Limits {
             ("eventBytesInMemory", self.event_bytes_in_memory as u64),
             ("traceBytes", self.max_trace_bytes),
             ("tokenRefreshMs", millis(self.token_refresh)),
+            ("nodesLookedAt", lmlang_ir::graph::MOST_LOOKED_AT as u64),
             ("tokenPrograms", MOST_PROGRAMS as u64),
             ("casesOfProgram", crate::cases::MOST),
             ("caseBytes", crate::cases::BYTES as u64),

@@ -1,12 +1,13 @@
 //! Findings of the verifier, and the pages about their codes.
 
-use async_graphql::{Context, Enum, Json, Object, SimpleObject};
+use async_graphql::{Context, Enum, Object, SimpleObject};
 use lmlang_ir::{FuncRef, Program, Ref};
 use lmlang_verify as verify;
 
 use crate::direct::Direct;
 use crate::error::ApiError;
 use crate::schema::connection::{Connection, Listed, PageRequest, invalid_cursor};
+use crate::schema::fixes::Fix;
 use crate::schema::view::{View, nullable};
 use crate::transport::budget;
 
@@ -56,15 +57,6 @@ pub struct DiagnosticDetails {
     pub actual_type: Option<String>,
     /// The line of the text form.
     pub text: Option<String>,
-}
-
-/// A repair that could be applied.
-#[derive(Clone, Debug, SimpleObject)]
-pub struct Fix {
-    /// What it does.
-    title: String,
-    /// The edits.
-    edits: Json<serde_json::Value>,
 }
 
 impl Diagnostic {
@@ -130,9 +122,13 @@ impl Diagnostic {
         nullable(budget::count(context, bytes).map(|()| facts))
     }
 
-    /// Repairs that could be applied. Not supported yet: always null.
-    async fn fixes(&self) -> Option<Vec<Fix>> {
-        None
+    /// Repairs that could be applied, the likeliest first; each takes this finding away. Empty where nothing follows from
+    /// the program. Worked out when selected.
+    async fn fixes(&self, context: &Context<'_>) -> Option<async_graphql::Result<Vec<Fix>>> {
+        nullable(budget::open(context).map(|()| {
+            let program = self.view.program();
+            verify::fixes(program, &self.found).into_iter().map(|fix| Fix::new(program, fix)).collect()
+        }))
     }
 }
 

@@ -15,13 +15,15 @@ use crate::schema::defaults::{Any, Int, No, Or, Private};
 pub enum EditInput {
     /// Adds whole functions and types in the text form: the cheapest way to write thirty nodes.
     AddText(AddText),
-    /// Replaces a function by its text; nodes whose refs stand in the text keep them.
+    /// Replaces a function by its text. What did not change keeps its ref, comment and provenance, whether the text gives
+    /// refs or not.
     ReplaceFunctionText(ReplaceText),
-    /// Not supported yet.
+    /// Replaces all that stands in a module by its text, as `text(module:)` answers it: what the text does not have is
+    /// removed, what has but another name is renamed, the rest stays as for `replaceFunctionText`. Inner modules stay.
     ReplaceModuleText(ReplaceText),
     /// Inserts lines of the text form into a region; a label `x` in them is `$x` afterwards.
     InsertText(InsertText),
-    /// Not supported yet.
+    /// Changes the texts of modules and functions as a unified diff says: few lines instead of the whole text.
     ApplyTextPatch(ApplyTextPatch),
     /// Adds a module.
     AddModule(AddModule),
@@ -162,9 +164,10 @@ pub struct ReplaceText {
     #[graphql(name = "ref")]
     pub of: String,
     /// Its text from now on, as for `addText`: `func f#f7 (n: i64) -> (i64) { .. }`. What keeps its ref or name in the
-    /// text stays the same entity.
+    /// text stays the same entity, and so does what has neither and computes the same in the same place. A text without
+    /// any of the comments that there were leaves them as they are; one with some of them says all of them.
     pub text: String,
-    /// The `contentHash` that was read; another one now is a conflict.
+    /// The `contentHash` that was read, of the function or the module; another one now is a conflict.
     pub if_hash: Option<String>,
 }
 
@@ -183,10 +186,14 @@ pub struct InsertText {
     pub after: Option<String>,
 }
 
-/// Not supported yet.
+/// Changes the text form of modules and functions as a patch says; over several of them it is one edit.
 #[derive(Clone, Debug, InputObject)]
 pub struct ApplyTextPatch {
-    /// A unified diff against the text form.
+    /// A unified diff against what `Program.text(module:)` and `Function.text` answer at any detail, or that `diff` prints.
+    /// Files are modules, functions, types and globals by path or ref: `--- a/shop::total`, `+++ b/shop::total`;
+    /// `--- /dev/null` adds the items of a text to a module, `+++ /dev/null` removes what is named. Hunks are found by the lines that they keep and remove, nearest to
+    /// their line numbers, which may be off or left out (`@@`); counts are not believed, refs in those lines may be left
+    /// out. A hunk that does not apply is a `PATCH_MISFIT`; `line` of an error is one of the patch.
     pub patch: String,
 }
 

@@ -112,6 +112,8 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
     Ok(match edit {
         EditInput::AddText(given) => To::AddText(domain::AddText { module: given.module, text: given.text }),
         EditInput::ReplaceFunctionText(given) => To::ReplaceFunctionText(replace_text(given)),
+        EditInput::ReplaceModuleText(given) => To::ReplaceModuleText(replace_text(given)),
+        EditInput::ApplyTextPatch(given) => To::ApplyTextPatch(domain::ApplyTextPatch { patch: given.patch }),
         EditInput::InsertText(given) => To::InsertText(domain::InsertText {
             text: given.text,
             at: at(given.function, given.region, given.before, given.after),
@@ -220,8 +222,6 @@ fn request(edit: EditInput) -> Result<domain::EditRequest, ApiError> {
         }
         EditInput::ReplaceContract(given) => To::ReplaceContract(replace_text(given)),
         EditInput::RemoveContract(given) => To::RemoveContract(remove(given)),
-        EditInput::ReplaceModuleText(_) => To::Unsupported("replaceModuleText"),
-        EditInput::ApplyTextPatch(_) => To::Unsupported("applyTextPatch"),
         EditInput::AddLoopParam(given) => To::AddLoopParam(domain::AddLoopParam {
             of: given.of,
             name: given.name,

@@ -26,6 +26,7 @@ mod edit_request;
 pub mod event_filter;
 pub mod failure;
 pub mod finding;
+pub mod fixes;
 pub mod function;
 mod function_filter;
 pub mod ids;

@@ -98,6 +98,12 @@ impl Module {
         budget::words(context, self.record.doc.as_deref())
     }
 
+    /// Hash of all that was authored in it, refs included: of the module, and of its types, globals and functions, those
+    /// of inner modules not included. `replaceModuleText` takes it as `ifHash`.
+    async fn content_hash(&self) -> Option<String> {
+        lmlang_ir::text::module_hash(self.view.program(), self.of).map(|hash| hash.to_string())
+    }
+
     /// Who made it, and who changed it last; null in a dry run.
     async fn provenance(&self) -> Option<Result<Provenance>> {
         Provenance::of(&self.view, Ref::from(self.of)).await

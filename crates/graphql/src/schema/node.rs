@@ -1,6 +1,7 @@
 //! Nodes of the program graph, with their ports.
 
 use async_graphql::{Context, ID, Object, Result, SimpleObject, Union};
+use lmlang_ir::graph::values_in_scope;
 use lmlang_ir::ops::{Expected, Ports, signature};
 use lmlang_ir::{NodeRef, Source, text};
 
@@ -269,7 +270,7 @@ pub struct InputPort {
 impl InputPort {
     /// What is missing when nothing is its source.
     fn open(&self) -> Option<Hole> {
-        self.source.is_none().then(|| Hole { expected_type: self.expected_text().into() })
+        self.source.is_none().then(|| Hole { port: self.clone() })
     }
 
     fn expected_text(&self) -> String {
@@ -344,17 +345,84 @@ fn write_source(
     }
 }
 
-/// An input without a source: a run stops there, an export is refused.
-#[derive(Clone, Debug, SimpleObject)]
+/// An input without a source.
 pub struct Hole {
+    port: InputPort,
+}
+
+/// An input without a source: a run stops there, an export is refused.
+#[Object]
+impl Hole {
     /// The type that it takes.
-    expected_type: Text,
+    async fn expected_type(&self) -> Text {
+        self.port.expected_text().into()
+    }
+
+    /// Values in scope that fit, the nearest first: what nodes before it make, parameters of regions, parameters of the
+    /// function. Of the nodes before it 10,000 are looked at. Empty where it is not known what the input takes.
+    async fn candidates(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<20>>,
+    ) -> Option<Result<Vec<ScopeValue>>> {
+        let found = PageRequest::new(first, None).and_then(|page| {
+            let values = self.port.candidates(page.first);
+            budget::count(context, values.iter().map(|value| value.text.len() as u64).sum())?;
+            Ok(values)
+        });
+        nullable(found)
+    }
+}
+
+/// A value that could be the source of an input.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct ScopeValue {
+    /// The source, as `addEdge` takes it under `from`: `n12`, `n12.1`, `g5.0`, `f7.0`.
+    source: String,
+    /// Its type.
+    #[graphql(name = "type")]
+    ty: String,
+    /// Where it comes from: the line of the node, or the parameter.
+    text: String,
+}
+
+impl InputPort {
+    fn candidates(&self, most: usize) -> Vec<ScopeValue> {
+        let Some(expected) = &self.expected else { return Vec::new() };
+        let Function { view, of, function, .. } = &self.node.function;
+        let program = view.program();
+        let told = |source: Source, ty: &str| {
+            let param = |name: Option<&str>| format!("{}: {ty}", name.unwrap_or("_"));
+            match source {
+                Source::Node(node, _) => {
+                    let printed = text::print_node(program, node, text::Detail::Summary);
+                    printed.lines().next().unwrap_or_default().to_owned()
+                }
+                Source::RegionParam(region, port) => {
+                    let record = function.body().region(region);
+                    let found = record.and_then(|record| record.params.get(usize::from(port)));
+                    param(found.and_then(|found| found.name.as_deref()))
+                }
+                Source::Param(_, port) => {
+                    param(function.head().params.get(usize::from(port)).map(|found| &*found.name))
+                }
+            }
+        };
+        values_in_scope(program, *of, function, self.node.of)
+            .filter(|(_, ty)| expected.accepts(ty))
+            .take(most)
+            .map(|(source, ty)| {
+                let ty = text::print_type_name(program, None, &ty);
+                ScopeValue { source: source.to_string(), text: told(source, &ty), ty }
+            })
+            .collect()
+    }
 }
 
 impl Direct for Hole {
     fn writer(selected: Selected<'_>) -> Option<Writer<Hole>> {
         object(selected, &["Hole"], |name, _| match name {
-            "expectedType" => leaf(|hole: &Hole, out| out.counted(&hole.expected_type.0)),
+            "expectedType" => leaf(|hole: &Hole, out| out.counted(&hole.port.expected_text())),
             _ => None,
         })
     }

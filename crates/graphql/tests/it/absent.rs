@@ -99,6 +99,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Storage.mutable", "not of this kind"),
     ("Storage.offset", "not of this kind, or put nowhere"),
     ("Storage.place", "not of this kind"),
+    ("Module.contentHash", "never: of a module that is there"),
     ("Storage.section", "not of this kind"),
     ("Storage.size", "not of this kind"),
     ("Storage.table", "not of this kind, or put nowhere"),
@@ -138,7 +139,8 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("EditRecord.ref", "it changes no entity"),
     // What is known of an error or a finding.
     ("Diagnostic.details", "never: the facts of a finding"),
-    ("Diagnostic.fixes", "not supported yet"),
+    ("Diagnostic.fixes", "the answer holds too much text: `volume.rs`"),
+    ("Hole.candidates", "how many is below zero: tests/scenarios/fixes.md"),
     ("DiagnosticDetails.actualType", "not of this kind"),
     ("DiagnosticDetails.edgePath", "not of this kind"),
     ("DiagnosticDetails.expectedType", "not of this kind"),

@@ -275,6 +275,14 @@ fn cases() -> Vec<(&'static str, Value)> {
             "TOO_MANY_MATCHES",
             json!([{ "replacePattern": { "pattern": "mul.i64 $p, $p", "replacement": "$p", "limit": 0 } }]),
         ),
+        (
+            "PATCH_MALFORMED",
+            json!([{ "applyTextPatch": { "patch": "--- a/m::f\n+++ b/m::f\n  return y\n@@\n*\n" } }]),
+        ),
+        (
+            "PATCH_MISFIT",
+            json!([{ "applyTextPatch": { "patch": "--- a/m::f\n+++ b/m::f\n@@ -2 +2 @@\n-  return none\n" } }]),
+        ),
         ("MODULE_REQUIRED", json!([{ "addFunction": { "name": "g", "params": [], "results": [] } }])),
     ];
     verified.into_iter().chain(texts).chain(edits).collect()

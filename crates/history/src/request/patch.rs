@@ -3,7 +3,7 @@
 mod unified;
 
 use lmlang_ir::text::{self, Detail, TextError, Written, nearest};
-use lmlang_ir::{FuncRef, ModuleRef, Ref, RefKind};
+use lmlang_ir::{FuncRef, ModuleRef, Place, Ref, RefKind, TypeRef, VarRef};
 
 use super::error::{Done, EditError, Fail, code};
 use super::inputs::{AddText, ApplyTextPatch, Remove};
@@ -37,22 +37,28 @@ impl Session<'_> {
             (None, Some(new)) => self.add_file(file, new),
             (Some(old), None) => {
                 let of = self.patched_entity(file, old)?;
-                if of.kind != RefKind::Function {
-                    let error = wrong_kind(&["patch"], of, &[RefKind::Function]);
-                    return Err(EditError { line: Some(file.line), ..error }.into());
-                }
-                self.remove_function(&Remove { of: of.to_string(), cascade: false })
-                    .map_err(|fail| at(fail, file))
+                let removal = Remove { of: of.to_string(), cascade: false };
+                let removed = match of.kind {
+                    RefKind::Function => self.remove_function(&removal),
+                    RefKind::Type => self.remove_type(&removal),
+                    RefKind::Variable => self.remove_variable(&removal),
+                    _ => self.remove_module(&removal),
+                };
+                removed.map_err(|fail| at(fail, file))
             }
             (Some(old), Some(_)) => {
                 let of = self.patched_entity(file, old)?;
-                match (ModuleRef::try_from(of), FuncRef::try_from(of)) {
-                    (Ok(module), _) => self.patch_module(file, module),
-                    (_, Ok(function)) => self.patch_function(file, function),
-                    (Err(_), Err(_)) => {
-                        let error = wrong_kind(&["patch"], of, &[RefKind::Module, RefKind::Function]);
-                        Err(EditError { line: Some(file.line), ..error }.into())
+                match of.kind {
+                    RefKind::Module => {
+                        self.patch_module(file, self.entity_of::<ModuleRef>(&["patch"], &of.to_string())?)
                     }
+                    RefKind::Function => {
+                        self.patch_function(file, self.entity_of::<FuncRef>(&["patch"], &of.to_string())?)
+                    }
+                    RefKind::Type => {
+                        self.patch_type(file, self.entity_of::<TypeRef>(&["patch"], &of.to_string())?)
+                    }
+                    _ => self.patch_storage(file, self.entity_of::<VarRef>(&["patch"], &of.to_string())?),
                 }
             }
         }
@@ -75,6 +81,24 @@ impl Session<'_> {
             .map_err(Fail::Errors)?;
         let given = Written::with_names(&patched.text, &self.names);
         text::replace_function(&mut self.program, self.refs, function, given, Some(detail))
+            .map_err(|errors| self.in_patch(errors, &patched))?;
+        Ok(())
+    }
+
+    fn patch_type(&mut self, file: &FilePatch<'_>, ty: TypeRef) -> Done<()> {
+        let (patched, _) =
+            patched(file, |detail| text::print_type(&self.program, ty, detail)).map_err(Fail::Errors)?;
+        let given = Written::with_names(&patched.text, &self.names);
+        text::replace_type(&mut self.program, self.refs, ty, given)
+            .map_err(|errors| self.in_patch(errors, &patched))?;
+        Ok(())
+    }
+
+    fn patch_storage(&mut self, file: &FilePatch<'_>, of: VarRef) -> Done<()> {
+        let (patched, _) =
+            patched(file, |detail| text::print_storage(&self.program, of, detail)).map_err(Fail::Errors)?;
+        let given = Written::with_names(&patched.text, &self.names);
+        text::replace_storage(&mut self.program, self.refs, of, given)
             .map_err(|errors| self.in_patch(errors, &patched))?;
         Ok(())
     }
@@ -107,18 +131,23 @@ impl Session<'_> {
         })
     }
 
-    /// The module or function that a `---` line names.
+    /// The module, function, type or storage that a `---` line names.
     fn patched_entity(&self, file: &FilePatch<'_>, name: &str) -> Done<Ref> {
+        let kinds = [RefKind::Module, RefKind::Function, RefKind::Type, RefKind::Variable];
         for path in paths(name) {
-            if let Ok(of) = self.entity(&["patch"], path) {
+            let Ok(of) = self.entity(&["patch"], path) else { continue };
+            let local = matches!(self.program.place(of), Some(Place::Variable(..)));
+            if kinds.contains(&of.kind) && !local {
                 return Ok(of);
             }
+            let error = wrong_kind(&["patch"], of, &kinds);
+            return Err(EditError { line: Some(file.line), column: Some(1), ..error }.into());
         }
         let path = paths(name).last().copied().unwrap_or(name);
         let modules = self.program.modules().map(|(module, _)| self.program.path(module.into()));
         let functions = self.program.functions().map(|(function, _)| self.program.path(function.into()));
         let known: Vec<String> = modules.chain(functions).collect();
-        let message = format!("there is no module or function `{}`", shortened(path));
+        let message = format!("there is no text of `{}`", shortened(path));
         let error = EditError::new(code::UNKNOWN_REF, &["patch"], message).found(shortened(path));
         let error = error.expected(["--- a/MODULE", "--- a/MODULE::FUNCTION"].map(str::to_owned));
         let error = error.candidates(nearest(path, known.iter().map(String::as_str)));

@@ -5,6 +5,7 @@ use super::*;
 use crate::apply::{apply_all, invert_all};
 
 mod laws;
+mod texts;
 
 const DEMO: &str = "module m#m1
 func f#f2 (a: i32, b: i32) -> (i32) {

@@ -10,7 +10,7 @@ use crate::entities::{FunctionHead, Region, RegionOwner};
 use crate::function::Function;
 use crate::node::{NodeContent, Source};
 use crate::ops::{Attr, Exit, Op};
-use crate::refs::{FuncRef, NodeRef, RefAllocator, RegionRef};
+use crate::refs::{FuncRef, NodeRef, Ref, RefAllocator, RefKind, RegionRef};
 
 /// Whose comments a function has in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,14 +58,17 @@ pub(crate) fn carry_over(
     let spent: HashSet<u64> =
         variables.chain(body.contracts().map(|(contract, _)| contract.number())).collect();
     let mut fresh = || std::iter::from_fn(|| refs.allocate_in(of)).find(|number| !spent.contains(number));
-    for (region, _) in body.regions() {
-        if !regions.contains_key(&region) && old.body().region(region).is_none() {
-            regions.extend(fresh().map(|number| (region, RegionRef::of_key(number))));
-        }
-    }
-    for (node, _) in body.nodes() {
-        if !nodes.contains_key(&node) && old.body().node(node).is_none() {
-            nodes.extend(fresh().map(|number| (node, NodeRef::of_key(number))));
+    let new_regions = body.regions().map(|(region, _)| region).filter(|of| old.body().region(*of).is_none());
+    let new_nodes = body.nodes().map(|(node, _)| node).filter(|of| old.body().node(*of).is_none());
+    let mut left: Vec<Ref> = new_regions.filter(|of| !regions.contains_key(of)).map(Ref::from).collect();
+    left.extend(new_nodes.filter(|of| !nodes.contains_key(of)).map(Ref::from));
+    // In the order in which the text makes them.
+    left.sort_unstable_by_key(|of| of.number);
+    for of in left {
+        let Some(number) = fresh() else { break };
+        match of.kind {
+            RefKind::Region => drop(regions.insert(RegionRef::of_key(of.number), RegionRef::of_key(number))),
+            _ => drop(nodes.insert(NodeRef::of_key(of.number), NodeRef::of_key(number))),
         }
     }
     let nodes_now = nodes.iter().map(|(from, to)| (from.number(), to.number()));

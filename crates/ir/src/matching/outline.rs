@@ -26,6 +26,7 @@ pub(super) struct Keys {
     mnemonic: u64,
     /// Whether it is but an operand of one other node of its region, as a constant in a line is.
     is_operand: bool,
+    is_named: bool,
 }
 
 /// By what nodes are compared.
@@ -57,8 +58,9 @@ impl Keys {
             Pass::Value => line(self.value),
             Pass::Near => line(self.near),
             Pass::Operator => line(self.operator),
-            Pass::Operand => Some(self.operator),
-            Pass::Mnemonic => Some(self.mnemonic),
+            // A name is not lost to an operand of another line.
+            Pass::Operand => Some(self.operator ^ u64::from(self.is_named)),
+            Pass::Mnemonic => Some(self.mnemonic ^ u64::from(self.is_named)),
         }
     }
 
@@ -123,6 +125,7 @@ impl Outline {
             if let Some(keys) = outline.keys.get_mut(&of) {
                 keys.near = near;
                 keys.is_operand = is_operand(function, of, node);
+                keys.is_named = node.name().is_some();
             }
         }
         // Users stand behind what they use.

@@ -2,9 +2,10 @@
 
 use lmlang_history::request::{
     AddContract, AddControlEdge, AddEdge, AddFunction, AddLoopParam, AddModule, AddResult, AddText, AddType,
-    AddVar, At, ConditionKind, DemoteToVar, EditRequest, ExtractFunction, InsertNode, InsertText, ModifyNode,
-    MoveFunction, MoveNode, ParamRequest, PromoteVar, Remove, RemoveNode, Rename, ReplacePattern,
-    ReplaceSubgraph, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility, Target, Wrap,
+    AddVar, ApplyTextPatch, At, ConditionKind, DemoteToVar, EditRequest, ExtractFunction, InsertNode,
+    InsertText, ModifyNode, MoveFunction, MoveNode, ParamRequest, PromoteVar, Remove, RemoveNode, Rename,
+    ReplacePattern, ReplaceSubgraph, ReplaceText, ReplaceUses, SetDoc, SetSignature, SetVisibility, Target,
+    Wrap,
 };
 use lmlang_ir::{EffectBound, Visibility};
 use serde_json::{Map, Value};
@@ -190,6 +191,8 @@ impl Fields {
         Ok(match self.of.as_str() {
             "addText" => E::AddText(AddText { module: self.maybe("module")?, text: self.text("text")? }),
             "replaceFunctionText" => E::ReplaceFunctionText(self.replace()?),
+            "replaceModuleText" => E::ReplaceModuleText(self.replace()?),
+            "applyTextPatch" => E::ApplyTextPatch(ApplyTextPatch { patch: self.text("patch")? }),
             "insertText" => E::InsertText(InsertText { text: self.text("text")?, at: self.at()? }),
             "addModule" => E::AddModule(AddModule {
                 name_as: self.maybe("as")?,

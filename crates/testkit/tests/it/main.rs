@@ -2,6 +2,7 @@
 
 mod behind;
 mod filetests;
+mod fixes;
 mod merging;
 mod program;
 mod promoting;
