@@ -27,11 +27,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
     ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history", "interp"]),
-    ("mcp", &["engine", "context", "agents", "streams", "ir", "verify", "history"]),
+    ("mcp", &["graphql", "context", "ir"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     (
         "cli",
-        &["server", "graphql", "engine", "store", "compiled", "wasm", "interp", "ir", "verify", "history"],
+        &[
+            "server", "mcp", "graphql", "engine", "store", "compiled", "wasm", "interp", "ir", "verify",
+            "history",
+        ],
     ),
     ("testdb", &[]),
     ("testkit", &["ir", "verify", "interp", "wasm", "compiled", "history"]),
