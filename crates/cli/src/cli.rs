@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, context,
-    debug, diff, doctor, export, find, fmt, help, history, import, merge, program, revert, run, schema,
-    serve, test, token, travel,
+    debug, diff, doctor, export, find, fmt, help, history, import, mcp, merge, program, revert, run, schema,
+    serve, test, token, tool, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -113,6 +113,10 @@ pub(crate) enum Command {
     Find(find::Args),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
+    /// Offer the tools for agents on standard input and output (MCP), and tell clients how to start that.
+    Mcp(mcp::Args),
+    /// List the tools for agents, and call one.
+    Tool(tool::Args),
     /// Write programs with all of their history to a file, and load them into another database.
     Backup(backup::Args),
     /// The GraphQL schema.

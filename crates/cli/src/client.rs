@@ -91,11 +91,9 @@ pub(crate) fn with_client<T>(
     work: impl AsyncFnOnce(&Client) -> Result<T, Error>,
 ) -> Result<T, Error> {
     block_on(async {
-        let client = Client::connect(settings, missing).await?;
+        let client = Client::connect(settings, missing, ActorKind::Human).await?;
         let done = work(&client).await;
-        if let Host::Here { engine, .. } = client.host {
-            engine.close().await;
-        }
+        client.close().await;
         done
     })
 }
@@ -109,7 +107,12 @@ pub(crate) fn named(program: &str) -> Value {
 }
 
 impl Client {
-    async fn connect(settings: &Settings, missing: Missing) -> Result<Client, Error> {
+    /// Finds whoever answers, for a caller of a kind.
+    pub(crate) async fn connect(
+        settings: &Settings,
+        missing: Missing,
+        kind: ActorKind,
+    ) -> Result<Client, Error> {
         let token = settings.token.clone();
         let host = match &settings.server {
             Some(url) => Host::There(Box::new(Server::at(url, token)?)),
@@ -122,8 +125,24 @@ impl Client {
             },
         };
         let client = Some(concat!("lmlang/", env!("CARGO_PKG_VERSION")).to_owned());
-        let author = Actor { name: settings.author.clone(), kind: ActorKind::Human, client };
+        let author = Actor { name: settings.author.clone(), kind, client };
         Ok(Client { host, owner: Caller::owner(author), key: Uuid::new_v4() })
+    }
+
+    /// Closes the database, if this process has it open.
+    pub(crate) async fn close(&self) {
+        if let Host::Here { engine, .. } = &self.host {
+            engine.close().await;
+        }
+    }
+
+    /// Asks for an operation with variables, and gives the answer as it comes.
+    pub(crate) async fn answer(&self, document: &str, variables: &Value) -> Result<Vec<u8>, Error> {
+        let request = json!({ "query": document, "variables": variables });
+        match &self.host {
+            Host::Here { executor, .. } => self.ask_here(executor, request).await,
+            Host::There(server) => server.ask(&request, &self.owner.actor).await,
+        }
     }
 
     /// Asks for an operation with variables.
@@ -132,12 +151,7 @@ impl Client {
         document: &str,
         variables: &Value,
     ) -> Result<T, Error> {
-        let request = json!({ "query": document, "variables": variables });
-        let answer = match &self.host {
-            Host::Here { executor, .. } => self.ask_here(executor, request).await,
-            Host::There(server) => server.ask(&request, &self.owner.actor).await?,
-        };
-        read(&answer)
+        read(&self.answer(document, variables).await?)
     }
 
     /// Asks for a mutation with an input, and once more if the answer is lost: its idempotency key makes sure that it is
@@ -240,14 +254,13 @@ impl Client {
         }
     }
 
-    async fn ask_here(&self, executor: &Executor, request: Value) -> Vec<u8> {
-        // Documents and their variables are ours; only values come from outside.
-        let params: Params = serde_json::from_value(request).expect("a request is one");
+    async fn ask_here(&self, executor: &Executor, request: Value) -> Result<Vec<u8>, Error> {
+        let params: Params = serde_json::from_value(request).map_err(Error::Answer)?;
         let answer = match executor.prepare(params, RequestId::fresh(), &self.owner) {
             Ok(prepared) => executor.execute(prepared).await,
             Err(answer) => answer,
         };
-        serde_json::to_vec(&answer).expect("answers have a JSON form")
+        Ok(serde_json::to_vec(&answer).expect("answers have a JSON form"))
     }
 
     /// Asks for the items of a connection, a page at a time, and tells whether there are more than `most`.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use lmlang_engine::Error as EngineError;
 use lmlang_engine::backup::Unsound;
+use lmlang_mcp::{RpcCode, RpcError};
 use lmlang_server::telemetry::LogError;
 use lmlang_store::backup::{FileError, Refusal, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
@@ -17,6 +18,17 @@ use crate::exit::Exit;
 /// Why a command was not carried out.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
+    /// A tool was not called.
+    #[error("{}", told(.0))]
+    Tool(#[from] RpcError),
+    /// The arguments of a tool are none.
+    #[error("the arguments of `{tool}` are no JSON object")]
+    ToolArguments {
+        /// The tool.
+        tool: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// The use case refused, or could not.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -322,6 +334,8 @@ impl Error {
             Error::InDoubt { .. } => "IN_DOUBT",
             Error::TimeOut { .. } => "TIMEOUT",
             Error::Engine(error) => engine_code(error),
+            Error::Tool(error) => error.code.word(),
+            Error::ToolArguments { .. } => "BAD_ARGUMENT",
             Error::Open(error) => match error.as_ref() {
                 OpenError::Held { .. } => "DATABASE_HELD",
                 OpenError::NewerSchema { .. } => "DATABASE_NEWER",
@@ -379,6 +393,19 @@ impl Error {
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,
             Error::InDoubt { source, .. } => source.exit(),
+            Error::Tool(error) => match error.code {
+                RpcCode::MethodNotFound => Exit::NotFound,
+                RpcCode::LockError => Exit::Conflict,
+                RpcCode::ParseError
+                | RpcCode::InvalidRequest
+                | RpcCode::InvalidParams
+                | RpcCode::ValidationError => Exit::Usage,
+                RpcCode::Internal
+                | RpcCode::TokenLimitExceeded
+                | RpcCode::NetworkError
+                | RpcCode::RateLimited => Exit::Failure,
+            },
+            Error::ToolArguments { .. } => Exit::Usage,
             Error::Engine(error) => match error {
                 EngineError::NotFound { .. } => Exit::NotFound,
                 EngineError::BadRequest { .. }
@@ -515,8 +542,19 @@ impl From<OpenError> for Error {
     }
 }
 
+/// An error of a call in words: what its data says, in the order of names.
+fn told(error: &RpcError) -> String {
+    let data = error.data.as_object().into_iter().flatten();
+    let said = data.filter(|(name, _)| *name != "recovery").map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    });
+    let said: Vec<String> = said.collect();
+    format!("{}: {}", error.code.message().to_lowercase(), said.join("; "))
+}
+
 /// How the process ends on a refusal with a code of the API.
-fn refused_exit(code: &str) -> Exit {
+pub(crate) fn refused_exit(code: &str) -> Exit {
     match code {
         "NOT_FOUND" => Exit::NotFound,
         "BAD_REQUEST" => Exit::Usage,

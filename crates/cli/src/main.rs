@@ -4,6 +4,7 @@
 //! out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands, `exit` for
 //! how the process ends, `client` for who answers requests, then one file per command.
 
+mod asking;
 mod callee;
 mod cli;
 mod client;

@@ -11,17 +11,17 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use lmlang_graphql::schema::wasm::{GivenModule, ImportRequest};
-use lmlang_graphql::transport::Actor;
+use lmlang_graphql::transport::{Actor, ActorKind};
 use serde_json::Value;
 
 use crate::error::Error;
 use crate::settings::Secret;
 
 /// How long an answer may take; the server's own bound comes first.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a server may take to let somebody in. Nothing has been sent until then.
-const AT_THE_DOOR: Duration = Duration::from_secs(20);
+pub(crate) const AT_THE_DOOR: Duration = Duration::from_secs(20);
 
 /// The address at which a server answers GraphQL, and the connections to it.
 pub(crate) struct Server {
@@ -157,8 +157,7 @@ impl Server {
             .header(header::ACCEPT, accept)
             .header(header::USER_AGENT, author.client.as_deref().unwrap_or_default())
             .header("lmlang-author", author.name.as_bytes())
-            // A command is typed by a person.
-            .header("lmlang-author-kind", "HUMAN")
+            .header("lmlang-author-kind", said(author.kind))
             .body(Full::new(body))
             .map_err(Error::AuthorName)?;
         self.http.request(request).await.map_err(|error| match error.is_connect() {
@@ -174,6 +173,16 @@ impl Server {
 
     fn lost(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
         Error::Lost { url: self.url.to_string(), source }
+    }
+}
+
+/// What a server is told of what kind of caller somebody is.
+fn said(kind: ActorKind) -> &'static str {
+    match kind {
+        ActorKind::Human => "HUMAN",
+        ActorKind::Agent => "AGENT",
+        // The others a server gives itself.
+        ActorKind::Tool | ActorKind::Flow | ActorKind::System => "TOOL",
     }
 }
 

@@ -125,7 +125,7 @@ impl Default for Settings {
             write_timeout: const { NonZeroU32::new(60).unwrap() },
             token: None,
             author: author(),
-            log: "info,sea_orm_migration=warn".to_owned(),
+            log: "info,sea_orm_migration=warn,rmcp=warn".to_owned(),
             log_format: Logs::Auto,
         }
     }

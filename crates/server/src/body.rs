@@ -75,7 +75,7 @@ pub(crate) async fn json<T: DeserializeOwned>(
 /// Reads the JSON object of a POST request.
 ///
 /// Only JSON is read: browsers send the other types without asking first, for any page that wants them to.
-async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
+pub(crate) async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
     if !is_json(headers) {
         let message = "the content type must be `application/json`, in UTF-8";
         return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));

@@ -14,6 +14,7 @@ mod gate;
 mod http;
 mod import;
 mod listen;
+mod mcp;
 mod modules;
 mod negotiate;
 mod patience;

@@ -18,12 +18,14 @@ use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
 use crate::import::KEY;
-use crate::{assets, backup, gate, http, modules, probes, telemetry, ws};
+use crate::{assets, backup, gate, http, mcp, modules, probes, telemetry, ws};
 
 /// What every handler can reach.
 pub(crate) struct State {
     pub(crate) config: Config,
     pub(crate) executor: Executor,
+    /// What speaks MCP over it.
+    pub(crate) mcp: lmlang_mcp::http::Http,
     pub(crate) hooks: Hooks,
     /// The tasks of upgraded connections.
     pub(crate) sockets: TaskTracker,
@@ -43,7 +45,8 @@ impl State {
         shutdown: CancellationToken,
     ) -> Shared {
         let metrics = telemetry::Metrics::shared();
-        Arc::new(State { config, executor, hooks, sockets, shutdown, metrics })
+        let mcp = lmlang_mcp::http::Http::new(executor.clone(), config.body_bytes, shutdown.child_token());
+        Arc::new(State { config, executor, mcp, hooks, sockets, shutdown, metrics })
     }
 }
 
@@ -54,8 +57,18 @@ fn pages(config: &Config) -> Option<CorsLayer> {
     // A star is no origin: the gate lets nobody in by it.
     let listed = config.allowed_origins.iter().filter(|origin| *origin != "*");
     let origins: Vec<HeaderValue> = listed.filter_map(|origin| origin.parse().ok()).collect();
-    let headers =
-        [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID, AUTHOR, AUTHOR_KIND, KEY];
+    let headers = [
+        header::ACCEPT,
+        header::AUTHORIZATION,
+        header::CONTENT_TYPE,
+        REQUEST_ID,
+        AUTHOR,
+        AUTHOR_KIND,
+        KEY,
+        mcp::VERSION,
+        mcp::METHOD,
+        mcp::NAME,
+    ];
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
             .allow_origin(origins)
@@ -70,6 +83,7 @@ pub(crate) fn router(state: Shared) -> Router {
     let router = Router::new()
         .route("/graphql", any(http::graphql))
         .route("/graphql/ws", any(ws::upgrade))
+        .route("/mcp", any(mcp::mcp))
         .route("/backup", any(backup::backup))
         .route("/programs/{id}/wasm", any(modules::module))
         .route("/graphiql", get(assets::page))

@@ -21,6 +21,7 @@ pub(crate) mod fmt;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod program;
 pub(crate) mod revert;
@@ -29,6 +30,7 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod test;
 pub(crate) mod token;
+pub(crate) mod tool;
 pub(crate) mod travel;
 
 use crate::cli::{Cli, Command};
@@ -70,6 +72,8 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
+        Command::Mcp(args) => mcp::run(&args, &layers.settings()?, output),
+        Command::Tool(args) => tool::run(&args, &layers.settings()?, output),
         Command::Backup(args) => backup::run(&args, &layers.settings()?, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Doctor(args) => doctor::run(&args, &layers.settings()?, output),

@@ -153,11 +153,13 @@ fn announce(
     let graphql = format!("http://{address}/graphql");
     let websocket = format!("ws://{address}/graphql/ws");
     let graphiql = format!("http://{address}/graphiql");
+    let mcp = format!("http://{address}/mcp");
     let json = json!({
         "graphql": graphql,
         "websocket": websocket,
         "events": graphql,
         "graphiql": graphiql,
+        "mcp": mcp,
         "data": settings.data,
         "database": database.to_string(),
         "pid": std::process::id(),
@@ -168,6 +170,7 @@ fn announce(
             ["Subscriptions".to_owned(), format!("{websocket} (graphql-transport-ws)")],
             [String::new(), format!("{graphql} (graphql-sse: Accept: text/event-stream)")],
             ["GraphiQL".to_owned(), graphiql.clone()],
+            ["MCP".to_owned(), mcp.clone()],
             ["Database".to_owned(), database.to_string()],
         ])
     })?;
@@ -188,8 +191,9 @@ async fn stop_on_signal(shutdown: CancellationToken) {
     }
 }
 
+/// Waits for Ctrl-C or SIGTERM.
 #[cfg(unix)]
-async fn asked_to_stop() {
+pub(crate) async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return ctrl_c().await;
@@ -200,8 +204,9 @@ async fn asked_to_stop() {
     }
 }
 
+/// Waits for Ctrl-C.
 #[cfg(not(unix))]
-async fn asked_to_stop() {
+pub(crate) async fn asked_to_stop() {
     ctrl_c().await;
 }
 

@@ -6,6 +6,7 @@ mod database;
 mod files;
 mod kill;
 mod lost;
+mod mcp;
 mod readme;
 mod replicas;
 mod serve;

@@ -7,6 +7,7 @@ mod endless;
 mod http;
 mod imports;
 mod lifecycle;
+mod mcp;
 mod modules;
 mod real;
 mod scenarios;

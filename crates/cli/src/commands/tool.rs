@@ -1,0 +1,96 @@
+//! `lmlang tool`: the tools for agents, from the command line.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use lmlang_mcp::{Desk, TOOLS, Tool, desk};
+use serde_json::{Map, Value, json};
+
+use crate::asking::Asking;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, columns};
+use crate::session::block_on;
+use crate::settings::Settings;
+
+/// What to do with the tools.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with the tools.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List them; with `--json` with their schemas, as MCP's `tools/list` does.
+    List,
+    /// Call one, as MCP's `tools/call` does.
+    Call {
+        /// The tool's name.
+        name: String,
+        /// Its arguments, a JSON object; `-` reads them from standard input.
+        #[arg(default_value = "{}")]
+        arguments: String,
+    },
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    match &args.action {
+        Action::List => list(output),
+        Action::Call { name, arguments } => call(name, arguments, settings, output),
+    }
+}
+
+fn list(output: Output) -> Result<Exit, Error> {
+    let json: Vec<Value> = TOOLS.iter().map(|tool| entry(tool)).collect();
+    output.data(&json, || {
+        let first = |tool: &Tool| {
+            let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default();
+            sentence.trim_end().to_owned()
+        };
+        columns(&TOOLS.iter().map(|tool| [tool.name.to_owned(), first(tool)]).collect::<Vec<_>>())
+    })?;
+    Ok(Exit::Success)
+}
+
+fn entry(tool: &Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+        "outputSchema": Tool::output_schema(),
+    })
+}
+
+fn call(name: &str, given: &str, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let tool = desk::find(name)?;
+    let mut text = given.to_owned();
+    if given == "-" {
+        text.clear();
+        let read = std::io::stdin().read_to_string(&mut text);
+        read.map_err(|source| Error::Io { what: "reading standard input", source })?;
+    }
+    let arguments: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|source| Error::ToolArguments { tool: tool.name, source })?;
+    let done = block_on(async {
+        let asking = Arc::new(Asking::new(settings));
+        let done = Desk::new(asking.clone()).call(tool, arguments, Arc::new(|_| {})).await;
+        asking.close().await;
+        Ok(done?)
+    })?;
+    output.data(&done.json(), || format!("{}\n", done.text()))?;
+    Ok(exit(&done))
+}
+
+/// How the process ends on a result.
+fn exit(done: &lmlang_mcp::ToolResult) -> Exit {
+    let code = done.data()["errors"][0]["code"].as_str().unwrap_or_default();
+    match (done.is_error(), done.data()["outcome"].as_str()) {
+        (false, _) => Exit::Success,
+        (true, Some("rejected")) => Exit::Verification,
+        (true, Some("conflict")) => Exit::Conflict,
+        (true, Some("refused")) => crate::error::refused_exit(code),
+        (true, _) => Exit::Failure,
+    }
+}

@@ -1,0 +1,117 @@
+//! What is too long for an answer, by address: traces and differences, read page by page, and the schema of edits.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::ask::Ask;
+use crate::budget::{CAP, DEFAULT};
+use crate::edits;
+use crate::failure::{Failure, RpcError};
+use crate::reply::{Reply, Told, line_cursor};
+use crate::tool::Call;
+use crate::tools;
+
+const SCHEME: &str = "lmlang://";
+/// The schema of edits.
+pub(crate) const EDITS: &str = "lmlang://schema/edits";
+
+/// The addresses that have variable parts, with what is there.
+pub(crate) const TEMPLATES: [(&str, &str, &str); 2] = [
+    (
+        "lmlang://run/{id}/trace{?cursor,max_tokens}",
+        "trace",
+        "the steps of a run that simulate made, a page at a time",
+    ),
+    (
+        "lmlang://program/{name}/diff/{from}..{to}{?cursor,max_tokens}",
+        "diff",
+        "the difference of two revisions of a program, function by function, a page at a time",
+    ),
+];
+
+/// Reads what is at an address; nothing if there is no such address.
+pub(crate) async fn read(ask: &Arc<dyn Ask>, uri: &str) -> Result<Option<Told>, Failure> {
+    let Some(rest) = uri.strip_prefix(SCHEME) else { return Ok(None) };
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (mut cursor, mut most) = (None, DEFAULT);
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        match name {
+            "cursor" => cursor = Some(decoded(value)),
+            "max_tokens" => {
+                let number = value.parse().map_err(|_| RpcError::invalid("max_tokens", "integer", value))?;
+                most = CAP.min(number);
+            }
+            _ => return Err(RpcError::invalid("uri", "cursor and max_tokens behind `?`", name).into()),
+        }
+    }
+    let call = Call { ask: Arc::clone(ask), progress: Arc::new(|_| {}) };
+    let parts: Vec<String> = path.split('/').map(decoded).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let reply = match parts.as_slice() {
+        ["schema", "edits"] => {
+            let (_, from) = line_cursor(cursor.as_deref())?;
+            let mut reply = Reply::default();
+            reply.lines(&edits::schema(), from);
+            reply
+        }
+        ["run", id, "trace"] => {
+            let from = cursor.as_deref().unwrap_or("0");
+            let from = from.parse().map_err(|_| RpcError::invalid("cursor", "the number of a step", from))?;
+            tools::trace_page(&call, id, from).await?
+        }
+        ["program", program, "diff", revisions] => {
+            let Some(revisions) = revisions.split_once("..") else { return Ok(None) };
+            tools::diff_page(&call, program, revisions, cursor.as_deref()).await?
+        }
+        _ => return Ok(None),
+    };
+    let mut told = reply.fit(most)?;
+    if let Some(cursor) = told.data.get("next_cursor").and_then(Value::as_str) {
+        let next = format!("\n; next page: {SCHEME}{path}?cursor={}", encoded(cursor));
+        told.text.push_str(&next);
+    }
+    Ok(Some(told))
+}
+
+/// A text as part of an address.
+pub(crate) fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte);
+    let each = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    each.collect()
+}
+
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_survive_the_way_through_an_address() {
+        for name in ["shop", "a b/c%d?é", "r7:120", "%", "%zz"] {
+            assert_eq!(decoded(&encoded(name)), name);
+        }
+    }
+}

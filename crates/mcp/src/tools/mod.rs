@@ -1,0 +1,50 @@
+//! The registry: one table of all tools, in the order in which they are listed. One file has a family of them.
+
+mod about;
+mod checkpoint;
+mod context;
+mod diff;
+mod findings;
+mod graphql;
+mod history;
+mod later;
+mod outcomes;
+mod program;
+mod propose;
+mod search;
+mod simulate;
+mod subgraph;
+mod undo;
+mod verify;
+
+use crate::tool::Tool;
+
+/// All tools, in the order in which they are listed.
+pub static TOOLS: [&Tool; 15] = [
+    &program::TOOL,
+    &propose::TOOL,
+    &subgraph::TOOL,
+    &search::TOOL,
+    &verify::TOOL,
+    &simulate::TOOL,
+    &history::TOOL,
+    &undo::TOOL,
+    &checkpoint::TOOL,
+    &diff::TOOL,
+    &context::TOOL,
+    &later::READ_DOC,
+    &later::SESSION,
+    &later::RUN,
+    &graphql::TOOL,
+];
+
+pub(crate) use diff::page as diff_page;
+pub(crate) use simulate::page as trace_page;
+
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.into_iter().find(|tool| tool.name == name)
+}
+
+pub(crate) fn names() -> Vec<&'static str> {
+    TOOLS.iter().map(|tool| tool.name).collect()
+}

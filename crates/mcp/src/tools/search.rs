@@ -1,0 +1,135 @@
+//! The tool `search`: entities by words, nodes by what they are like.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::about::{self, page, text};
+use crate::arguments::{schema, typed};
+use crate::failure::{Failure, RpcError};
+use crate::reply::Reply;
+use crate::tool::{Call, Effect, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Name or id.
+    program: String,
+    /// Words of names, docs and code; the best come first. Either this or filter.
+    query: Option<String>,
+    /// query: only these.
+    kinds: Option<Vec<Kind>>,
+    /// Nodes with all of: opcode (["CALL"]), opGroup, text, function, module, type, constant, usesFunction, hasDiagnostic,
+    /// isHole, author, changedSince.
+    filter: Option<Map<String, Value>>,
+    /// Revision `r7`, branch or checkpoint; default the head.
+    at: Option<String>,
+    /// Results of a page, default 20.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<u32>,
+    /// next_cursor of the answer before.
+    cursor: Option<String>,
+    /// Tokens of the answer; default 4000, at most 20000.
+    #[expect(dead_code, reason = "the desk reads it")]
+    max_tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Module,
+    Type,
+    Function,
+    Region,
+    Variable,
+    Contract,
+    Node,
+}
+
+pub(super) static TOOL: Tool = Tool {
+    name: "search",
+    title: "Search",
+    description: "Finds functions, types and nodes of a program by words, or nodes by operator, constant, type, finding \
+                  or author. Answers refs for retrieve_subgraph.",
+    effect: Effect::Reads,
+    rate: None,
+    begins: None,
+    schema: LazyLock::new(schema::<Args>),
+    run: |call, arguments| Box::pin(async move { run(call, typed(arguments)?).await }),
+};
+
+const FIND: &str = "query($id: ID, $name: String, $at: String, $of: ID!, $query: String!, $kinds: [EntityKind!], $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) { name revision { number } }
+  findText(programId: $of, query: $query, kinds: $kinds, at: $at, first: $first, after: $after) {
+    totalCount pageInfo { hasNextPage }
+    edges { cursor node { ref kind path text score } }
+  }
+}";
+
+const FILTER: &str =
+    "query($id: ID, $name: String, $at: String, $filter: NodeFilter!, $first: Int!, $after: String) {
+  program(id: $id, name: $name, at: $at) {
+    name revision { number }
+    search(filter: $filter, first: $first, after: $after) {
+      totalCount pageInfo { hasNextPage }
+      edges { cursor node { ref owner { path } text(detail: STANDARD) } }
+    }
+  }
+}";
+
+async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
+    let mut variables = about::program(&args.program, args.at.as_deref());
+    variables["first"] = args.limit.unwrap_or(20).into();
+    variables["after"] = json!(args.cursor);
+    let (data, found, told): (Value, &str, fn(&Value) -> String) = match (args.query, args.filter) {
+        (Some(query), None) => {
+            variables["of"] = args.program.into();
+            variables["query"] = query.into();
+            let kinds = args.kinds.map(|kinds| kinds.into_iter().map(Kind::name).collect::<Vec<_>>());
+            variables["kinds"] = json!(kinds);
+            (call.ask(FIND, variables).await?, "/findText", entity)
+        }
+        (None, Some(filter)) => {
+            variables["filter"] = filter.into();
+            (call.ask(FILTER, variables).await?, "/program/search", node)
+        }
+        (Some(_), Some(_)) => {
+            return Err(RpcError::invalid("filter", "either query or filter", "both").into());
+        }
+        (None, None) => return Err(RpcError::invalid("query", "either query or filter", "nothing").into()),
+    };
+    let mut reply = Reply { noun: "results", ..Reply::about(&data["program"]) };
+    let list = data.pointer(found).unwrap_or(&Value::Null);
+    page(&mut reply, list, args.cursor.as_deref(), told);
+    if args.cursor.is_none() {
+        reply.say(format!("{} results", list["totalCount"]));
+    }
+    Ok(reply)
+}
+
+fn entity(found: &Value) -> String {
+    let kind = text(found, "kind").to_lowercase();
+    let (path, told) = (text(found, "path"), text(found, "text"));
+    let place = if told.starts_with(path) { String::new() } else { format!("{path}: ") };
+    format!("{} {kind} {place}{told}", text(found, "ref"))
+}
+
+fn node(found: &Value) -> String {
+    format!("{}: {}", text(&found["owner"], "path"), text(found, "text").trim_end())
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Module => "MODULE",
+            Kind::Type => "TYPE",
+            Kind::Function => "FUNCTION",
+            Kind::Region => "REGION",
+            Kind::Variable => "VARIABLE",
+            Kind::Contract => "CONTRACT",
+            Kind::Node => "NODE",
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The tool `retrieve_subgraph`: functions as text, and what lies around a node.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::about::{self, is_ref, text, texts};
+use crate::arguments::{schema, typed};
+use crate::failure::{Failure, RpcError};
+use crate::reply::{Reply, line_cursor};
+use crate::tool::{Call, Effect, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Name or id.
+    program: String,
+    /// Refs or paths: functions `f2`, `m::name`; modules `m1`; nodes `n12`. Without: the whole program as text.
+    #[schemars(length(max = 20))]
+    of: Option<Vec<String>>,
+    /// text: as written, with refs. neighborhood: nodes up to `hops` edges away. backward, forward: what a node's value is
+    /// made of, what is made of it. calls: callers and callees. impact: what a change could affect. Default text.
+    view: Option<View>,
+    /// neighborhood: 1 to 3, default 1.
+    #[schemars(range(min = 1, max = 3))]
+    hops: Option<u32>,
+    /// neighborhood: default both.
+    direction: Option<Direction>,
+    /// neighborhood: also through calls.
+    cross_calls: Option<bool>,
+    /// Default 200.
+    #[schemars(range(min = 1, max = 1000))]
+    max_nodes: Option<u32>,
+    /// Default full for text, standard else.
+    detail: Option<Detail>,
+    /// Revision `r7`, branch or checkpoint; default the head.
+    at: Option<String>,
+    /// next_cursor of the answer before.
+    cursor: Option<String>,
+    /// Tokens of the answer; default 4000, at most 20000.
+    #[expect(dead_code, reason = "the desk reads it")]
+    max_tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum View {
+    Text,
+    Neighborhood,
+    Backward,
+    Forward,
+    Calls,
+    Impact,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Direction {
+    In,
+    Out,
+    Both,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Detail {
+    Summary,
+    Standard,
+    Full,
+}
+
+pub(super) static TOOL: Tool = Tool {
+    name: "retrieve_subgraph",
+    title: "Read code",
+    description: "Reads a program: functions and modules in the text form with refs of their nodes, or what lies around \
+                  a node or function in the graph. To find something by words use search.",
+    effect: Effect::Reads,
+    rate: None,
+    begins: None,
+    schema: LazyLock::new(schema::<Args>),
+    run: |call, arguments| Box::pin(async move { run(call, typed(arguments)?).await }),
+};
+
+const HEAD: &str = "name revision { number }";
+
+async fn run(call: &Call, mut args: Args) -> Result<Reply, Failure> {
+    let (pinned, from) = line_cursor(args.cursor.as_deref())?;
+    // The lines go on where they were cut, of the revision that they are of.
+    args.at = pinned.or(args.at);
+    let of = args.of.clone().unwrap_or_default();
+    let view = args.view.unwrap_or(View::Text);
+    if of.is_empty() && view != View::Text {
+        return Err(RpcError::invalid("of", "refs or paths", "nothing").into());
+    }
+    match view {
+        View::Text => written(call, &args, &of, from).await,
+        View::Neighborhood => around(call, &args, &of, from).await,
+        View::Backward | View::Forward => slice(call, &args, &of, view, from).await,
+        View::Calls => calls(call, &args, &of, from).await,
+        View::Impact => impact(call, &args, &of, from).await,
+    }
+}
+
+impl Args {
+    fn variables(&self) -> Value {
+        about::program(&self.program, self.at.as_deref())
+    }
+
+    fn detail(&self, default: &'static str) -> &'static str {
+        match self.detail {
+            None => default,
+            Some(Detail::Summary) => "SUMMARY",
+            Some(Detail::Standard) => "STANDARD",
+            Some(Detail::Full) => "FULL",
+        }
+    }
+}
+
+/// How one of several things is asked for in the same operation.
+fn selection(index: usize, of: &str) -> (String, &'static str) {
+    let variable = format!("$o{index}: String!");
+    let fields = match of {
+        of if is_ref(of, 'm') => "text(module: $o, detail: $detail)",
+        of if is_ref(of, 'n') => {
+            "computeNode(ref: $o) { ref owner { path } region { ref } text(detail: $detail) }"
+        }
+        of if is_ref(of, 'f') => "function(ref: $o) { ref path contentHash text(detail: $detail) }",
+        _ => "function(name: $o) { ref path contentHash text(detail: $detail) }",
+    };
+    (variable, fields)
+}
+
+async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+    let mut variables = args.variables();
+    variables["detail"] = args.detail("FULL").into();
+    let mut declared = String::new();
+    let mut fields = String::new();
+    for (index, of) in of.iter().enumerate() {
+        let (variable, asked) = selection(index, of);
+        declared.push_str(&format!(", {variable}"));
+        fields.push_str(&format!(
+            " a{index}: {}",
+            asked.replace("$o)", &format!("$o{index})")).replace("$o,", &format!("$o{index},"))
+        ));
+        variables[format!("o{index}")] = of.as_str().into();
+    }
+    if of.is_empty() {
+        fields.push_str(" a0: text(detail: $detail)");
+    }
+    let document = format!(
+        "query($id: ID, $name: String, $at: String, $detail: Detail!{declared}) {{
+           program(id: $id, name: $name, at: $at) {{ {HEAD}{fields} }} }}"
+    );
+    let data = call.ask(&document, variables).await?;
+    let program = &data["program"];
+    let mut reply = Reply::about(program);
+    let mut told = String::new();
+    for index in 0..of.len().max(1) {
+        let found = &program[format!("a{index}")];
+        match found {
+            Value::String(text) => told.push_str(text),
+            found if found["owner"].is_object() => {
+                told.push_str(&format!(
+                    "; {} in {} {}\n{}",
+                    text(found, "ref"),
+                    text(&found["owner"], "path"),
+                    text(&found["region"], "ref"),
+                    text(found, "text")
+                ));
+            }
+            found => told.push_str(&format!(
+                "; {} {} hash {}\n{}",
+                text(found, "ref"),
+                text(found, "path"),
+                text(found, "contentHash").get(..16).unwrap_or_default(),
+                text(found, "text")
+            )),
+        }
+        if !told.ends_with('\n') {
+            told.push('\n');
+        }
+    }
+    reply.lines(&told, from);
+    Ok(reply)
+}
+
+const AROUND: &str = "query($id: ID, $name: String, $at: String, $input: NeighborhoodInput!) {
+  program(id: $id, name: $name, at: $at) {
+    name revision { number }
+    neighborhood(input: $input) { text nodeCount truncated frontier }
+  }
+}";
+
+async fn around(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+    let direction = match args.direction {
+        Some(Direction::In) => "IN",
+        Some(Direction::Out) => "OUT",
+        Some(Direction::Both) | None => "BOTH",
+    };
+    let mut variables = args.variables();
+    variables["input"] = json!({
+        "center": of,
+        "hops": args.hops.unwrap_or(1),
+        "direction": direction,
+        "crossCalls": args.cross_calls.unwrap_or(false),
+        "maxNodes": args.max_nodes.unwrap_or(200),
+        "detail": args.detail("STANDARD"),
+    });
+    let data = call.ask(AROUND, variables).await?;
+    let program = &data["program"];
+    let mut reply = Reply::about(program);
+    graph(&mut reply, &program["neighborhood"], from);
+    Ok(reply)
+}
+
+const SLICE: &str = "query($id: ID, $name: String, $at: String, $node: String!, $direction: SliceDirection!, $most: Int!, $detail: Detail!) {
+  program(id: $id, name: $name, at: $at) {
+    name revision { number }
+    slice(node: $node, direction: $direction, maxNodes: $most, detail: $detail) { text nodeCount truncated frontier }
+  }
+}";
+
+async fn slice(call: &Call, args: &Args, of: &[String], view: View, from: usize) -> Result<Reply, Failure> {
+    let [node] = of else {
+        return Err(RpcError::invalid("of", "one node", format!("{} of them", of.len())).into());
+    };
+    let mut variables = args.variables();
+    variables["node"] = node.as_str().into();
+    variables["direction"] = if view == View::Backward { "BACKWARD" } else { "FORWARD" }.into();
+    variables["most"] = args.max_nodes.unwrap_or(200).into();
+    variables["detail"] = args.detail("STANDARD").into();
+    let data = call.ask(SLICE, variables).await?;
+    let program = &data["program"];
+    let mut reply = Reply::about(program);
+    graph(&mut reply, &program["slice"], from);
+    Ok(reply)
+}
+
+/// Tells a part of the graph: its text, and from where it goes on.
+fn graph(reply: &mut Reply, graph: &Value, from: usize) {
+    reply.count("nodes", &graph["nodeCount"]);
+    let frontier = texts(&graph["frontier"]);
+    if graph["truncated"] == true {
+        reply.say("more nodes than max_nodes: raise it, or ask for what lies at the frontier");
+    }
+    if !frontier.is_empty() {
+        let shown = frontier.iter().take(40).copied().collect::<Vec<_>>().join(" ");
+        reply.say(format!("frontier, to ask for next: {shown}"));
+    }
+    reply.lines(text(graph, "text"), from);
+}
+
+async fn calls(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+    let mut variables = args.variables();
+    let mut declared = String::new();
+    let mut fields = String::new();
+    for (index, of) in of.iter().enumerate() {
+        let by = if is_ref(of, 'f') { "ref" } else { "name" };
+        declared.push_str(&format!(", $o{index}: String!"));
+        fields.push_str(&format!(
+            " a{index}: function({by}: $o{index}) {{ ref path callers(first: 200) {{ totalCount nodes {{ ref path }} }}
+              callees(first: 200) {{ totalCount nodes {{ ref path }} }} }}"
+        ));
+        variables[format!("o{index}")] = of.as_str().into();
+    }
+    let document = format!(
+        "query($id: ID, $name: String, $at: String{declared}) {{
+           program(id: $id, name: $name, at: $at) {{ {HEAD}{fields} }} }}"
+    );
+    let data = call.ask(&document, variables).await?;
+    let program = &data["program"];
+    let mut reply = Reply::about(program);
+    let mut lines = Vec::new();
+    for index in 0..of.len() {
+        let function = &program[format!("a{index}")];
+        for (list, word) in [("callers", "is called by"), ("callees", "calls")] {
+            let list = &function[list];
+            for other in list["nodes"].as_array().into_iter().flatten() {
+                lines.push(format!(
+                    "{} {} {word} {} {}",
+                    text(function, "ref"),
+                    text(function, "path"),
+                    text(other, "ref"),
+                    text(other, "path")
+                ));
+            }
+            let told = list["nodes"].as_array().map_or(0, Vec::len);
+            let all = list["totalCount"].as_u64().unwrap_or_default();
+            if all > u64::try_from(told).unwrap_or(u64::MAX) {
+                lines.push(format!(
+                    "{} {word} {all} functions; the graphql tool pages them",
+                    text(function, "ref")
+                ));
+            }
+        }
+    }
+    if lines.is_empty() {
+        lines.push("no calls".to_owned());
+    }
+    reply.lines(&lines.join("\n"), from);
+    Ok(reply)
+}
+
+const IMPACT: &str = "query($id: ID, $name: String, $at: String, $of: [String!]!) {
+  program(id: $id, name: $name, at: $at) {
+    name revision { number }
+    impact(of: $of, first: 500) {
+      totalCount truncated exports
+      functions { totalCount nodes { ref path } } types { ref path } contracts { ref message }
+    }
+  }
+}";
+
+async fn impact(call: &Call, args: &Args, of: &[String], from: usize) -> Result<Reply, Failure> {
+    let mut variables = args.variables();
+    variables["of"] = json!(of);
+    let data = call.ask(IMPACT, variables).await?;
+    let program = &data["program"];
+    let impact = &program["impact"];
+    let mut reply = Reply::about(program);
+    reply.count("total", &impact["totalCount"]);
+    let mut lines = Vec::new();
+    let nodes = &impact["functions"]["nodes"];
+    let kinds = [("function", nodes), ("type", &impact["types"]), ("contract", &impact["contracts"])];
+    for (kind, list) in kinds {
+        for of in list.as_array().into_iter().flatten() {
+            let name = of["path"].as_str().unwrap_or_else(|| text(of, "message"));
+            lines.push(format!("{kind} {} {name}", text(of, "ref")));
+        }
+    }
+    lines.extend(texts(&impact["exports"]).iter().map(|name| format!("export {name}")));
+    reply.say(format!("a change could affect {}", impact["totalCount"]));
+    reply.lines(&lines.join("\n"), from);
+    Ok(reply)
+}

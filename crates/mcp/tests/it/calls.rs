@@ -1,0 +1,267 @@
+//! What tools do and say.
+
+use std::sync::{Arc, Mutex};
+
+use lmlang_graphql::transport::Caller;
+use lmlang_mcp::{Desk, InProcess, desk};
+use serde_json::{Value, json};
+
+use crate::world::{Listener, World, soon};
+
+fn edit(text: &str) -> Value {
+    json!([{ "addText": { "module": "shop", "text": text } }])
+}
+
+#[tokio::test]
+async fn a_program_is_edited_verified_run_and_undone() {
+    let world = World::with_shop().await;
+    let overview = world.says("program", json!({ "action": "overview", "program": "shop" })).await;
+    assert!(overview.starts_with("; program shop @ r1\n"), "{overview}");
+    assert!(overview.contains("pub func shop::twice (x: i64) -> (i64) ; Doubles a price."), "{overview}");
+
+    let edits = edit("pub func thrice (x: i64) -> (i64) pure { return (mul.i64 x, 3) }");
+    let tried = world
+        .call(
+            "propose_structured_edit",
+            json!({ "program": "shop", "base_revision": "r1", "edits": edits, "dry_run": true }),
+        )
+        .await;
+    assert!(
+        tried.text().starts_with("; program shop @ r1\nwould be applied, nothing is stored"),
+        "{}",
+        tried.text()
+    );
+    assert_eq!(tried.data()["outcome"], "dry_run");
+    let done = world
+        .call(
+            "propose_structured_edit",
+            json!({ "program": "shop", "base_revision": "r1", "edits": edits, "message": "three" }),
+        )
+        .await;
+    assert_eq!((&done.data()["outcome"], &done.data()["revision"]), (&json!("applied"), &json!("r2")));
+    assert!(done.text().contains("function thrice"), "{}", done.text());
+
+    let verified = world.call("verify_and_propagate", json!({ "program": "shop", "scope": "full" })).await;
+    assert_eq!(verified.data()["outcome"], "valid");
+    let run = json!({ "program": "shop", "function": "shop::thrice", "args": ["i64:14"] });
+    let run = world.call("simulate", run).await;
+    assert!(run.text().contains("\nreturned i64:42"), "{}", run.text());
+    let found =
+        world.says("search", json!({ "program": "shop", "filter": { "usesFunction": "shop::twice" } })).await;
+    assert!(found.contains("shop::pair"), "{found}");
+    let diff = world.says("diff", json!({ "program": "shop", "from": "r1" })).await;
+    assert!(diff.contains("added") && diff.contains("+pub func thrice"), "{diff}");
+
+    let undone = world.call("undo", json!({ "program": "shop", "expected_head": "r2" })).await;
+    assert!(undone.text().starts_with("; program shop @ r3\nundo: +0 -4"), "{}", undone.text());
+    let redone = world.call("undo", json!({ "program": "shop", "action": "redo" })).await;
+    assert_eq!(redone.data()["revision"], "r4");
+    let history = world.says("history", json!({ "program": "shop" })).await;
+    for line in ["r4 redo", "r3 undo", "r2 edit", "r1 create", "; three"] {
+        assert!(history.contains(line), "{line}: {history}");
+    }
+    let nothing = world.call("undo", json!({ "program": "shop", "action": "redo" })).await;
+    assert!(nothing.is_error(), "{}", nothing.text());
+    assert_eq!(nothing.data()["outcome"], "nothing_to_do");
+}
+
+#[tokio::test]
+async fn checkpoints_are_made_listed_restored_and_forgotten() {
+    let world = World::with_shop().await;
+    let call = |arguments: Value| world.says("checkpoint", arguments);
+    call(json!({ "program": "shop", "action": "create", "name": "start", "message": "before" })).await;
+    let edits = json!([{ "renameFunction": { "ref": "shop::twice", "name": "double" } }]);
+    world
+        .says("propose_structured_edit", json!({ "program": "shop", "base_revision": "r1", "edits": edits }))
+        .await;
+    let list = call(json!({ "program": "shop", "action": "list" })).await;
+    assert!(list.contains("start at r1") && list.contains("; before"), "{list}");
+    let restored = call(json!({ "program": "shop", "action": "restore", "name": "start" })).await;
+    assert!(restored.contains("restore: "), "{restored}");
+    call(json!({ "program": "shop", "action": "delete", "name": "start" })).await;
+    assert!(call(json!({ "program": "shop", "action": "list" })).await.contains("no checkpoints"));
+}
+
+#[tokio::test]
+async fn code_is_read_in_several_ways() {
+    let world = World::with_shop().await;
+    let read = |arguments: Value| world.says("retrieve_subgraph", arguments);
+    let text = read(json!({ "program": "shop", "of": ["shop::twice", "shop::pair"] })).await;
+    assert!(text.contains("func twice#f") && text.contains("call twice(x)"), "{text}");
+    let whole = read(json!({ "program": "shop" })).await;
+    assert!(whole.contains("module shop") && whole.contains("; Never ends."), "{whole}");
+    let node =
+        whole.split("#n").nth(1).and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
+    let node = format!("n{}", node.expect("there is a node"));
+    let around = json!({ "program": "shop", "of": [node], "view": "neighborhood", "hops": 2 });
+    assert!(read(around).await.contains("mul.i64"));
+    let forward = json!({ "program": "shop", "of": [node], "view": "forward" });
+    assert!(read(forward).await.contains("return"));
+    let calls = read(json!({ "program": "shop", "of": ["shop::twice"], "view": "calls" })).await;
+    assert!(calls.contains("is called by") && calls.contains("shop::pair"), "{calls}");
+    let impact = read(json!({ "program": "shop", "of": ["shop::twice"], "view": "impact" })).await;
+    assert!(impact.contains("shop::pair"), "{impact}");
+}
+
+#[tokio::test]
+async fn what_a_run_stopped_on_is_told() {
+    let world = World::with_shop().await;
+    let text = "pub func div (a: i64, b: i64) -> (i64) {\n c = div_s.i64 a, b\n return c\n }
+                pub func open (a: i64) -> (i64) { return (add.i64 a, _) }";
+    let edits = edit(text);
+    world
+        .says("propose_structured_edit", json!({ "program": "shop", "base_revision": "r1", "edits": edits }))
+        .await;
+    for (function, args, trace, outcome, word) in [
+        ("shop::div", json!([1, 0]), "nodes", "trapped", "DIVISION_BY_ZERO"),
+        ("shop::div", json!([1, 0]), "none", "trapped", "DIVISION_BY_ZERO"),
+        ("shop::open", json!([1]), "calls", "reached_hole", "hole"),
+        ("shop::forever", json!([]), "none", "limit_reached", "fuel"),
+    ] {
+        let run =
+            json!({ "program": "shop", "function": function, "args": args, "trace": trace, "fuel": 10_000 });
+        let run = world.call("simulate", run).await;
+        assert!(run.is_error(), "{}", run.text());
+        assert_eq!(run.data()["outcome"], outcome, "{}", run.text());
+        assert!(run.text().contains(word), "{}", run.text());
+    }
+}
+
+#[tokio::test]
+async fn lists_and_texts_go_on_where_they_were_cut() {
+    let world = World::new().await;
+    let functions: Vec<String> = (0..300)
+        .map(|index| format!("pub func f_{index} (x: i64) -> (i64) {{ return (add.i64 x, {index}) }}\n"))
+        .collect();
+    let text = format!("module many\n{}", functions.join("\n"));
+    world.says("program", json!({ "action": "create", "name": "many", "text": text })).await;
+    for (tool, first) in [
+        ("program", json!({ "action": "overview", "program": "many", "max_tokens": 1500 })),
+        ("retrieve_subgraph", json!({ "program": "many", "max_tokens": 3000 })),
+        (
+            "search",
+            json!({ "program": "many", "filter": { "opcode": ["ADD"] }, "limit": 200, "max_tokens": 1500 }),
+        ),
+    ] {
+        let (mut arguments, mut told) = (first, String::new());
+        let mut pages = 0;
+        loop {
+            let page = world.call(tool, arguments.clone()).await;
+            assert!(page.tokens() <= arguments["max_tokens"].as_u64().expect("it is there"), "{tool}");
+            told.push_str(page.text());
+            pages += 1;
+            assert!(pages < 100, "{tool} does not end");
+            let Some(cursor) = page.data()["next_cursor"].as_str() else { break };
+            assert_eq!(page.data()["truncated"], true);
+            assert!(page.text().contains(&format!("next_cursor: {cursor}")));
+            arguments["cursor"] = cursor.into();
+        }
+        assert!(pages > 2, "{tool}: {pages}");
+        for index in 0..300 {
+            let mark = [format!("f_{index} "), format!("f_{index}#"), format!("f_{index}:")];
+            let times: usize = mark.iter().map(|mark| told.matches(mark.as_str()).count()).sum();
+            assert_eq!(times, 1, "{tool}: f_{index}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn entities_are_found_by_words() {
+    let world = World::with_shop().await;
+    let found = world.says("search", json!({ "program": "shop", "query": "price pair" })).await;
+    assert!(found.contains("function shop::pair"), "{found}");
+    let none = world.says("search", json!({ "program": "shop", "query": "giraffe" })).await;
+    assert!(none.contains("0 results"), "{none}");
+}
+
+/// CUE-75: context stays within its budget, and says what was left out.
+#[tokio::test]
+async fn cue_75_context_is_told_within_a_budget_and_then_what_changed() {
+    let world = World::with_shop().await;
+    for most in [500, 1000, 4000] {
+        let context = world
+            .call("read_context", json!({ "program": "shop", "focus": ["shop::pair"], "max_tokens": most }))
+            .await;
+        assert!(!context.is_error(), "{}", context.text());
+        assert!(context.tokens() <= most, "{} of {most}", context.tokens());
+        assert_eq!(context.data()["truncated"], false, "{}", context.text());
+        assert!(context.text().contains("call twice"), "{}", context.text());
+    }
+    let arguments = json!({ "program": "shop", "focus": ["shop::pair"] });
+    let first = world.says("read_context", arguments).await;
+    let token = first.lines().find_map(|line| line.strip_prefix("since: ")).expect("there is one");
+    let text = "pub func twice (x: i64) -> (i64) pure { return (add.i64 x, x) }";
+    let edits = json!([{ "replaceFunctionText": { "ref": "shop::twice", "text": text } }]);
+    world
+        .says("propose_structured_edit", json!({ "program": "shop", "base_revision": "r1", "edits": edits }))
+        .await;
+    let arguments = json!({ "program": "shop", "focus": ["shop::pair"], "since": token });
+    let then = world.says("read_context", arguments).await;
+    assert!(then.contains("changed since: "), "{then}");
+}
+
+#[tokio::test]
+async fn everything_else_is_asked_in_graphql() {
+    let world = World::with_shop().await;
+    let types = world.says("graphql", json!({ "action": "type", "name": "BranchPayload" })).await;
+    assert!(types.contains("branch: Branch"), "{types}");
+    let found = world.says("graphql", json!({ "action": "find", "search": "createBranch" })).await;
+    assert!(found.contains("Mutation.createBranch"), "{found}");
+    let document = "mutation($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }";
+    let run = json!({ "action": "run", "document": document, "variables": { "input": { "programId": "shop", "name": "idea" } } });
+    let made = world.says("graphql", run).await;
+    assert!(made.contains(r#""name":"idea""#), "{made}");
+    let wrong =
+        world.call("graphql", json!({ "action": "run", "document": "{ programs { nods { name } } }" })).await;
+    assert!(wrong.is_error() && wrong.text().contains("error BAD_REQUEST"), "{}", wrong.text());
+    let stream = world
+        .call("graphql", json!({ "action": "run", "document": "subscription { programEvents { cursor } }" }))
+        .await;
+    assert!(stream.is_error(), "{}", stream.text());
+}
+
+/// CUE-07: what takes long says how far it is.
+#[tokio::test]
+async fn cue_07_what_takes_long_says_so() {
+    let world = World::with_shop().await;
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&said);
+    let progress =
+        Arc::new(move |message: &str| heard.lock().expect("nobody panics").push(message.to_owned()));
+    let tool = desk::find("verify_and_propagate").expect("there is one");
+    let arguments = json!({ "program": "shop", "scope": "full" }).as_object().expect("an object").clone();
+    soon(world.desk.call(tool, arguments, progress)).await.expect("it is done");
+    assert_eq!(*said.lock().expect("nobody panics"), ["verifying"]);
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_waits_for_is_cancelled() {
+    let world = World::with_shop().await;
+    let ask = InProcess { executor: world.executor.clone(), caller: Caller::anonymous() };
+    let listener = Arc::new(Listener { to: Arc::new(ask), asked: Mutex::default() });
+    let desk = Desk::new(listener.clone());
+    let tool = desk::find("simulate").expect("there is one");
+    let arguments = json!({
+        "program": "shop", "function": "shop::forever", "trace": "calls", "fuel": 10_000_000_000_u64, "timeout_ms": 60_000,
+    });
+    let arguments = arguments.as_object().expect("an object").clone();
+    let call = tokio::spawn(async move { desk.call(tool, arguments, Arc::new(|_| {})).await });
+    let asked = |what: &'static str| {
+        let listener = Arc::clone(&listener);
+        async move {
+            while !listener
+                .asked
+                .lock()
+                .expect("nobody panics")
+                .iter()
+                .any(|document| document.contains(what))
+            {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    soon(asked("action: RUN")).await;
+    call.abort();
+    soon(asked("action: CANCEL")).await;
+    world.engine.close().await;
+}

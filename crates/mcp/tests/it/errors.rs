@@ -1,0 +1,141 @@
+//! Errors that teach: the code, the place, and what would be right.
+
+use lmlang_mcp::RpcCode;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+async fn invalid(world: &World, tool: &str, arguments: Value, field: &str) {
+    let error = world.try_call(tool, arguments).await.expect_err("it is wrong");
+    assert_eq!(error.code, RpcCode::ValidationError);
+    assert_eq!(error.data["field"], field, "{}", error.data);
+    for name in ["expected", "actual", "recovery"] {
+        assert!(error.data[name].is_string(), "{}", error.data);
+    }
+}
+
+/// CUE-20: 1010 with field, expected and actual.
+#[tokio::test]
+async fn cue_20_arguments_that_do_not_fit_are_named() {
+    let world = World::with_shop().await;
+    invalid(&world, "program", json!({ "action": "overview" }), "program").await;
+    invalid(&world, "program", json!({ "action": "lst" }), "action").await;
+    invalid(&world, "retrieve_subgraph", json!({ "program": "shop", "hops": 4 }), "hops").await;
+    invalid(&world, "propose_structured_edit", json!({ "program": "shop", "edits": [{}] }), "base_revision")
+        .await;
+    let edits = |edits: Value| json!({ "program": "shop", "base_revision": "r1", "edits": edits });
+    invalid(&world, "propose_structured_edit", edits(json!([])), "edits").await;
+    invalid(&world, "propose_structured_edit", edits(json!([{}])), "edits[0]").await;
+    invalid(&world, "propose_structured_edit", edits(json!([{ "addTxt": {} }])), "edits[0]").await;
+    invalid(&world, "retrieve_subgraph", json!({ "program": "shop", "cursor": "x" }), "cursor").await;
+}
+
+#[tokio::test]
+async fn all_mistakes_of_an_edit_are_told_with_their_places() {
+    let world = World::with_shop().await;
+    let text = "pub func f (x: i64) -> (i64) {\n  a = ad.i64 x, 1\n  return (mul.i64 y, 2)\n}";
+    let edits = json!([{ "addText": { "module": "shop", "text": text } }, { "renameFunction": { "ref": "f999", "name": "g" } }]);
+    let done = world
+        .call("propose_structured_edit", json!({ "program": "shop", "base_revision": "r1", "edits": edits }))
+        .await;
+    assert!(done.is_error());
+    assert_eq!(done.data()["outcome"], "rejected");
+    assert!(done.text().contains("rejected, nothing is changed"), "{}", done.text());
+    let errors = done.data()["errors"].as_array().expect("there are some");
+    assert!(errors.len() >= 2, "{}", done.text());
+    let first = &errors[0];
+    assert_eq!((&first["code"], &first["line"]), (&json!("UNKNOWN_OP"), &json!(2)), "{first}");
+    assert!(first["candidates"].as_array().is_some_and(|near| near.contains(&json!("add.i64"))), "{first}");
+}
+
+#[tokio::test]
+async fn what_others_changed_meanwhile_is_a_conflict() {
+    let world = World::with_shop().await;
+    let edit = |text: &str| {
+        json!({
+            "program": "shop", "base_revision": "r1",
+            "edits": [{ "replaceFunctionText": { "ref": "shop::twice", "text": text } }],
+        })
+    };
+    world
+        .says(
+            "propose_structured_edit",
+            edit("pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 3) }"),
+        )
+        .await;
+    let done = world
+        .call(
+            "propose_structured_edit",
+            edit("pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 4) }"),
+        )
+        .await;
+    assert!(done.is_error(), "{}", done.text());
+    assert_eq!((&done.data()["outcome"], &done.data()["revision"]), (&json!("conflict"), &json!("r2")));
+    assert!(done.text().contains("read r2 and propose again"), "{}", done.text());
+}
+
+#[tokio::test]
+async fn near_names_are_told_for_what_there_is_not() {
+    let world = World::with_shop().await;
+    let done = world.call("program", json!({ "action": "overview", "program": "shp" })).await;
+    assert!(done.is_error());
+    assert_eq!(done.data()["errors"][0]["code"], "NOT_FOUND");
+    assert!(done.text().contains("did you mean: shop"), "{}", done.text());
+    let done =
+        world.call("simulate", json!({ "program": "shop", "function": "shop::pairs", "args": [1] })).await;
+    assert!(done.is_error() && done.text().contains("pair"), "{}", done.text());
+}
+
+#[tokio::test]
+async fn what_is_not_there_yet_says_so() {
+    let world = World::new().await;
+    for (tool, arguments) in [
+        ("read_doc", json!({ "path": "a.md" })),
+        ("session", json!({ "action": "list" })),
+        ("run", json!({ "action": "list" })),
+        ("read_context", json!({ "query": "errors" })),
+    ] {
+        let done = world.call(tool, arguments).await;
+        assert!(done.is_error(), "{tool}");
+        assert_eq!(done.data()["errors"][0]["code"], "UNSUPPORTED", "{tool}");
+    }
+}
+
+/// CUE-19: 1009 with limit, window and how long to wait.
+#[tokio::test]
+async fn cue_19_a_call_above_the_rate_is_refused() {
+    let world = World::new().await;
+    for _ in 0..30 {
+        world.call("read_doc", json!({ "path": "a.md" })).await;
+    }
+    let error = world.try_call("read_doc", json!({ "path": "a.md" })).await.expect_err("it is one too many");
+    assert_eq!(error.code, RpcCode::RateLimited);
+    assert_eq!((&error.data["limit"], &error.data["window_seconds"]), (&json!(30), &json!(60)));
+    assert!(error.data["retry_after_seconds"].as_u64().is_some_and(|wait| (1..=60).contains(&wait)));
+}
+
+/// CUE-13: 1003 with the size, the limit and what to do.
+#[tokio::test]
+async fn cue_13_an_answer_that_does_not_fit_at_all_is_refused() {
+    let world = World::with_shop().await;
+    let arguments = json!({ "program": "shop", "max_tokens": 20 });
+    let error = world.try_call("retrieve_subgraph", arguments).await.expect_err("it does not fit");
+    assert_eq!(error.code, RpcCode::TokenLimitExceeded);
+    assert_eq!(error.data["limit"], 20);
+    assert!(error.data["current_size"].as_u64().is_some_and(|size| size > 20));
+    assert!(error.data["action"].is_string());
+}
+
+/// CUE-74: a key is masked in what is read and in what is refused.
+#[tokio::test]
+async fn cue_74_a_planted_key_is_masked() {
+    let world = World::new().await;
+    let key = format!("sk-{}", "a1B2".repeat(10));
+    let text = format!("module m\nfunc f () -> (string) {{ return (const.string \"{key}\") }}\n");
+    world.says("program", json!({ "action": "create", "name": "m", "text": text })).await;
+    let read = world.says("retrieve_subgraph", json!({ "program": "m" })).await;
+    assert!(read.contains("[masked]") && !read.contains(&key), "{read}");
+    let refused = world.call("program", json!({ "action": "overview", "program": key })).await;
+    let told = format!("{}{}", refused.text(), refused.data());
+    assert!(!told.contains(&key), "{told}");
+}

@@ -1,0 +1,10 @@
+//! The tools over a real engine, called as clients call them.
+
+mod agent;
+mod calls;
+mod errors;
+mod lines;
+mod listed;
+mod resources;
+mod wire;
+mod world;
