@@ -54,6 +54,7 @@ fn edits(program: &Program, at: usize, step: Step) -> Vec<EditRequest> {
             results: None,
             effect_bound: Some(bound),
             rewrite_calls: false,
+            defaults: Vec::new(),
         }),
         Step::Publish(of) => {
             EditRequest::SetVisibility(SetVisibility { of: of.to_string(), visibility: Visibility::Public })
