@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, context,
-    debug, diff, doctor, export, find, fmt, help, history, import, mcp, merge, program, revert, run, schema,
-    serve, test, token, tool, travel,
+    debug, diff, doctor, export, find, fmt, graphql, help, history, import, mcp, merge, program, revert, run,
+    schema, serve, test, token, tool, travel,
 };
 use crate::settings::{Flags, Secret};
 
@@ -111,6 +111,8 @@ pub(crate) enum Command {
     Ask(ask::Args),
     /// Find entities of a program by words of their names, docs and signatures.
     Find(find::Args),
+    /// Ask for an operation of the schema, and print the whole answer.
+    Graphql(graphql::Args),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
     /// Offer the tools for agents on standard input and output (MCP), and tell clients how to start that.

@@ -18,6 +18,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod fmt;
+pub(crate) mod graphql;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
@@ -71,6 +72,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Context(args) => context::run(&args, &layers.settings()?, output),
         Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
+        Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Mcp(args) => mcp::run(&args, &layers.settings()?, output),
         Command::Tool(args) => tool::run(&args, &layers.settings()?, output),

@@ -101,10 +101,13 @@ fn shown(done: &Output) -> String {
     without_chance(&text)
 }
 
-/// The text with `TIME` for each moment and `UUID` for each id.
+/// The text with `TIME` for each moment, `UUID` for each id, and `"REQUEST"` for that of a request.
 fn without_chance(text: &str) -> String {
-    const FORMS: [(&str, &str); 2] =
-        [("dddd-dd-ddTdd:dd:ddZ", "TIME"), ("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "UUID")];
+    const FORMS: [(&str, &str); 3] = [
+        ("dddd-dd-ddTdd:dd:ddZ", "TIME"),
+        ("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "UUID"),
+        ("\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"", "\"REQUEST\""),
+    ];
     let is_of = |from: &str, form: &str| {
         let fits = |(byte, form)| match form {
             b'd' => u8::is_ascii_digit(&byte),

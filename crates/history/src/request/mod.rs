@@ -4,6 +4,7 @@
 //! their position. What is recorded is the difference between the two ends ([`crate::diff`]): primitive edits, each of
 //! which holds the structure together. Types, scopes and duplicate names are the verifier's question, asked once after.
 
+mod arguments;
 mod demote;
 mod entities;
 mod error;

@@ -26,7 +26,9 @@ struct Args {
     /// {"replaceFunctionText":{"ref":"f2","text":".."}}, {"addModule":{"name":"m"}},
     /// {"insertNode":{"as":"x","op":"add.i64","function":"f2","before":"n9","inputs":["n4","1"]}},
     /// {"addEdge":{"from":"n4","to":"n9","targetPort":0,"replace":true}}, {"modifyNode":{"ref":"n4","op":"sub.i64"}},
-    /// {"removeNode":{"ref":"n4","cascade":true}}, {"setDoc":{"ref":"f2","doc":".."}}. All: lmlang://schema/edits.
+    /// {"removeNode":{"ref":"n4","cascade":true}}, {"setDoc":{"ref":"f2","doc":".."}},
+    /// {"extractFunction":{"refs":["n4","n5"],"name":"part"}}, {"replacePattern":{"pattern":"add.i64 $x, 0","replacement":"$x"}}.
+    /// All, also wrap, inlineCall, applyTextPatch: lmlang://schema/edits.
     #[schemars(length(min = 1))]
     edits: Vec<Map<String, Value>>,
     /// Check and show everything, store nothing.

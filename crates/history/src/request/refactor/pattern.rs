@@ -5,7 +5,7 @@
 //! own, in a copy of the program, where each `$x` is a node: so a pattern is a graph, and it fits where a node has the
 //! same operator and its inputs fit, one after the other.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -119,7 +119,7 @@ impl Session<'_> {
         let types: Vec<Type> = types.into_iter().flatten().collect();
         let replacement =
             Draft::new(self, module)?.read(self, "replacement", &edit.replacement, Some(&types))?;
-        let known: HashSet<&String> = pattern.wild.values().collect();
+        let known: BTreeSet<&String> = pattern.wild.values().collect();
         if let Some(unknown) = replacement.wild.values().find(|name| !known.contains(name)) {
             let error = bad("replacement", format!("`${unknown}` is not in the pattern"))
                 .found(format!("${unknown}"));

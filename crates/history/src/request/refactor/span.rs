@@ -1,6 +1,6 @@
 //! A run of nodes that one edit is about.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use lmlang_ir::{Attr, Body, Effect, Exit, FuncRef, NodeRef, Opcode, RegionRef, Source};
 
@@ -17,7 +17,7 @@ pub(super) struct Span {
     /// In the order of the region; never empty, no terminator among them.
     pub(super) nodes: Vec<NodeRef>,
     /// These and all nodes inside of them.
-    pub(super) inside: HashSet<NodeRef>,
+    pub(super) inside: BTreeSet<NodeRef>,
     /// The regions inside of them.
     regions: HashSet<RegionRef>,
 }
@@ -61,7 +61,7 @@ impl Session<'_> {
         };
         let wanted = self.with_operands(function, region, found)?;
         let nodes = self.gather(function, region, &wanted)?;
-        let (mut inside, mut regions) = (HashSet::new(), HashSet::new());
+        let (mut inside, mut regions) = (BTreeSet::new(), HashSet::new());
         let body = self.body(function)?;
         for node in &nodes {
             let (inner, around) = subtree(body, *node);
@@ -233,7 +233,7 @@ impl Span {
                 _ => false,
             })
         };
-        self.inside.iter().filter(leaves).min().copied()
+        self.inside.iter().find(leaves).copied()
     }
 }
 
