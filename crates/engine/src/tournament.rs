@@ -179,6 +179,9 @@ impl Engine {
         if count == 0 {
             return Err(Error::bad_request("`candidates` must not be empty"));
         }
+        if let Some(index) = request.candidates.iter().position(Vec::is_empty) {
+            return Err(Error::bad_request(format!("`candidates[{index}]` has no edits")));
+        }
         if count > MOST_CANDIDATES {
             let (limit, actual) = (MOST_CANDIDATES as u64, count as u64);
             return Err(Error::Limit { which: "candidates", limit, actual });
@@ -287,13 +290,15 @@ impl Trial<'_> {
         if let Outcome::Applied(applied) = &*outcome {
             self.run(applied, &mut candidate, until).await?;
         }
-        let over = self.fuel.is_some_and(|most| candidate.fuel_used > most);
+        // What cannot be applied meets nothing.
+        let over = !matches!(&*outcome, Outcome::Applied(_))
+            || self.fuel.is_some_and(|most| candidate.fuel_used > most);
         for gate in self.gates {
             let missed = over
                 || candidate.late
                 || match gate {
                     // It is refused where it is not met.
-                    Gate::Complete => matches!(&*outcome, Outcome::Rejected(_)),
+                    Gate::Complete => false,
                     Gate::Cases => candidate.failed + candidate.undecided > 0,
                     Gate::Contracts => !candidate.broken.is_empty(),
                 };

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use crate::failure::{RpcError, nearest};
+use crate::mask::MASKED;
 use crate::sdl;
 
 /// The names of all edits.
@@ -28,8 +29,23 @@ pub(crate) fn check(edits: &[Map<String, Value>]) -> Result<(), RpcError> {
             let expected = format!("one of {}{near}", NAMES.join(", "));
             return Err(RpcError::invalid(&place, expected, format!("`{name}`")));
         }
+        // Written back, it would take the place of the secret that it hides.
+        if edit.values().any(hides) {
+            let expected = "no text that was hidden: edit the nodes around it one by one";
+            return Err(RpcError::invalid(&format!("{place}.{name}"), expected, format!("`{MASKED}`")));
+        }
     }
     Ok(())
+}
+
+/// Whether something that was hidden stands in an argument.
+fn hides(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(MASKED),
+        Value::Array(list) => list.iter().any(hides),
+        Value::Object(map) => map.values().any(hides),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// The types of edits and of all that they consist of, in the schema language.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 /// What stands in place of a secret.
-const MASKED: &str = "[masked]";
+pub(crate) const MASKED: &str = "[masked]";
 
 /// How a kind of secret begins, how long it is behind that at least, and what it is written in.
 struct Kind {

@@ -17,10 +17,11 @@ use tokio::sync::mpsc;
 
 use crate::ask::InProcess;
 use crate::desk::{self, Desk, Progress};
-use crate::failure::{Failure, RpcError};
+use crate::failure::{Failure, RpcCode, RpcError};
 use crate::rates::Rates;
 use crate::reply::{Link, hidden};
 use crate::resources::{self, EDITS, TEMPLATES};
+use crate::stdio::METHODS;
 use crate::tool::{Effect, Tool};
 use crate::tools::{self, TOOLS};
 
@@ -186,7 +187,17 @@ impl ServerHandler for Service {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(error_data(&RpcError::no_method(&request.method, &tools::names())))
+        let method = request.method.as_str();
+        if METHODS.contains(&method) {
+            // The SDK knows it, but not with these parameters.
+            let data = json!({ "field": "params", "expected": format!("the parameters of `{method}`") });
+            return Err(error_data(&RpcError::new(RpcCode::InvalidParams, data)));
+        }
+        let mut error = RpcError::no_method(method, &tools::names());
+        if tools::find(method).is_some() {
+            error.data["suggestion"] = format!("Call it by `tools/call` with the name `{method}`").into();
+        }
+        Err(error_data(&error))
     }
 }
 

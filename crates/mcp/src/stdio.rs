@@ -33,7 +33,7 @@ const LINE: u64 = 16 << 20;
 const AT_A_TIME: usize = 64;
 
 /// Methods that are handed on to the SDK.
-const METHODS: [&str; 9] = [
+pub(crate) const METHODS: [&str; 9] = [
     "initialize",
     "ping",
     "server/discover",

@@ -74,7 +74,7 @@ pub struct CandidateResult {
     broken: Vec<String>,
     /// What the runs of its test cases used.
     fuel_used: Count,
-    /// The gates that it misses, by name.
+    /// The gates that it misses, by name; all of them when it cannot be applied.
     missed: Vec<String>,
 }
 

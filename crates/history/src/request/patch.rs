@@ -46,8 +46,17 @@ impl Session<'_> {
                 };
                 removed.map_err(|fail| at(fail, file))
             }
-            (Some(old), Some(_)) => {
+            (Some(old), Some(new)) => {
                 let of = self.patched_entity(file, old)?;
+                if !same_name(old, new) {
+                    let message = format!(
+                        "`{}` becomes `{}`: a patch changes texts, and renames by what stands in them",
+                        shortened(old),
+                        shortened(new)
+                    );
+                    let error = misfit(file.line, message).found(shortened(new));
+                    return Err(error.expected([format!("+++ b/{}", bare_name(old))]).into());
+                }
                 match of.kind {
                     RefKind::Module => {
                         self.patch_module(file, self.entity_of::<ModuleRef>(&["patch"], &of.to_string())?)
@@ -200,6 +209,16 @@ fn patched(
     }
     let misfits = least.unwrap_or_default();
     best.ok_or_else(|| misfits.into_iter().map(|misfit| does_not_apply(file, misfit)).collect())
+}
+
+/// What a line of a patch names, without the side that it is of.
+fn bare_name(name: &str) -> &str {
+    name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name)
+}
+
+/// Whether both sides name one text.
+fn same_name(old: &str, new: &str) -> bool {
+    old == new || bare_name(old) == bare_name(new)
 }
 
 fn not_a_patch(line: Malformed) -> EditError {

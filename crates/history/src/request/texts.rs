@@ -36,7 +36,11 @@ impl Session<'_> {
 
     /// Adds what stands in a text; the names of its entities are `$names` afterwards, where they are free.
     pub(super) fn add_text(&mut self, edit: &AddText) -> Done<()> {
-        let module = edit.module.as_ref().map(|text| self.entity_of(&["module"], text)).transpose()?;
+        let module = edit.module.as_ref().map(|text| self.entity_of(&["module"], text)).transpose();
+        let module = module.map_err(|fail| match fail {
+            Fail::Errors(errors) => Fail::Errors(errors.into_iter().map(make_it_first).collect()),
+            fail @ (Fail::Follows | Fail::Stale(_)) => fail,
+        })?;
         let given = Written::with_names(&edit.text, &self.names);
         let added = text::add_text(&mut self.program, self.refs, module, given)
             .map_err(|errors| self.told(&["text"], errors))?;
@@ -84,6 +88,12 @@ impl Session<'_> {
         let module: ModuleRef = self.entity_of(&["ref"], &edit.of)?;
         if let Some(hash) = text::module_hash(&self.program, module) {
             check_hash(module.into(), edit, hash)?;
+        }
+        if edit.text.trim().is_empty() {
+            let message = "an empty text would remove all that is in the module";
+            let error = EditError::new(code::NOT_EMPTY, &["text"], message);
+            let header = format!("module {}", self.program.path(module.into()));
+            return Err(error.expected(["the whole module".to_owned(), header]).into());
         }
         let before = self.program.clone();
         let given = Written::with_names(&edit.text, &self.names);
@@ -202,6 +212,16 @@ impl Session<'_> {
             .map_err(|errors| self.told(field, errors))?;
         self.placed(inserted.places);
         Ok(())
+    }
+}
+
+/// Says how there comes to be a module that is not there.
+fn make_it_first(error: EditError) -> EditError {
+    match error.code {
+        code::UNKNOWN_REF => error.expected([
+            "a module, made by `addModule` before, or by a line `module NAME` in the text".to_owned(),
+        ]),
+        _ => error,
     }
 }
 

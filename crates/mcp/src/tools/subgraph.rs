@@ -163,7 +163,7 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
             Value::String(text) => told.push_str(text),
             found if found["owner"].is_object() => {
                 told.push_str(&format!(
-                    "; {} in {} {}\n{}",
+                    "== {} in {} {}\n{}",
                     text(found, "ref"),
                     text(&found["owner"], "path"),
                     text(&found["region"], "ref"),
@@ -171,7 +171,8 @@ async fn written(call: &Call, args: &Args, of: &[String], from: usize) -> Result
                 ));
             }
             found => told.push_str(&format!(
-                "; {} {} hash {}\n{}",
+                // No comment: where the text is sent back, that would be the function's doc.
+                "== {} {} hash {}\n{}",
                 text(found, "ref"),
                 text(found, "path"),
                 text(found, "contentHash").get(..16).unwrap_or_default(),

@@ -145,7 +145,7 @@ fn name_of(function: &Function, value: Source) -> Option<Name> {
 }
 
 /// The names of values as one label; nothing when none has one that stands in a list.
-fn names_of(body: &Body, values: &[Source]) -> Option<Name> {
+pub(super) fn names_of(body: &Body, values: &[Source]) -> Option<Name> {
     let called = |value: &Source| match value {
         Source::Node(node, port) => {
             let name = output_names(body.node(*node)?.name()?).nth(usize::from(*port))?;

@@ -113,6 +113,11 @@ impl Session<'_> {
 
     /// Both texts as graphs; names in them are those that a function of the module sees.
     fn shapes(&self, edit: &ReplacePattern, module: ModuleRef) -> Done<(Shape, Shape)> {
+        let words = edit.pattern.split_whitespace().collect::<Vec<_>>();
+        if words.is_empty() || matches!(words.as_slice(), [only] if only.starts_with(['$', '_'])) {
+            let error = bad("pattern", "a pattern begins with an operator".to_owned());
+            return Err(error.found(shortened(&edit.pattern)).into());
+        }
         let pattern = Draft::new(self, module)?.read(self, "pattern", &edit.pattern, None)?;
         let root = pattern.nodes.last().and_then(|root| pattern.function.body().node(*root));
         let types = root.and_then(|root| outputs(&self.program, &pattern.function, root));

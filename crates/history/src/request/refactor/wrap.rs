@@ -9,6 +9,7 @@ use lmlang_ir::{
     RegionRef, RegionRole, Source,
 };
 
+use super::extract::names_of;
 use super::inputs::{Target, Wrap};
 use super::span::Span;
 use crate::request::error::{Done, EditError, Fail, code};
@@ -36,8 +37,10 @@ impl Session<'_> {
                 .expected(["block", "loop L", "if", "match (0, default)"].map(str::to_owned))
                 .into());
         };
+        let name = names_of(around.body(), &given);
         let node: NodeRef = self.allocate_in(span.function, NodeRef::new)?;
-        self.open(span.function)?.insert_node(node, place.region, place.after, NodeContent::new(op, []))?;
+        let content = NodeContent { name, ..NodeContent::new(op, []) };
+        self.open(span.function)?.insert_node(node, place.region, place.after, content)?;
         self.set_operator(span.function, node, params)?;
         let regions =
             self.body(span.function)?.node(node).map_or_else(Vec::new, |found| found.regions().to_vec());
