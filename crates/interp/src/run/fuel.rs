@@ -24,8 +24,9 @@ impl Run {
             self.machine.fuel = budget as i64;
             let exit = self.slice();
             let rest = self.machine.fuel as u64;
-            moved |= rest < budget;
-            self.left -= budget - rest;
+            moved |= rest != budget;
+            // More than before, where a segment was left that a slice before had paid for.
+            self.left = self.left - budget + rest;
             budget = rest;
             match exit {
                 Exit::Fuel if budget == self.left => {

@@ -121,6 +121,12 @@ proptest! {
     }
 }
 
+/// A slice ends with more fuel than it began with: what another one paid for was not needed.
+#[test]
+fn fuel_that_a_slice_gives_back_is_counted() {
+    marks_are_traces(13_823_839_536_315_076_526, 1).unwrap();
+}
+
 #[test]
 fn exits_are_reached_when_they_are_taken() {
     let text = "module m
