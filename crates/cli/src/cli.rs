@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, context,
-    debug, diff, doctor, export, find, fmt, graphql, help, history, import, mcp, merge, program, revert, run,
-    schema, serve, test, token, tool, travel,
+    debug, diff, doctor, export, find, fmt, graphql, help, history, import, man, mcp, merge, program, revert,
+    run, schema, serve, test, token, tool, travel, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Branch(branch::Args),
     /// Bring the changes of a branch into another one, by a new revision.
     Merge(merge::Args),
+    /// Print what happens to programs, as it happens.
+    Watch(watch::Args),
     /// Name revisions, and go back to them.
     Checkpoint(checkpoint::Args),
     /// Show how two revisions of a program differ.
@@ -129,7 +131,9 @@ pub(crate) enum Command {
     Config(config::Args),
     /// Print completions for a shell.
     Completions(completions::Args),
-    /// Explain a command, or `exit-codes`.
+    /// Write the manual pages into a folder.
+    Man(man::Args),
+    /// Explain a command, `exit-codes`, `operators` or `codes`.
     Help(help::Args),
 }
 

@@ -13,13 +13,14 @@ use lmlang_graphql::schema::wasm::{self, ImportRequest, Imported, Progress, Watc
 use lmlang_graphql::transport::{
     Actor, ActorKind, Answer as Answered, Caller, Executor, Limits, Params, RequestId,
 };
-use lmlang_store::OpenError;
+use lmlang_store::{Location, OpenError};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::answers::{Answers, written};
 use crate::error::Error;
 use crate::events::{Event, Events};
 use crate::output::say;
@@ -149,6 +150,31 @@ impl Client {
         }
     }
 
+    /// Sends a request as it stands, and gives its answers as they come.
+    pub(crate) async fn stream(&self, request: Value) -> Result<Answers<'_>, Error> {
+        match &self.host {
+            Host::Here { executor, .. } => {
+                let params: Params = serde_json::from_value(request).map_err(Error::Answer)?;
+                Ok(match executor.prepare(params, RequestId::fresh(), &self.owner) {
+                    Ok(prepared) => Answers::Here(executor.stream(prepared)),
+                    Err(answer) => Answers::Only(Some(written(&answer))),
+                })
+            }
+            Host::There(server) => Ok(match server.subscribe(&request, &self.owner.actor).await? {
+                Ok(body) => Answers::There { server, body, events: Events::default() },
+                Err(answer) => Answers::Only(Some(answer)),
+            }),
+        }
+    }
+
+    /// Whether others can change programs while this process looks at them.
+    pub(crate) fn is_shared(&self) -> bool {
+        match &self.host {
+            Host::Here { engine, .. } => matches!(engine.store().location(), Location::Postgres(_)),
+            Host::There(_) => true,
+        }
+    }
+
     /// Asks for an operation with variables.
     pub(crate) async fn ask<T: DeserializeOwned>(
         &self,
@@ -264,7 +290,7 @@ impl Client {
             Ok(prepared) => executor.execute(prepared).await,
             Err(answer) => answer,
         };
-        Ok(serde_json::to_vec(&answer).expect("answers have a JSON form"))
+        Ok(written(&answer))
     }
 
     /// Asks for the items of a connection, a page at a time, and tells whether there are more than `most`.
@@ -320,7 +346,7 @@ fn refused(answer: &[u8]) -> Error {
 }
 
 fn refusal(answer: &Answered) -> Error {
-    refused(&serde_json::to_vec(answer).expect("answers have a JSON form"))
+    refused(&written(answer))
 }
 
 /// The bytes of a backup, piece by piece.
@@ -375,7 +401,7 @@ fn address(error: &Error) -> Option<&str> {
 }
 
 /// The data of an answer; its first error otherwise.
-fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Error> {
+pub(crate) fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Error> {
     let Answer { data, errors } = serde_json::from_slice(answer).map_err(Error::Answer)?;
     match errors.into_iter().next() {
         Some(refusal) => Err(refusal.into()),

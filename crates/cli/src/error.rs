@@ -19,7 +19,7 @@ use crate::exit::Exit;
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     /// A tool was not called.
-    #[error("{}", told(.0))]
+    #[error(transparent)]
     Tool(#[from] RpcError),
     /// The arguments of a tool are none.
     #[error("the arguments of `{tool}` are no JSON object")]
@@ -180,6 +180,11 @@ pub(crate) enum Error {
     /// A server cannot load a backup.
     #[error("a backup is loaded into a database that is not served: give `--data`, not the server `{0}`")]
     NotByServer(String),
+    /// Nothing happens to the programs of a database that only this process has open.
+    #[error(
+        "nobody else can change what this command has open: watch a database that `lmlang serve` has open"
+    )]
+    NotServed,
     /// A WebAssembly module where a text is wanted.
     #[error("`{}` is a WebAssembly module: a file in the text form (`.lm`) is wanted", .0.display())]
     NoText(PathBuf),
@@ -381,7 +386,7 @@ impl Error {
             // One of them; the message has all.
             Error::NotLoaded { source, .. } => source.0.first().map_or("DIVERGED", refusal_code),
             Error::Moved { .. } => "HEAD_MOVED",
-            Error::NotByServer(_) => "BAD_SETTINGS",
+            Error::NotByServer(_) | Error::NotServed => "BAD_SETTINGS",
         }
     }
 
@@ -455,6 +460,7 @@ impl Error {
             | Error::NoName
             | Error::NotConfirmed { .. }
             | Error::NotByServer(_)
+            | Error::NotServed
             | Error::NoModule
             | Error::SameFile(_)
             | Error::NothingToRun(_)
@@ -540,17 +546,6 @@ impl From<OpenError> for Error {
     fn from(error: OpenError) -> Error {
         Error::Open(Box::new(error))
     }
-}
-
-/// An error of a call in words: what its data says, in the order of names.
-fn told(error: &RpcError) -> String {
-    let data = error.data.as_object().into_iter().flatten();
-    let said = data.filter(|(name, _)| *name != "recovery").map(|(name, value)| match value.as_str() {
-        Some(text) => format!("{name}: {text}"),
-        None => format!("{name}: {value}"),
-    });
-    let said: Vec<String> = said.collect();
-    format!("{}: {}", error.code.message().to_lowercase(), said.join("; "))
 }
 
 /// How the process ends on a refusal with a code of the API.

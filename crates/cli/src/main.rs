@@ -4,6 +4,7 @@
 //! out. Data goes to standard output, everything else to standard error. Read `cli` for the table of commands, `exit` for
 //! how the process ends, `client` for who answers requests, then one file per command.
 
+mod answers;
 mod asking;
 mod callee;
 mod cli;
@@ -16,6 +17,7 @@ mod exit;
 mod folder;
 mod outcome;
 mod output;
+mod reference;
 mod remote;
 mod running;
 mod samples;

@@ -74,10 +74,7 @@ impl Server {
     ) -> Result<Result<Incoming, Vec<u8>>, Error> {
         let exchange = async {
             let answer = self.post("/backup", request, author).await?;
-            match answer.status() == StatusCode::OK {
-                true => Ok(Ok(answer.into_body())),
-                false => whole(answer).await.map(Err).map_err(|error| self.lost(error.into())),
-            }
+            self.body_of(answer).await
         };
         self.patiently(exchange).await
     }
@@ -107,12 +104,30 @@ impl Server {
         let sent = Sent { path: &path, kind, accept: "text/event-stream", key, body: module.into() };
         let exchange = async {
             let answer = self.send(sent, author).await?;
-            match answer.status() == StatusCode::OK {
-                true => Ok(Ok(answer.into_body())),
-                false => whole(answer).await.map(Err).map_err(|error| self.lost(error.into())),
-            }
+            self.body_of(answer).await
         };
         self.patiently(exchange).await
+    }
+
+    /// Asks for an operation whose answers come as events; what is refused instead comes as the answer's bytes.
+    pub(crate) async fn subscribe(
+        &self,
+        request: &Value,
+        author: &Actor,
+    ) -> Result<Result<Incoming, Vec<u8>>, Error> {
+        let body = Bytes::from(request.to_string());
+        let accept = "text/event-stream";
+        let sent = Sent { path: "/graphql", kind: "application/json", accept, key: None, body };
+        let exchange = async { self.body_of(self.send(sent, author).await?).await };
+        self.patiently(exchange).await
+    }
+
+    /// The body of an answer that is read piece by piece; what is refused instead comes as the answer's bytes.
+    async fn body_of(&self, answer: Response<Incoming>) -> Result<Result<Incoming, Vec<u8>>, Error> {
+        match answer.status() == StatusCode::OK {
+            true => Ok(Ok(answer.into_body())),
+            false => whole(answer).await.map(Err).map_err(|error| self.lost(error.into())),
+        }
     }
 
     /// A stream that ended before it said how.

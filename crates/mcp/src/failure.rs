@@ -119,12 +119,22 @@ impl RpcCode {
 
 /// A JSON-RPC error.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("{}: {data}", code.message())]
+#[error("{}: {}", code.message().to_lowercase(), told(data))]
 pub struct RpcError {
     /// Which.
     pub code: RpcCode,
     /// What its code says that there is, and `recovery`.
     pub data: Value,
+}
+
+/// What the data of an error says in words, in the order of names.
+fn told(data: &Value) -> String {
+    let fields = data.as_object().into_iter().flatten().filter(|(name, _)| *name != "recovery");
+    let said = fields.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    });
+    said.collect::<Vec<_>>().join("; ")
 }
 
 impl RpcError {

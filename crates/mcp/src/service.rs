@@ -185,10 +185,12 @@ impl ServerHandler for Service {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        if METHODS.contains(&method) {
+        let version = context.protocol_version();
+        let shakes_hands = version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28);
+        if METHODS.contains(&method) && (shakes_hands || method != "initialize") {
             // The SDK knows it, but not with these parameters.
             let data = json!({ "field": "params", "expected": format!("the parameters of `{method}`") });
             return Err(error_data(&RpcError::new(RpcCode::InvalidParams, data)));

@@ -23,14 +23,24 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>lmlang</title>\
-<h1>The GraphiQL page is not part of this build</h1>\
-<p>Build it with Node 20 or newer: <code>cargo xtask serve</code> does, or <code>npm ci &amp;&amp; npm run build</code> \
+<h1>The web pages are not part of this build</h1>\
+<p>Build them with Node 20 or newer: <code>cargo xtask serve</code> does, or <code>npm ci &amp;&amp; npm run build</code> \
 in <code>web/</code>, followed by a new build of the server.</p>\
-<p>The API is at <code>/graphql</code>, subscriptions at <code>/graphql/ws</code>.</p></html>";
+<p>The API is at <code>/graphql</code>, subscriptions at <code>/graphql/ws</code>, the documentation at \
+<code>/llms.txt</code>.</p></html>";
+
+/// The dashboard. What it shows stands behind `#` in the address.
+pub(crate) async fn dashboard(headers: HeaderMap) -> Response {
+    page("index.html", &headers)
+}
 
 /// GraphiQL.
-pub(crate) async fn page(headers: HeaderMap) -> Response {
-    match send("graphiql.html", &headers, "no-cache") {
+pub(crate) async fn graphiql(headers: HeaderMap) -> Response {
+    page("graphiql.html", &headers)
+}
+
+fn page(file: &str, headers: &HeaderMap) -> Response {
+    match send(file, headers, "no-cache") {
         Some(response) => response,
         None => secured((StatusCode::NOT_FOUND, axum::response::Html(PLACEHOLDER)).into_response()),
     }

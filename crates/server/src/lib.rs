@@ -10,6 +10,7 @@ mod backup;
 mod body;
 mod caller;
 mod config;
+mod docs;
 mod gate;
 mod http;
 mod import;

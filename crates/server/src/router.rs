@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware;
 use axum::routing::{any, get};
-use axum::{Router, response::Redirect};
 use lmlang_graphql::transport::Executor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,7 +18,7 @@ use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
 use crate::import::KEY;
-use crate::{assets, backup, gate, http, mcp, modules, probes, telemetry, ws};
+use crate::{assets, backup, docs, gate, http, mcp, modules, probes, telemetry, ws};
 
 /// What every handler can reach.
 pub(crate) struct State {
@@ -86,9 +86,13 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/mcp", any(mcp::mcp))
         .route("/backup", any(backup::backup))
         .route("/programs/{id}/wasm", any(modules::module))
-        .route("/graphiql", get(assets::page))
+        .route("/graphiql", get(assets::graphiql))
         .route("/web/{*path}", get(assets::file))
-        .route("/", get(Redirect::temporary("/graphiql")))
+        .route("/", get(assets::dashboard))
+        .route("/llms.txt", get(docs::index))
+        .route("/llms-full.txt", get(docs::all))
+        .route("/docs/{*path}", get(docs::one))
+        .route("/schema.graphql", get(docs::schema))
         .route("/healthz", get(probes::health))
         .route("/readyz", get(probes::ready))
         .route("/metrics", get(probes::metrics))

@@ -11,7 +11,12 @@ use crate::report::Findings;
 use crate::workspace::Workspace;
 
 /// Each file that `lmlang` writes, with the arguments that print it.
-const GENERATED: &[(&str, &[&str])] = &[("schema.graphql", &["schema", "print"])];
+const GENERATED: &[(&str, &[&str])] = &[
+    ("schema.graphql", &["schema", "print"]),
+    ("docs/reference/commands.md", &["help", "commands"]),
+    ("docs/reference/operators.md", &["help", "operators"]),
+    ("docs/reference/codes.md", &["help", "codes"]),
+];
 
 /// Written by an example of the migrations, and proven current by their test.
 const DATABASE_SCHEMA: &str = "migrations/schema.sql";

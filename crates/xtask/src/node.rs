@@ -28,7 +28,7 @@ pub(crate) fn build_page(workspace: &Workspace) -> Result<Page> {
         return Ok(Page::NoNode(reason));
     }
     let web = workspace.path("web");
-    let built = modified(&web.join("dist/graphiql.html"));
+    let built = modified(&web.join("dist/index.html"));
     let sources = newest(&web)?;
     if built.is_some_and(|built| built >= sources) {
         return Ok(Page::Fresh);

@@ -17,7 +17,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match node::build_page(workspace)? {
         Page::Built => println!("--> built"),
         Page::Fresh => println!("--> up to date"),
-        Page::NoNode(reason) => println!("--> left out: {reason}; /graphiql will say so"),
+        Page::NoNode(reason) => println!("--> left out: {reason}; the pages will say so"),
     }
     println!("==> server");
     let binary = workspace.build_binary()?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::client::with_client;
 use crate::error::{Error, refused_exit};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Form, Output};
 use crate::session::Missing;
 use crate::settings::Settings;
 
@@ -28,7 +28,8 @@ fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-/// Prints the whole answer, and ends as its first error says. A change is asked for once: give it an idempotency key.
+/// Prints the whole answer, of a subscription each as it comes, and ends as its first error says. A change is asked for
+/// once: give it an idempotency key.
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     let mut document = args.document.clone();
     if document == "-" {
@@ -37,11 +38,19 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         read.map_err(|source| Error::Io { what: "reading standard input", source })?;
     }
     let request = json!({ "query": document, "variables": args.vars, "operationName": args.operation });
-    let answer = with_client(settings, Missing::Refuse, async |client| client.send(request).await)?;
-    let answer: Value = serde_json::from_slice(&answer).map_err(Error::Answer)?;
-    output.data(&answer, || format!("{answer:#}\n"))?;
-    Ok(match answer["errors"].get(0) {
-        Some(error) => refused_exit(error["extensions"]["code"].as_str().unwrap_or_default()),
-        None => Exit::Success,
+    with_client(settings, Missing::Refuse, async |client| {
+        let mut exit = Exit::Success;
+        let mut answers = client.stream(request).await?;
+        while let Some(answer) = answers.next().await? {
+            let answer: Value = serde_json::from_slice(&answer).map_err(Error::Answer)?;
+            match output.form {
+                Form::Text => output.text(&format!("{answer:#}\n"))?,
+                Form::Json => output.json_line(&answer)?,
+            }
+            if let (Exit::Success, Some(error)) = (exit, answer["errors"].get(0)) {
+                exit = refused_exit(error["extensions"]["code"].as_str().unwrap_or_default());
+            }
+        }
+        Ok(exit)
     })
 }

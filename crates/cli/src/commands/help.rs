@@ -1,6 +1,8 @@
-//! `lmlang help`: a command, or how the process ends.
+//! `lmlang help`: a command, how the process ends, and the reference of operators and codes.
 
 use clap::CommandFactory;
+use lmlang_graphql::schema::{code_page, ops};
+use lmlang_ir::CodePage;
 use lmlang_ir::text::nearest;
 use serde_json::json;
 
@@ -8,35 +10,94 @@ use crate::cli::Cli;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, columns};
+use crate::reference;
 
-/// The topic that is no command.
-const EXIT_CODES: &str = "exit-codes";
+/// What is explained beside the commands.
+const TOPICS: [(&str, Topic); 4] = [
+    ("exit-codes", Topic::ExitCodes),
+    ("commands", Topic::Commands),
+    ("operators", Topic::Operators),
+    ("codes", Topic::Codes),
+];
+
+#[derive(Clone, Copy)]
+enum Topic {
+    ExitCodes,
+    Commands,
+    Operators,
+    Codes,
+}
 
 /// What to explain.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A command, such as `checkpoint create`, or `exit-codes`.
+    /// A command, such as `checkpoint create`; `exit-codes`; `commands` for all of them; `operators`, or those that some words
+    /// belong to, as in `operators shift left`; `codes` of findings, errors and traps, or one of them, as in `codes UNKNOWN_NAME`.
     topic: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    if args.topic == [EXIT_CODES] {
-        return exit_codes(output);
+    let topic = args.topic.split_first().and_then(|(first, rest)| {
+        let (_, topic) = TOPICS.iter().find(|(name, _)| name == first)?;
+        Some((*topic, rest))
+    });
+    match topic {
+        Some((Topic::ExitCodes, [])) => exit_codes(output),
+        Some((Topic::Commands, [])) => markdown(&reference::commands(Cli::command()), output),
+        Some((Topic::Operators, words)) => operators(words, output),
+        Some((Topic::Codes, codes)) => code_pages(codes, output),
+        Some((Topic::ExitCodes | Topic::Commands, _)) | None => command(&args.topic, output),
     }
+}
+
+fn command(topic: &[String], output: Output) -> Result<Exit, Error> {
     let mut command = Cli::command();
     command.build();
     let mut found = &mut command;
-    for word in &args.topic {
+    for (depth, word) in topic.iter().enumerate() {
         let names: Vec<String> =
             found.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let Some(inner) = found.find_subcommand_mut(word) else {
-            let topics = names.iter().map(String::as_str).chain([EXIT_CODES]);
-            return Err(Error::NoHelp { given: word.clone(), candidates: nearest(word, topics) });
+            let others = TOPICS.iter().filter(|_| depth == 0).map(|(name, _)| *name);
+            let candidates = nearest(word, names.iter().map(String::as_str).chain(others));
+            return Err(Error::NoHelp { given: word.clone(), candidates });
         };
         found = inner;
     }
     output.text(&found.render_long_help().ansi().to_string())?;
     Ok(Exit::Success)
+}
+
+fn markdown(text: &str, output: Output) -> Result<Exit, Error> {
+    output.data(&json!({ "markdown": text }), || text.to_owned())?;
+    Ok(Exit::Success)
+}
+
+fn operators(words: &[String], output: Output) -> Result<Exit, Error> {
+    let words = words.join(" ");
+    let found = ops::search(Some(&words));
+    if found.is_empty() {
+        let all = ops::search(None);
+        let names = all.iter().map(|spec| spec.mnemonic);
+        return Err(Error::NoHelp { candidates: nearest(&words, names), given: words });
+    }
+    markdown(&reference::operators(&found), output)
+}
+
+fn code_pages(given: &[String], output: Output) -> Result<Exit, Error> {
+    let pages: Vec<CodePage> = match given {
+        [] => code_page::all().collect(),
+        given => given.iter().map(|given| code_page(given)).collect::<Result<_, _>>()?,
+    };
+    markdown(&reference::codes(&pages), output)
+}
+
+fn code_page(given: &str) -> Result<CodePage, Error> {
+    let wanted = given.to_ascii_uppercase();
+    code_page::all().find(|page| page.code == wanted).ok_or_else(|| {
+        let candidates = nearest(&wanted, code_page::all().map(|page| page.code));
+        Error::NoHelp { given: given.to_owned(), candidates }
+    })
 }
 
 fn exit_codes(output: Output) -> Result<Exit, Error> {

@@ -22,6 +22,7 @@ pub(crate) mod graphql;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod program;
@@ -33,6 +34,7 @@ pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod tool;
 pub(crate) mod travel;
+pub(crate) mod watch;
 
 use crate::cli::{Cli, Command};
 use crate::error::Error;
@@ -60,6 +62,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::History(args) => history::run(&args, &layers.settings()?, output),
         Command::Undo(args) => travel::undo(&args, &layers.settings()?, output),
         Command::Redo(args) => travel::redo(&args, &layers.settings()?, output),
+        Command::Watch(args) => watch::run(&args, &layers.settings()?, output),
         Command::Checkpoint(args) => checkpoint::run(&args, &layers.settings()?, output),
         Command::Revert(args) => revert::run(&args, &layers.settings()?, output),
         Command::Branch(args) => branch::run(&args, &layers.settings()?, output),
@@ -81,6 +84,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Doctor(args) => doctor::run(&args, &layers.settings()?, output),
         Command::Config(args) => config::run(&args, &layers, output),
         Command::Completions(args) => completions::run(&args, output),
+        Command::Man(args) => man::run(&args, output),
         Command::Help(args) => help::run(&args, output),
     }
 }

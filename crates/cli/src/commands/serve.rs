@@ -150,11 +150,13 @@ fn announce(
     settings: &Settings,
     output: Output,
 ) -> Result<(), Error> {
+    let dashboard = format!("http://{address}/");
     let graphql = format!("http://{address}/graphql");
     let websocket = format!("ws://{address}/graphql/ws");
     let graphiql = format!("http://{address}/graphiql");
     let mcp = format!("http://{address}/mcp");
     let json = json!({
+        "dashboard": dashboard,
         "graphql": graphql,
         "websocket": websocket,
         "events": graphql,
@@ -166,6 +168,7 @@ fn announce(
     });
     output.data(&json, || {
         columns(&[
+            ["Dashboard".to_owned(), dashboard.clone()],
             ["GraphQL".to_owned(), graphql.clone()],
             ["Subscriptions".to_owned(), format!("{websocket} (graphql-transport-ws)")],
             [String::new(), format!("{graphql} (graphql-sse: Accept: text/event-stream)")],

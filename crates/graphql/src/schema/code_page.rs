@@ -46,7 +46,7 @@ impl CodePage {
 }
 
 /// The pages of all codes: of the verifier, of edits, of texts, of traps and of requests.
-fn all() -> impl Iterator<Item = lmlang_ir::CodePage> {
+pub fn all() -> impl Iterator<Item = lmlang_ir::CodePage> {
     let verified = verify::Code::ALL.iter().map(|code| code.page());
     let edits = request::code::PAGES.iter().copied();
     let texts = text::code::PAGES.iter().copied();

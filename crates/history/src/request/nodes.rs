@@ -496,6 +496,25 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Lets what takes the outputs of a node take other values instead, each by its place; where there is none, a hole stays.
+    pub(super) fn replace_outputs(
+        &mut self,
+        function: FuncRef,
+        node: NodeRef,
+        values: &[Option<Source>],
+    ) -> Done<()> {
+        let body = self.body(function)?;
+        let uses: Vec<_> = body
+            .uses_of(node.number())
+            .filter_map(|one| Some((one.node, one.input?, body.source_of(one)?.port())))
+            .collect();
+        let mut open = self.open(function)?;
+        for (user, input, port) in uses {
+            open.set_input(user, usize::from(input), values.get(usize::from(port)).copied().flatten())?;
+        }
+        Ok(())
+    }
+
     /// Gives a node another name; an empty one takes it away.
     pub(super) fn rename_node(&mut self, edit: &Rename) -> Done<()> {
         let (function, node) = self.node(&["ref"], &edit.of, None)?;

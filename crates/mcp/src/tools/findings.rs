@@ -48,6 +48,11 @@ fn types(told: &mut String, details: &Value) {
     }
 }
 
+/// How many there are, in words.
+pub(crate) fn mistakes(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "mistake" } else { "mistakes" })
+}
+
 /// A mistake in an edit, as a line and as data.
 pub(super) fn mistake(error: &Value) -> Item {
     let mut told = format!("error {}", text(error, "code"));

@@ -187,7 +187,7 @@ async fn create(call: &Call, args: Args) -> Result<Reply, Failure> {
         let mut reply =
             Reply { program: Some(name), outcome: Some("rejected"), is_error: true, ..Reply::default() };
         reply.noun = "mistakes";
-        reply.say(format!("rejected, nothing was created: {} mistakes", errors.len()));
+        reply.say(format!("rejected, nothing was created: {}", findings::mistakes(errors.len())));
         reply.items.extend(errors.iter().map(findings::mistake));
         return Ok(reply);
     }

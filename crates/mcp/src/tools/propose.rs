@@ -139,7 +139,7 @@ fn rejected(program: String, base: String, outcome: &Value) -> Reply {
         ..Reply::default()
     };
     reply.counts.insert("errors", u64::try_from(errors.len()).unwrap_or(u64::MAX));
-    reply.say(format!("rejected, nothing is changed: {} mistakes", errors.len()));
+    reply.say(format!("rejected, nothing is changed: {}", findings::mistakes(errors.len())));
     if let Some(more @ 1..) = outcome["suppressed"].as_u64() {
         reply.say(format!("{more} more follow from these"));
     }

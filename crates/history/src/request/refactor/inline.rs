@@ -130,15 +130,7 @@ impl Session<'_> {
 
     /// Lets what took the values of a call take others, and removes it.
     fn finish(&mut self, function: FuncRef, call: NodeRef, values: &[Option<Source>]) -> Done<()> {
-        let body = self.body(function)?;
-        let uses: Vec<_> = body
-            .uses_of(call.number())
-            .filter_map(|one| Some((one.node, one.input?, body.source_of(one)?.port())))
-            .collect();
-        let mut open = self.open(function)?;
-        for (user, input, port) in uses {
-            open.set_input(user, usize::from(input), values.get(usize::from(port)).copied().flatten())?;
-        }
+        self.replace_outputs(function, call, values)?;
         self.cut(function, call)
     }
 }

@@ -153,15 +153,7 @@ impl Session<'_> {
         let values: Vec<Option<Source>> =
             replacement.yields.iter().map(|source| grafted.source((*source)?, &seams)).collect();
         if !self.become_last(function, node, &values)? {
-            let body = self.body(function)?;
-            let uses: Vec<_> = body
-                .uses_of(node.number())
-                .filter_map(|one| Some((one.node, one.input?, body.source_of(one)?.port())))
-                .collect();
-            let mut open = self.open(function)?;
-            for (user, input, port) in uses {
-                open.set_input(user, usize::from(input), values.get(usize::from(port)).copied().flatten())?;
-            }
+            self.replace_outputs(function, node, &values)?;
             self.cut(function, node)?;
         }
         // Operands that only the old code took. They stand before what takes them, so the last goes first.

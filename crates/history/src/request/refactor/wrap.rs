@@ -123,15 +123,8 @@ impl Session<'_> {
         let Some(outer) = body.node(node).map(|found| found.region()) else { return Ok(()) };
         let nodes: Vec<NodeRef> = body.nodes_in(region).filter(|inner| *inner != terminator).collect();
         let mut after = body.previous(node);
-        let uses: Vec<_> = body
-            .uses_of(node.number())
-            .filter_map(|one| Some((one.node, one.input?, body.source_of(one)?.port())))
-            .collect();
+        self.replace_outputs(function, node, &values)?;
         let mut open = self.open(function)?;
-        for (user, input, port) in uses {
-            let with = values.get(usize::from(port)).copied().flatten();
-            open.set_input(user, usize::from(input), with)?;
-        }
         for inner in nodes {
             open.move_node(inner, outer, after)?;
             after = Some(inner);

@@ -1,0 +1,90 @@
+//! The documentation, embedded in the binary: for readers without a clone, and for agents, which `/llms.txt` tells what there is.
+
+use std::fmt::Write;
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rust_embed::RustEmbed;
+
+#[derive(RustEmbed)]
+#[folder = "../../docs"]
+struct Docs;
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+const SUMMARY: &str = "# lmlang
+
+> A program as a typed graph in a database. Agents and people read, change, check, run and undo the same graph over GraphQL, \
+with tools over MCP, or on the command line; the server verifies every change as it lands, keeps every revision, and streams \
+live edits and the traces of runs.
+
+GraphQL is at `/graphql`, subscriptions are at `/graphql/ws`, MCP is at `/mcp`. `/llms-full.txt` has all pages in one.
+";
+
+/// What there is, a line for each page, in the form that <https://llmstxt.org> describes.
+pub(crate) async fn index() -> Response {
+    let mut text = format!("{SUMMARY}\n## Pages\n\n");
+    let (mut guides, mut reference) = (String::new(), String::new());
+    for path in Docs::iter() {
+        let Some(page) = page(&path) else { continue };
+        let (title, about) = told(&page);
+        let list = if path.starts_with("reference/") { &mut reference } else { &mut guides };
+        writeln!(list, "- [{title}](/docs/{path}): {about}").expect("a string takes everything");
+    }
+    text.push_str(&guides);
+    text.push_str("\n## Reference\n\n");
+    text.push_str(&reference);
+    text.push_str(
+        "- [Schema](/schema.graphql): every type, field and argument of the GraphQL API, with descriptions\n",
+    );
+    typed("text/plain; charset=utf-8", text)
+}
+
+/// All pages, one after the other.
+pub(crate) async fn all() -> Response {
+    let pages: Vec<String> = Docs::iter().filter_map(|path| page(&path)).collect();
+    typed("text/plain; charset=utf-8", format!("{SUMMARY}\n{}", pages.join("\n")))
+}
+
+/// One page.
+pub(crate) async fn one(Path(path): Path<String>) -> Response {
+    match page(&path) {
+        Some(page) => typed(MARKDOWN, page),
+        None => (StatusCode::NOT_FOUND, "there is no such page: /llms.txt lists all\n").into_response(),
+    }
+}
+
+/// The GraphQL schema.
+pub(crate) async fn schema() -> Response {
+    typed("text/plain; charset=utf-8", lmlang_graphql::schema::sdl())
+}
+
+fn page(path: &str) -> Option<String> {
+    Some(String::from_utf8_lossy(&Docs::get(path)?.data).into_owned())
+}
+
+/// The title of a page, and the first sentence of its text.
+fn told(page: &str) -> (&str, String) {
+    let title = page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
+    let paragraphs = page.split("\n\n").map(str::trim);
+    let first = paragraphs.skip(1).find(|text| text.starts_with(char::is_alphabetic)).unwrap_or_default();
+    let joined = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = joined.split_once(". ").map_or(joined.as_str(), |(sentence, _)| sentence);
+    (title, sentence.trim_end_matches(['.', ':']).to_owned())
+}
+
+fn typed(kind: &'static str, text: String) -> Response {
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_told_by_its_title_and_first_sentence() {
+        let page = "# Backups\n\n```console\n$ x\n```\n\nA backup is one file\nwith all. It is made.\n";
+        assert_eq!(told(page), ("Backups", "A backup is one file with all".to_owned()));
+    }
+}
