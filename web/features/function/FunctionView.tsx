@@ -1,0 +1,3 @@
+export function FunctionView() {
+  return null;
+}
