@@ -4,6 +4,8 @@ import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 
 /** A place for layouts, off the page's thread. */
 export interface LayoutPlace {
+  /** Starts what lays out, which takes a while, before there is something to lay out. */
+  prepare(): void;
   /** Lays a graph out; null if another one was asked for meanwhile, or the place was left. */
   layout(graph: ElkNode): Promise<ElkNode | null>;
   /** Stops whatever is being laid out. */
@@ -22,15 +24,17 @@ export function openLayoutPlace(): LayoutPlace {
     busy = false;
   };
 
+  const start = () => (engine ??= new ELK({ workerFactory: () => new Worker(workerUrl) }));
+
   return {
+    prepare: () => void start(),
     async layout(graph) {
       const mine = ++turn;
       // A worker does not look up from its work: only ending it stops a layout.
       if (busy) stop();
-      engine ??= new ELK({ workerFactory: () => new Worker(workerUrl) });
       busy = true;
       try {
-        const answer = await engine.layout(graph);
+        const answer = await start().layout(graph);
         return mine === turn ? answer : null;
       } finally {
         if (mine === turn) busy = false;

@@ -159,10 +159,6 @@ const RAIL = 7;
 function question(box: Box, used: ReadonlySet<string>): ElkNode {
   const { inputs, outputs, width, height } = measured(box);
   const open = 'children' in box && box.children.length > 0;
-  const written = new Set([
-    ...inputs.map(({ index }) => portId(box.id, 'in', index)),
-    ...outputs.map(({ index }) => portId(box.id, 'out', index)),
-  ]);
   const at = (x: number, y: number) => ({ x, y, width: 0 });
   // An open box is as wide as what is in it: the layout places its ports, side by side as they are written.
   const of = ({ x, width }: Cell, y: number) => (open ? { x, y, width } : at(x + width / 2, y));
@@ -176,7 +172,7 @@ function question(box: Box, used: ReadonlySet<string>): ElkNode {
     port(portId(box.id, 'out', 'any'), 'SOUTH', at(width / 2, height), 1000),
     // A constant has no row for its output.
     ...(outputs.length === 0 ? [port(portId(box.id, 'out', 0), 'SOUTH', at(width / 2, height), 0)] : []),
-  ].filter(({ id }) => used.has(id) || (open && written.has(id)));
+  ].filter(({ id }) => used.has(id));
   const node: ElkNode = { id: box.id, width, height, ports };
   if (!open) return { ...node, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } };
   const top = TITLE + (inputs.length > 0 ? PORTS : 0) + 16;
@@ -185,7 +181,9 @@ function question(box: Box, used: ReadonlySet<string>): ElkNode {
     ...node,
     children: box.children.map((child) => question(child, used)),
     layoutOptions: {
-      'elk.portConstraints': 'FIXED_ORDER',
+      // Any constraint on the ports of a box with boxes in it that lines enter makes the layout fail: values come in at
+      // the top and leave at the bottom all the same.
+      'elk.portConstraints': 'FREE',
       'elk.padding': `[top=${top},left=16,bottom=${bottom},right=16]`,
       'elk.nodeSize.constraints': '[MINIMUM_SIZE]',
       // The layout turns a picture that goes down on its side, but not this.
@@ -209,13 +207,26 @@ export function asked(boxes: readonly Box[], lines: readonly Line[]): ElkNode {
   };
 }
 
-/** The cells of an open box stand where the layout put its ports. */
+/** The same question with less said of where lines begin and end, for where the layout cannot do with that. */
+export function relaxed(node: ElkNode): ElkNode {
+  const { 'elk.portConstraints': _, ...layoutOptions } = node.layoutOptions ?? {};
+  return { ...node, layoutOptions, ...(node.children && { children: node.children.map(relaxed) }) };
+}
+
+/** The cells of an open box stand where the layout put its ports; those that nothing leads to stand behind the others. */
 function moved(cells: readonly Cell[], ports: readonly ElkPort[] | undefined, box: string, side: 'in' | 'out'): Cell[] {
-  return cells.map((cell) => {
-    const found = ports?.find(({ id }) => id === portId(box, side, cell.index));
-    return found?.x === undefined ? cell : { ...cell, x: found.x };
+  const places = new Map((ports ?? []).map(({ id, x = 0 }) => [id, x]));
+  const found = cells.map((cell) => ({ cell, x: places.get(portId(box, side, cell.index)) }));
+  let free = Math.max(FREE_FROM, ...found.map(({ cell, x }) => (x === undefined ? 0 : x + cell.width)));
+  return found.map(({ cell, x }) => {
+    if (x !== undefined) return { ...cell, x };
+    free += cell.width;
+    return { ...cell, x: free - cell.width };
   });
 }
+
+/** Where the first cell of an open box can stand. */
+const FREE_FROM = 2 * RAIL;
 
 /** What the layout's answer means. */
 export function pictureOf(answer: ElkNode, boxes: readonly Box[], lines: readonly Line[]): Picture {

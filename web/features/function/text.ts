@@ -27,7 +27,7 @@ const KEYWORDS = new Set(
 const TYPES = new Set('i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool char string bytes unit never'.split(' '));
 
 /** Comments, strings, refs, numbers, words, and all else. */
-const WORD = /(;.*$)|("(?:[^"\\]|\\.)*")|#([a-z]\d+)\b|((?<![\w.])-?\d[\w.]*)|([A-Za-z_][\w.]*)|([^\w";#]+|.)/g;
+const WORD = /(;.*$)|("(?:[^"\\]|\\.)*")|#([a-z]\d+)\b|((?<![\w.])-?\d[\w.]*)|([A-Za-z_][\w.]*)|([^\w";#-]+|.)/g;
 
 function wordsOf(line: string): Word[] {
   const words: Word[] = [];
@@ -53,7 +53,9 @@ function wordsOf(line: string): Word[] {
                 : TYPES.has(name)
                   ? 'type'
                   : 'plain';
-    words.push({ text, kind, ref: null });
+    // What has no name stands under its ref, which no name can look like.
+    const own = name !== undefined && /^n\d+$/.test(name) ? name : null;
+    words.push({ text, kind, ref: own });
   }
   return words;
 }
@@ -65,7 +67,7 @@ export function linesOfText(text: string): TextLine[] {
     .split('\n')
     .map((line) => {
       const words = wordsOf(line);
-      return { words, refs: words.flatMap(({ ref }) => (ref?.startsWith('n') ? [ref] : [])) };
+      return { words, refs: [...new Set(words.flatMap(({ ref }) => (ref?.startsWith('n') ? [ref] : [])))] };
     });
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useClient, type Client } from 'urql';
 
 import { FunctionHeadDocument, FunctionNodesDocument, FunctionRegionsDocument } from '../../generated/graphql';
@@ -60,19 +60,21 @@ async function contentOf(
   onProgress: (done: number, total: number) => void,
 ): Promise<Content> {
   const fresh = { requestPolicy: 'network-only' } as const;
-  const regions = await allOf<RegionData>(
-    async (after) => {
-      const { data, error } = await client.query(FunctionRegionsDocument, { ...variables, after }, fresh).toPromise();
+  const [regions, nodes] = await Promise.all([
+    allOf<RegionData>(
+      async (after) => {
+        const { data, error } = await client.query(FunctionRegionsDocument, { ...variables, after }, fresh).toPromise();
+        if (isLeft()) throw new Left();
+        return data?.program?.function?.regions ?? fail(error);
+      },
+      () => {},
+    ),
+    allOf<NodeData>(async (after) => {
+      const { data, error } = await client.query(FunctionNodesDocument, { ...variables, after }, fresh).toPromise();
       if (isLeft()) throw new Left();
-      return data?.program?.function?.regions ?? fail(error);
-    },
-    () => {},
-  );
-  const nodes = await allOf<NodeData>(async (after) => {
-    const { data, error } = await client.query(FunctionNodesDocument, { ...variables, after }, fresh).toPromise();
-    if (isLeft()) throw new Left();
-    return data?.program?.function?.nodes ?? fail(error);
-  }, onProgress);
+      return data?.program?.function?.nodes ?? fail(error);
+    }, onProgress),
+  ]);
   return { hash, ref: variables.ref, nodes, regions };
 }
 
@@ -89,7 +91,7 @@ export function useFunction(programId: string, name: string, revision: number | 
     progress: null,
     problem: undefined,
   });
-  const [kept] = useState<{ content: Content | null }>({ content: null });
+  const kept = useRef<Content | null>(null);
 
   useEffect(() => {
     let left = false;
@@ -105,11 +107,11 @@ export function useFunction(programId: string, name: string, revision: number | 
       const head = program?.function;
       if (!program || !head) return fail(error);
       setLoading((before) => ({ ...before, head, problem: undefined }));
-      const same = kept.content?.ref === head.ref && kept.content.hash === head.contentHash;
+      const same = kept.current?.ref === head.ref && kept.current.hash === head.contentHash;
       if (!same) {
         const progress = (done: number, total: number) =>
           setLoading((before) => ({ ...before, progress: done < total ? { done, total } : null }));
-        kept.content = await contentOf(
+        kept.current = await contentOf(
           client,
           { id: programId, ref: head.ref, at },
           head.contentHash,
@@ -117,7 +119,7 @@ export function useFunction(programId: string, name: string, revision: number | 
           progress,
         );
       }
-      const { nodes, regions } = kept.content ?? { nodes: [], regions: [] };
+      const { nodes, regions } = kept.current ?? { nodes: [], regions: [] };
       const graph = graphOf(head, program, nodes, regions);
       const loaded = { head, graph, revision: program.revision?.number ?? null };
       setLoading({ loaded, head, progress: null, problem: undefined });
@@ -129,7 +131,7 @@ export function useFunction(programId: string, name: string, revision: number | 
     return () => {
       left = true;
     };
-  }, [client, programId, name, revision, kept]);
+  }, [client, programId, name, revision]);
 
   return loading;
 }

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 
 import { openLayoutPlace } from '../../lib/layout';
 import { boxesOf, linesOf, type Choices } from './boxes';
-import { asked, pictureOf, type Picture } from './geometry';
+import { asked, pictureOf, relaxed, type Picture } from './geometry';
 import type { Graph } from './model';
 
 /** A picture, and whether a newer one is being made. */
@@ -33,18 +33,20 @@ export function useLayout(graph: Graph | undefined, choices: Choices, opened: st
   useEffect(() => {
     if (!wanted) return;
     let left = false;
-    place.layout(asked(wanted.boxes, wanted.lines)).then(
+    const question = asked(wanted.boxes, wanted.lines);
+    const answered = place.layout(question).catch((error: unknown) => {
+      if (left) throw error;
+      return place.layout(relaxed(question));
+    });
+    answered.then(
       (answer) => {
         if (left || !answer) return;
         setLaid({ of: wanted, picture: pictureOf(answer, wanted.boxes, wanted.lines), failed: null });
       },
       (error: unknown) => {
         if (left) return;
-        setLaid(({ picture }) => ({
-          of: wanted,
-          picture,
-          failed: error instanceof Error ? error.message : String(error),
-        }));
+        const failed = error instanceof Error ? error.message : String(error);
+        setLaid(({ picture }) => ({ of: wanted, picture, failed }));
       },
     );
     return () => {
@@ -52,7 +54,10 @@ export function useLayout(graph: Graph | undefined, choices: Choices, opened: st
     };
   }, [place, wanted]);
 
-  useEffect(() => () => place.leave(), [place]);
+  useEffect(() => {
+    place.prepare();
+    return () => place.leave();
+  }, [place]);
 
   return { picture: laid.picture, busy: wanted !== null && laid.of !== wanted, failed: laid.failed };
 }

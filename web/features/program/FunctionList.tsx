@@ -67,12 +67,7 @@ function Row({ program, listed }: { program: string; listed: Listed }) {
   const flaws = findings(listed);
   const Icon = imported ? Import : FunctionSquare;
   return (
-    <Link
-      to="/p/$program/f/$function"
-      params={{ program, function: ref }}
-      className="function-row"
-      aria-label={`${name} ${signature}, ${counted(nodes?.totalCount ?? 0, 'node')}, ${flaws ? counted(flaws, 'diagnostic') : 'complete'}`}
-    >
+    <Link to="/p/$program/f/$function" params={{ program, function: ref }} className="function-row">
       <Icon size={14} aria-hidden className="muted" />
       <span className="mono name">
         <strong>{name}</strong>
@@ -89,9 +84,13 @@ function Row({ program, listed }: { program: string; listed: Listed }) {
           <Badge tone={complete ? 'plain' : 'warn'}>
             <TriangleAlert size={12} aria-hidden />
             {flaws}
+            <span className="hidden">{flaws === 1 ? 'diagnostic' : 'diagnostics'}</span>
           </Badge>
         ) : (
-          <CircleCheck size={14} aria-hidden className="fine" />
+          <>
+            <CircleCheck size={14} aria-hidden className="fine" />
+            <span className="hidden">complete</span>
+          </>
         )}
       </span>
     </Link>
