@@ -6,6 +6,7 @@ import { Notice } from '../ui';
 export function Crash({ error, reset }: { error: unknown; reset: () => void }) {
   return (
     <div className="page narrow">
+      <h1 className="hidden">lmlang</h1>
       <Notice
         tone="error"
         title="This view failed."

@@ -6,6 +6,7 @@ import { Empty } from '../ui';
 export function Missing() {
   return (
     <div className="page narrow">
+      <h1 className="hidden">lmlang</h1>
       <Empty icon={Compass} title="There is no such view">
         <p>The address may be mistyped, or of another version.</p>
         <a className="button" href="#/">

@@ -161,40 +161,41 @@ function Pane(props: GraphProps) {
     onSelect(stepFrom(graph, selected, step));
   };
 
-  // An application takes keys: that is what the role says.
-  const keys = { role: 'application', tabIndex: 0, 'aria-label': `Graph of ${name}`, 'aria-describedby': 'graph-keys' };
   const isNode = (id: string) => graph.nodes.has(id);
   const spokenSelection =
     selected === null ? 'nothing selected' : spoken(graph.nodes.get(selected) ?? missing(selected));
   return (
     <div className="graph" data-busy={busy}>
-      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
-      <div ref={frame} className="graph-frame" {...keys} onKeyDown={onKeyDown}>
-        <ReactFlow
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
-          minZoom={0.08}
-          maxZoom={2}
-          nodesDraggable={false}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable={false}
-          disableKeyboardA11y
-          onlyRenderVisibleElements
-          elevateEdgesOnSelect={false}
-          zoomOnDoubleClick={false}
-          deleteKeyCode={null}
-          panOnScroll
-          onNodeClick={(_, { id }) => isNode(id) && onSelect(id)}
-          onNodeDoubleClick={(_, { id }) => isNode(id) && onOpen(id)}
-          onNodeMouseEnter={(_, { id }) => isNode(id) && onHover(id)}
-          onNodeMouseLeave={() => onHover(null)}
-          onPaneClick={() => onSelect(null)}
-        />
-      </div>
+      <ReactFlow
+        ref={frame}
+        role="application"
+        tabIndex={0}
+        aria-label={`Graph of ${name}`}
+        aria-describedby="graph-keys"
+        onKeyDown={onKeyDown}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        minZoom={0.08}
+        maxZoom={2}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        onlyRenderVisibleElements
+        elevateEdgesOnSelect={false}
+        zoomOnDoubleClick={false}
+        deleteKeyCode={null}
+        panOnScroll
+        onNodeClick={(_, { id }) => isNode(id) && onSelect(id)}
+        onNodeDoubleClick={(_, { id }) => isNode(id) && onOpen(id)}
+        onNodeMouseEnter={(_, { id }) => isNode(id) && onHover(id)}
+        onNodeMouseLeave={() => onHover(null)}
+        onPaneClick={() => onSelect(null)}
+      />
       <p id="graph-keys" className="hidden">
         Arrow up and down follow values, left and right the order. Shift with up and down leaves and enters regions.
         Enter opens what is called, Escape clears.

@@ -9,7 +9,11 @@ import './program.css';
 export function ProgramFrame() {
   const { program = '' } = useParams({ strict: false });
   return (
-    <LiveProvider key={program} program={program} otherwise={(opening) => <NotOpen opening={opening} />}>
+    <LiveProvider
+      key={program}
+      program={program}
+      otherwise={(opening) => <NotOpen program={program} opening={opening} />}
+    >
       <div className="program-frame">
         <div className="program-bar">
           <nav aria-label="Views of the program" className="tabs">
@@ -31,10 +35,11 @@ export function ProgramFrame() {
   );
 }
 
-function NotOpen({ opening }: { opening: Opening }) {
+function NotOpen({ program, opening }: { program: string; opening: Opening }) {
   if (opening.state === 'failed')
     return (
       <div className="page narrow">
+        <h1>{program}</h1>
         <ProblemPanel problem={opening.problem} onRetry={opening.retry} />
         <Link to="/">All programs</Link>
       </div>
