@@ -257,8 +257,27 @@ try {
   await lost.getByText('Missed 12').waitFor();
   await lost.getByRole('button', { name: 'Dismiss' }).click();
 
-  assert.deepEqual(foreign, [], 'no request leaves the origin');
+  // From the first token on the page asks for one. It is kept in the tab alone.
+  const { createToken } = await data(
+    'mutation { createToken(input: { name: "root", scopes: [ADMIN], kind: HUMAN }) { secret } }',
+  );
   assert.deepEqual(complaints, [], 'the page has no errors');
+  const guest = await open('/');
+  await guest.getByRole('heading', { name: 'Sign in to lmlang' }).waitFor();
+  await accessible(guest, 'login');
+  await guest.locator('#token').fill('lml_wrong');
+  await guest.keyboard.press('Enter');
+  await guest.getByText('does not take this token').waitFor();
+  await guest.locator('#token').fill(createToken.secret);
+  await guest.keyboard.press('Enter');
+  await guest.getByRole('link', { name: NAME }).click();
+  await guest.locator('[data-live="connected"]').waitFor();
+  const kept = await guest.evaluate(() => JSON.stringify(window.localStorage));
+  assert.ok(!kept.includes(createToken.secret), 'the token is forgotten with the tab');
+  // The browser itself says that requests were refused: that is what was tried.
+  assert.ok(complaints.every((text) => /401|4403/.test(text)), complaints.join('\n'));
+
+  assert.deepEqual(foreign, [], 'no request leaves the origin');
   console.log('the dashboard shows programs, functions and edits, by keyboard, light and dark, wide and narrow');
 } finally {
   console.log(`pictures: ${pictures}`);

@@ -47,7 +47,7 @@ export function Login() {
           <p id="token-help" className="muted">
             It is kept in this tab until the tab is closed. Whoever runs the server makes one with
           </p>
-          <Command>lmlang token create</Command>
+          <Command>lmlang token create me --scope edit,simulate</Command>
         </div>
       </form>
     </main>

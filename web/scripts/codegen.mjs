@@ -1,6 +1,6 @@
 // Writes `generated/graphql.ts`: the types of the schema that documents use, the types of every operation's variables and
 // answer, and the operations themselves as strings that carry those types.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 import { codegen } from '@graphql-codegen/core';
@@ -85,6 +85,8 @@ import type { TypedDocumentNode } from '@urql/core';
 type TypedDocument<Data, Variables> = TypedDocumentNode<Data, Variables & Record<string, unknown>> & string;
 `;
 
+const text = [head, types, ...strings, ''].join('\n');
 mkdirSync(join(web, 'generated'), { recursive: true });
-writeFileSync(target, [head, types, ...strings, ''].join('\n'));
+// A file that is written looks new, and what is built of it old.
+if (!existsSync(target) || readFileSync(target, 'utf8') !== text) writeFileSync(target, text);
 console.log(`${strings.length} operations from ${documents.length} documents`);

@@ -40,6 +40,11 @@ export function GraphPane(props: GraphProps) {
   );
 }
 
+/** How long the picture moves, in milliseconds: not at all for who wants no motion. */
+function glide(): number {
+  return window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150;
+}
+
 function labelOf({ box }: Placed): string {
   switch (box.type) {
     case 'node':
@@ -116,7 +121,7 @@ function Pane(props: GraphProps) {
       const inView =
         left >= 0 && top >= 0 && left + Math.min(placed.width, 120) * zoom <= width && top + tall * zoom <= height;
       if (inView && zoom >= 0.45) return;
-      void flow.setCenter(placed.x + placed.width / 2, placed.y + tall / 2, { zoom: scale, duration: 150 });
+      void flow.setCenter(placed.x + placed.width / 2, placed.y + tall / 2, { zoom: scale, duration: glide() });
     },
     [flow, picture],
   );
@@ -214,7 +219,7 @@ function Pane(props: GraphProps) {
           type="button"
           className="button icon"
           aria-label="Show everything"
-          onClick={() => void flow.fitView({ padding: 0.05, duration: 150 })}
+          onClick={() => void flow.fitView({ padding: 0.05, duration: glide() })}
         >
           <Maximize size={14} aria-hidden />
         </button>

@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react';
 
-import { ProgramsDocument, type ProgramsQuery } from '../../generated/graphql';
+import { ProgramsDocument, ProgramsEventsDocument, type ProgramsQuery } from '../../generated/graphql';
+import { useSocket } from '../../lib/connection';
+import { follow } from '../../lib/follow';
 import { usePages } from '../../lib/pages';
 import { Actor, Ago, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { FlawBadges } from './FlawBadges';
@@ -10,6 +12,11 @@ import { NoPrograms } from './NoPrograms';
 import './programs.css';
 
 type Listed = NonNullable<ProgramsQuery['programs']>['nodes'][number];
+
+/** How many programs a page has; the document says so too. */
+const PAGE = 100;
+/** Events within so many milliseconds are one reason to ask again. */
+const GATHERED = 200;
 
 /** All programs of the server. */
 export function ProgramsView() {
@@ -22,9 +29,42 @@ export function ProgramsView() {
     keyOf: ({ programId }: Listed) => programId,
   });
 
+  const socket = useSocket();
+  const refreshSoon = useEffectEvent(() => {
+    // Who has asked for more pages keeps them.
+    if (!items || items.length <= PAGE) refresh();
+  });
+
   useEffect(() => {
     document.title = 'Programs · lmlang';
   }, []);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const soon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refreshSoon();
+      }, GATHERED);
+    };
+    let lost = false;
+    const end = follow(socket, {
+      document: ProgramsEventsDocument,
+      variables: (after) => ({ after }),
+      cursorOf: ({ programEvents }) => programEvents.cursor,
+      after: null,
+      onEvent: soon,
+      onStatus: (status) => {
+        if (status === 'connected' && lost) soon();
+        lost = status === 'reconnecting';
+      },
+      // Whoever may not follow everything still has the list.
+      onProblem: () => {},
+    });
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, [socket]);
 
   return (
     <div className="page">
