@@ -140,9 +140,16 @@ function Pane(props: GraphProps) {
       return;
     }
     const readable = Math.max(0.7, Math.min(0.9, (width - 24) / picture.width));
-    const first = picture.boxes[0];
+    const first = picture.boxes.find(({ box }) => box.type !== 'region') ?? picture.boxes[0];
     const middle = first ? first.x + first.width / 2 : picture.width / 2;
-    void flow.setViewport({ zoom: readable, x: width / 2 - middle * readable, y: 8 });
+    const left = width / 2 - middle * readable;
+    const fits = picture.width * readable <= width - 16;
+    // A narrow picture is seen from edge to edge, a wide one from the middle of its beginning.
+    void flow.setViewport({
+      zoom: readable,
+      x: fits ? (width - picture.width * readable) / 2 : Math.min(8, left),
+      y: 8,
+    });
   }, [flow, picture]);
 
   const began = useRef(false);

@@ -110,6 +110,10 @@ export function measured(box: Box): { inputs: Cell[]; outputs: Cell[]; width: nu
   return { inputs: stretched(inputs, width), outputs: stretched(outputs, width), width, height };
 }
 
+/** What stays free around the picture, and between the lines above it. */
+const EDGE = 20;
+const ABOVE_GAP = 8;
+
 const ROOT = {
   'elk.algorithm': 'layered',
   'elk.direction': 'DOWN',
@@ -125,7 +129,7 @@ const ROOT = {
   'elk.spacing.nodeNode': '22',
   'elk.spacing.edgeNode': '12',
   'elk.spacing.edgeEdge': '9',
-  'elk.padding': '[top=20,left=20,bottom=20,right=20]',
+  'elk.padding': `[top=${EDGE},left=${EDGE},bottom=${EDGE},right=${EDGE}]`,
 };
 /** Above so many boxes the layout tries less. */
 const MANY = 400;
@@ -191,8 +195,16 @@ function question(box: Box, used: ReadonlySet<string>): ElkNode {
   };
 }
 
+/** A contract that is collapsed: a line of text above the picture. Lines that lead into it would tell nothing. */
+function isAbove(box: Box): boolean {
+  return box.type === 'region' && box.collapsed;
+}
+
 /** What the layout is asked. */
-export function asked(boxes: readonly Box[], lines: readonly Line[]): ElkNode {
+export function asked(all: readonly Box[], allLines: readonly Line[]): ElkNode {
+  const boxes = all.filter((box) => !isAbove(box));
+  const above = new Set(all.filter(isAbove).map(({ id }) => id));
+  const lines = allLines.filter(({ from, to }) => !above.has(from) && !above.has(to));
   const many = listed(boxes).length > MANY;
   const used = new Set(lines.flatMap(ends));
   return {
@@ -256,7 +268,13 @@ export function pictureOf(answer: ElkNode, boxes: readonly Box[], lines: readonl
     }
     node.children?.forEach((child) => visit(child, x, y, depth + 1));
   };
-  visit(answer, 0, 0, -1);
+  const above = boxes.filter(isAbove);
+  const top = above.length * (TITLE + ABOVE_GAP) + (above.length > 0 ? 2 * ABOVE_GAP : 0);
+  above.forEach((box, at) => {
+    const y = EDGE + at * (TITLE + ABOVE_GAP);
+    placed.push({ box, x: EDGE, y, depth: 0, ...measured(box) });
+  });
+  visit(answer, 0, top, -1);
 
   const routes = edges.flatMap((edge): Route[] => {
     const line = byLine.get(edge.id);
@@ -269,7 +287,8 @@ export function pictureOf(answer: ElkNode, boxes: readonly Box[], lines: readonl
       .map(({ x, y }) => ({ x: x + origin.x, y: y + origin.y }));
     return [{ line, points }];
   });
-  return { boxes: placed, routes, width: answer.width ?? 0, height: answer.height ?? 0 };
+  const width = Math.max(answer.width ?? 0, ...placed.slice(0, above.length).map(({ x, width }) => x + width + EDGE));
+  return { boxes: placed, routes, width, height: (answer.height ?? 0) + top };
 }
 
 const CORNER = 5;
