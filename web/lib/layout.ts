@@ -6,43 +6,23 @@ import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 export interface LayoutPlace {
   /** Starts what lays out, which takes a while, before there is something to lay out. */
   prepare(): void;
-  /** Lays a graph out; null if another one was asked for meanwhile, or the place was left. */
-  layout(graph: ElkNode): Promise<ElkNode | null>;
-  /** Stops whatever is being laid out. */
+  /** Lays a graph out. */
+  layout(graph: ElkNode): Promise<ElkNode>;
+  /** Stops whatever is being laid out: that never answers. */
   leave(): void;
 }
 
-/** Opens a place. One layout runs at a time: the newest wins, and an older one is stopped. */
+/** Opens a place. */
 export function openLayoutPlace(): LayoutPlace {
   let engine: InstanceType<typeof ELK> | null = null;
-  let turn = 0;
-  let busy = false;
-
-  const stop = () => {
-    engine?.terminateWorker();
-    engine = null;
-    busy = false;
-  };
-
   const start = () => (engine ??= new ELK({ workerFactory: () => new Worker(workerUrl) }));
-
   return {
     prepare: () => void start(),
-    async layout(graph) {
-      const mine = ++turn;
-      // A worker does not look up from its work: only ending it stops a layout.
-      if (busy) stop();
-      busy = true;
-      try {
-        const answer = await start().layout(graph);
-        return mine === turn ? answer : null;
-      } finally {
-        if (mine === turn) busy = false;
-      }
-    },
+    layout: (graph) => start().layout(graph),
     leave() {
-      turn += 1;
-      stop();
+      // A worker does not look up from its work: only ending it stops a layout.
+      engine?.terminateWorker();
+      engine = null;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Pause, Play, Radio, RefreshCw, Unplug } from 'lucide-react';
+import { useEffect, useEffectEvent } from 'react';
 
 import { counted, ProblemPanel } from '../../ui';
 import { useLive } from './live';
@@ -42,9 +43,19 @@ function Status({ status, paused }: { status: string; paused: boolean }) {
   );
 }
 
-/** Tells of a connection that is lost, or was. Takes no place when there is nothing to tell. */
+/** How long it is told that a connection is back, in milliseconds. */
+const TOLD = 12_000;
+
+/** Tells of a connection that is lost, or was. */
 export function LiveBanner() {
   const { feed, notice, stopped, restart } = useLive();
+  const told = feed.caughtUp !== null;
+  const forget = useEffectEvent(notice);
+  useEffect(() => {
+    if (!told) return;
+    const timer = setTimeout(forget, TOLD);
+    return () => clearTimeout(timer);
+  }, [told]);
   if (stopped)
     return (
       <div className="live-banner">

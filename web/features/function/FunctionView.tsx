@@ -18,7 +18,7 @@ function Opened({ name }: { name: string }) {
   const { rev, node = null } = useSearch({ from: '/p/$program/f/$function' });
   const navigate = useNavigate();
   const revision = rev ?? feed.head ?? undefined;
-  const { loaded, head, progress, problem } = useFunction(programId, name, revision);
+  const { loaded, head, progress, problem, retry } = useFunction(programId, name, revision);
 
   const select = useCallback(
     (ref: string | null) =>
@@ -37,7 +37,7 @@ function Opened({ name }: { name: string }) {
     return (
       <div className="page narrow">
         <h1 className="mono">{name}</h1>
-        <ProblemPanel problem={problem} />
+        <ProblemPanel problem={problem} onRetry={retry} />
       </div>
     );
   if (!head)

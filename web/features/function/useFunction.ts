@@ -3,6 +3,7 @@ import { useClient, type Client } from 'urql';
 
 import { FunctionHeadDocument, FunctionNodesDocument, FunctionRegionsDocument } from '../../generated/graphql';
 import { functionKey, revisionKey } from '../../lib/program';
+import { chase, type Chase } from '../../lib/chase';
 import type { Page } from '../../lib/pages';
 import { problemOf, type Problem } from '../../lib/problems';
 import { graphOf, type Graph, type Head, type NodeData, type RegionData } from './model';
@@ -83,7 +84,11 @@ function fail(error: unknown): never {
 }
 
 /** Loads a function at a revision, and again when that is another one. Nodes are asked for only when they have changed. */
-export function useFunction(programId: string, name: string, revision: number | undefined): Loading {
+export function useFunction(
+  programId: string,
+  name: string,
+  revision: number | undefined,
+): Loading & { retry: () => void } {
   const client = useClient();
   const [loading, setLoading] = useState<Loading>({
     loaded: undefined,
@@ -91,47 +96,44 @@ export function useFunction(programId: string, name: string, revision: number | 
     progress: null,
     problem: undefined,
   });
-  const kept = useRef<Content | null>(null);
+  const loads = useRef<Chase<number | undefined>>(null);
+  const [attempt, setAttempt] = useState(0);
 
   useEffect(() => {
-    let left = false;
-    const isLeft = () => left;
-    const load = async () => {
+    let kept: Content | null = null;
+    const load = async (revision: number | undefined, isLeft: () => boolean) => {
       const at = revisionKey(revision).at ?? null;
       const variables = { id: programId, ...functionKey(name), at };
       const { data, error } = await client
         .query(FunctionHeadDocument, variables, { requestPolicy: 'network-only' })
         .toPromise();
-      if (left) return;
+      if (isLeft()) return;
       const program = data?.program;
       const head = program?.function;
       if (!program || !head) return fail(error);
       setLoading((before) => ({ ...before, head, problem: undefined }));
-      const same = kept.current?.ref === head.ref && kept.current.hash === head.contentHash;
-      if (!same) {
+      if (kept?.ref !== head.ref || kept.hash !== head.contentHash) {
         const progress = (done: number, total: number) =>
           setLoading((before) => ({ ...before, progress: done < total ? { done, total } : null }));
-        kept.current = await contentOf(
-          client,
-          { id: programId, ref: head.ref, at },
-          head.contentHash,
-          isLeft,
-          progress,
-        );
+        kept = await contentOf(client, { id: programId, ref: head.ref, at }, head.contentHash, isLeft, progress);
       }
-      const { nodes, regions } = kept.current ?? { nodes: [], regions: [] };
-      const graph = graphOf(head, program, nodes, regions);
+      const graph = graphOf(head, program, kept.nodes, kept.regions);
       const loaded = { head, graph, revision: program.revision?.number ?? null };
       setLoading({ loaded, head, progress: null, problem: undefined });
     };
-    load().catch((error: unknown) => {
-      if (left || error instanceof Left) return;
-      setLoading((before) => ({ ...before, progress: null, problem: problemOf(error) }));
+    const chased = chase<number | undefined>(async (revision, isLeft) => {
+      try {
+        await load(revision, isLeft);
+      } catch (error) {
+        if (isLeft() || error instanceof Left) return;
+        setLoading((before) => ({ ...before, progress: null, problem: problemOf(error) }));
+      }
     });
-    return () => {
-      left = true;
-    };
-  }, [client, programId, name, revision]);
+    loads.current = chased;
+    return () => chased.leave();
+  }, [client, programId, name]);
 
-  return loading;
+  useEffect(() => loads.current?.want(revision), [client, programId, name, revision, attempt]);
+
+  return { ...loading, retry: () => setAttempt((before) => before + 1) };
 }
