@@ -1,16 +1,18 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
 
 /** The address of a server to develop against: `cargo xtask serve --allow-origin http://localhost:5173`. */
-const server = 'http://127.0.0.1:4000';
+const server = process.env['LMLANG_SERVER'] ?? 'http://127.0.0.1:4000';
 
 export default defineConfig({
   // The server has the files of all pages below this path, and each page at a path of its own.
   base: '/web/',
   plugins: [react()],
   build: {
+    // Which files the first load of a page takes is read from it.
+    manifest: true,
     rolldownOptions: {
-      input: ['graphiql.html'],
+      input: ['index.html', 'graphiql.html'],
       onLog(level, log, report) {
         // GraphiQL brings two copies of a runtime that marks its modules for server components, which nothing here is.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
@@ -21,5 +23,9 @@ export default defineConfig({
   },
   server: {
     proxy: { '/graphql': { target: server, ws: true } },
+  },
+  test: {
+    environment: 'happy-dom',
+    include: ['{app,features,lib,ui}/**/*.test.ts'],
   },
 });

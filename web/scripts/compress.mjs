@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { constants, gzipSync } from 'node:zlib';
 
 const dist = new URL('../dist/', import.meta.url).pathname;
+// What was built of what is for `budget.mjs`, not for the server.
+rmSync(join(dist, '.vite'), { recursive: true, force: true });
+
 /** A smaller file is not worth a second form. */
 const LARGE = 1024;
 /** What the binary may grow by. */

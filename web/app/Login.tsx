@@ -1,0 +1,55 @@
+import { KeyRound } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+
+import { Command, Notice } from '../ui';
+import { signIn, useSession } from './session';
+
+/** Takes a token where the server asks for one. */
+export function Login() {
+  const { token } = useSession();
+  const [secret, setSecret] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (secret.trim()) signIn(secret.trim());
+  };
+  return (
+    <main className="login">
+      <form className="panel" onSubmit={submit}>
+        <div className="panel-head">
+          <KeyRound size={15} aria-hidden />
+          <h1>Sign in to lmlang</h1>
+        </div>
+        <div className="panel-body">
+          {token && (
+            <Notice tone="error" title="The server does not take this token.">
+              <p className="muted">It may have been revoked, or mistyped.</p>
+            </Notice>
+          )}
+          <label htmlFor="token">
+            <strong>Token</strong>
+          </label>
+          <input
+            id="token"
+            className="field mono"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="lml_…"
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+            aria-describedby="token-help"
+            // The page has nothing else to do.
+            autoFocus
+          />
+          <button type="submit" className="button primary" disabled={!secret.trim()}>
+            Sign in
+          </button>
+          <p id="token-help" className="muted">
+            It is kept in this tab until the tab is closed. Whoever runs the server makes one with
+          </p>
+          <Command>lmlang token create me --scope edit,simulate</Command>
+        </div>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,18 @@
+import { Compass } from 'lucide-react';
+
+import { Empty } from '../ui';
+
+/** For an address that no view has. */
+export function Missing() {
+  return (
+    <div className="page narrow">
+      <h1 className="hidden">lmlang</h1>
+      <Empty icon={Compass} title="There is no such view">
+        <p>The address may be mistyped, or of another version.</p>
+        <a className="button" href="#/">
+          All programs
+        </a>
+      </Empty>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { ChevronRight, Moon, Sun, Terminal } from 'lucide-react';
+
+import { Identity } from './Identity';
+import { useTheme } from './theme';
+
+/** What stands around every view: where the reader is, and what concerns no view. */
+export function Shell() {
+  const { program } = useParams({ strict: false });
+  const { theme, toggle } = useTheme();
+  const other = theme === 'dark' ? 'light' : 'dark';
+  return (
+    <>
+      <a className="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <header className="bar">
+        <nav aria-label="Place" className="crumbs">
+          <Link to="/" className="home" activeOptions={{ exact: true }}>
+            <Mark />
+            <span>lmlang</span>
+          </Link>
+          {program && (
+            <>
+              <ChevronRight size={14} aria-hidden className="muted" />
+              <Link to="/p/$program" params={{ program }} className="crumb" activeOptions={{ exact: true }}>
+                {program}
+              </Link>
+            </>
+          )}
+        </nav>
+        <div className="tools">
+          <a className="button plain" href="/graphiql" title="GraphiQL: the API by hand">
+            <Terminal size={15} aria-hidden />
+            <span className="wide">GraphiQL</span>
+            <span className="hidden narrow-only">GraphiQL</span>
+          </a>
+          <button type="button" className="button plain icon" onClick={toggle} aria-label={`Use ${other} colours`}>
+            {theme === 'dark' ? <Sun size={15} aria-hidden /> : <Moon size={15} aria-hidden />}
+          </button>
+          <Identity />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+/** The address behind the `#` is the view's, so the link moves the focus itself. */
+function skip(event: { preventDefault(): void }): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+function Mark() {
+  return (
+    <svg width="18" height="18" viewBox="0 0 16 16" aria-hidden>
+      <rect width="16" height="16" rx="4" fill="var(--accent)" />
+      <circle cx="5" cy="5" r="2" fill="var(--accent-text)" />
+      <circle cx="11" cy="11" r="2" fill="var(--accent-text)" />
+      <path d="M5 7v2a2 2 0 0 0 2 2h2" stroke="var(--accent-text)" strokeWidth="1.4" fill="none" />
+    </svg>
+  );
+}

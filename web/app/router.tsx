@@ -1,0 +1,56 @@
+// Which view an address shows. Addresses stand behind the `#`, so that one file of the server serves them all.
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+
+import { EditsView } from '../features/edits';
+import { OverviewView, ProgramFrame } from '../features/program';
+import { ProgramsView } from '../features/programs';
+import { Crash } from './Crash';
+import { Missing } from './Missing';
+import { readFunctionSearch } from './search';
+import { Shell } from './Shell';
+
+const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
+
+const programs = createRoute({ getParentRoute: () => root, path: '/', component: ProgramsView });
+
+const program = createRoute({ getParentRoute: () => root, path: '/p/$program', component: ProgramFrame });
+
+const overview = createRoute({
+  getParentRoute: () => program,
+  path: '/',
+  component: OverviewView,
+});
+
+const edits = createRoute({
+  getParentRoute: () => program,
+  path: 'edits',
+  component: EditsView,
+});
+
+const view = createRoute({
+  getParentRoute: () => program,
+  path: 'f/$function',
+  validateSearch: readFunctionSearch,
+  component: lazyRouteComponent(() => import('../features/function'), 'FunctionView'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, view])]),
+  history: createHashHistory(),
+  defaultErrorComponent: Crash,
+  defaultNotFoundComponent: Missing,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

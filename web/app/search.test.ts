@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+
+import { readFunctionSearch } from './search';
+
+test('an address keeps what makes sense in it', () => {
+  expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
+  expect(readFunctionSearch({ rev: '12' })).toEqual({ rev: 12 });
+  expect(readFunctionSearch({ rev: 'head', node: '<b>', more: 1 })).toEqual({});
+  expect(readFunctionSearch({ rev: -1, node: 5 })).toEqual({});
+});

@@ -1,0 +1,17 @@
+/** What an address says of a function beside its name. All panels share it, so it is the selection. */
+export interface FunctionSearch {
+  /** The revision that is looked at; without it the head, which moves. */
+  rev?: number;
+  /** The node that is selected, by ref. */
+  node?: string;
+}
+
+/** Reads the part of an address behind the `?`; what makes no sense there is left out. */
+export function readFunctionSearch(search: Record<string, unknown>): FunctionSearch {
+  const rev = Number(search['rev']);
+  const node = search['node'];
+  return {
+    ...(Number.isInteger(rev) && rev > 0 && { rev }),
+    ...(typeof node === 'string' && /^[a-z]+\d+$/.test(node) && { node }),
+  };
+}

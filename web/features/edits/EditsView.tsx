@@ -1,0 +1,49 @@
+import { Activity } from 'lucide-react';
+import { useEffect } from 'react';
+
+import { counted, Empty } from '../../ui';
+import { FeedRow } from './FeedRow';
+import { useLive } from './live';
+import './edits.css';
+
+/** The revisions of a program as they are made, the newest first. */
+export function EditsView() {
+  const { name, feed, loadOlder, resume } = useLive();
+  const { items, waiting, paused } = feed;
+  useEffect(() => {
+    document.title = `Edits · ${name} · lmlang`;
+  }, [name]);
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Edits</h1>
+        <span className="muted">Every revision, by whom, and whether the program was right after it.</span>
+      </div>
+      <div className="panel">
+        {paused && waiting.length > 0 && (
+          <button type="button" className="feed-waiting" onClick={resume}>
+            Show {counted(waiting.length, 'revision')} that came since the pause
+          </button>
+        )}
+        {items.length === 0 ? (
+          <Empty icon={Activity} title="Nothing has happened yet">
+            <p>Edits of agents and people appear here as they are made.</p>
+          </Empty>
+        ) : (
+          <ol className="feed" aria-label="Revisions, the newest first">
+            {items.map((item) => (
+              <FeedRow key={item.number} item={item} />
+            ))}
+          </ol>
+        )}
+        {loadOlder && (
+          <div className="more">
+            <button type="button" className="button" onClick={loadOlder}>
+              Show older revisions
+            </button>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

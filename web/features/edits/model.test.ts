@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+
+import { after, EMPTY, headline, touchedPlaces, type Change, type Feed, type Item } from './model';
+
+function item(number: number, more: Partial<Item> = {}): Item {
+  return {
+    id: `R${number}`,
+    number,
+    kind: 'EDIT',
+    branch: 'main',
+    message: null,
+    createdAt: '2026-01-01T00:00:00Z',
+    onBehalfOf: null,
+    checkpoint: null,
+    undone: false,
+    actor: { name: 'planner', kind: 'AGENT', client: null },
+    target: null,
+    changed: { added: 1, modified: 0, removed: 0, functions: 1 },
+    touched: { totalCount: 0, nodes: [] },
+    ...more,
+  };
+}
+
+const all = (changes: readonly Change[], from: Feed = EMPTY) => changes.reduce(after, from);
+const numbers = (items: readonly Item[]) => items.map(({ number }) => number);
+const started: Change = { type: 'started', items: [item(1), item(2)], head: 2 };
+const arrived = (number: number, more?: Partial<Item>): Change => ({
+  type: 'arrived',
+  item: item(number, more),
+  touched: [`n${number}`],
+});
+
+test('what arrives stands first and lights up', () => {
+  const feed = all([started, arrived(3)]);
+  expect(numbers(feed.items)).toEqual([3, 2, 1]);
+  expect([feed.head, feed.light]).toEqual([3, { turn: 1, refs: ['n3'] }]);
+});
+
+test('what arrives twice stands once', () => {
+  const feed = all([started, arrived(3), arrived(3)]);
+  expect([numbers(feed.items), feed.light.turn]).toEqual([[3, 2, 1], 1]);
+});
+
+test('other branches, checkpoints and branches leave the head where it is', () => {
+  const feed = all([started, arrived(3, { branch: 'idea' }), arrived(4, { kind: 'CHECKPOINT' })]);
+  expect([feed.head, numbers(feed.items)]).toEqual([2, [4, 3, 2, 1]]);
+});
+
+test('a pause keeps the picture still and counts; going on shows everything', () => {
+  const paused = all([started, { type: 'paused' }, arrived(3), arrived(4)]);
+  expect([paused.head, numbers(paused.items), numbers(paused.waiting)]).toEqual([2, [2, 1], [4, 3]]);
+  const resumed = after(paused, { type: 'resumed' });
+  expect([resumed.head, numbers(resumed.items), resumed.waiting]).toEqual([4, [4, 3, 2, 1], []]);
+});
+
+const connected: Change = { type: 'status', status: 'connected' };
+const lost: Change = { type: 'status', status: 'reconnecting' };
+
+test('after a lost connection it is told how much was caught up, once all is there', () => {
+  const behind = all([started, connected, lost, connected, arrived(3), { type: 'until', head: 4 }]);
+  expect([behind.caughtUp, behind.catching]).toEqual([null, { count: 1, until: 4 }]);
+  const there = after(behind, arrived(4));
+  expect([there.caughtUp, there.catching]).toEqual([2, null]);
+  expect(after(there, arrived(5)).caughtUp).toBe(2);
+  expect(after(there, { type: 'noticed' }).caughtUp).toBe(null);
+});
+
+test('a lost connection in which nothing happened says so', () => {
+  expect(all([started, connected, lost, connected, { type: 'until', head: 2 }]).caughtUp).toBe(0);
+});
+
+test('the first connection is no reconnection', () => {
+  const feed = all([started, connected, { type: 'until', head: 9 }]);
+  expect([feed.catching, feed.caughtUp]).toEqual([null, null]);
+});
+
+test('what is caught up during a pause counts too', () => {
+  const feed = all([started, connected, { type: 'paused' }, lost, connected, { type: 'until', head: 3 }, arrived(3)]);
+  expect([feed.caughtUp, feed.head]).toEqual([1, 2]);
+});
+
+test('places are functions first, the most touched before the others', () => {
+  const f2 = { ref: 'f2', path: 'm::g' };
+  const node = (ref: string, owner: { ref: string; path: string }) => ({
+    ref,
+    kind: 'NODE' as const,
+    change: 'ADDED' as const,
+    path: owner.path,
+    entity: { __typename: 'ComputeNode' as const, owner },
+  });
+  const nodes = [
+    {
+      ref: 'm1',
+      kind: 'MODULE' as const,
+      change: 'MODIFIED' as const,
+      path: 'm',
+      entity: { __typename: 'Module' as const },
+    },
+    { ref: 'n9', kind: 'NODE' as const, change: 'REMOVED' as const, path: null, entity: null },
+    node('n1', { ref: 'f1', path: 'm::f' }),
+    node('n2', f2),
+    node('n3', f2),
+  ];
+  expect(touchedPlaces({ touched: { totalCount: 5, nodes } as Item['touched'] })).toEqual([
+    { function: 'f2', path: 'm::g', refs: ['n2', 'n3'] },
+    { function: 'f1', path: 'm::f', refs: ['n1'] },
+    { function: null, path: 'm', refs: ['m1'] },
+  ]);
+});
+
+test('a revision without a message says what it did', () => {
+  expect(headline(item(3, { kind: 'UNDO', target: { number: 1 } }))).toBe('Went back to r1');
+  expect(headline(item(3, { message: 'Rounds up' }))).toBe('Rounds up');
+});

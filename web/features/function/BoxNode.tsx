@@ -1,0 +1,117 @@
+import { Handle, Position, type Node, type NodeProps } from '@xyflow/react';
+import { ChevronDown, ChevronRight, CircleAlert, CircleDashed, TriangleAlert } from 'lucide-react';
+import { memo } from 'react';
+
+import type { Box } from './boxes';
+import { fitting, titleOf, type Cell, type Placed } from './geometry';
+import type { GraphNode } from './model';
+
+/** What a box of the graph is drawn from. */
+export type BoxData = {
+  placed: Placed;
+  selected: boolean;
+  hovered: boolean;
+  /** The turn of the light that it is in; 0 for none. */
+  lit: number;
+  onToggle(id: string, collapsed: boolean): void;
+};
+
+/** A node, an owner of regions, a region, a segment or parameters. */
+export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>) {
+  const { placed, selected, hovered, lit, onToggle } = data;
+  const { box, inputs, outputs } = placed;
+  const node = 'node' in box ? box.node : null;
+  const open = 'children' in box && box.children.length > 0;
+  const classes = [
+    'box',
+    `box-${box.type}`,
+    node && `kind-${node.kind}`,
+    open && 'open',
+    node && node.holes > 0 && 'has-hole',
+    node?.findings.some(({ error }) => error) && 'has-error',
+    node && node.findings.length > 0 && 'has-finding',
+    selected && 'selected',
+    hovered && 'hovered',
+    // Two names, so that a light that follows another one begins anew.
+    lit > 0 && `lit lit-${lit % 2}`,
+  ];
+  return (
+    <div className={classes.filter(Boolean).join(' ')} data-ref={box.id}>
+      <Cells cells={inputs} side="in" free={open} />
+      {box.type !== 'params' && <Title box={box} node={node} onToggle={onToggle} />}
+      {open && <div className="box-space" />}
+      <Cells cells={outputs} side="out" free={open} />
+      <Handle type="target" position={Position.Top} isConnectable={false} />
+      <Handle type="source" position={Position.Bottom} isConnectable={false} />
+    </div>
+  );
+});
+
+function Title(props: { box: Box; node: GraphNode | null; onToggle: BoxData['onToggle'] }) {
+  const { box, node, onToggle } = props;
+  return (
+    <div className="box-title" title={node ? `${node.ref} · ${node.title}` : undefined}>
+      {'collapsed' in box && (
+        <button
+          type="button"
+          className="box-toggle nodrag nopan"
+          // Every place is reached by the keys of the graph, which open what is selected.
+          tabIndex={-1}
+          aria-label={`${box.collapsed ? 'Open' : 'Collapse'} ${titleOf(box)}`}
+          aria-expanded={!box.collapsed}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle(box.id, !box.collapsed);
+          }}
+        >
+          {box.collapsed ? <ChevronRight size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
+        </button>
+      )}
+      <span className="box-text">
+        {node?.label ? (
+          <>
+            <b>{fitting(node.label)}</b> = {fitting(`${node.label} = ${node.title}`).slice(node.label.length + 3)}
+          </>
+        ) : (
+          titleOf(box)
+        )}
+        {node?.kind === 'const' && <i>{node.outputs[0]?.type}</i>}
+      </span>
+      {'collapsed' in box && box.collapsed && <span className="box-count">{box.inside} nodes</span>}
+      {node && <Marks node={node} />}
+    </div>
+  );
+}
+
+function Marks({ node: { holes, findings } }: { node: GraphNode }) {
+  if (holes === 0 && findings.length === 0) return null;
+  const error = findings.some((finding) => finding.error);
+  const Icon = error ? CircleAlert : holes > 0 ? CircleDashed : TriangleAlert;
+  const count = Math.max(holes, findings.length);
+  const title = findings.map(({ code, message }) => `${code}: ${message}`).join('\n') || 'a hole';
+  return (
+    <span className={error ? 'box-mark error' : 'box-mark warn'} title={title}>
+      <Icon size={12} aria-hidden />
+      {count}
+    </span>
+  );
+}
+
+function Cells({ cells, side, free }: { cells: readonly Cell[]; side: 'in' | 'out'; free: boolean }) {
+  if (cells.length === 0) return null;
+  return (
+    <div className={`cells cells-${side} ${free ? 'free' : ''}`}>
+      {cells.map(({ index, name, type, hole, x, width }) => (
+        <span
+          key={index}
+          className={hole ? 'cell hole' : 'cell'}
+          style={free ? { left: x, width } : { width }}
+          title={`${name ? `${name}: ` : ''}${type}${hole ? ' — a hole: no source yet' : ''}`}
+        >
+          {hole && '? '}
+          {name && <b>{name}</b>} {type}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,171 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Import } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+
+import { Empty, Notice } from '../../ui';
+import { useLive } from '../edits';
+import { around } from './boxes';
+import { Facts } from './Facts';
+import { FunctionHeader } from './FunctionHeader';
+import { GraphPane } from './Graph';
+import type { Head } from './model';
+import { NodeDetails } from './NodeDetails';
+import { TextPane } from './TextPane';
+import type { Loaded, Loading } from './useFunction';
+import { useLayout } from './useLayout';
+import { useLight } from './useLight';
+
+const PANES = [
+  { id: 'graph', label: 'Graph' },
+  { id: 'text', label: 'Text' },
+  { id: 'facts', label: 'Facts' },
+] as const;
+type Pane = (typeof PANES)[number]['id'];
+
+/** A function: the graph, beside it the text or what is known of it, and the node that is selected. */
+export function FunctionPage(props: {
+  program: string;
+  head: Head;
+  loaded: Loaded | undefined;
+  progress: Loading['progress'];
+  /** Whether the function is not in the newest revision any more. */
+  gone: boolean;
+  rev: number | undefined;
+  selected: string | null;
+  onSelect(ref: string | null): void;
+}) {
+  const { program, head, loaded, progress, gone, rev, selected, onSelect } = props;
+  const { feed } = useLive();
+  const navigate = useNavigate();
+  const [hovered, setHovered] = useState<string | null>(null);
+  const [pane, setPane] = useState<Pane>('graph');
+  const [opened] = useState(selected);
+  const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const graph = loaded?.graph;
+  const { picture, busy, failed } = useLayout(graph, choices, opened);
+  const { lit, turn } = useLight(feed.light, rev === undefined);
+
+  useEffect(() => {
+    document.title = `${head.path} · lmlang`;
+  }, [head.path]);
+
+  const shown = useMemo(() => new Set(picture?.boxes.map(({ box }) => box.id)), [picture]);
+  const toggle = useCallback(
+    (id: string, collapsed: boolean) => setChoices((before) => new Map(before).set(id, collapsed)),
+    [],
+  );
+  const select = useCallback(
+    (ref: string | null) => {
+      if (ref !== null && graph?.nodes.has(ref) && !shown.has(ref))
+        setChoices((before) => new Map([...before, ...around(graph, ref).map((id) => [id, false] as const)]));
+      onSelect(ref);
+    },
+    [graph, shown, onSelect],
+  );
+  const open = useCallback(
+    (ref: string) => {
+      const node = graph?.nodes.get(ref);
+      if (node?.callee)
+        return void navigate({
+          to: '/p/$program/f/$function',
+          params: { program, function: node.callee },
+          search: rev === undefined ? {} : { rev },
+        });
+      const box = picture?.boxes.find(({ box }) => box.id === ref)?.box;
+      if (box?.type === 'owner') toggle(ref, !box.collapsed);
+    },
+    [graph, picture, navigate, program, rev, toggle],
+  );
+
+  const side = pane === 'graph' ? 'text' : pane;
+  return (
+    <div className="function" data-pane={pane}>
+      <FunctionHeader program={program} head={head} rev={rev} selected={selected} gone={gone} />
+      <div className="function-panes">
+        <div className="function-graph">
+          {head.import ? (
+            <Empty icon={Import} title="The host provides this function">
+              <p>
+                It is <code>{head.import.name}</code> of <code>{head.import.module}</code> and has no body here.
+              </p>
+            </Empty>
+          ) : failed ? (
+            <div className="page narrow">
+              <Notice tone="warn" title="The graph cannot be laid out.">
+                <p className="muted">The text beside it has all nodes. {failed}</p>
+              </Notice>
+            </div>
+          ) : graph && picture ? (
+            <GraphPane
+              name={head.path}
+              graph={graph}
+              picture={picture}
+              busy={busy}
+              selected={selected}
+              hovered={hovered}
+              lit={lit}
+              turn={turn}
+              onSelect={select}
+              onHover={setHovered}
+              onToggle={toggle}
+              onOpen={open}
+            />
+          ) : (
+            <Waiting progress={progress} laying={graph !== undefined} />
+          )}
+        </div>
+        <div className="function-side">
+          <div className="pane-tabs" role="tablist" aria-label="Panels">
+            {PANES.map(({ id, label }) => (
+              <button
+                key={id}
+                type="button"
+                role="tab"
+                id={`tab-${id}`}
+                aria-selected={id === pane || (id === 'text' && pane === 'graph')}
+                aria-controls={id === 'graph' ? undefined : 'pane'}
+                className={`pane-tab tab-${id}`}
+                data-current={id === pane}
+                onClick={() => setPane(id)}
+              >
+                {label}
+                {id === 'facts' && (head.diagnostics?.totalCount ?? 0) > 0 && (
+                  <span className="badge warn numeric">{head.diagnostics?.totalCount} diagnostics</span>
+                )}
+              </button>
+            ))}
+          </div>
+          <div className="pane" role="tabpanel" id="pane" aria-labelledby={`tab-${side}`}>
+            {side === 'text' ? (
+              <TextPane
+                text={head.text ?? ''}
+                selected={selected}
+                hovered={hovered}
+                lit={lit}
+                onSelect={select}
+                onHover={setHovered}
+                onOpen={open}
+              />
+            ) : (
+              <Facts program={program} head={head} rev={rev} onSelect={select} />
+            )}
+          </div>
+          {selected && graph && <NodeDetails node={selected} graph={graph} onSelect={select} onOpen={open} />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Waiting({ progress, laying }: { progress: Loading['progress']; laying: boolean }) {
+  const text = progress
+    ? `Loading nodes: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
+    : laying
+      ? 'Laying out…'
+      : 'Loading nodes…';
+  return (
+    <div className="graph-waiting" data-busy>
+      <output className="muted">{text}</output>
+    </div>
+  );
+}

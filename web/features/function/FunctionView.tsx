@@ -1,0 +1,61 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
+
+import { ProblemPanel, SkeletonRows } from '../../ui';
+import { useLive } from '../edits';
+import { FunctionPage } from './FunctionPage';
+import { useFunction } from './useFunction';
+import './function.css';
+
+/** One function at one revision: what the address says. */
+export function FunctionView() {
+  const { function: name = '' } = useParams({ strict: false });
+  return <Opened key={name} name={name} />;
+}
+
+function Opened({ name }: { name: string }) {
+  const { programId, name: program, feed } = useLive();
+  const { rev, node = null } = useSearch({ from: '/p/$program/f/$function' });
+  const navigate = useNavigate();
+  const revision = rev ?? feed.head ?? undefined;
+  const { loaded, head, progress, problem, retry } = useFunction(programId, name, revision);
+
+  const select = useCallback(
+    (ref: string | null) =>
+      // A selection is no place to go back to.
+      void navigate({
+        to: '/p/$program/f/$function',
+        params: { program, function: name },
+        search: { ...(rev !== undefined && { rev }), ...(ref !== null && { node: ref }) },
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate, program, name, rev],
+  );
+
+  if (problem && !loaded)
+    return (
+      <div className="page narrow">
+        <h1 className="mono">{name}</h1>
+        <ProblemPanel problem={problem} onRetry={retry} />
+      </div>
+    );
+  if (!head)
+    return (
+      <div className="function" data-busy>
+        <SkeletonRows rows={12} label="Loading the function" />
+      </div>
+    );
+  return (
+    <FunctionPage
+      program={program}
+      head={head}
+      loaded={loaded}
+      progress={progress}
+      gone={problem?.code === 'NOT_FOUND'}
+      rev={rev}
+      selected={node}
+      onSelect={select}
+    />
+  );
+}

@@ -1,0 +1,267 @@
+import '@xyflow/react/dist/base.css';
+import './graph.css';
+
+import { ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
+import { Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+
+import { BoxNode, type BoxData } from './BoxNode';
+import type { Picture, Placed } from './geometry';
+import { LineEdge, type LineData } from './LineEdge';
+import { spoken, type Graph } from './model';
+import { stepFrom, stepOf } from './steps';
+
+const NODE_TYPES = { box: BoxNode };
+const EDGE_TYPES = { line: LineEdge };
+
+/** What the graph shows and tells. */
+export interface GraphProps {
+  name: string;
+  graph: Graph;
+  picture: Picture;
+  busy: boolean;
+  selected: string | null;
+  hovered: string | null;
+  /** Nodes that somebody has just changed, and a number that tells one change from the next. */
+  lit: ReadonlySet<string>;
+  turn: number;
+  onSelect(ref: string | null): void;
+  onHover(ref: string | null): void;
+  onToggle(id: string, collapsed: boolean): void;
+  onOpen(ref: string): void;
+}
+
+/** The graph of a function. */
+export function GraphPane(props: GraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Pane {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+/** How long the picture moves, in milliseconds: not at all for who wants no motion. */
+function glide(): number {
+  return window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150;
+}
+
+function labelOf({ box }: Placed): string {
+  switch (box.type) {
+    case 'node':
+    case 'owner':
+      return spoken(box.node);
+    case 'region':
+    case 'segment':
+      return `${box.title}, ${box.inside} nodes`;
+    case 'params':
+      return `parameters ${box.params.map(({ name, type }) => `${name}: ${type}`).join(', ')}`;
+  }
+}
+
+function Pane(props: GraphProps) {
+  const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
+  const flow = useReactFlow();
+  const frame = useRef<HTMLDivElement>(null);
+  const [order, setOrder] = useState(true);
+  const focused = hovered ?? selected;
+
+  const nodes = useMemo(
+    () =>
+      picture.boxes.map((placed): Node<BoxData> => {
+        const { box, x, y, width, height, depth } = placed;
+        return {
+          id: box.id,
+          type: 'box',
+          position: { x, y },
+          width,
+          height,
+          // Boxes stand behind what is in them.
+          zIndex: depth,
+          ariaLabel: labelOf(placed),
+          data: {
+            placed,
+            selected: box.id === selected,
+            hovered: box.id === hovered,
+            lit: lit.has(box.id) ? turn : 0,
+            onToggle,
+          },
+        };
+      }),
+    [picture, selected, hovered, lit, turn, onToggle],
+  );
+
+  const edges = useMemo(
+    () =>
+      picture.routes
+        .filter(({ line }) => order || line.kind === 'data')
+        .map(({ line, points }): Edge<LineData> => {
+          const near = focused !== null && (line.from === focused || line.to === focused);
+          return {
+            id: line.id,
+            type: 'line',
+            source: line.from,
+            target: line.to,
+            zIndex: near ? 1001 : 1000,
+            data: { line, points, near, far: focused !== null && !near },
+          };
+        }),
+    [picture, order, focused],
+  );
+
+  const show = useCallback(
+    (id: string) => {
+      const placed = picture.boxes.find(({ box }) => box.id === id);
+      const { width = 0, height = 0 } = frame.current?.getBoundingClientRect() ?? {};
+      if (!placed || width === 0) return;
+      const { x, y, zoom } = flow.getViewport();
+      const scale = Math.max(zoom, 0.7);
+      const left = placed.x * zoom + x;
+      const top = placed.y * zoom + y;
+      const tall = Math.min(placed.height, 60);
+      const inView =
+        left >= 0 && top >= 0 && left + Math.min(placed.width, 120) * zoom <= width && top + tall * zoom <= height;
+      if (inView && zoom >= 0.45) return;
+      void flow.setCenter(placed.x + placed.width / 2, placed.y + tall / 2, { zoom: scale, duration: glide() });
+    },
+    [flow, picture],
+  );
+
+  const start = useCallback(() => {
+    const { width = 0, height = 0 } = frame.current?.getBoundingClientRect() ?? {};
+    if (width === 0) return;
+    // A picture that would be too small to read begins at its top instead.
+    const zoom = Math.min(1, (width - 24) / picture.width, (height - 24) / picture.height);
+    if (zoom >= 0.7) {
+      void flow.setViewport({
+        zoom,
+        x: (width - picture.width * zoom) / 2,
+        y: Math.max(8, Math.min(24, (height - picture.height * zoom) / 2)),
+      });
+      return;
+    }
+    const readable = Math.max(0.7, Math.min(0.9, (width - 24) / picture.width));
+    const first = picture.boxes.find(({ box }) => box.type !== 'region') ?? picture.boxes[0];
+    const middle = first ? first.x + first.width / 2 : picture.width / 2;
+    const left = width / 2 - middle * readable;
+    const fits = picture.width * readable <= width - 16;
+    // A narrow picture is seen from edge to edge, a wide one from the middle of its beginning.
+    void flow.setViewport({
+      zoom: readable,
+      x: fits ? (width - picture.width * readable) / 2 : Math.min(8, left),
+      y: 8,
+    });
+  }, [flow, picture]);
+
+  const began = useRef(false);
+  useEffect(() => {
+    if (began.current) return;
+    began.current = true;
+    start();
+  }, [start]);
+  useEffect(() => {
+    if (selected) show(selected);
+  }, [selected, show]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Escape') return onSelect(null);
+    if (event.key === 'Enter' && selected) return onOpen(selected);
+    if (event.key === '+' || event.key === '-') return void (event.key === '+' ? flow.zoomIn() : flow.zoomOut());
+    const step = stepOf(event);
+    if (!step) return;
+    event.preventDefault();
+    onSelect(stepFrom(graph, selected, step));
+  };
+
+  const isNode = (id: string) => graph.nodes.has(id);
+  const spokenSelection =
+    selected === null ? 'nothing selected' : spoken(graph.nodes.get(selected) ?? missing(selected));
+  return (
+    <div className="graph" data-busy={busy}>
+      <ReactFlow
+        ref={frame}
+        role="application"
+        tabIndex={0}
+        aria-label={`Graph of ${name}`}
+        aria-describedby="graph-keys"
+        onKeyDown={onKeyDown}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        minZoom={0.08}
+        maxZoom={2}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        onlyRenderVisibleElements
+        elevateEdgesOnSelect={false}
+        zoomOnDoubleClick={false}
+        deleteKeyCode={null}
+        panOnScroll
+        onNodeClick={(_, { id }) => isNode(id) && onSelect(id)}
+        onNodeDoubleClick={(_, { id }) => isNode(id) && onOpen(id)}
+        onNodeMouseEnter={(_, { id }) => isNode(id) && onHover(id)}
+        onNodeMouseLeave={() => onHover(null)}
+        onPaneClick={() => onSelect(null)}
+      />
+      <p id="graph-keys" className="hidden">
+        Arrow up and down follow values, left and right the order. Shift with up and down leaves and enters regions.
+        Enter opens what is called, Escape clears.
+      </p>
+      <p className="hidden" aria-live="polite">
+        {spokenSelection}
+      </p>
+      <div className="graph-tools" role="toolbar" aria-label="Graph">
+        <button type="button" className="button icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
+          <Plus size={14} aria-hidden />
+        </button>
+        <button type="button" className="button icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
+          <Minus size={14} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="button icon"
+          aria-label="Show everything"
+          onClick={() => void flow.fitView({ padding: 0.05, duration: glide() })}
+        >
+          <Maximize size={14} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="button icon"
+          aria-label="Control edges"
+          title="Control edges: the order of effects"
+          aria-pressed={order}
+          onClick={() => setOrder(!order)}
+        >
+          <RouteIcon size={14} aria-hidden />
+        </button>
+      </div>
+      {busy && <output className="graph-busy badge info">laying out…</output>}
+    </div>
+  );
+}
+
+/** A selection of another revision: only its ref is known. */
+function missing(ref: string) {
+  return {
+    ref,
+    label: null,
+    title: 'not in this revision',
+    kind: 'compute' as const,
+    effect: 'PURE' as const,
+    doc: null,
+    region: '',
+    index: 0,
+    inputs: [],
+    outputs: [],
+    callee: null,
+    regions: [],
+    holes: 0,
+    findings: [],
+  };
+}

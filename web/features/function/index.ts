@@ -1,0 +1,2 @@
+// One function: its graph, its text, and what surrounds it.
+export { FunctionView } from './FunctionView';

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+
+import { inOrder, stepFrom, stepOf } from './steps';
+import { choice } from './testing';
+
+const graph = choice();
+
+test('nodes in the order of the text', () => {
+  expect(inOrder(graph)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7']);
+});
+
+test('keys follow values, the order, and regions', () => {
+  const walk = (from: string | null, ...keys: [key: string, shiftKey?: boolean][]) =>
+    keys.reduce<string | null>((at, [key, shiftKey = false]) => {
+      const step = stepOf({ key, shiftKey });
+      return step ? stepFrom(graph, at, step) : at;
+    }, from);
+  expect(walk(null, ['ArrowDown'])).toBe('n1');
+  expect(walk(null, ['End'])).toBe('n7');
+  expect(walk('n1', ['ArrowDown'], ['ArrowDown'], ['ArrowDown'])).toBe('n7');
+  expect(walk('n2', ['ArrowUp'])).toBe('n1');
+  expect(walk('n3', ['ArrowDown', true])).toBe('n4');
+  expect(walk('n6', ['ArrowUp', true])).toBe('n3');
+  expect(walk('n4', ['ArrowRight'])).toBe('n5');
+  expect(walk('n7', ['ArrowRight'])).toBe('n7');
+  expect(walk('n3', ['x'])).toBe('n3');
+});

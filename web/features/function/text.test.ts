@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+
+import { lineByRef, linesOfText } from './text';
+
+const TEXT = `; The balance.
+func savings#f13 (yearly: i64) -> (i64) pure #g176 {
+  empty#n184 = call open("sa#n1ver"#n182, 0#n183)
+  n30 = div_s.i64 yearly, _
+  yield#n31 n30
+}
+`;
+
+test('words know the entity that is written behind them', () => {
+  const lines = linesOfText(TEXT);
+  const refs = lines.map(({ words }) => words.flatMap(({ text, ref }) => (ref ? [`${text}:${ref}`] : [])));
+  expect(refs).toEqual([
+    [],
+    ['savings:f13'],
+    ['empty:n184', '"sa#n1ver":n182', '0:n183'],
+    ['n30:n30'],
+    ['yield:n31', 'n30:n30'],
+    [],
+  ]);
+});
+
+test('refs are not part of what is read', () => {
+  const read = linesOfText(TEXT).map(({ words }) => words.map(({ text }) => text).join(''));
+  expect(read[1]).toBe('func savings (yearly: i64) -> (i64) pure {');
+  expect(read[2]).toBe('  empty = call open("sa#n1ver", 0)');
+});
+
+test('words have their kinds', () => {
+  const kinds = linesOfText('; doc\nreturn (add.i64 x, -5) "t"').map(({ words }) =>
+    words.filter(({ text }) => text.trim()).map(({ text, kind }) => `${text}:${kind}`),
+  );
+  expect(kinds[0]).toEqual(['; doc:comment']);
+  expect(kinds[1]).toContain('return:keyword');
+  expect(kinds[1]).toContain('-5:number');
+  expect(kinds[1]).toContain('"t":string');
+});
+
+test('a node is found in the line where it stands first', () => {
+  const places = lineByRef(linesOfText(TEXT));
+  expect([places.get('n183'), places.get('n30'), places.get('n99')]).toEqual([2, 3, undefined]);
+});

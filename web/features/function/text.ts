@@ -1,0 +1,81 @@
+// The text form of a function, cut into words that know which entity they stand for.
+
+/** What a word is, for its colour. */
+export type WordKind = 'plain' | 'comment' | 'string' | 'number' | 'keyword' | 'type';
+
+/** A word of a line, or what stands between two. */
+export interface Word {
+  text: string;
+  kind: WordKind;
+  /** The ref that is written behind it, without the `#`. */
+  ref: string | null;
+}
+
+/** A line of the text. */
+export interface TextLine {
+  words: Word[];
+  /** The nodes that are written in it, from left to right. */
+  refs: string[];
+}
+
+const KEYWORDS = new Set(
+  (
+    'module func pub pure reads import export start type struct enum var require ensure invariant return yield break ' +
+    'break_if continue continue_if if else loop block match case default call global memory table'
+  ).split(' '),
+);
+const TYPES = new Set('i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool char string bytes unit never'.split(' '));
+
+/** Comments, strings, refs, numbers, words, and all else. */
+const WORD = /(;.*$)|("(?:[^"\\]|\\.)*")|#([a-z]\d+)\b|((?<![\w.])-?\d[\w.]*)|([A-Za-z_][\w.]*)|([^\w";#-]+|.)/g;
+
+function wordsOf(line: string): Word[] {
+  const words: Word[] = [];
+  for (const [text, comment, string, ref, number, name] of line.matchAll(WORD)) {
+    if (ref !== undefined) {
+      const last = words.at(-1);
+      // A ref behind a blank is of what follows, which the braces show.
+      if (last?.text.endsWith(' ')) last.text = last.text.slice(0, -1);
+      else if (last) last.ref = ref;
+      continue;
+    }
+    const kind: WordKind =
+      comment !== undefined
+        ? 'comment'
+        : string !== undefined
+          ? 'string'
+          : number !== undefined
+            ? 'number'
+            : name === undefined
+              ? 'plain'
+              : KEYWORDS.has(name)
+                ? 'keyword'
+                : TYPES.has(name)
+                  ? 'type'
+                  : 'plain';
+    // What has no name stands under its ref, which no name can look like.
+    const own = name !== undefined && /^n\d+$/.test(name) ? name : null;
+    words.push({ text, kind, ref: own });
+  }
+  return words;
+}
+
+/** Reads the text form of a function. */
+export function linesOfText(text: string): TextLine[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const words = wordsOf(line);
+      return { words, refs: [...new Set(words.flatMap(({ ref }) => (ref?.startsWith('n') ? [ref] : [])))] };
+    });
+}
+
+/** The line of each ref. */
+export function lineByRef(lines: readonly TextLine[]): Map<string, number> {
+  const found = new Map<string, number>();
+  lines.forEach(({ words }, at) => {
+    for (const { ref } of words) if (ref && !found.has(ref)) found.set(ref, at);
+  });
+  return found;
+}

@@ -1,0 +1,110 @@
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, FunctionSquare, Import, TriangleAlert } from 'lucide-react';
+
+import { OverviewFunctionsDocument } from '../../generated/graphql';
+import { usePages } from '../../lib/pages';
+import { Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { useLive } from '../edits';
+import { findings, grouped, type Listed, type Module } from './model';
+
+/** The functions of a program under their modules: a page, and more when asked for. */
+export function FunctionList(props: {
+  at: string | null;
+  search: string;
+  incomplete: boolean;
+  modules: readonly Module[] | undefined;
+}) {
+  const { at, search, incomplete, modules } = props;
+  const { programId, name } = useLive();
+  const { items, total, problem, more, refresh } = usePages({
+    document: OverviewFunctionsDocument,
+    variables: { id: programId, at, search: search || null, complete: incomplete ? false : null },
+    pageOf: ({ program }) => program?.functions,
+    keyOf: ({ ref }: Listed) => ref,
+  });
+
+  if (problem && !items)
+    return (
+      <div className="panel-body">
+        <ProblemPanel problem={problem} onRetry={refresh} />
+      </div>
+    );
+  if (!items || !modules) return <SkeletonRows rows={8} label="Loading functions" />;
+  if (items.length === 0) return <NoFunctions filtered={search !== '' || incomplete} />;
+  return (
+    <>
+      {grouped(modules, items, search === '' && !incomplete).map(({ module, functions, flawed }) => (
+        <section key={module.ref} aria-label={`Module ${module.path}`}>
+          <div className="module-head">
+            <h3 className="mono">{module.path}</h3>
+            <span className="muted">{counted(functions.length, 'function')}</span>
+            {flawed > 0 && <Badge tone="warn">{flawed} with diagnostics</Badge>}
+            {module.doc && <span className="muted line">{module.doc}</span>}
+          </div>
+          <ul className="functions">
+            {functions.map((listed) => (
+              <li key={listed.ref}>
+                <Row program={name} listed={listed} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {more && (
+        <div className="more">
+          <button type="button" className="button" onClick={more}>
+            Show more: {items.length.toLocaleString('en')} of {counted(total, 'function')}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ program, listed }: { program: string; listed: Listed }) {
+  const { ref, name, signature, nodes, complete, exports, start } = listed;
+  const imported = listed.import !== null;
+  const flaws = findings(listed);
+  const Icon = imported ? Import : FunctionSquare;
+  return (
+    <Link to="/p/$program/f/$function" params={{ program, function: ref }} className="function-row">
+      <Icon size={14} aria-hidden className="muted" />
+      <span className="mono name">
+        <strong>{name}</strong>
+        <span className="muted">{signature}</span>
+      </span>
+      <span className="tags">
+        {start && <Badge tone="teal">start</Badge>}
+        {exports.length > 0 && <Badge>exported</Badge>}
+        {imported && <Badge>imported</Badge>}
+      </span>
+      <span className="muted numeric size">{imported ? '' : counted(nodes?.totalCount ?? 0, 'node')}</span>
+      <span className="state">
+        {flaws > 0 ? (
+          <Badge tone={complete ? 'plain' : 'warn'}>
+            <TriangleAlert size={12} aria-hidden />
+            {flaws}
+            <span className="hidden">{flaws === 1 ? 'diagnostic' : 'diagnostics'}</span>
+          </Badge>
+        ) : (
+          <>
+            <CircleCheck size={14} aria-hidden className="fine" />
+            <span className="hidden">complete</span>
+          </>
+        )}
+      </span>
+    </Link>
+  );
+}
+
+function NoFunctions({ filtered }: { filtered: boolean }) {
+  return filtered ? (
+    <Empty icon={FunctionSquare} title="No function is like this">
+      <p>Look for another part of a path, or for complete ones too.</p>
+    </Empty>
+  ) : (
+    <Empty icon={FunctionSquare} title="The program has no functions yet">
+      <p>They appear here as soon as an agent adds one.</p>
+    </Empty>
+  );
+}

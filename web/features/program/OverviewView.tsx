@@ -1,0 +1,112 @@
+import { Search } from 'lucide-react';
+import { useDeferredValue, useEffect, useState } from 'react';
+
+import { OverviewDocument } from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
+import { revisionKey } from '../../lib/program';
+import { counted, ProblemPanel, Skeleton } from '../../ui';
+import { useLive } from '../edits';
+import { FindingList } from './FindingList';
+import { FunctionList } from './FunctionList';
+import { HoleList } from './HoleList';
+
+/** What there is in a program, and what is wrong with it. */
+export function OverviewView() {
+  const { programId, name, doc, feed } = useLive();
+  const at = revisionKey(feed.head ?? undefined).at ?? null;
+  const { data, problem, refresh } = useAsk(OverviewDocument, { id: programId, at }, { requestPolicy: 'cache-first' });
+  const [typed, setTyped] = useState('');
+  const [incomplete, setIncomplete] = useState(false);
+  const search = useDeferredValue(typed.trim());
+
+  useEffect(() => {
+    document.title = `${name} · lmlang`;
+  }, [name]);
+
+  const program = data?.program;
+  if (problem && !program)
+    return (
+      <div className="page narrow">
+        <ProblemPanel problem={problem} onRetry={refresh} />
+      </div>
+    );
+  const stats = program?.stats;
+  return (
+    <div className="page overview">
+      <div className="page-head">
+        <h1>{name}</h1>
+        {doc && <p className="muted">{doc}</p>}
+      </div>
+      <dl className="stats numeric">
+        <Stat label="functions" value={stats?.functions} />
+        <Stat label="nodes" value={stats?.nodes} />
+        <Stat label="modules" value={stats?.modules} />
+        <Stat label="types" value={stats?.types} />
+        <Stat label="holes" value={stats?.holes} tone="warn" />
+        <Stat label="warnings" value={stats?.warnings} tone="warn" />
+        <div>
+          <dt className="muted">revision</dt>
+          <dd>{program?.revision ? `r${program.revision.number}` : <Skeleton width={40} height={20} />}</dd>
+        </div>
+      </dl>
+      <div className="overview-columns">
+        <section className="panel" aria-labelledby="functions-title">
+          <div className="panel-head">
+            <h2 id="functions-title">Functions</h2>
+            <div className="end">
+              <label className="check">
+                <input type="checkbox" checked={incomplete} onChange={(event) => setIncomplete(event.target.checked)} />
+                only incomplete
+              </label>
+              <label className="search small">
+                <Search size={14} aria-hidden />
+                <span className="hidden">Search functions by path</span>
+                <input
+                  className="field"
+                  type="search"
+                  placeholder="Search by path"
+                  value={typed}
+                  onChange={(event) => setTyped(event.target.value)}
+                />
+              </label>
+            </div>
+          </div>
+          <FunctionList
+            key={`${search} ${incomplete}`}
+            at={at}
+            search={search}
+            incomplete={incomplete}
+            modules={program?.modules?.nodes}
+          />
+        </section>
+        <aside className="overview-aside" aria-label="What is missing or wrong">
+          <section className="panel" aria-labelledby="findings-title">
+            <div className="panel-head">
+              <h2 id="findings-title">Diagnostics</h2>
+              <span className="end muted numeric">{program?.diagnostics?.totalCount}</span>
+            </div>
+            <FindingList findings={program?.diagnostics} />
+          </section>
+          <section className="panel" aria-labelledby="holes-title">
+            <div className="panel-head">
+              <h2 id="holes-title">Holes</h2>
+              <span className="end muted numeric">{stats && counted(stats.holes, 'input')}</span>
+            </div>
+            <HoleList holes={program?.holes} />
+          </section>
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+function Stat({ label, value, tone }: { label: string; value: number | undefined; tone?: string }) {
+  return (
+    <div>
+      <dt className="muted">{label}</dt>
+      <dd className={value ? tone : undefined}>
+        {value === undefined ? <Skeleton width={40} height={20} /> : value.toLocaleString('en')}
+      </dd>
+    </div>
+  );
+}

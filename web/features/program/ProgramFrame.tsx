@@ -1,0 +1,53 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+
+import { ProblemPanel, SkeletonRows } from '../../ui';
+import { LiveBanner, LiveControls, LiveProvider, type Opening } from '../edits';
+import { SECTIONS } from './sections';
+import './program.css';
+
+/** What stands around every view of a program: its views, and how live they are. */
+export function ProgramFrame() {
+  const { program = '' } = useParams({ strict: false });
+  return (
+    <LiveProvider
+      key={program}
+      program={program}
+      otherwise={(opening) => <NotOpen program={program} opening={opening} />}
+    >
+      <div className="program-frame">
+        <div className="program-bar">
+          <nav aria-label="Views of the program" className="tabs">
+            {SECTIONS.map(({ to, label, icon: Icon, exact }) => (
+              <Link key={to} to={to} params={{ program }} activeOptions={{ exact }} className="tab">
+                <Icon size={14} aria-hidden />
+                {label}
+              </Link>
+            ))}
+          </nav>
+          <LiveControls />
+        </div>
+        <LiveBanner />
+        <div className="program-view">
+          <Outlet />
+        </div>
+      </div>
+    </LiveProvider>
+  );
+}
+
+function NotOpen({ program, opening }: { program: string; opening: Opening }) {
+  if (opening.state === 'failed')
+    return (
+      <div className="page narrow">
+        <h1>{program}</h1>
+        <ProblemPanel problem={opening.problem} onRetry={opening.retry} />
+        <Link to="/">All programs</Link>
+      </div>
+    );
+  return (
+    <div className="program-frame">
+      <div className="program-bar" />
+      <SkeletonRows rows={8} label="Opening the program" />
+    </div>
+  );
+}

@@ -1,0 +1,2 @@
+// The list of programs.
+export { ProgramsView } from './ProgramsView';

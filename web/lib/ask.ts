@@ -1,0 +1,28 @@
+import type { TypedDocumentNode } from '@urql/core';
+import { useCallback } from 'react';
+import { useQuery, type RequestPolicy } from 'urql';
+
+import { problemOf, type Problem } from './problems';
+
+/** What has come of a query: both data and a problem where a part of it failed. */
+export interface Asked<Data> {
+  data: Data | undefined;
+  problem: Problem | undefined;
+  /** Whether an answer is on its way; what was there before stays meanwhile. */
+  fetching: boolean;
+  /** Asks the server again. */
+  refresh(): void;
+}
+
+/** Asks a query, and again when its variables change. */
+export function useAsk<Data, Variables extends Record<string, unknown>>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+  options: { pause?: boolean; requestPolicy?: RequestPolicy } = {},
+): Asked<Data> {
+  const [{ data, error, fetching, stale }, ask] = useQuery({ query, variables, ...options } as never) as ReturnType<
+    typeof useQuery<Data, Variables>
+  >;
+  const refresh = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
+  return { data, problem: error && problemOf(error), fetching: fetching || stale, refresh };
+}

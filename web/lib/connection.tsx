@@ -1,0 +1,52 @@
+import { cacheExchange, Client, fetchExchange, mapExchange } from '@urql/core';
+import { createContext, use, type ReactNode } from 'react';
+import { Provider } from 'urql';
+
+import { headersOf, type Endpoints, type Identity } from './address';
+import { problemOf, UNAUTHENTICATED } from './problems';
+import { openSocket, type Socket } from './socket';
+
+/** The ways to the server: queries and mutations over HTTP, subscriptions over a WebSocket. */
+export interface Connection {
+  client: Client;
+  socket: Socket;
+}
+
+/** Connects to a server. `onDenied` is called whenever it asks for a token, or for another one. */
+export function connect({ http, socket }: Endpoints, identity: () => Identity, onDenied: () => void): Connection {
+  const client = new Client({
+    url: http,
+    // Addresses of GET requests are cached and logged on the way, and limited in length.
+    preferGetMethod: false,
+    requestPolicy: 'cache-and-network',
+    fetchOptions: () => ({ headers: headersOf(identity()) }),
+    exchanges: [
+      mapExchange({
+        onError: (error) => {
+          if (problemOf(error).code === UNAUTHENTICATED) onDenied();
+        },
+      }),
+      cacheExchange,
+      fetchExchange,
+    ],
+  });
+  return { client, socket: openSocket(socket, identity) };
+}
+
+const Socketed = createContext<Socket | null>(null);
+
+/** Gives a connection to everything within. */
+export function ConnectionProvider({ connection, children }: { connection: Connection; children: ReactNode }) {
+  return (
+    <Provider value={connection.client}>
+      <Socketed value={connection.socket}>{children}</Socketed>
+    </Provider>
+  );
+}
+
+/** The socket of the connection around. */
+export function useSocket(): Socket {
+  const socket = use(Socketed);
+  if (!socket) throw new Error('a component that follows something stands in a connection');
+  return socket;
+}

@@ -1,0 +1,22 @@
+import { CombinedError } from '@urql/core';
+import { GraphQLError } from 'graphql';
+import { expect, test } from 'vitest';
+
+import { problemOf } from './problems';
+
+test('an error of the server is told by its code, in its words', () => {
+  const error = new GraphQLError('no function `f9`', { extensions: { code: 'NOT_FOUND' } });
+  const { code, message, action } = problemOf(new CombinedError({ graphQLErrors: [error] }));
+  expect([code, message]).toEqual(['NOT_FOUND', 'no function `f9`']);
+  expect(action).toMatch(/renamed or removed/);
+});
+
+test('what does not reach the server is offline', () => {
+  expect(problemOf(new CombinedError({ networkError: new Error('Failed to fetch') })).code).toBe('OFFLINE');
+  expect(problemOf(new Event('close')).code).toBe('OFFLINE');
+});
+
+test('errors of a subscription come as a list', () => {
+  const errors = [{ message: 'not yours', extensions: { code: 'CURSOR_INVALID' } }];
+  expect(problemOf(errors)).toMatchObject({ code: 'CURSOR_INVALID', message: 'not yours' });
+});

@@ -1,0 +1,47 @@
+import { CombinedError } from '@urql/core';
+
+/** Why a request was not carried out, and what can be done about it. */
+export interface Problem {
+  code: string;
+  message: string;
+  action: string;
+}
+
+/** The code of what never reached the server. */
+export const OFFLINE = 'OFFLINE';
+/** The code of a caller whom the server does not know. */
+export const UNAUTHENTICATED = 'UNAUTHENTICATED';
+
+const ACTIONS: Record<string, string> = {
+  BAD_REQUEST: 'The server did not understand this page. Reload it: the server may be of another version.',
+  UNAUTHENTICATED: 'The server asks for a token.',
+  FORBIDDEN: 'Your token does not allow this. Ask whoever runs the server for one with the scope.',
+  NOT_FOUND: 'This is not here. It may have been renamed or removed, or the address is mistyped.',
+  LIMIT_EXCEEDED: 'That is more than the server gives at once. Ask for less.',
+  RATE_LIMITED: 'Too many requests. Wait a moment and try again.',
+  OVERLOADED: 'The server is busy. Wait a moment and try again.',
+  CURSOR_INVALID: 'The place to go on from is not known any more. Load the page again.',
+  STORAGE_UNAVAILABLE: 'The server cannot reach its database. Try again, or look at its log.',
+  TIMEOUT: 'The server took too long. Try again, or ask for less.',
+  UNSUPPORTED: 'This server cannot do that.',
+  INTERNAL: 'The server failed at this. Its log has the request under its id.',
+  [OFFLINE]: 'The server cannot be reached. See whether it runs and try again.',
+};
+
+function problem(code: string, message: string): Problem {
+  return { code, message, action: ACTIONS[code] ?? 'The request was not carried out.' };
+}
+
+/** What to tell of an error of a request. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof CombinedError) {
+    const [first] = error.graphQLErrors;
+    if (first) return problem(String(first.extensions['code'] ?? 'INTERNAL'), first.message);
+    return problem(OFFLINE, error.networkError?.message ?? error.message);
+  }
+  if (Array.isArray(error)) {
+    const [first] = error as { message: string; extensions?: Record<string, unknown> }[];
+    return problem(String(first?.extensions?.['code'] ?? 'INTERNAL'), first?.message ?? 'no message');
+  }
+  return problem(OFFLINE, error instanceof Error ? error.message : 'the connection was closed');
+}

@@ -1,0 +1,35 @@
+import { RotateCw } from 'lucide-react';
+
+import { Notice } from './Notice';
+
+/** Why a request was not carried out, as the server or the network says it. */
+export interface Problem {
+  /** The stable code: `NOT_FOUND`. */
+  code: string;
+  /** The problem, in the server's words. */
+  message: string;
+  /** What the reader can do. */
+  action: string;
+}
+
+/** The panel in place of what could not be loaded: the code, the problem, what to do, and another try. */
+export function ProblemPanel({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
+  return (
+    <Notice
+      tone="error"
+      title={problem.action}
+      actions={
+        onRetry && (
+          <button type="button" className="button" onClick={onRetry}>
+            <RotateCw size={14} aria-hidden />
+            Try again
+          </button>
+        )
+      }
+    >
+      <p className="muted">
+        <code>{problem.code}</code> · {problem.message}
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,11 @@
+// The small components of every view. Nothing here fetches or knows the schema.
+export { Actor } from './Actor';
+export { Ago } from './Ago';
+export { Badge, type Tone } from './Badge';
+export { Command } from './Command';
+export { Counts } from './Counts';
+export { Empty } from './Empty';
+export { Notice } from './Notice';
+export { ProblemPanel, type Problem } from './Problem';
+export { Skeleton, SkeletonRows } from './Skeleton';
+export { ago, counted } from './time';
