@@ -1,4 +1,4 @@
-//! What is built and run with Node: the web page and the client tests.
+//! What is built and run with Node: the web pages and the client tests.
 
 use std::fs;
 use std::path::Path;
@@ -12,30 +12,41 @@ use crate::workspace::Workspace;
 /// The oldest major version that works.
 const MAJOR: u32 = 20;
 
-/// What became of the web page.
-pub(crate) enum Page {
-    /// It was built anew.
+/// What became of the web pages.
+pub(crate) enum Pages {
+    /// They were built anew.
     Built,
-    /// It is as new as its sources.
+    /// They are as new as their sources.
     Fresh,
-    /// It cannot be built, for this reason.
+    /// They cannot be built, for this reason.
     NoNode(String),
 }
 
-/// Builds the page where its sources are newer than it.
-pub(crate) fn build_page(workspace: &Workspace) -> Result<Page> {
+/// Builds the pages where their sources are newer.
+pub(crate) fn build_pages(workspace: &Workspace) -> Result<Pages> {
     if let Some(reason) = missing() {
-        return Ok(Page::NoNode(reason));
+        return Ok(Pages::NoNode(reason));
     }
     let web = workspace.path("web");
     let built = modified(&web.join("dist/index.html"));
-    let sources = newest(&web)?;
+    // Types of their operations come from the schema.
+    let sources =
+        newest(&web)?.max(modified(&workspace.path("schema.graphql")).unwrap_or(SystemTime::UNIX_EPOCH));
     if built.is_some_and(|built| built >= sources) {
-        return Ok(Page::Fresh);
+        return Ok(Pages::Fresh);
     }
     install(workspace, "web")?;
     process::run(workspace.command("npm").args(["run", "--silent", "build"]).current_dir(&web))?;
-    Ok(Page::Built)
+    Ok(Pages::Built)
+}
+
+/// Checks how the sources of the pages are written, and runs the tests of their logic.
+pub(crate) fn test_pages(workspace: &Workspace) -> Result<()> {
+    let web = workspace.path("web");
+    for script in ["lint", "test"] {
+        process::run(workspace.command("npm").args(["run", "--silent", script]).current_dir(&web))?;
+    }
+    Ok(())
 }
 
 /// Installs a package's dependencies as its lock file says, where that has not happened.
@@ -72,7 +83,7 @@ fn newest(folder: &Path) -> Result<SystemTime> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (name, kind) = (entry.file_name(), entry.file_type()?);
-        if name == "node_modules" || name == "dist" {
+        if name == "node_modules" || name == "dist" || name == "generated" {
             continue;
         }
         let changed =

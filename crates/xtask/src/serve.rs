@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use crate::node::{self, Page};
+use crate::node::{self, Pages};
 use crate::workspace::Workspace;
 
 /// Builds what is needed and becomes `lmlang serve`.
@@ -13,11 +13,11 @@ use crate::workspace::Workspace;
 /// In the development profile: it builds in under half the time of the release profile, shares every unit with the
 /// tests, and optimises the crates in which programs run.
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    println!("==> web page");
-    match node::build_page(workspace)? {
-        Page::Built => println!("--> built"),
-        Page::Fresh => println!("--> up to date"),
-        Page::NoNode(reason) => println!("--> left out: {reason}; the pages will say so"),
+    println!("==> web pages");
+    match node::build_pages(workspace)? {
+        Pages::Built => println!("--> built"),
+        Pages::Fresh => println!("--> up to date"),
+        Pages::NoNode(reason) => println!("--> left out: {reason}; the pages will say so"),
     }
     println!("==> server");
     let binary = workspace.build_binary()?;

@@ -32,9 +32,9 @@ pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
             "warnings",
         ]))
     });
-    report.step("web page", || match node::build_page(workspace)? {
-        node::Page::Built | node::Page::Fresh => Ok(()),
-        node::Page::NoNode(reason) => bail!("{reason}"),
+    report.step("web pages", || match node::build_pages(workspace)? {
+        node::Pages::Built | node::Pages::Fresh => node::test_pages(workspace),
+        node::Pages::NoNode(reason) => bail!("{reason}"),
     });
     report.steps("tests", || rust_tests(workspace, length));
     report.steps("tests on PostgreSQL", || postgres_tests(workspace, length));
