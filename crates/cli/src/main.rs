@@ -23,6 +23,7 @@ mod running;
 mod samples;
 mod session;
 mod settings;
+mod signals;
 mod source;
 mod stdio;
 mod told;

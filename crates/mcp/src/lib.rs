@@ -22,6 +22,7 @@ mod json;
 mod mask;
 mod rates;
 mod reply;
+mod request;
 mod resources;
 mod sdl;
 mod service;
@@ -32,3 +33,16 @@ pub use desk::{Desk, Progress, Result as ToolResult};
 pub use failure::{Failure, RpcCode, RpcError};
 pub use tool::Tool;
 pub use tools::TOOLS;
+
+/// The limits of calls by name, as `serverInfo` shows them: tokens of an answer, and calls of a caller in 60 s.
+pub fn limits() -> impl Iterator<Item = (String, u64)> {
+    let rates = TOOLS.iter().filter_map(|tool| {
+        let words = tool.name.split('_').map(|word| {
+            let (first, rest) = word.split_at(1);
+            first.to_uppercase() + rest
+        });
+        Some((format!("tool{}PerMinute", words.collect::<String>()), u64::try_from(tool.rate?.0).ok()?))
+    });
+    let budgets = [("toolTokens", budget::DEFAULT), ("toolTokensMost", budget::CAP)];
+    budgets.map(|(name, limit)| (name.to_owned(), limit)).into_iter().chain(rates)
+}

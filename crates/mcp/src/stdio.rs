@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::desk::{self, Desk, Progress};
 use crate::failure::{RpcCode, RpcError};
 use crate::mask::masked;
-use crate::reply::hidden;
+use crate::request::{self, Request, refusal};
 use crate::service::{self, Service};
 use crate::tool::Tool;
 use crate::tools;
@@ -139,16 +139,6 @@ struct Session {
     plain: bool,
 }
 
-/// A request or notification, as far as it is understood.
-struct Request {
-    /// None for a notification.
-    id: Option<Value>,
-    method: String,
-    params: Value,
-    /// All of it.
-    whole: Value,
-}
-
 impl Session {
     async fn take(&mut self, line: &Line) {
         let bytes = match line {
@@ -162,11 +152,7 @@ impl Session {
         if bytes.is_empty() {
             return;
         }
-        let message = match serde_json::from_slice(bytes) {
-            Ok(message) => message,
-            Err(error) => return self.refuse(&Value::Null, &unreadable(&error)).await,
-        };
-        match understood(message) {
+        match request::read(bytes) {
             Ok(Some(request)) => self.dispatch(request).await,
             // The answer to something that we asked: nothing is ever asked.
             Ok(None) => {}
@@ -357,10 +343,6 @@ impl Form {
     }
 }
 
-fn refusal(id: &Value, error: &RpcError) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": hidden(error.object()) })
-}
-
 /// A channel for what a call says of how far it is, as notifications.
 fn reports(token: &Value) -> (Progress, mpsc::UnboundedReceiver<String>) {
     let (sender, receiver) = mpsc::unbounded_channel();
@@ -402,58 +384,6 @@ async fn reporting<T>(
     }
 }
 
-/// Reads a message; nothing if it is an answer. An error comes with the id that it is about.
-fn understood(message: Value) -> Result<Option<Request>, (Value, RpcError)> {
-    let wrong = |id: &Value, field: &str, expected: &str, actual: &Value| {
-        let actual = if actual.is_null() { "nothing".to_owned() } else { actual.to_string() };
-        let actual: String = actual.chars().take(80).collect();
-        let data = json!({ "field": field, "expected": expected, "actual": actual });
-        Err((id.clone(), RpcError::new(RpcCode::InvalidRequest, data)))
-    };
-    let nobody = Value::Null;
-    let Some(fields) = message.as_object() else {
-        return wrong(&nobody, "request", "an object; batches are not supported", &message);
-    };
-    let id = fields.get("id");
-    let known = id.filter(|id| id.is_string() || id.is_i64() || id.is_u64()).unwrap_or(&nobody);
-    if fields.get("jsonrpc") != Some(&"2.0".into()) {
-        return wrong(known, "jsonrpc", "\"2.0\"", &message["jsonrpc"]);
-    }
-    if id.is_some() && known.is_null() {
-        return wrong(&nobody, "id", "a string or an integer", &message["id"]);
-    }
-    if !fields.contains_key("method") && (fields.contains_key("result") || fields.contains_key("error")) {
-        return Ok(None);
-    }
-    let Some(method) = message["method"].as_str() else {
-        return wrong(known, "method", "a string", &message["method"]);
-    };
-    Ok(Some(Request {
-        id: id.cloned(),
-        method: method.to_owned(),
-        params: fields.get("params").cloned().unwrap_or_default(),
-        whole: message,
-    }))
-}
-
-/// Why a line is no JSON: where, and what was expected there.
-fn unreadable(error: &serde_json::Error) -> RpcError {
-    // The column counts bytes from 1; at the end of the line it is that of the last one.
-    let position = if error.is_eof() { error.column() } else { error.column().saturating_sub(1) };
-    let told = error.to_string();
-    let told = told.split(" at line ").next().unwrap_or_default();
-    let expected = match told {
-        "EOF while parsing a value" | "expected value" => "a value",
-        "EOF while parsing an object" => "`,` or `}`",
-        "EOF while parsing a list" => "`,` or `]`",
-        "EOF while parsing a string" => "`\"`",
-        "trailing characters" => "the end of the line",
-        "key must be a string" => "a string as the key",
-        told => told.strip_prefix("expected ").unwrap_or(told),
-    };
-    RpcError::new(RpcCode::ParseError, json!({ "position": position, "expected": expected }))
-}
-
 /// What the SDK reads from and writes to.
 struct Channel {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
@@ -481,26 +411,5 @@ impl Transport<RoleServer> for Channel {
     async fn close(&mut self) -> io::Result<()> {
         self.messages.close();
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(line: &str, position: usize, expected: &str) {
-        let error = serde_json::from_str::<Value>(line).expect_err("it is no JSON");
-        let data = unreadable(&error).data;
-        assert_eq!((&data["position"], &data["expected"]), (&json!(position), &json!(expected)), "{line}");
-    }
-
-    /// CUE-09: a line that is no JSON is answered with the place and what was expected there.
-    #[test]
-    fn cue_09_the_place_of_what_is_no_json_is_told() {
-        check(r#"{"jsonrpc":"#, 11, "a value");
-        check(r#"{"a" 1}"#, 5, "`:`");
-        check("[1, 2", 5, "`,` or `]`");
-        check("{} x", 3, "the end of the line");
-        check("nope", 1, "ident");
     }
 }

@@ -75,19 +75,24 @@ pub(crate) async fn json<T: DeserializeOwned>(
 /// Reads the JSON object of a POST request.
 ///
 /// Only JSON is read: browsers send the other types without asking first, for any page that wants them to.
-pub(crate) async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
-    if !is_json(headers) {
-        let message = "the content type must be `application/json`, in UTF-8";
-        return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-    }
-    let limit = Limit { which: "bodyBytes", bytes: config.body_bytes };
-    let bytes = limited(headers, body, limit, config.read_timeout).await?;
+async fn object(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
+    let bytes = text(headers, body, config).await?;
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => Ok(bytes),
         Some(b'[') => Err(unreadable(StatusCode::BAD_REQUEST, "batches are not supported")),
         Some(_) => Err(unreadable(StatusCode::BAD_REQUEST, "the body is not a JSON object")),
         None => Err(unreadable(StatusCode::BAD_REQUEST, "the body is empty")),
     }
+}
+
+/// Reads the bytes of a POST request that says it is JSON.
+pub(crate) async fn text(headers: &HeaderMap, body: Body, config: &Config) -> Result<Vec<u8>, Unreadable> {
+    if !is_json(headers) {
+        let message = "the content type must be `application/json`, in UTF-8";
+        return Err(unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    let limit = Limit { which: "bodyBytes", bytes: config.body_bytes };
+    limited(headers, body, limit, config.read_timeout).await
 }
 
 /// Most bytes of a body, under the name of the limit.

@@ -80,6 +80,7 @@ impl Config {
         ]
         .map(|(name, limit)| (name.to_owned(), limit.into()))
         .into_iter()
+        .chain(lmlang_mcp::limits().map(|(name, limit)| (name, limit.into())))
         .collect()
     }
 }

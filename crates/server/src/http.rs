@@ -117,10 +117,15 @@ pub(crate) fn refused_to(
     error: ApiError,
     id: &RequestId,
 ) -> Response {
+    record(who, status, &error, id);
+    refuse(form, status, error, id)
+}
+
+/// Writes into the log that somebody who was let in is refused.
+pub(crate) fn record(who: &Who, status: StatusCode, error: &ApiError, id: &RequestId) {
     let Who { author, token } = who;
     let code = error.code.as_str();
     tracing::info!(request_id = %id, author, token, code, status = status.as_u16(), "refused");
-    refuse(form, status, error, id)
 }
 
 fn refuse(form: Form, status: StatusCode, error: ApiError, id: &RequestId) -> Response {

@@ -1,6 +1,5 @@
 //! The tools for agents over HTTP: `/mcp`, to the same callers as `/graphql`.
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
@@ -9,7 +8,7 @@ use lmlang_graphql::transport::RequestId;
 use crate::admission;
 use crate::body::{self, Unreadable};
 use crate::caller::{self, Who};
-use crate::http::{REQUEST_ID, outside, refused_to, request_id};
+use crate::http::{REQUEST_ID, outside, record, refused_to, request_id};
 use crate::negotiate::Form;
 use crate::router::Shared;
 
@@ -47,8 +46,11 @@ async fn answer(state: &Shared, request: Request, id: &RequestId) -> Response {
     }
     let (parts, body) = request.into_parts();
     // Read here, where it has as long as any other body.
-    match body::object(&parts.headers, body, &state.config).await {
-        Ok(bytes) => state.mcp.answer(Request::from_parts(parts, Body::from(bytes)), caller).await,
-        Err(Unreadable { status, error }) => refused_to(&who, Form::Json, status, error, id),
+    match body::text(&parts.headers, body, &state.config).await {
+        Ok(bytes) => state.mcp.post(parts, bytes, caller).await,
+        Err(Unreadable { status, error }) => {
+            record(&who, status, &error, id);
+            state.mcp.unreadable(status, &error.message)
+        }
     }
 }

@@ -12,12 +12,12 @@ use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
-use crate::commands::serve::asked_to_stop;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
 use crate::session::block_on;
 use crate::settings::Settings;
+use crate::signals::Signals;
 
 /// Without a command: speak MCP, and JSON-RPC with the tools as methods, on standard input and output.
 #[derive(Debug, clap::Args)]
@@ -69,9 +69,9 @@ fn serve(settings: &Settings) -> Result<Exit, Error> {
     telemetry::start_logging(&settings.log, settings.log_format.into())?;
     block_on(async {
         let stop = CancellationToken::new();
-        let stopping = stop.clone();
+        let (stopping, mut signals) = (stop.clone(), Signals::listen()?);
         tokio::spawn(async move {
-            asked_to_stop().await;
+            signals.asked_to_stop().await;
             stopping.cancel();
         });
         let (input, pipe) = tokio::io::duplex(AHEAD);

@@ -23,6 +23,7 @@ use crate::output::{Output, columns, say};
 use crate::samples;
 use crate::session::{block_on, is_missing, open_served};
 use crate::settings::Settings;
+use crate::signals::Signals;
 
 /// Where to listen.
 #[derive(Debug, clap::Args)]
@@ -126,7 +127,8 @@ async fn serve(
     output: Output,
 ) -> Result<(), Error> {
     let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone()));
+    // Heard before anybody is told that there is something to stop.
+    tokio::spawn(stop_on_signal(Signals::listen()?, shutdown.clone()));
     announce(bound.address(), engine.store().location(), settings, output)?;
     lmlang_server::serve(bound, executor, hooks(engine, unnamed), shutdown).await;
     Ok(())
@@ -185,37 +187,10 @@ fn announce(
 }
 
 /// Asks the server to stop on Ctrl-C or SIGTERM; a second Ctrl-C ends the process at once.
-async fn stop_on_signal(shutdown: CancellationToken) {
-    asked_to_stop().await;
+async fn stop_on_signal(mut signals: Signals, shutdown: CancellationToken) {
+    signals.asked_to_stop().await;
     shutdown.cancel();
     say("stopping; Ctrl-C again ends at once");
-    if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(Exit::Interrupted.number().into());
-    }
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-#[cfg(unix)]
-pub(crate) async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return ctrl_c().await;
-    };
-    tokio::select! {
-        () = ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-/// Waits for Ctrl-C.
-#[cfg(not(unix))]
-pub(crate) async fn asked_to_stop() {
-    ctrl_c().await;
-}
-
-/// Waits for Ctrl-C; forever where the system does not tell of it.
-async fn ctrl_c() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
+    signals.interrupted().await;
+    std::process::exit(Exit::Interrupted.number().into());
 }

@@ -116,6 +116,35 @@ async fn a_token_says_what_may_be_done() {
     assert!(text(&history).contains("r2 edit by admin"), "{history}");
 }
 
+/// CUE-09 over HTTP: what is no request is answered in the words of JSON-RPC, and the next one works.
+#[tokio::test]
+async fn cue_09_rubbish_is_answered_in_json_rpc() {
+    let real = start_real().await;
+    let json = "content-type: application/json\r\naccept: application/json, text/event-stream\r\n";
+    for (body, status, code, data) in [
+        ("{\n  \"id\" 1\n}", 400, -32700, json!({ "position": 9, "expected": "`:`" })),
+        ("", 400, -32700, json!({ "position": 0, "expected": "a value" })),
+        (
+            "[]",
+            400,
+            -32600,
+            json!({ "field": "request", "expected": "an object; batches are not supported" }),
+        ),
+        (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, 400, -32600, json!({ "field": "jsonrpc" })),
+    ] {
+        let reply = real.server.send("POST /mcp", json, body).await;
+        assert_eq!(reply.status, status, "{body}: {}", reply.text());
+        let error = reply.json()["error"].clone();
+        assert_eq!(error["code"], code, "{body}: {error}");
+        for (name, expect) in data.as_object().expect("an object") {
+            assert_eq!(&error["data"][name], expect, "{body}: {error}");
+        }
+    }
+    let text = real.server.send("POST /mcp", "content-type: text/plain\r\n", "{}").await;
+    assert_eq!((text.status, &text.json()["error"]["code"]), (415, &json!(-32600)), "{}", text.text());
+    assert!(call(&real, "", "program", json!({ "action": "list" })).await["content"].is_array());
+}
+
 #[tokio::test]
 async fn limits_are_those_of_graphql() {
     let real = start_real().await;
@@ -123,4 +152,8 @@ async fn limits_are_those_of_graphql() {
     let document = format!("{{ {aliases} }}");
     let result = call(&real, "", "graphql", json!({ "action": "run", "document": document })).await;
     assert_eq!(result["structuredContent"]["errors"][0]["code"], "LIMIT_EXCEEDED", "{result}");
+    let told = real.data("{ serverInfo { limits } }", json!({})).await["serverInfo"]["limits"].clone();
+    for (name, limit) in [("toolTokens", 4000), ("toolTokensMost", 20_000), ("toolReadContextPerMinute", 10)] {
+        assert_eq!(told[name], limit, "{told}");
+    }
 }
