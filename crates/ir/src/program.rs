@@ -311,8 +311,8 @@ impl Program {
     }
 
     /// What a caller can mean by a path or by a name alone, which counts in every module unless the top has it. Behind the
-    /// path of a function stands what is named in it, a node or a variable: `module::function::name`. That costs a look at
-    /// the nodes of the function.
+    /// path of a type stands a field or variant: `module::Type.name`; behind that of a function what is named in it, a node
+    /// or a variable: `module::function::name`. That costs a look at the nodes of the function.
     pub fn resolve(&self, path: &str) -> Vec<Ref> {
         let anywhere = |path: &str| {
             let found = self.resolve_path(path);
@@ -324,6 +324,16 @@ impl Program {
         let found = anywhere(path);
         if !found.is_empty() {
             return found;
+        }
+        let members: Vec<Ref> = match path.rsplit_once('.') {
+            Some((ty, name)) => {
+                let types = anywhere(ty).into_iter().filter_map(|of| TypeRef::try_from(of).ok());
+                types.flat_map(|ty| self.members_named(ty, name)).map(Ref::from).collect()
+            }
+            None => Vec::new(),
+        };
+        if !members.is_empty() {
+            return members;
         }
         let Some((function, name)) = path.rsplit_once("::") else { return found };
         let functions = anywhere(function).into_iter().filter_map(|of| self.function(of.try_into().ok()?));
