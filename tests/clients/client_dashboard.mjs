@@ -258,9 +258,14 @@ try {
   await lost.getByRole('button', { name: 'Dismiss' }).click();
 
   // From the first token on the page asks for one. It is kept in the tab alone.
-  const { createToken } = await data(
-    'mutation { createToken(input: { name: "root", scopes: [ADMIN], kind: HUMAN }) { secret } }',
-  );
+  const token = async (input, headers) => {
+    const document = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }';
+    const answer = await post(server, document, { input }, headers);
+    assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
+    return answer.data.createToken.secret;
+  };
+  const root = { authorization: `Bearer ${await token({ name: 'root', scopes: ['ADMIN'], kind: 'HUMAN' }, {})}` };
+  const secret = await token({ name: 'reader', scopes: ['READ'], kind: 'HUMAN' }, root);
   assert.deepEqual(complaints, [], 'the page has no errors');
   const guest = await open('/');
   await guest.getByRole('heading', { name: 'Sign in to lmlang' }).waitFor();
@@ -268,12 +273,14 @@ try {
   await guest.locator('#token').fill('lml_wrong');
   await guest.keyboard.press('Enter');
   await guest.getByText('does not take this token').waitFor();
-  await guest.locator('#token').fill(createToken.secret);
+  await guest.locator('#token').fill(secret);
   await guest.keyboard.press('Enter');
   await guest.getByRole('link', { name: NAME }).click();
   await guest.locator('[data-live="connected"]').waitFor();
   const kept = await guest.evaluate(() => JSON.stringify(window.localStorage));
-  assert.ok(!kept.includes(createToken.secret), 'the token is forgotten with the tab');
+  assert.ok(!kept.includes(secret), 'the token is forgotten with the tab');
+  await post(server, 'mutation { revokeToken(input: { token: "reader" }) { token { name } } }', {}, root);
+  await guest.getByText('does not take this token').waitFor();
   // The browser itself says that requests were refused: that is what was tried.
   assert.ok(complaints.every((text) => /401|4403/.test(text)), complaints.join('\n'));
 

@@ -8,4 +8,6 @@ export { Empty } from './Empty';
 export { Notice } from './Notice';
 export { ProblemPanel, type Problem } from './Problem';
 export { Skeleton, SkeletonRows } from './Skeleton';
+export { Tabs, type Tab } from './Tabs';
 export { ago, counted } from './time';
+export { useMedia } from './useMedia';

@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { FeedEventsDocument, FeedHeadDocument, FeedOlderDocument, FeedStartDocument } from '../../generated/graphql';
 import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
-import { problemOf, type Problem } from '../../lib/problems';
+import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
 import { programKey } from '../../lib/program';
 import { after, EMPTY, type Feed } from './model';
 
@@ -27,6 +27,8 @@ export interface Live {
   /** Begins anew. */
   restart(): void;
 }
+
+const FRESH = { requestPolicy: 'network-only' } as const;
 
 const Context = createContext<Live | null>(null);
 
@@ -68,7 +70,7 @@ export function LiveProvider(props: {
     let left = false;
     setProblem(undefined);
     setStopped(undefined);
-    const start = client.query(FeedStartDocument, programKey(program), { requestPolicy: 'network-only' });
+    const start = client.query(FeedStartDocument, programKey(program), FRESH);
     void start.toPromise().then(({ data, error }) => {
       if (left) return;
       const found = data?.program;
@@ -110,13 +112,17 @@ export function LiveProvider(props: {
         if (status === 'reconnecting') lost = true;
         if (status !== 'connected' || !lost) return;
         lost = false;
-        const head = client.query(FeedHeadDocument, { id: programId }, { requestPolicy: 'network-only' });
+        const head = client.query(FeedHeadDocument, { id: programId }, FRESH);
         void head.toPromise().then(({ data }) => {
           const number = data?.program?.revision?.number;
           if (number !== undefined) dispatch({ type: 'until', head: number });
         });
       },
-      onProblem: setStopped,
+      onProblem: (problem) => {
+        setStopped(problem);
+        // Over HTTP the server says it again, to who asks for a token then.
+        if (problem.code === UNAUTHENTICATED) void client.query(FeedHeadDocument, { id: programId }, FRESH).toPromise();
+      },
     });
     // A new name is no reason to begin anew.
     // oxlint-disable-next-line react-hooks/exhaustive-deps

@@ -55,8 +55,6 @@ function Title(props: { box: Box; node: GraphNode | null; onToggle: BoxData['onT
         <button
           type="button"
           className="box-toggle nodrag nopan"
-          // Every place is reached by the keys of the graph, which open what is selected.
-          tabIndex={-1}
           aria-label={`${box.collapsed ? 'Open' : 'Collapse'} ${titleOf(box)}`}
           aria-expanded={!box.collapsed}
           onClick={(event) => {

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Import } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
-import { Empty, Notice } from '../../ui';
+import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { around } from './boxes';
 import { Facts } from './Facts';
@@ -15,12 +15,12 @@ import type { Loaded, Loading } from './useFunction';
 import { useLayout } from './useLayout';
 import { useLight } from './useLight';
 
-const PANES = [
-  { id: 'graph', label: 'Graph' },
-  { id: 'text', label: 'Text' },
-  { id: 'facts', label: 'Facts' },
-] as const;
-type Pane = (typeof PANES)[number]['id'];
+type Pane = 'graph' | 'text' | 'facts';
+
+/** Where the graph has no place beside the text; the style sheet has the same. */
+const NARROW = '(max-width: 860px)';
+/** What the graph is where it stands behind a tab. */
+const GRAPH_PANEL = { role: 'tabpanel', id: 'pane', 'aria-labelledby': 'tab-graph' };
 
 /** A function: the graph, beside it the text or what is known of it, and the node that is selected. */
 export function FunctionPage(props: {
@@ -77,12 +77,27 @@ export function FunctionPage(props: {
     [graph, picture, navigate, program, rev, toggle],
   );
 
+  const narrow = useMedia(NARROW);
   const side = pane === 'graph' ? 'text' : pane;
+  const findings = head.diagnostics?.totalCount ?? 0;
+  const tabs: Tab<Pane>[] = [
+    ...(narrow ? [{ id: 'graph' as const, label: 'Graph' }] : []),
+    { id: 'text', label: 'Text' },
+    {
+      id: 'facts',
+      label: (
+        <>
+          Facts
+          {findings > 0 && <span className="badge warn numeric">{counted(findings, 'diagnostic')}</span>}
+        </>
+      ),
+    },
+  ];
   return (
     <div className="function" data-pane={pane}>
       <FunctionHeader program={program} head={head} rev={rev} selected={selected} gone={gone} />
       <div className="function-panes">
-        <div className="function-graph">
+        <div className="function-graph" {...(narrow && pane === 'graph' && GRAPH_PANEL)}>
           {head.import ? (
             <Empty icon={Import} title="The host provides this function">
               <p>
@@ -115,27 +130,11 @@ export function FunctionPage(props: {
           )}
         </div>
         <div className="function-side">
-          <div className="pane-tabs" role="tablist" aria-label="Panels">
-            {PANES.map(({ id, label }) => (
-              <button
-                key={id}
-                type="button"
-                role="tab"
-                id={`tab-${id}`}
-                aria-selected={id === pane || (id === 'text' && pane === 'graph')}
-                aria-controls={id === 'graph' ? undefined : 'pane'}
-                className={`pane-tab tab-${id}`}
-                data-current={id === pane}
-                onClick={() => setPane(id)}
-              >
-                {label}
-                {id === 'facts' && (head.diagnostics?.totalCount ?? 0) > 0 && (
-                  <span className="badge warn numeric">{head.diagnostics?.totalCount} diagnostics</span>
-                )}
-              </button>
-            ))}
-          </div>
-          <div className="pane" role="tabpanel" id="pane" aria-labelledby={`tab-${side}`}>
+          <Tabs<Pane> label="Panels" panel="pane" tabs={tabs} current={narrow ? pane : side} onChange={setPane} />
+          <div
+            className="pane"
+            {...(!(narrow && pane === 'graph') && { role: 'tabpanel', id: 'pane', 'aria-labelledby': `tab-${side}` })}
+          >
             {side === 'text' ? (
               <TextPane
                 text={head.text ?? ''}

@@ -52,8 +52,8 @@ test('a collapsed box stands for what is in it', () => {
 test('a long region is cut into segments, of which the first is open', () => {
   const boxes = boxesOf(chain(5_000), none, null);
   const segments = listed(boxes).flatMap(({ box }) => (box.type === 'segment' ? [box] : []));
-  expect(segments.length).toBe(50);
-  expect(segments.filter(({ collapsed }) => !collapsed).map(({ title }) => title)).toEqual(['nodes 1–100']);
+  expect(segments.length).toBe(84);
+  expect(segments.filter(({ collapsed }) => !collapsed).map(({ title }) => title)).toEqual(['nodes 1–60']);
 });
 
 test('the segment of a selected node is open instead', () => {
@@ -61,12 +61,16 @@ test('the segment of a selected node is open instead', () => {
   const boxes = boxesOf(graph, none, 'n250');
   expect(listed(boxes).some(({ box }) => box.id === 'n250')).toBe(true);
   expect(listed(boxes).some(({ box }) => box.id === 'n0')).toBe(false);
-  expect(around(graph, 'n250')).toEqual(['g1.s2', 'g1']);
+  expect(around(graph, 'n250')).toEqual(['g1.s4', 'g1']);
+});
+
+test('a function that is not large is shown whole', () => {
+  expect(listed(boxesOf(chain(500), none, null)).length).toBe(501);
 });
 
 test('edges between two collapsed boxes are one line', () => {
-  const graph = chain(500);
+  const graph = chain(540);
   const lines = linesOf(graph, boxesOf(graph, new Map([['g1.s0', true]]), null));
   expect(lines.map(({ id, count }) => `${id} × ${count}`)).toContain('data g1.s1  g1.s2  × 1');
-  expect(lines.length).toBe(5);
+  expect(lines.length).toBe(9);
 });

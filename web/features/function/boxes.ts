@@ -17,10 +17,15 @@ export type Box =
 export type Choices = ReadonlyMap<string, boolean>;
 
 /** Above so many nodes a function is shown collapsed. */
-export const LARGE = 800;
-/** A region with more nodes than these is cut into segments of so many. */
-const SEGMENT = 100;
+export const LARGE = 500;
+/** A region of a large function that is longer than two of them is cut into segments of so many nodes. */
+const SEGMENT = 60;
 const LONG = 2 * SEGMENT;
+
+/** Whether a region is cut into segments. */
+function isLong(graph: Graph, { nodes }: GraphRegion): boolean {
+  return graph.nodes.size > LARGE && nodes.length > LONG;
+}
 
 /** The box of the parameters of a function or region. */
 export function paramsId(region: string | null): string {
@@ -47,8 +52,7 @@ export function around(graph: Graph, ref: string): string[] {
   for (let node = graph.nodes.get(ref); node;) {
     const region: GraphRegion | undefined = graph.regions.get(node.region);
     if (!region) break;
-    if (region.nodes.length > LONG)
-      ids.push(segmentId(region.ref, Math.floor(region.nodes.indexOf(node.ref) / SEGMENT)));
+    if (isLong(graph, region)) ids.push(segmentId(region.ref, Math.floor(region.nodes.indexOf(node.ref) / SEGMENT)));
     ids.push(region.ref);
     if (region.owner === null) break;
     ids.push(region.owner);
@@ -107,7 +111,7 @@ export function boxesOf(graph: Graph, choices: Choices, selected: string | null)
     if (!region) return [];
     const params: Box[] =
       region.params.length > 0 ? [{ type: 'params', id: paramsId(ref), params: region.params }] : [];
-    if (region.nodes.length <= LONG) return [...params, ...region.nodes.flatMap(nodeBox)];
+    if (!isLong(graph, region)) return [...params, ...region.nodes.flatMap(nodeBox)];
     const segments: Box[] = [];
     for (let start = 0; start < region.nodes.length; start += SEGMENT) {
       const nodes = region.nodes.slice(start, start + SEGMENT);
