@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-/** The address of a server to develop against: `cargo xtask serve --allow-origin http://localhost:5173`. */
+/** The address of a server to develop against, such as that of `cargo xtask serve`. */
 const server = process.env['LMLANG_SERVER'] ?? 'http://127.0.0.1:4000';
 
 export default defineConfig({

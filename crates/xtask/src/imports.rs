@@ -43,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "engine",
             "compiled",
+            "context",
             "store",
             "history",
             "interp",

@@ -12,6 +12,9 @@ use crate::workspace::Workspace;
 /// The oldest major version that works.
 const MAJOR: u32 = 20;
 
+/// What pages are made of besides `web`: the types of their operations, and the sample that an empty page offers.
+const OTHER_SOURCES: [&str; 2] = ["schema.graphql", "examples/fib.lm"];
+
 /// What became of the web pages.
 pub(crate) enum Pages {
     /// They were built anew.
@@ -29,9 +32,8 @@ pub(crate) fn build_pages(workspace: &Workspace) -> Result<Pages> {
     }
     let web = workspace.path("web");
     let built = modified(&web.join("dist/index.html"));
-    // Types of their operations come from the schema.
-    let sources =
-        newest(&web)?.max(modified(&workspace.path("schema.graphql")).unwrap_or(SystemTime::UNIX_EPOCH));
+    let others = OTHER_SOURCES.iter().filter_map(|file| modified(&workspace.path(file)));
+    let sources = others.fold(newest(&web)?, SystemTime::max);
     if built.is_some_and(|built| built >= sources) {
         return Ok(Pages::Fresh);
     }

@@ -153,7 +153,8 @@ async fn limits_are_those_of_graphql() {
     let result = call(&real, "", "graphql", json!({ "action": "run", "document": document })).await;
     assert_eq!(result["structuredContent"]["errors"][0]["code"], "LIMIT_EXCEEDED", "{result}");
     let told = real.data("{ serverInfo { limits } }", json!({})).await["serverInfo"]["limits"].clone();
-    for (name, limit) in [("toolTokens", 4000), ("toolTokensMost", 20_000), ("toolReadContextPerMinute", 10)] {
+    for (name, limit) in [("toolTokens", 4000), ("toolTokensMost", 20_000), ("toolReadContextPerMinute", 10)]
+    {
         assert_eq!(told[name], limit, "{told}");
     }
 }
