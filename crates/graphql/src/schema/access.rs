@@ -41,6 +41,7 @@ const ADMIN: Need = Need::Scope(Scope::Admin);
 
 /// What is needed for each field of the roots, and for those below that do more than show something.
 pub const NEEDS: &[(&str, Need)] = &[
+    ("Query.caller", Nothing),
     ("Query.diagnosticCode", Nothing),
     ("Query.eventCursor", READ),
     ("Query.findText", READ),

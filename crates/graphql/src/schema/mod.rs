@@ -8,6 +8,7 @@ pub mod across;
 pub mod analysis;
 pub mod branching;
 mod call;
+pub mod caller;
 pub mod cases;
 pub mod cataloguing;
 pub mod checking;

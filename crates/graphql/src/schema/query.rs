@@ -7,6 +7,7 @@ use lmlang_ir::Place;
 use lmlang_ir::graph::subgraph::MAX_HOPS;
 
 use crate::error::{ApiError, Code, cut};
+use crate::schema::caller::{self, Caller};
 use crate::schema::cases::TestCase;
 use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
@@ -115,6 +116,11 @@ impl Query {
             }
         }
         Some(Ok(budget::list(context, found).await))
+    }
+
+    /// Who asks, and what they may do.
+    async fn caller(&self, context: &Context<'_>) -> Option<Caller> {
+        Some(caller::asks(context))
     }
 
     /// What this server is, and what it allows.

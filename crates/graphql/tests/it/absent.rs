@@ -5,6 +5,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     // Root fields are nullable whether or not they can fail, so that none takes the others along.
     ("Query.eventCursor", "never: a root field"),
     ("Query.ops", "never: a root field"),
+    ("Query.caller", "never: a root field"),
     ("Query.serverInfo", "never: a root field"),
     ("BranchPayload.branch", "never: a payload's subject, as in the other payloads"),
     ("CheckpointPayload.checkpoint", "never: a payload's subject, as in the other payloads"),

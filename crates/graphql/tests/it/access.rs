@@ -17,6 +17,7 @@ use crate::world::{World, ask_as, soon, stream_as};
 
 /// How each field that somebody decided about is asked for. What would store something is a dry run, or cannot be right.
 const ASKED: &[(&str, &str)] = &[
+    ("Query.caller", "caller { scopes }"),
     ("Query.diagnosticCode", r#"diagnosticCode(code: "FORBIDDEN") { title }"#),
     ("Query.eventCursor", "eventCursor"),
     ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
