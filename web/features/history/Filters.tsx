@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useEffect, useId, useState, type FormEvent } from 'react';
+import { useId, useState, type FormEvent } from 'react';
 
 import type { Branch } from './model';
 import { searchOf, type HistorySearch } from './search';
@@ -13,14 +13,15 @@ export function Filters(props: {
 }) {
   const { search, branches, authors, onChange } = props;
   const id = useId();
-  const [author, setAuthor] = useState(search.author ?? '');
-  const [touching, setTouching] = useState(search.touching ?? '');
-  // An address can change from elsewhere.
-  useEffect(() => setAuthor(search.author ?? ''), [search.author]);
-  useEffect(() => setTouching(search.touching ?? ''), [search.touching]);
+  /** What is typed and not applied yet. */
+  const [typed, setTyped] = useState<{ author?: string; touching?: string }>({});
+  const author = typed.author ?? search.author ?? '';
+  const touching = typed.touching ?? search.touching ?? '';
 
-  const apply = (parts: Partial<Record<keyof HistorySearch, string>>) =>
+  const apply = (parts: Partial<Record<keyof HistorySearch, string>>) => {
+    setTyped({});
     onChange(searchOf({ ...search, author: author.trim(), touching: touching.trim(), ...parts }));
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     apply({});
@@ -48,12 +49,12 @@ export function Filters(props: {
           placeholder="Author"
           list={`${id}authors`}
           value={author}
-          onChange={(event) => setAuthor(event.target.value)}
+          onChange={(event) => setTyped({ ...typed, author: event.target.value })}
           onBlur={() => author.trim() !== (search.author ?? '') && apply({})}
         />
         <datalist id={`${id}authors`}>
           {authors.map((name) => (
-            <option key={name} value={name} />
+            <option key={name}>{name}</option>
           ))}
         </datalist>
       </label>
@@ -63,7 +64,7 @@ export function Filters(props: {
           className="field mono"
           placeholder="touching n12 or m::f"
           value={touching}
-          onChange={(event) => setTouching(event.target.value)}
+          onChange={(event) => setTyped({ ...typed, touching: event.target.value })}
           onBlur={() => touching.trim() !== (search.touching ?? '') && apply({})}
           spellCheck={false}
         />

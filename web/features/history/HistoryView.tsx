@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { History, Redo2, Undo2 } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 
 import { HistoryNamesDocument } from '../../generated/graphql';
@@ -13,7 +13,8 @@ import { Filters } from './Filters';
 import { railsOf } from './lanes';
 import { headline, headOf, labelsByNumber, MAIN, selectionOf, toggled, type Item } from './model';
 import { NameDialog, type Naming } from './NameDialog';
-import { RevisionPanel } from './RevisionPanel';
+import { NamesPanel } from './NamesPanel';
+import { RevisionPanel, type Doing } from './RevisionPanel';
 import { searchOf, type HistorySearch } from './search';
 import { TimelineRow } from './TimelineRow';
 import { useTimeline } from './useTimeline';
@@ -87,10 +88,12 @@ export function HistoryView() {
     (): Change | null =>
       action && {
         ...wordsOf(action),
-        subject: `On the branch ${action.branch}. One revision is appended; nothing is rewritten or lost.`,
+        subject: `On the branch ${action.branch}${head === null ? '' : `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.`,
         resolvable: action.type === 'merge',
         ask: (asking) => ask(client, programId, action, asking),
       },
+    // The head is only told: the dialog asks on the one that it has seen.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
     [action, client, programId],
   );
   const done = (text: string, revision: number | null) => {
@@ -99,6 +102,14 @@ export function HistoryView() {
     names.refresh();
   };
 
+  const doing: Doing = {
+    branch,
+    head,
+    checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
+    act: setAction,
+    name: setNaming,
+  };
+  const onBranch = branch === MAIN ? '' : ` on ${branch}`;
   return (
     <div className="history" data-selected={selection.length > 0}>
       <div className="history-head">
@@ -108,11 +119,11 @@ export function HistoryView() {
           <output className="muted told">{told?.text}</output>
           <button type="button" className="button" onClick={() => setAction({ type: 'undo', branch })}>
             <Undo2 size={14} aria-hidden />
-            Undo…
+            Undo{onBranch}…
           </button>
           <button type="button" className="button" onClick={() => setAction({ type: 'redo', branch })}>
             <Redo2 size={14} aria-hidden />
-            Redo…
+            Redo{onBranch}…
           </button>
         </div>
       </div>
@@ -148,19 +159,22 @@ export function HistoryView() {
           )}
         </section>
         <section className="history-side" aria-label="What is selected">
-          <RevisionPanel
-            programId={programId}
-            program={program}
-            selection={selection}
-            doing={{
-              branch,
-              head,
-              checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
-              act: setAction,
-              name: setNaming,
-            }}
-            onClear={() => select([])}
-          />
+          {selection.length === 0 ? (
+            <NamesPanel
+              branches={branches}
+              checkpoints={checkpoints}
+              doing={doing}
+              onSelect={(number) => select([number])}
+            />
+          ) : (
+            <RevisionPanel
+              programId={programId}
+              program={program}
+              selection={selection}
+              doing={doing}
+              onClear={() => select([])}
+            />
+          )}
         </section>
       </div>
       {change && action && (
@@ -218,20 +232,8 @@ function TimelineList(props: {
       </Empty>
     );
   return (
-    <ol className="revisions" aria-label={`${counted(items.length, 'revision')}, the newest first`} onKeyDown={walk}>
+    <ol className="revisions" aria-label={`${counted(items.length, 'revision')}, the newest first`}>
       {items.map(children)}
     </ol>
   );
-}
-
-/** Up and down lead from one revision to the next. */
-function walk(event: KeyboardEvent<HTMLOListElement>): void {
-  const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-  if (by === 0) return;
-  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.revision-link')];
-  const row = (event.target as HTMLElement).closest('.revision');
-  const next = links[links.findIndex((link) => row?.contains(link)) + by];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
 }

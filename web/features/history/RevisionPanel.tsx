@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
-import { Actor, Ago, Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { Actor, Ago, Badge, counted, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView } from '../preview';
 import type { Action } from './actions';
 import { headline, MAIN, movesContent } from './model';
@@ -32,12 +32,7 @@ export function RevisionPanel(props: {
 }) {
   const { programId, program, selection, doing, onClear } = props;
   const [from, to] = selection;
-  if (from === undefined)
-    return (
-      <Empty icon={History} title="Select a revision">
-        <p>One shows what it changed. Two, by their boxes, show how they differ.</p>
-      </Empty>
-    );
+  if (from === undefined) return null;
   const head = (title: ReactNode) => (
     <div className="panel-head">
       <h2>{title}</h2>

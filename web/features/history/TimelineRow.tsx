@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Flag, GitBranch, Undo2 } from 'lucide-react';
-import { memo } from 'react';
+import { memo, type KeyboardEvent } from 'react';
 
 import { Actor, Ago, Badge, Counts } from '../../ui';
 import type { Rail } from './lanes';
@@ -40,6 +40,7 @@ export const TimelineRow = memo(function TimelineRow(props: {
             aria-current={selected ? 'true' : undefined}
             replace
             resetScroll={false}
+            onKeyDown={walk}
           >
             <span className="hidden">r{number} </span>
             <span className="headline">{headline(item)}</span>
@@ -72,3 +73,14 @@ export const TimelineRow = memo(function TimelineRow(props: {
     </li>
   );
 });
+
+/** Up and down lead from one revision to the next. */
+function walk(event: KeyboardEvent<HTMLAnchorElement>): void {
+  const row = event.currentTarget.closest('.revision');
+  const next =
+    event.key === 'ArrowDown' ? row?.nextElementSibling : event.key === 'ArrowUp' ? row?.previousElementSibling : null;
+  const link = next?.querySelector<HTMLElement>('.revision-link');
+  if (!link) return;
+  event.preventDefault();
+  link.focus();
+}

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 import { counted } from '../../ui';
-import type { DiffFile, DiffLine } from './unified';
+import { firstLines, type DiffFile, type DiffLine } from './unified';
 
 const SIGNS = { added: '+', removed: '−', same: ' ', hunk: ' ' };
 const WORDS = { added: 'added: ', removed: 'removed: ', same: '', hunk: '' };
@@ -12,32 +12,28 @@ const SHOWN = 600;
 export function UnifiedText({ files }: { files: readonly DiffFile[] }) {
   const [all, setAll] = useState(false);
   const total = files.reduce((sum, { lines }) => sum + lines.length, 0);
-  let left = all ? Infinity : SHOWN;
+  const shown = all ? files : firstLines(files, SHOWN);
   return (
     <div className="unified">
-      {files.map(({ path, lines, added, removed }, at) => {
-        const shown = lines.slice(0, Math.max(0, left));
-        left -= lines.length;
-        return (
-          // One path can be told twice, of a type and a function.
-          <section key={`${at} ${path}`} aria-label={path}>
-            <h3 className="mono unified-path">
-              {path}
-              <span className="counts">
-                {added > 0 && <span className="added">+{added}</span>}
-                {removed > 0 && <span className="removed">−{removed}</span>}
-              </span>
-            </h3>
-            {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard. */}
-            <div className="unified-lines" tabIndex={0} role="group" aria-label={`Changed lines of ${path}`}>
-              {shown.map((line, index) => (
-                // Lines have no names; a diff is replaced as a whole.
-                <Line key={index} line={line} />
-              ))}
-            </div>
-          </section>
-        );
-      })}
+      {shown.map(({ path, lines, added, removed }, at) => (
+        // One path can be told twice, of a type and a function.
+        <section key={`${at} ${path}`} aria-label={path}>
+          <h3 className="mono unified-path">
+            {path}
+            <span className="counts">
+              {added > 0 && <span className="added">+{added}</span>}
+              {removed > 0 && <span className="removed">−{removed}</span>}
+            </span>
+          </h3>
+          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard. */}
+          <div className="unified-lines" tabIndex={0} role="group" aria-label={`Changed lines of ${path}`}>
+            {lines.map((line, index) => (
+              // Lines have no names; a diff is replaced as a whole.
+              <Line key={index} line={line} />
+            ))}
+          </div>
+        </section>
+      ))}
       {total > SHOWN && !all && (
         <button type="button" className="button" onClick={() => setAll(true)}>
           Show all {counted(total, 'line')}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { fileOf, filesOf, looksByRef } from './unified';
+import { fileOf, filesOf, firstLines, looksByRef } from './unified';
 
 const DIFF = `--- shop::total
 +++ shop::total
@@ -35,6 +35,14 @@ test('a diff is read by what it is about; lines have the numbers of their sides'
     ['same', 5, 5],
   ]);
   expect(files[1]?.lines.at(-1)?.text).toBe('-- not a head');
+});
+
+test('a long diff is cut by its lines', () => {
+  const cut = firstLines(filesOf(DIFF), 7);
+  expect(cut.map(({ path, lines }) => [path, lines.length])).toEqual([
+    ['shop::total', 5],
+    ['shop::twice', 2],
+  ]);
 });
 
 test('an entity is found by its ref, as it was and as it is', () => {

@@ -62,6 +62,18 @@ export function filesOf(diff: string): DiffFile[] {
   return files;
 }
 
+/** The first lines of a diff, of whatever they are. */
+export function firstLines(files: readonly DiffFile[], count: number): DiffFile[] {
+  const first: DiffFile[] = [];
+  let left = count;
+  for (const file of files) {
+    if (left <= 0) break;
+    first.push({ ...file, lines: file.lines.slice(0, left) });
+    left -= file.lines.length;
+  }
+  return first;
+}
+
 /** What an entity looks like on either side; null where a diff does not show it. */
 export interface Looks {
   before: string | null;
