@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch } from './search';
+import { readFunctionSearch, readHistorySearch } from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
   expect(readFunctionSearch({ rev: '12' })).toEqual({ rev: 12 });
   expect(readFunctionSearch({ rev: 'head', node: '<b>', more: 1 })).toEqual({});
   expect(readFunctionSearch({ rev: -1, node: 5 })).toEqual({});
+});
+
+test('the address of a history keeps names, also those that look like numbers', () => {
+  expect(readHistorySearch({ branch: 'fees', author: 7, touching: ' ', sel: 5 })).toEqual({
+    branch: 'fees',
+    author: '7',
+    sel: '5',
+  });
 });

@@ -1,3 +1,5 @@
+import type { HistorySearch } from '../features/history';
+
 /** What an address says of a function beside its name. All panels share it, so it is the selection. */
 export interface FunctionSearch {
   /** The revision that is looked at; without it the head, which moves. */
@@ -13,5 +15,22 @@ export function readFunctionSearch(search: Record<string, unknown>): FunctionSea
   return {
     ...(Number.isInteger(rev) && rev > 0 && { rev }),
     ...(typeof node === 'string' && /^[a-z]+\d+$/.test(node) && { node }),
+  };
+}
+
+/** A part of an address that is text. A name that looks like a number arrives as one. */
+function textOf<Name extends string>(search: Record<string, unknown>, name: Name): { [Key in Name]?: string } {
+  const value = search[name];
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text.trim() !== '' ? ({ [name]: text.trim() } as { [Key in Name]: string }) : {};
+}
+
+/** Reads what an address says of a history. */
+export function readHistorySearch(search: Record<string, unknown>): HistorySearch {
+  return {
+    ...textOf(search, 'branch'),
+    ...textOf(search, 'author'),
+    ...textOf(search, 'touching'),
+    ...textOf(search, 'sel'),
   };
 }

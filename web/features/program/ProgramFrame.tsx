@@ -18,9 +18,9 @@ export function ProgramFrame() {
         <div className="program-bar">
           <nav aria-label="Views of the program" className="tabs">
             {SECTIONS.map(({ to, label, icon: Icon, exact }) => (
-              <Link key={to} to={to} params={{ program }} activeOptions={{ exact }} className="tab">
+              <Link key={to} to={to} params={{ program }} activeOptions={{ exact }} className="tab" title={label}>
                 <Icon size={14} aria-hidden />
-                {label}
+                <span className="tab-label">{label}</span>
               </Link>
             ))}
           </nav>

@@ -1,0 +1,239 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { History, Redo2, Undo2 } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useClient } from 'urql';
+
+import { HistoryNamesDocument } from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
+import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { useLive } from '../edits';
+import { PreviewDialog, type Change } from '../preview';
+import { ask, wordsOf, type Action } from './actions';
+import { Filters } from './Filters';
+import { railsOf } from './lanes';
+import { headline, headOf, labelsByNumber, MAIN, selectionOf, toggled, type Item } from './model';
+import { NameDialog, type Naming } from './NameDialog';
+import { NamesPanel } from './NamesPanel';
+import { RevisionPanel, type Doing } from './RevisionPanel';
+import { searchOf, type HistorySearch } from './search';
+import { TimelineRow } from './TimelineRow';
+import { useTimeline } from './useTimeline';
+import './history.css';
+
+/** What is said of an action that was done, with the numbers that tell one from the next. */
+interface Told {
+  text: string;
+  revision: number | null;
+}
+
+/** The revisions of a program on one line, how any two differ, and the way back. */
+export function HistoryView() {
+  const { programId, name: program, feed } = useLive();
+  const client = useClient();
+  const navigate = useNavigate();
+  const search = useSearch({ from: '/p/$program/history' });
+  const [action, setAction] = useState<Action | null>(null);
+  const [naming, setNaming] = useState<Naming | null>(null);
+  const [told, setTold] = useState<Told | null>(null);
+
+  const newest = feed.items[0]?.number ?? null;
+  const names = useAsk(HistoryNamesDocument, { id: programId });
+  const branches = useMemo(() => names.data?.program?.branches?.nodes ?? [], [names.data]);
+  const checkpoints = useMemo(() => names.data?.program?.checkpoints?.nodes ?? [], [names.data]);
+  const shown = useMemo(() => {
+    const all = branches.map(({ name }) => name);
+    return search.branch ? [search.branch] : all.length > 0 ? all : [MAIN];
+  }, [branches, search.branch]);
+  const filter = { author: search.author ?? null, touching: search.touching ?? null };
+  const timeline = useTimeline(programId, shown, filter, newest);
+  const { items } = timeline;
+
+  useEffect(() => {
+    document.title = `History · ${program} · lmlang`;
+  }, [program]);
+  const refreshNames = names.refresh;
+  useEffect(() => refreshNames(), [refreshNames, newest]);
+
+  const go = useCallback(
+    (next: HistorySearch) =>
+      void navigate({
+        to: '/p/$program/history',
+        params: { program },
+        search: next,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate, program],
+  );
+  const selection = useMemo(() => selectionOf(search.sel), [search.sel]);
+  const select = useCallback(
+    (numbers: readonly number[]) => go(searchOf({ ...search, sel: numbers.join(',') })),
+    [go, search],
+  );
+  const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);
+
+  const branch = search.branch ?? MAIN;
+  // What a paused picture does not show yet still makes a preview stale.
+  const head = headOf(branch, branches, [...feed.waiting, ...feed.items]);
+  const labels = useMemo(() => labelsByNumber(branches, checkpoints), [branches, checkpoints]);
+  const authors = useMemo(() => [...new Set(items?.map(({ actor }) => actor.name))].sort(), [items]);
+  const filtered = filter.author !== null || filter.touching !== null;
+  const { rails, lanes } = useMemo(
+    // Lines between revisions that were filtered would tell of neighbours that are none.
+    () => (filtered ? { rails: [], lanes: 1 } : railsOf(items ?? [])),
+    [items, filtered],
+  );
+
+  const change = useMemo(
+    (): Change | null =>
+      action && {
+        ...wordsOf(action),
+        subject: `On the branch ${action.branch}${head === null ? '' : `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.`,
+        resolvable: action.type === 'merge',
+        ask: (asking) => ask(client, programId, action, asking),
+      },
+    // The head is only told: the dialog asks on the one that it has seen.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    [action, client, programId],
+  );
+  const done = (text: string, revision: number | null) => {
+    setTold({ text, revision });
+    timeline.refresh();
+    names.refresh();
+  };
+
+  const doing: Doing = {
+    branch,
+    head,
+    checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
+    act: setAction,
+    name: setNaming,
+  };
+  const onBranch = branch === MAIN ? '' : ` on ${branch}`;
+  return (
+    <div className="history" data-selected={selection.length > 0}>
+      <div className="history-head">
+        <h1>History</h1>
+        <Filters search={search} branches={branches} authors={authors} onChange={go} />
+        <div className="history-acts">
+          <output className="muted told">{told?.text}</output>
+          <button type="button" className="button" onClick={() => setAction({ type: 'undo', branch })}>
+            <Undo2 size={14} aria-hidden />
+            Undo{onBranch}…
+          </button>
+          <button type="button" className="button" onClick={() => setAction({ type: 'redo', branch })}>
+            <Redo2 size={14} aria-hidden />
+            Redo{onBranch}…
+          </button>
+        </div>
+      </div>
+      <div className="history-panes">
+        <section className="history-line" aria-label="Timeline" data-busy={items === undefined && !timeline.problem}>
+          <TimelineList
+            items={items}
+            problem={timeline.problem}
+            filtered={filtered}
+            onRetry={timeline.refresh}
+            onClear={() => go(searchOf({ branch: search.branch }))}
+          >
+            {(item, at) => (
+              <TimelineRow
+                key={item.number}
+                item={item}
+                program={program}
+                search={search}
+                rail={rails[at] ?? { lane: 0, strands: [] }}
+                lanes={lanes}
+                labels={labels.get(item.number)}
+                selected={selection.includes(item.number)}
+                onToggle={toggle}
+              />
+            )}
+          </TimelineList>
+          {timeline.more && (
+            <div className="more">
+              <button type="button" className="button" onClick={timeline.more}>
+                Show older revisions
+              </button>
+            </div>
+          )}
+        </section>
+        <section className="history-side" aria-label="What is selected">
+          {selection.length === 0 ? (
+            <NamesPanel
+              branches={branches}
+              checkpoints={checkpoints}
+              doing={doing}
+              onSelect={(number) => select([number])}
+            />
+          ) : (
+            <RevisionPanel
+              programId={programId}
+              program={program}
+              selection={selection}
+              doing={doing}
+              onClear={() => select([])}
+            />
+          )}
+        </section>
+      </div>
+      {change && action && (
+        <PreviewDialog
+          change={change}
+          program={program}
+          head={head}
+          onDone={(revision) => done(revision === null ? 'Done.' : `Done: r${revision}.`, revision)}
+          onClose={() => setAction(null)}
+        />
+      )}
+      {naming && (
+        <NameDialog
+          naming={naming}
+          programId={programId}
+          what={whatOf(items, naming.at)}
+          taken={[...branches, ...checkpoints].map(({ name }) => name)}
+          onDone={(name) => done(`Made the ${naming.kind} ${name}.`, null)}
+          onClose={() => setNaming(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+function whatOf(items: readonly Item[] | undefined, number: number): string {
+  const item = items?.find((each) => each.number === number);
+  return item ? headline(item) : `r${number}`;
+}
+
+function TimelineList(props: {
+  items: readonly Item[] | undefined;
+  problem: { code: string; message: string; action: string } | undefined;
+  filtered: boolean;
+  onRetry(): void;
+  onClear(): void;
+  children: (item: Item, at: number) => React.ReactNode;
+}) {
+  const { items, problem, filtered, onRetry, onClear, children } = props;
+  if (problem)
+    return (
+      <div className="panel-body">
+        <ProblemPanel problem={problem} onRetry={onRetry} />
+      </div>
+    );
+  if (!items) return <SkeletonRows rows={10} height={56} label="Loading the history" />;
+  if (items.length === 0)
+    return (
+      <Empty icon={History} title={filtered ? 'No revision is like this' : 'Nothing has happened yet'}>
+        {filtered && (
+          <button type="button" className="button" onClick={onClear}>
+            Show all revisions
+          </button>
+        )}
+      </Empty>
+    );
+  return (
+    <ol className="revisions" aria-label={`${counted(items.length, 'revision')}, the newest first`}>
+      {items.map(children)}
+    </ol>
+  );
+}

@@ -1,0 +1,96 @@
+import { Flag, GitBranch, GitMerge, History } from 'lucide-react';
+
+import { Actor, Ago } from '../../ui';
+import { MAIN, type Branch, type Checkpoint } from './model';
+import type { Doing } from './RevisionPanel';
+
+/** The names of a program's history: where its branches stand, and what can be gone back to by name. */
+export function NamesPanel(props: {
+  branches: readonly Branch[];
+  checkpoints: readonly Checkpoint[];
+  doing: Doing;
+  onSelect(number: number): void;
+}) {
+  const { branches, checkpoints, doing, onSelect } = props;
+  const here = doing.branch;
+  return (
+    <div className="names">
+      <p className="names-hint muted">
+        Select a revision to see what it changed, or two by their boxes to see how they differ.
+      </p>
+      <section aria-labelledby="branches-title">
+        <div className="panel-head">
+          <h2 id="branches-title">Branches</h2>
+          <span className="end muted numeric">{branches.length}</span>
+        </div>
+        <ul>
+          {branches.map(({ name, head, createdAt }) => (
+            <li key={name} className="name-row">
+              <GitBranch size={14} aria-hidden className="muted" />
+              <span className="name-main">
+                <strong>{name}</strong>
+                {name !== MAIN && <Ago at={createdAt} />}
+              </span>
+              <RevisionButton number={head.number} onSelect={onSelect} />
+              {name !== here && (
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
+                >
+                  <GitMerge size={14} aria-hidden />
+                  Merge <span className="hidden">{name}</span> into {here}…
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="checkpoints-title">
+        <div className="panel-head">
+          <h2 id="checkpoints-title">Checkpoints</h2>
+          <span className="end muted numeric">{checkpoints.length}</span>
+        </div>
+        {checkpoints.length === 0 && (
+          <p className="panel-body muted">None yet. A revision that is selected can be given a name.</p>
+        )}
+        <ul>
+          {checkpoints.map(({ name, message, actor, createdAt, revision }) => (
+            <li key={name} className="name-row">
+              <Flag size={14} aria-hidden className="muted" />
+              <span className="name-main">
+                <strong>{name}</strong>
+                {message && <span className="muted">{message}</span>}
+                <span className="revision-line">
+                  <Actor {...actor} />
+                  <Ago at={createdAt} />
+                </span>
+              </span>
+              {revision && (
+                <>
+                  <RevisionButton number={revision.number} onSelect={onSelect} />
+                  <button
+                    type="button"
+                    className="button"
+                    onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
+                  >
+                    <History size={14} aria-hidden />
+                    Restore<span className="hidden"> {name}</span>…
+                  </button>
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function RevisionButton({ number, onSelect }: { number: number; onSelect(number: number): void }) {
+  return (
+    <button type="button" className="button plain mono numeric" onClick={() => onSelect(number)}>
+      r{number}
+    </button>
+  );
+}

@@ -1,0 +1,182 @@
+// What can be done to a branch, and how it is asked for: each tried first, on the head that was seen.
+import type { AnyVariables, OperationResult, TypedDocumentNode } from '@urql/core';
+import type { Client } from 'urql';
+
+import {
+  HistoryDiffDocument,
+  HistoryFindingsDocument,
+  HistoryMergeDocument,
+  HistoryRedoDocument,
+  HistoryRestoreDocument,
+  HistoryCheckpointDocument,
+  HistoryRevertDocument,
+  HistoryUndoDocument,
+  type MovedFragment,
+} from '../../generated/graphql';
+import { problemOf } from '../../lib/problems';
+import { without, type Asking, type Finding, type Preview } from '../preview';
+
+/** A change of where a branch stands. */
+export type Action =
+  | { type: 'undo' | 'redo'; branch: string }
+  | { type: 'revert'; branch: string; revisions: readonly number[] }
+  | { type: 'restore'; branch: string; to: number; checkpoint: string | null }
+  | { type: 'merge'; branch: string; from: string };
+
+/** What an action is called, on a button and above its preview. */
+export function wordsOf(action: Action): { title: string; verb: string } {
+  switch (action.type) {
+    case 'undo':
+      return { title: 'Undo the last change', verb: 'Undo' };
+    case 'redo':
+      return { title: 'Redo what was undone last', verb: 'Redo' };
+    case 'revert': {
+      const what = action.revisions.map((number) => `r${number}`).join(', ');
+      return { title: `Take back ${what}, keep the rest`, verb: 'Take back' };
+    }
+    case 'restore':
+      return { title: `Restore ${action.checkpoint ?? `r${action.to}`}`, verb: 'Restore' };
+    case 'merge':
+      return { title: `Merge ${action.from}`, verb: 'Merge' };
+  }
+}
+
+type Base = { programId: string; branch: string } & ReturnType<typeof commonOf>;
+
+function commonOf({ dryRun, head, message, key }: Asking) {
+  return {
+    dryRun,
+    ...(head !== null && { expectedHead: `r${head}` }),
+    ...(message !== null && { message }),
+    // A plan is no answer to keep: asked for again it is worked out again.
+    ...(!dryRun && { idempotencyKey: key }),
+  };
+}
+
+async function answerOf<Data, Variables extends AnyVariables>(
+  client: Client,
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const result: OperationResult<Data, Variables> = await client.mutation(document, variables).toPromise();
+  if (result.error || !result.data) throw result.error;
+  return result.data;
+}
+
+/** A payload that came without an error is there. */
+function there<Payload>(payload: Payload | null): Payload {
+  if (payload === null) throw new Error('the answer has no payload');
+  return payload;
+}
+
+async function findingsAt(client: Client, id: string, head: number | null): Promise<readonly Finding[]> {
+  if (head === null) return [];
+  const { data } = await client.query(HistoryFindingsDocument, { id, at: `r${head}` }).toPromise();
+  return data?.program?.diagnostics?.nodes ?? [];
+}
+
+async function previewOf(client: Client, id: string, head: number | null, outcome: MovedFragment): Promise<Preview> {
+  switch (outcome.__typename) {
+    case 'NothingToDo':
+      return { state: 'nothing', reason: outcome.reason };
+    case 'EditConflict':
+      return {
+        state: 'conflict',
+        base: outcome.base?.number ?? null,
+        head: outcome.head?.number ?? null,
+        conflicts: outcome.conflicts,
+      };
+    case 'RevisionMade': {
+      const before = await findingsAt(client, id, head);
+      const after = outcome.program.diagnostics?.nodes ?? [];
+      return {
+        state: 'made',
+        revision: outcome.revision?.number ?? null,
+        diff: outcome.diff,
+        changed: outcome.changed,
+        newFindings: without(after, before),
+        resolved: without(before, after),
+        remaining: outcome.program.diagnostics?.totalCount ?? null,
+        plan: null,
+        rebasedOver: [],
+        note: null,
+      };
+    }
+  }
+}
+
+/** Goes back to a revision that the branch's own line does not have: by a checkpoint, which only then is made. */
+async function restoreElsewhere(client: Client, base: Base, to: number, asking: Asking): Promise<Preview> {
+  const { programId: id } = base;
+  const name = `restored-r${to}-at-r${asking.head ?? 0}`;
+  if (asking.dryRun) {
+    const variables = { id, from: `r${asking.head}`, to: `r${to}` };
+    const { data, error } = await client.query(HistoryDiffDocument, variables).toPromise();
+    const diff = data?.program?.diff;
+    if (!diff) throw error;
+    const [before, after] = await Promise.all([findingsAt(client, id, asking.head), findingsAt(client, id, to)]);
+    return {
+      state: 'made',
+      revision: null,
+      diff,
+      changed: diff.changed,
+      newFindings: without(after, before),
+      resolved: without(before, after),
+      remaining: after.length,
+      plan: null,
+      rebasedOver: [],
+      note: `r${to} is not on the line of ${base.branch}: a checkpoint “${name}” is made of it and restored.`,
+    };
+  }
+  const key = `${asking.key}-name`;
+  await answerOf(client, HistoryCheckpointDocument, {
+    input: { programId: id, name, at: `r${to}`, idempotencyKey: key },
+  });
+  const { restoreCheckpoint } = await answerOf(client, HistoryRestoreDocument, { input: { ...base, name } });
+  return await previewOf(client, id, asking.head, there(restoreCheckpoint).outcome);
+}
+
+async function asked(client: Client, id: string, action: Action, asking: Asking): Promise<Preview> {
+  const base: Base = { programId: id, branch: action.branch, ...commonOf(asking) };
+  const told = (outcome: MovedFragment) => previewOf(client, id, asking.head, outcome);
+  switch (action.type) {
+    case 'undo':
+      return await told(there((await answerOf(client, HistoryUndoDocument, { input: base })).undo).outcome);
+    case 'redo':
+      return await told(there((await answerOf(client, HistoryRedoDocument, { input: base })).redo).outcome);
+    case 'revert': {
+      const revisions = action.revisions.map((number) => `r${number}`);
+      const { revert } = await answerOf(client, HistoryRevertDocument, { input: { ...base, revisions } });
+      const { removed, alsoRemoved, kept, outcome } = there(revert);
+      const preview = await told(outcome);
+      return preview.state === 'made' ? { ...preview, plan: { removed, alsoRemoved, kept } } : preview;
+    }
+    case 'restore': {
+      if (action.checkpoint !== null) {
+        const input = { ...base, name: action.checkpoint };
+        return await told(there((await answerOf(client, HistoryRestoreDocument, { input })).restoreCheckpoint).outcome);
+      }
+      const to = `r${action.to}`;
+      const { undo } = await answerOf(client, HistoryUndoDocument, { input: { ...base, to } });
+      // Undoing leads along the line alone, and nowhere from where the branch stands.
+      const { outcome } = there(undo);
+      if (outcome.__typename !== 'NothingToDo' || action.to === asking.head) return await told(outcome);
+      return await restoreElsewhere(client, base, action.to, asking);
+    }
+    case 'merge': {
+      const { branch: into, ...rest } = base;
+      const resolutions = [...asking.choices].map(([ref, take]) => ({ ref, take }));
+      const input = { ...rest, into, from: action.from, resolutions };
+      return await told(there((await answerOf(client, HistoryMergeDocument, { input })).merge).outcome);
+    }
+  }
+}
+
+/** Tries an action or does it; whatever goes wrong is told, not thrown. */
+export async function ask(client: Client, id: string, action: Action, asking: Asking): Promise<Preview> {
+  try {
+    return await asked(client, id, action, asking);
+  } catch (error) {
+    return { state: 'failed', problem: problemOf(error) };
+  }
+}

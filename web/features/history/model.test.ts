@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+
+import {
+  headline,
+  headOf,
+  labelsByNumber,
+  lengthened,
+  merged,
+  renewed,
+  selectionOf,
+  shortest,
+  toggled,
+  type Branch,
+  type Checkpoint,
+  type Item,
+  type Line,
+  type Lines,
+} from './model';
+
+const item = (number: number, undone = false) => ({ number, undone, branch: 'main', kind: 'EDIT' }) as Item;
+const page = (numbers: number[], endCursor: string | null) => ({
+  pageInfo: { hasNextPage: endCursor !== null, endCursor },
+  nodes: numbers.map((number) => item(number)),
+});
+const numbers = (line: Line) => line.items.map(({ number }) => number);
+
+test('a line grows downwards, and is renewed from above without forgetting what was loaded', () => {
+  const one = lengthened(undefined, page([9, 8, 7], 'a'));
+  const two = lengthened(one, page([7, 6, 5], 'b'));
+  expect([numbers(two), two.next]).toEqual([[9, 8, 7, 6, 5], 'b']);
+  const renew = renewed(two, { ...page([11, 10, 9], 'c'), nodes: [item(11), item(10), item(9, true)] });
+  expect([numbers(renew), renew.next]).toEqual([[11, 10, 9, 8, 7, 6, 5], 'b']);
+  expect(renew.items[2]?.undone).toBe(true);
+  expect(renewed(undefined, page([2, 1], null))).toMatchObject({ next: null });
+});
+
+test('lines are told as one only as far as all of them are known', () => {
+  const lines: Lines = new Map([
+    ['main', lengthened(undefined, page([10, 6, 5], 'a'))],
+    ['fees', lengthened(undefined, page([9, 8, 3, 2, 1], null))],
+  ]);
+  expect(merged(lines).map(({ number }) => number)).toEqual([10, 9, 8, 6, 5]);
+  expect(shortest(lines)).toEqual(['main']);
+  expect(shortest(new Map())).toEqual([]);
+});
+
+test('the head of a branch is what is known of it or what came since', () => {
+  const known = [{ name: 'main', head: { number: 7 } }] as Branch[];
+  const checkpoint = { ...item(9), kind: 'CHECKPOINT' } as Item;
+  expect(headOf('main', known, [item(8), checkpoint, { ...item(10), branch: 'fees' }])).toBe(8);
+  expect(headOf('main', known, [])).toBe(7);
+  expect(headOf('gone', known, [])).toBe(null);
+});
+
+test('revisions are labelled by the branches and checkpoints that point at them', () => {
+  const branches = [{ name: 'main', head: { number: 7 } }] as Branch[];
+  const checkpoints = [{ name: 'green', revision: { number: 7 } }] as Checkpoint[];
+  expect(
+    labelsByNumber(branches, checkpoints)
+      .get(7)
+      ?.map(({ name }) => name),
+  ).toEqual(['main', 'green']);
+});
+
+test('a selection is read from an address, and changed one by one', () => {
+  expect(selectionOf('7,5,7,x,-1')).toEqual([5, 7]);
+  expect(selectionOf(undefined)).toEqual([]);
+  expect(toggled([5], 3)).toEqual([3, 5]);
+  expect(toggled([3, 5], 3)).toEqual([5]);
+});
+
+test('what left no message is told by what it did', () => {
+  expect(headline({ ...item(5), kind: 'UNDO', message: null, target: { number: 3 } } as Item)).toBe('Went back to r3');
+  expect(headline({ ...item(5), message: 'why' } as Item)).toBe('why');
+});

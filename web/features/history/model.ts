@@ -1,0 +1,143 @@
+import type { HistoryItemFragment, HistoryNamesQuery } from '../../generated/graphql';
+
+/** A revision of the timeline. */
+export type Item = HistoryItemFragment;
+type Names = NonNullable<HistoryNamesQuery['program']>;
+/** A branch, by its name and head. */
+export type Branch = NonNullable<Names['branches']>['nodes'][number];
+/** A revision that has a name. */
+export type Checkpoint = NonNullable<Names['checkpoints']>['nodes'][number];
+
+/** The branch that every program has. */
+export const MAIN = 'main';
+
+/** The revisions of one branch as far as they are loaded, the newest first. */
+export interface Line {
+  items: readonly Item[];
+  /** Where the next page begins; null at the end. */
+  next: string | null;
+}
+
+/** The lines that are loaded, by branch. */
+export type Lines = ReadonlyMap<string, Line>;
+
+/** A page of a line as the server gives it. */
+export interface LinePage {
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  nodes: readonly Item[];
+}
+
+/** Adds what comes after what is loaded. */
+export function lengthened(line: Line | undefined, page: LinePage): Line {
+  const items = new Map(line?.items.map((item) => [item.number, item]));
+  for (const item of page.nodes) items.set(item.number, item);
+  return { items: [...items.values()].sort(newestFirst), next: nextOf(page) };
+}
+
+/** Puts a newer first page in the place of what it covers. What is older and was loaded stays. */
+export function renewed(line: Line | undefined, page: LinePage): Line {
+  const last = page.nodes.at(-1)?.number ?? 0;
+  const older = page.pageInfo.hasNextPage ? (line?.items.filter(({ number }) => number < last) ?? []) : [];
+  return { items: [...page.nodes, ...older], next: older.length > 0 && line ? line.next : nextOf(page) };
+}
+
+function nextOf({ pageInfo }: LinePage): string | null {
+  return pageInfo.hasNextPage ? pageInfo.endCursor : null;
+}
+
+function newestFirst(a: Item, b: Item): number {
+  return b.number - a.number;
+}
+
+/** The lines as one, the newest first, as far down as all of them are loaded: nothing is left out in between. */
+export function merged(lines: Lines): Item[] {
+  const reach = [...lines.values()].reduce(
+    (most, { items, next }) => (next === null ? most : Math.max(most, items.at(-1)?.number ?? 0)),
+    0,
+  );
+  const items = new Map<number, Item>();
+  for (const line of lines.values()) for (const item of line.items) items.set(item.number, item);
+  return [...items.values()].filter(({ number }) => number >= reach).sort(newestFirst);
+}
+
+/** The branches whose next page is wanted to show more: those that end first. */
+export function shortest(lines: Lines): string[] {
+  const open = [...lines].filter(([, { next }]) => next !== null);
+  const reach = Math.max(0, ...open.map(([, { items }]) => items.at(-1)?.number ?? 0));
+  return open.filter(([, { items }]) => (items.at(-1)?.number ?? 0) >= reach).map(([branch]) => branch);
+}
+
+/** Whether a revision has changed what there is, and not only how something is called. */
+export function movesContent({ kind }: Pick<Item, 'kind'>): boolean {
+  return kind !== 'BRANCH' && kind !== 'CHECKPOINT';
+}
+
+/** The head of a branch: what is known of it, or what has arrived since. */
+export function headOf(
+  branch: string,
+  known: readonly Branch[],
+  arrived: readonly Pick<Item, 'number' | 'branch' | 'kind'>[],
+): number | null {
+  const named = known.find(({ name }) => name === branch);
+  return arrived
+    .filter((item) => item.branch === branch && movesContent(item))
+    .reduce<number | null>((head, { number }) => Math.max(head ?? 0, number), named?.head.number ?? null);
+}
+
+/** The names that point at revisions, by number. */
+export interface Label {
+  kind: 'branch' | 'checkpoint';
+  name: string;
+}
+
+/** What revisions are called: heads of branches, and checkpoints. */
+export function labelsByNumber(
+  branches: readonly Branch[],
+  checkpoints: readonly Checkpoint[],
+): ReadonlyMap<number, Label[]> {
+  const labels = new Map<number, Label[]>();
+  const put = (number: number, label: Label) => labels.set(number, [...(labels.get(number) ?? []), label]);
+  for (const { name, head } of branches) put(head.number, { kind: 'branch', name });
+  for (const { name, revision } of checkpoints) if (revision) put(revision.number, { kind: 'checkpoint', name });
+  return labels;
+}
+
+/** Reads the revisions of an address: `5,7`. */
+export function selectionOf(text: string | undefined): number[] {
+  const numbers = (text ?? '').split(',').map(Number);
+  return [...new Set(numbers.filter((number) => Number.isInteger(number) && number > 0))].sort((a, b) => a - b);
+}
+
+/** A selection with a revision more, or without it. */
+export function toggled(selection: readonly number[], number: number): number[] {
+  return selection.includes(number)
+    ? selection.filter((each) => each !== number)
+    : [...selection, number].sort((a, b) => a - b);
+}
+
+/** What a revision did, in words, where its author left none. */
+export function headline({ kind, message, checkpoint, target, branch }: Item): string {
+  if (message) return message;
+  const at = target ? ` r${target.number}` : '';
+  switch (kind) {
+    case 'UNDO':
+      return `Went back to${at}`;
+    case 'REDO':
+      return `Went forward to${at}`;
+    case 'RESTORE':
+      return `Restored${at}`;
+    case 'REVERT':
+      return `Took back${at}`;
+    case 'CHECKPOINT':
+      return checkpoint ? `Checkpoint “${checkpoint}” of${at}` : 'Changed a checkpoint';
+    case 'BRANCH':
+      return `Branch “${branch}” from${at}`;
+    case 'MERGE':
+      return 'Merged a branch';
+    case 'CREATE':
+    case 'IMPORT':
+      return 'Made the program';
+    case 'EDIT':
+      return 'Edited without a message';
+  }
+}

@@ -1,0 +1,16 @@
+/** What an address says of a history. */
+export interface HistorySearch {
+  /** The branch that is shown; without it all of them. */
+  branch?: string;
+  /** Only revisions of this author. */
+  author?: string;
+  /** Only revisions that touched this entity, by ref or path. */
+  touching?: string;
+  /** The revisions that are looked at: `5,7`. */
+  sel?: string;
+}
+
+/** An address without what is empty. */
+export function searchOf(parts: { [Key in keyof HistorySearch]: string | null | undefined }): HistorySearch {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value)) as HistorySearch;
+}

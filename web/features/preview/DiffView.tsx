@@ -1,0 +1,186 @@
+import { Link } from '@tanstack/react-router';
+import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
+import { useId, useMemo, useState } from 'react';
+
+import { Badge, counted, Counts, Tabs, type Tone } from '../../ui';
+import type { Diff, FunctionChange } from './model';
+import { UnifiedText } from './UnifiedText';
+import { filesOf, looksByRef, type Looks } from './unified';
+import './preview.css';
+
+type Sign = 'added' | 'removed' | 'modified';
+
+const SIGNS: Record<Sign, LucideIcon> = { added: Plus, removed: Minus, modified: PenLine };
+const TONES: Record<string, Tone> = { ADDED: 'ok', REMOVED: 'error', MODIFIED: 'warn', RENAMED: 'info', MOVED: 'info' };
+const ICONS: Record<string, LucideIcon> = { ADDED: Plus, REMOVED: Minus };
+/** More entities of one function than these are shown only when asked for. */
+const SHOWN = 24;
+
+/** How two states differ: function by function with what became of their nodes, or as text. */
+export function DiffView({ diff, program }: { diff: Diff; program: string }) {
+  const id = useId();
+  const structure = `${id}structure`;
+  const [tab, setTab] = useState(structure);
+  const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
+  const looks = useMemo(() => looksByRef(files), [files]);
+  const functions = diff.functions?.nodes ?? [];
+  const { changed } = diff;
+  if (changed.added + changed.removed + changed.modified === 0)
+    return (
+      <p className="fine-line muted diff-same">
+        <Equal size={14} aria-hidden />
+        The content is the same.
+      </p>
+    );
+  const more = (diff.functions?.totalCount ?? 0) - functions.length;
+  const known = new Set(functions.map(({ path }) => path));
+  const others = files.filter(({ path }) => !known.has(path));
+  return (
+    <div className="diff">
+      <div className="diff-head">
+        <Tabs
+          label="How the difference is shown"
+          panel={`${id}panel`}
+          tabs={[
+            { id: structure, label: 'Structure' },
+            { id: `${id}text`, label: 'Text' },
+          ]}
+          current={tab}
+          onChange={setTab}
+        />
+        <span className="diff-counts">
+          <Counts {...changed} />
+          <span className="muted">in {counted(changed.functions, 'function')}</span>
+        </span>
+      </div>
+      <div id={`${id}panel`} role="tabpanel" aria-labelledby={`tab-${tab}`} className="diff-panel">
+        {tab === structure ? (
+          <ul className="diff-functions">
+            {functions.map((change) => (
+              <FunctionRow key={change.ref} change={change} diff={diff} looks={looks} program={program} />
+            ))}
+            {others.map(({ path, added, removed }) => (
+              <li key={path} className="diff-function">
+                <div className="diff-function-head">
+                  <PenLine size={14} aria-hidden className="muted" />
+                  <span className="mono diff-path">{path}</span>
+                  <span className="muted">not a function</span>
+                  <span className="counts">
+                    {added > 0 && <span className="added">+{added}</span>}
+                    {removed > 0 && <span className="removed">−{removed}</span>}
+                    <span className="hidden">lines</span>
+                  </span>
+                </div>
+              </li>
+            ))}
+            {more > 0 && <li className="muted diff-function">and {counted(more, 'other function')}</li>}
+          </ul>
+        ) : diff.text === null ? (
+          <p className="muted diff-same">
+            The text of this difference is too long to show. The structure has all of it.
+          </p>
+        ) : (
+          <UnifiedText files={files} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function FunctionRow(props: { change: FunctionChange; diff: Diff; looks: Map<string, Looks>; program: string }) {
+  const { change, diff, looks, program } = props;
+  const [all, setAll] = useState(false);
+  const Icon = ICONS[change.change] ?? PenLine;
+  const entities = (['removed', 'modified', 'added'] as const).flatMap((sign) =>
+    change[sign].map((ref) => ({ sign, ref })),
+  );
+  const shown = all ? entities : entities.slice(0, SHOWN);
+  const rest = entities.length - shown.length;
+  return (
+    <li className="diff-function">
+      <div className="diff-function-head">
+        <Icon size={14} aria-hidden className={`sign-${change.change.toLowerCase()}`} />
+        <span className="mono diff-path">{change.path}</span>
+        <Badge tone={TONES[change.change] ?? 'plain'}>{change.change.toLowerCase()}</Badge>
+        <span className="diff-links">
+          {change.change !== 'ADDED' && diff.from && (
+            <FunctionLink program={program} change={change} rev={diff.from.number} word="before" />
+          )}
+          {change.change !== 'REMOVED' && diff.to && (
+            <FunctionLink program={program} change={change} rev={diff.to.number} word="after" />
+          )}
+        </span>
+      </div>
+      {entities.length > 0 && (
+        <ul className="diff-entities" aria-label={`What differs in ${change.path}`}>
+          {shown.map(({ sign, ref }) => (
+            <Entity
+              key={ref}
+              sign={sign}
+              entity={ref}
+              looks={looks.get(ref)}
+              program={program}
+              owner={change.ref}
+              rev={(sign === 'removed' ? diff.from : diff.to)?.number ?? null}
+            />
+          ))}
+          {rest > 0 && (
+            <li>
+              <button type="button" className="button plain" onClick={() => setAll(true)}>
+                Show {counted(rest, 'other')}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function FunctionLink(props: { program: string; change: FunctionChange; rev: number; word: string }) {
+  const { program, change, rev, word } = props;
+  return (
+    <Link to="/p/$program/f/$function" params={{ program, function: change.ref }} search={{ rev }}>
+      {word} <span className="numeric">r{rev}</span>
+      <span className="hidden"> of {change.path}</span>
+    </Link>
+  );
+}
+
+function Entity(props: {
+  sign: Sign;
+  entity: string;
+  looks: Looks | undefined;
+  program: string;
+  owner: string;
+  rev: number | null;
+}) {
+  const { sign, entity, looks, program, owner, rev } = props;
+  const Icon = SIGNS[sign];
+  const { before = null, after = null } = looks ?? {};
+  const text =
+    sign === 'modified' && before !== null && after !== null && before !== after
+      ? `${before} → ${after}`
+      : sign === 'removed'
+        ? before
+        : (after ?? before);
+  const what = (
+    <>
+      <Icon size={12} aria-hidden />
+      <span className="hidden">{sign} </span>
+      {text && <span className="look">{text} </span>}
+      <span className="ref">{entity}</span>
+    </>
+  );
+  return (
+    <li className={`entity ${sign}`}>
+      {rev !== null && entity.startsWith('n') ? (
+        <Link to="/p/$program/f/$function" params={{ program, function: owner }} search={{ rev, node: entity }}>
+          {what}
+        </Link>
+      ) : (
+        <span>{what}</span>
+      )}
+    </li>
+  );
+}

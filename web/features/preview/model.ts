@@ -1,0 +1,70 @@
+import type { ConflictFactsFragment, DiffFactsFragment, PlannedFindingFragment } from '../../generated/graphql';
+import type { Problem } from '../../lib/problems';
+
+/** How two states of a program differ. */
+export type Diff = DiffFactsFragment;
+/** A function in which something differs. */
+export type FunctionChange = NonNullable<Diff['functions']>['nodes'][number];
+/** What cannot be both. */
+export type Conflict = ConflictFactsFragment['conflicts'][number];
+/** A finding of the verifier. */
+export type Finding = PlannedFindingFragment;
+
+/** A revision as a plan names it. */
+export interface Named {
+  number: number;
+  message: string | null;
+  actor: { name: string; kind: string };
+}
+
+/** What a change comes to, or would come to. */
+export type Preview =
+  | {
+      state: 'made';
+      /** The revision that it made; null for what was only tried. */
+      revision: number | null;
+      diff: Diff | null;
+      changed: { added: number; modified: number; removed: number };
+      /** Findings that are there after it and were not before. */
+      newFindings: readonly Finding[];
+      /** Findings that are gone after it; null where that is not told. */
+      resolved: readonly Finding[] | null;
+      /** How many findings there are after it; null where that is not told. */
+      remaining: number | null;
+      /** What goes, what has to go with it, and what stays: of a revert. */
+      plan: { removed: readonly Named[]; alsoRemoved: readonly Named[]; kept: readonly Named[] } | null;
+      /** Revisions since the base that it was carried over. */
+      rebasedOver: readonly Named[];
+      /** What is done beside it, in words. */
+      note: string | null;
+    }
+  | { state: 'nothing'; reason: string }
+  | { state: 'conflict'; base: number | null; head: number | null; conflicts: readonly Conflict[] }
+  | { state: 'rejected'; errors: readonly { code: string; message: string }[] }
+  | { state: 'failed'; problem: Problem };
+
+/** What a finding is told apart by: findings have no names. */
+export function findingKey({ code, message, details }: Finding): string {
+  return JSON.stringify([code, message, details?.function, details?.node, details?.port, details?.text]);
+}
+
+/** The findings that are in one list and not in another. */
+export function without(findings: readonly Finding[], others: readonly Finding[]): Finding[] {
+  const known = new Set(others.map(findingKey));
+  return findings.filter((finding) => !known.has(findingKey(finding)));
+}
+
+/** Which side of a conflict is taken, by the entity's ref. */
+export type Choices = ReadonlyMap<string, 'OURS' | 'THEIRS'>;
+
+/** The refs that conflicts are about, each once, with all that is said of it. */
+export function conflictsByRef(conflicts: readonly Conflict[]): [ref: string, conflicts: Conflict[]][] {
+  const found = new Map<string, Conflict[]>();
+  for (const conflict of conflicts) found.set(conflict.ref, [...(found.get(conflict.ref) ?? []), conflict]);
+  return [...found];
+}
+
+/** Whether what was seen when a change was previewed is not the newest any more. */
+export function isStale(seen: number | null, head: number | null): boolean {
+  return seen !== null && head !== null && head > seen;
+}
