@@ -12,7 +12,7 @@ import { OverviewView, ProgramFrame } from '../features/program';
 import { ProgramsView } from '../features/programs';
 import { Crash } from './Crash';
 import { Missing } from './Missing';
-import { readFunctionSearch } from './search';
+import { readFunctionSearch, readRunSearch } from './search';
 import { Shell } from './Shell';
 
 const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
@@ -40,8 +40,15 @@ const view = createRoute({
   component: lazyRouteComponent(() => import('../features/function'), 'FunctionView'),
 });
 
+const run = createRoute({
+  getParentRoute: () => program,
+  path: 'f/$function/run',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('../features/simulation'), 'RunView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, view])]),
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, view, run])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

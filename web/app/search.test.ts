@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch } from './search';
+import { readFunctionSearch, readRunSearch } from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
   expect(readFunctionSearch({ rev: '12' })).toEqual({ rev: 12 });
   expect(readFunctionSearch({ rev: 'head', node: '<b>', more: 1 })).toEqual({});
   expect(readFunctionSearch({ rev: -1, node: 5 })).toEqual({});
+});
+
+test('an address of a run keeps the simulation and the step', () => {
+  expect(readRunSearch({ sim: 'S-1', step: '12', node: 'n5' })).toEqual({ sim: 'S-1', step: 12, node: 'n5' });
+  expect(readRunSearch({ sim: 'x', step: -1 })).toEqual({});
+  expect(readRunSearch({ step: 1.5, rev: 3 })).toEqual({ rev: 3 });
 });

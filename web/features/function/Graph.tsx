@@ -1,5 +1,6 @@
 import '@xyflow/react/dist/base.css';
 import './graph.css';
+import './marks.css';
 
 import { ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
 import { Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
@@ -8,6 +9,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent }
 import { BoxNode, type BoxData } from './BoxNode';
 import type { Picture, Placed } from './geometry';
 import { LineEdge, type LineData } from './LineEdge';
+import { spokenMark, type Mark } from './marks';
 import { spoken, type Graph } from './model';
 import { stepFrom, stepOf } from './steps';
 
@@ -25,6 +27,12 @@ export interface GraphProps {
   /** Nodes that somebody has just changed, and a number that tells one change from the next. */
   lit: ReadonlySet<string>;
   turn: number;
+  /** What a run says at boxes, by id. */
+  marks?: ReadonlyMap<string, Mark>;
+  /** The node that is kept in view beside the selection. */
+  follow?: string | null;
+  /** Sets a breakpoint at a node, or takes it away; absent where nothing runs. */
+  onStop?: (ref: string) => void;
   onSelect(ref: string | null): void;
   onHover(ref: string | null): void;
   onToggle(id: string, collapsed: boolean): void;
@@ -60,6 +68,7 @@ function labelOf({ box }: Placed): string {
 
 function Pane(props: GraphProps) {
   const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
+  const { marks, follow, onStop } = props;
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
@@ -69,25 +78,28 @@ function Pane(props: GraphProps) {
     () =>
       picture.boxes.map((placed): Node<BoxData> => {
         const { box, x, y, width, height, depth } = placed;
+        const mark = marks?.get(box.id);
         return {
           id: box.id,
           type: 'box',
           position: { x, y },
           width,
           height,
-          // Boxes stand behind what is in them.
-          zIndex: depth,
-          ariaLabel: labelOf(placed),
+          // Boxes stand behind what is in them; values are read before lines.
+          zIndex: mark && (box.type === 'node' || box.type === 'params') ? 1002 : depth,
+          ariaLabel: mark ? `${labelOf(placed)}, ${spokenMark(mark)}` : labelOf(placed),
           data: {
             placed,
             selected: box.id === selected,
             hovered: box.id === hovered,
             lit: lit.has(box.id) ? turn : 0,
+            mark,
             onToggle,
+            onStop: box.type === 'node' || box.type === 'owner' ? onStop : undefined,
           },
         };
       }),
-    [picture, selected, hovered, lit, turn, onToggle],
+    [picture, selected, hovered, lit, turn, marks, onToggle, onStop],
   );
 
   const edges = useMemo(
@@ -161,6 +173,9 @@ function Pane(props: GraphProps) {
   useEffect(() => {
     if (selected) show(selected);
   }, [selected, show]);
+  useEffect(() => {
+    if (follow) show(follow);
+  }, [follow, show]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;

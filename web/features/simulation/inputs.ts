@@ -71,7 +71,9 @@ export function quoted(text: string): string {
 function quotedBytes(text: string): string {
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => {
     const char = String.fromCharCode(byte);
-    return byte >= 0x20 && byte < 0x7f && char !== '"' && char !== '\\' ? char : `\\${byte.toString(16).padStart(2, '0')}`;
+    return byte >= 0x20 && byte < 0x7f && char !== '"' && char !== '\\'
+      ? char
+      : `\\${byte.toString(16).padStart(2, '0')}`;
   });
   return `b"${bytes.join('')}"`;
 }
