@@ -18,3 +18,9 @@ export function spokenMark({ here, values, stop }: Mark): string {
     .filter(Boolean)
     .join(', ');
 }
+
+/** Whether two marks say the same. */
+export function sameMark(a: Mark | undefined, b: Mark | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.here === b.here && a.stop === b.stop && a.values.join() === b.values.join();
+}

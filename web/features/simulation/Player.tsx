@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 
 import type { BreakpointInput, StepFragment } from '../../generated/graphql';
 import { Notice, ProblemPanel, SkeletonRows, Tabs, useMedia, type Tab } from '../../ui';
@@ -164,6 +164,15 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
     event.preventDefault();
     command(found);
   };
+  const onLost = useEffectEvent(onKeyDown);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      // The focus falls to the page where what had it is gone, such as a button of a panel that was closed.
+      if (event.target === document.body) onLost(event);
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
 
   const placeText = state.at ? plainLine(state.at.text) : null;
   const spoken = spokenState(state, placeText && `${placeText} in ${names.get(functionRef)?.path ?? functionRef}`);
@@ -194,7 +203,7 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
       data-status={status}
       data-position={position}
       data-acting={busy}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => onKeyDown(event.nativeEvent)}
     >
       <PlayerHeader program={program} state={state} live={simulated.live} functionRef={functionRef} />
       <Transport
@@ -269,7 +278,7 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
                     <Values
                       head={stage.loaded.head}
                       graph={stage.loaded.graph}
-                      locals={status === 'COMPLETED' ? [] : state.locals}
+                      locals={state.locals}
                       selected={selected}
                       onSelect={select}
                       onWhy={askWhy}

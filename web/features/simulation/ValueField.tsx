@@ -39,7 +39,11 @@ export function ValueField(props: FieldProps) {
 
   switch (draft.kind) {
     case 'unit':
-      return null;
+      return (
+        <p>
+          <span className="mono">{label}</span> <code className="muted">unit</code>
+        </p>
+      );
     case 'bool':
       return (
         <label className="value check">

@@ -26,6 +26,8 @@ export function knownOf(
     switch (node[0]) {
       case 'n': {
         const found = graph.nodes.get(node);
+        // A constant says what it is in the text.
+        if (found?.kind === 'const') break;
         const many = (found?.outputs.length ?? 1) > 1;
         const name = `${found?.label ?? found?.title ?? node}${many ? `.${port}` : ''}`;
         lists.nodes.push({ ...known, name, node });
@@ -55,7 +57,8 @@ export function Values(props: {
 }) {
   const { head, graph, locals, selected, onSelect, onWhy } = props;
   const { params, vars, nodes } = knownOf(head, graph, locals);
-  if (locals.length === 0) return <p className="muted player-none">Nothing is known here yet.</p>;
+  if (params.length + vars.length + nodes.length === 0)
+    return <p className="muted player-none">No value is alive here.</p>;
   const rows = (title: string, list: readonly Known[]) =>
     list.length > 0 && (
       <section aria-label={title}>

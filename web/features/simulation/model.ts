@@ -129,7 +129,9 @@ export function marksOf(graph: Graph, state: State, at: string | null, innermost
   if (innermost)
     for (const { node, port, value } of state.locals) {
       const id = node.startsWith('n') ? node : node.startsWith('g') ? paramsId(node) : paramsId(null);
-      if (!node.startsWith('v')) mark(id).values[port] = short(value, id === node ? 24 : 14);
+      // A constant says what it is anyway.
+      if (!node.startsWith('v') && graph.nodes.get(node)?.kind !== 'const')
+        mark(id).values[port] = short(value, id === node ? 24 : 14);
     }
   for (const { node, condition } of state.breakpoints)
     if (node && graph.nodes.has(node)) {

@@ -11,6 +11,9 @@ import { refusalOf, type Refusal } from './refusal';
 /** How long one waits before looking for what others have changed without moving, in milliseconds. */
 const SETTLES = 400;
 
+/** After how long an action counts as a run that can be paused, in milliseconds. */
+const SLOW = 300;
+
 /** A simulation that is held, and the way to move it. */
 export interface Simulated {
   state: State | undefined;
@@ -62,11 +65,14 @@ export function useSimulation(id: string, start: number | null): Simulated {
   const send = useCallback(
     async (order: Order): Promise<State | null> => {
       turn.current += 1;
+      const slow = setTimeout(() => setReached(known.current?.position ?? 0), SLOW);
       const { data, error } = await client.mutation(RunControlDocument, { input: { id, ...order } }).toPromise();
+      clearTimeout(slow);
       turn.current += 1;
       const next = data?.controlSimulation?.simulation;
       if (!next) {
         setRefusal(refusalOf(error));
+        setReached(null);
         return null;
       }
       setRefusal(undefined);
