@@ -109,7 +109,7 @@ export function useSimulation(id: string, start: number | null): Simulated {
     let left = false;
     let leave = () => {};
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let runs = 0;
+    let running: ReturnType<typeof setTimeout> | undefined;
     let lost = false;
 
     const read = async (): Promise<State | null> => {
@@ -139,11 +139,12 @@ export function useSimulation(id: string, start: number | null): Simulated {
           clearTimeout(timer);
           if (status === 'RUNNING') {
             // One that is stepped runs for a moment, too, which is no news.
-            runs += 1;
-            if (runs > 1) setReached(cursor);
+            running ??= setTimeout(() => setReached(cursor), SLOW);
             return;
           }
-          runs = 0;
+          clearTimeout(running);
+          running = undefined;
+          setReached(null);
           if (isOver(status)) {
             leave();
             setLive('stopped');
@@ -168,6 +169,7 @@ export function useSimulation(id: string, start: number | null): Simulated {
     return () => {
       left = true;
       clearTimeout(timer);
+      clearTimeout(running);
       leave();
     };
   }, [client, socket, id, first, attempt, act, take]);
