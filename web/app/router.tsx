@@ -12,7 +12,7 @@ import { OverviewView, ProgramFrame } from '../features/program';
 import { ProgramsView } from '../features/programs';
 import { Crash } from './Crash';
 import { Missing } from './Missing';
-import { readFunctionSearch, readHistorySearch } from './search';
+import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
 import { Shell } from './Shell';
 
 const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
@@ -40,15 +40,7 @@ const view = createRoute({
   component: lazyRouteComponent(() => import('../features/function'), 'FunctionView'),
 });
 
-const history = createRoute({
-  getParentRoute: () => program,
-  path: 'history',
-  validateSearch: readHistorySearch,
-  component: lazyRouteComponent(() => import('../features/history'), 'HistoryView'),
-});
-
-export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, view])]),
+import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

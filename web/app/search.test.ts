@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch, readHistorySearch } from './search';
+import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
@@ -15,4 +15,10 @@ test('the address of a history keeps names, also those that look like numbers', 
     author: '7',
     sel: '5',
   });
+});
+
+test('an address of a run keeps the simulation and the step', () => {
+  expect(readRunSearch({ sim: 'S-1', step: '12', node: 'n5' })).toEqual({ sim: 'S-1', step: 12, node: 'n5' });
+  expect(readRunSearch({ sim: 'x', step: -1 })).toEqual({});
+  expect(readRunSearch({ step: 1.5, rev: 3 })).toEqual({ rev: 3 });
 });

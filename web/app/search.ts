@@ -34,3 +34,22 @@ export function readHistorySearch(search: Record<string, unknown>): HistorySearc
     ...textOf(search, 'sel'),
   };
 }
+
+/** What an address says of a run beside the function. */
+export interface RunSearch extends FunctionSearch {
+  /** The simulation; without it the form for the inputs of one. */
+  sim?: string;
+  /** The step that it is to stand before when it is opened. */
+  step?: number;
+}
+
+/** Reads the part of an address of a run behind the `?`. */
+export function readRunSearch(search: Record<string, unknown>): RunSearch {
+  const { sim, step } = search;
+  const at = Number(step);
+  return {
+    ...readFunctionSearch(search),
+    ...(typeof sim === 'string' && sim.startsWith('S-') && { sim }),
+    ...(step !== undefined && Number.isSafeInteger(at) && at >= 0 && { step: at }),
+  };
+}

@@ -1,4 +1,6 @@
-/** A key under which a mutation is done once, however often it is sent. Works without a secure origin, unlike `randomUUID`. */
+/** A key under which the server does a thing once, however often it is asked. */
 export function freshKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // `randomUUID` is there only where the page came over TLS or from this machine.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -4,6 +4,8 @@ import { memo } from 'react';
 
 import type { Box } from './boxes';
 import { fitting, titleOf, type Cell, type Placed } from './geometry';
+import { BoxMark } from './BoxMark';
+import type { Mark } from './marks';
 import type { GraphNode } from './model';
 
 /** What a box of the graph is drawn from. */
@@ -13,12 +15,15 @@ export type BoxData = {
   hovered: boolean;
   /** The turn of the light that it is in; 0 for none. */
   lit: number;
+  /** What a run says here. */
+  mark: Mark | undefined;
   onToggle(id: string, collapsed: boolean): void;
+  onStop: ((ref: string) => void) | undefined;
 };
 
 /** A node, an owner of regions, a region, a segment or parameters. */
 export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>) {
-  const { placed, selected, hovered, lit, onToggle } = data;
+  const { placed, selected, hovered, lit, mark, onToggle, onStop } = data;
   const { box, inputs, outputs } = placed;
   const node = 'node' in box ? box.node : null;
   const open = 'children' in box && box.children.length > 0;
@@ -32,6 +37,7 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
     node && node.findings.length > 0 && 'has-finding',
     selected && 'selected',
     hovered && 'hovered',
+    mark?.here && 'here',
     // Two names, so that a light that follows another one begins anew.
     lit > 0 && `lit lit-${lit % 2}`,
   ];
@@ -41,6 +47,7 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
       {box.type !== 'params' && <Title box={box} node={node} onToggle={onToggle} />}
       {open && <div className="box-space" />}
       <Cells cells={outputs} side="out" free={open} />
+      {(mark || onStop) && <BoxMark id={box.id} mark={mark} onStop={onStop} />}
       <Handle type="target" position={Position.Top} isConnectable={false} />
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
     </div>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, CircleDashed, History, Pin } from 'lucide-react';
+import { CircleCheck, CircleDashed, History, Pin, Play } from 'lucide-react';
 
 import { Badge, Notice } from '../../ui';
 import { useLive } from '../edits';
@@ -39,6 +39,17 @@ export function FunctionHeader(props: {
             </Badge>
           )}
         </span>
+        {!head.import && (
+          <Link
+            to="/p/$program/f/$function/run"
+            params={{ program, function: head.ref }}
+            search={rev === undefined ? {} : { rev }}
+            className="button"
+          >
+            <Play size={13} aria-hidden />
+            Run
+          </Link>
+        )}
         <Revision program={program} head={head} rev={rev} selected={selected} />
       </header>
       {gone && (

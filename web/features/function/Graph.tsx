@@ -1,13 +1,15 @@
 import '@xyflow/react/dist/base.css';
 import './graph.css';
+import './marks.css';
 
-import { ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
+import { Position, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
 import { Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
 import { BoxNode, type BoxData } from './BoxNode';
 import type { Picture, Placed } from './geometry';
 import { LineEdge, type LineData } from './LineEdge';
+import { sameMark, spokenMark, type Mark } from './marks';
 import { spoken, type Graph } from './model';
 import { stepFrom, stepOf } from './steps';
 
@@ -25,6 +27,12 @@ export interface GraphProps {
   /** Nodes that somebody has just changed, and a number that tells one change from the next. */
   lit: ReadonlySet<string>;
   turn: number;
+  /** What a run says at boxes, by id. */
+  marks?: ReadonlyMap<string, Mark>;
+  /** The node that is kept in view beside the selection. */
+  follow?: string | null;
+  /** Sets a breakpoint at a node, or takes it away; absent where nothing runs. */
+  onStop?: (ref: string) => void;
   onSelect(ref: string | null): void;
   onHover(ref: string | null): void;
   onToggle(id: string, collapsed: boolean): void;
@@ -58,8 +66,44 @@ function labelOf({ box }: Placed): string {
   }
 }
 
+/** The nodes as they were drawn last: what has not changed is not drawn again. */
+const last = new WeakMap<Placed, Node<BoxData>>();
+
+function isSame(before: BoxData, now: BoxData): boolean {
+  return (Object.keys(now) as (keyof BoxData)[]).every((key) =>
+    key === 'mark' ? sameMark(before.mark, now.mark) : before[key] === now[key],
+  );
+}
+
+function drawn(placed: Placed, data: BoxData): Node<BoxData> {
+  const before = last.get(placed);
+  if (before && isSame(before.data, data)) return before;
+  const { box, x, y, width, height, depth } = placed;
+  const { mark } = data;
+  const middle = { x: width / 2, width: 1, height: 1 };
+  const node: Node<BoxData> = {
+    id: box.id,
+    type: 'box',
+    position: { x, y },
+    width,
+    height,
+    // Lines have ways of their own; handles that had to be measured would make them blink with every change.
+    handles: [
+      { type: 'target', position: Position.Top, y: 0, ...middle },
+      { type: 'source', position: Position.Bottom, y: height, ...middle },
+    ],
+    // Boxes stand behind what is in them; values are read before lines.
+    zIndex: mark && (box.type === 'node' || box.type === 'params') ? 1002 : depth,
+    ariaLabel: mark ? `${labelOf(placed)}, ${spokenMark(mark)}` : labelOf(placed),
+    data,
+  };
+  last.set(placed, node);
+  return node;
+}
+
 function Pane(props: GraphProps) {
   const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
+  const { marks, follow, onStop } = props;
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
@@ -67,27 +111,19 @@ function Pane(props: GraphProps) {
 
   const nodes = useMemo(
     () =>
-      picture.boxes.map((placed): Node<BoxData> => {
-        const { box, x, y, width, height, depth } = placed;
-        return {
-          id: box.id,
-          type: 'box',
-          position: { x, y },
-          width,
-          height,
-          // Boxes stand behind what is in them.
-          zIndex: depth,
-          ariaLabel: labelOf(placed),
-          data: {
-            placed,
-            selected: box.id === selected,
-            hovered: box.id === hovered,
-            lit: lit.has(box.id) ? turn : 0,
-            onToggle,
-          },
-        };
+      picture.boxes.map((placed) => {
+        const { box } = placed;
+        return drawn(placed, {
+          placed,
+          selected: box.id === selected,
+          hovered: box.id === hovered,
+          lit: lit.has(box.id) ? turn : 0,
+          mark: marks?.get(box.id),
+          onToggle,
+          onStop: box.type === 'node' || box.type === 'owner' ? onStop : undefined,
+        });
       }),
-    [picture, selected, hovered, lit, turn, onToggle],
+    [picture, selected, hovered, lit, turn, marks, onToggle, onStop],
   );
 
   const edges = useMemo(
@@ -161,6 +197,9 @@ function Pane(props: GraphProps) {
   useEffect(() => {
     if (selected) show(selected);
   }, [selected, show]);
+  useEffect(() => {
+    if (follow) show(follow);
+  }, [follow, show]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,6 +1,9 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
+import { LineStop } from './LineStop';
+import type { Mark } from './marks';
 import { lineByRef, linesOfText, type TextLine, type Word } from './text';
+import './marks.css';
 import './text.css';
 
 /** The height of a line in pixels; the style sheet has the same. */
@@ -14,13 +17,20 @@ export interface TextProps {
   selected: string | null;
   hovered: string | null;
   lit: ReadonlySet<string>;
+  /** What a run says at nodes, by ref. */
+  marks?: ReadonlyMap<string, Mark>;
+  /** The node that is kept in view beside the selection. */
+  follow?: string | null;
+  /** Sets a breakpoint at a node, or takes it away; absent where nothing runs. */
+  onStop?: (ref: string) => void;
   onSelect(ref: string | null): void;
   onHover(ref: string | null): void;
   onOpen(ref: string): void;
 }
 
 /** The text form of a function, linked with the graph both ways. Only the lines that are seen are drawn. */
-export function TextPane({ text, selected, hovered, lit, onSelect, onHover, onOpen }: TextProps) {
+export function TextPane(props: TextProps) {
+  const { text, selected, hovered, lit, marks, follow = null, onStop, onSelect, onHover, onOpen } = props;
   const lines = useMemo(() => linesOfText(text), [text]);
   const places = useMemo(() => lineByRef(lines), [lines]);
   const pane = useRef<HTMLDivElement>(null);
@@ -48,6 +58,20 @@ export function TextPane({ text, selected, hovered, lit, onSelect, onHover, onOp
     if (top < element.scrollTop + LINE || top > element.scrollTop + element.clientHeight - 2 * LINE)
       element.scrollTop = Math.max(0, top - element.clientHeight / 3);
   }, [line, selected, places]);
+
+  useEffect(() => {
+    const element = pane.current;
+    const line = follow === null ? undefined : places.get(follow);
+    if (!element || line === undefined) return;
+    const top = line * LINE;
+    if (top < element.scrollTop + LINE || top > element.scrollTop + element.clientHeight - 2 * LINE)
+      element.scrollTop = Math.max(0, top - element.clientHeight / 3);
+    const word = element.querySelector<HTMLElement>(`[data-node="${follow}"]`);
+    if (!word) return;
+    const left = word.offsetLeft;
+    if (left < element.scrollLeft || left + word.offsetWidth > element.scrollLeft + element.clientWidth)
+      element.scrollLeft = Math.max(0, left - element.clientWidth / 2);
+  }, [follow, places]);
 
   const go = (to: number) => {
     const next = Math.max(0, Math.min(lines.length - 1, to));
@@ -138,6 +162,8 @@ export function TextPane({ text, selected, hovered, lit, onSelect, onHover, onOp
             selected={selected}
             hovered={hovered}
             lit={each.refs.some((ref) => lit.has(ref))}
+            marks={marks}
+            onStop={onStop}
             onSelect={onSelect}
             onHover={onHover}
             onOpen={onOpen}
@@ -154,11 +180,15 @@ type LineProps = Pick<TextProps, 'selected' | 'hovered' | 'onSelect' | 'onHover'
   line: TextLine;
   active: boolean;
   lit: boolean;
+  marks: ReadonlyMap<string, Mark> | undefined;
+  onStop: ((ref: string) => void) | undefined;
 };
 
-function Line({ at, total, line, active, lit, selected, hovered, onSelect, onHover, onOpen }: LineProps) {
+function Line(props: LineProps) {
+  const { at, total, line, active, lit, marks, selected, hovered, onStop, onSelect, onHover, onOpen } = props;
   const near = hovered !== null && line.refs.includes(hovered);
-  const classes = ['text-line', active && 'active', near && 'near', lit && 'lit-line'];
+  const here = line.refs.some((ref) => marks?.get(ref)?.here);
+  const classes = ['text-line', active && 'active', near && 'near', lit && 'lit-line', here && 'here-line'];
   return (
     <div
       id={`line-${at}`}
@@ -174,6 +204,7 @@ function Line({ at, total, line, active, lit, selected, hovered, onSelect, onHov
       <span className="text-number" aria-hidden>
         {at + 1}
       </span>
+      {onStop && <LineStop refs={line.refs} marks={marks} onStop={onStop} />}
       {line.words.map((word, index) => (
         <Piece
           // Words have no names; a line is replaced as a whole.
@@ -181,6 +212,7 @@ function Line({ at, total, line, active, lit, selected, hovered, onSelect, onHov
           word={word}
           selected={word.ref !== null && word.ref === selected}
           hovered={word.ref !== null && word.ref === hovered}
+          here={word.ref !== null && (marks?.get(word.ref)?.here ?? false)}
           onSelect={onSelect}
           onHover={onHover}
           onOpen={onOpen}
@@ -194,11 +226,12 @@ type PieceProps = Pick<TextProps, 'onSelect' | 'onHover' | 'onOpen'> & {
   word: Word;
   selected: boolean;
   hovered: boolean;
+  here: boolean;
 };
 
-function Piece({ word: { text, kind, ref }, selected, hovered, onSelect, onHover, onOpen }: PieceProps) {
+function Piece({ word: { text, kind, ref }, selected, hovered, here, onSelect, onHover, onOpen }: PieceProps) {
   if (!ref?.startsWith('n')) return <span className={`w-${kind}`}>{text}</span>;
-  const classes = ['w-node', `w-${kind}`, selected && 'selected', hovered && 'hovered'];
+  const classes = ['w-node', `w-${kind}`, selected && 'selected', hovered && 'hovered', here && 'here'];
   return (
     // The keys of the list lead to every node.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions

@@ -1,0 +1,64 @@
+import { Link } from '@tanstack/react-router';
+import { Radio, RefreshCw, Unplug } from 'lucide-react';
+
+import type { LiveStatus } from '../../lib/follow';
+import { Badge } from '../../ui';
+import { STATUS, type State } from './model';
+import { useNames } from './names';
+
+const LIVE: Record<LiveStatus, { icon: typeof Radio; word: string; tone: 'ok' | 'warn' | 'plain' }> = {
+  connected: { icon: Radio, word: 'followed', tone: 'ok' },
+  connecting: { icon: RefreshCw, word: 'connecting', tone: 'warn' },
+  reconnecting: { icon: RefreshCw, word: 'reconnecting', tone: 'warn' },
+  stopped: { icon: Unplug, word: 'not followed', tone: 'plain' },
+};
+
+/** What is run, where it stands, and how news of it arrives. */
+export function PlayerHeader(props: { program: string; state: State; live: LiveStatus; functionRef: string }) {
+  const { program, state, live, functionRef } = props;
+  const names = useNames();
+  const rev = state.program.revision?.number;
+  const { word, tone } = STATUS[state.status];
+  const { icon: Icon, word: heard, tone: clear } = LIVE[live];
+  const run = state.function;
+  const place = names.get(functionRef)?.path ?? functionRef;
+  return (
+    <header className="function-head player-head">
+      <h1 className="mono">
+        <span className="muted">run </span>
+        {run?.path ?? 'a function that is gone'}
+      </h1>
+      <Badge tone={tone}>{word}</Badge>
+      {run && functionRef !== run.ref && (
+        <span className="muted player-in">
+          in{' '}
+          <Link
+            to="/p/$program/f/$function"
+            params={{ program, function: functionRef }}
+            search={rev === undefined ? {} : { rev }}
+            className="mono"
+          >
+            {place}
+          </Link>
+        </span>
+      )}
+      <span className="function-revision">
+        <span className={`badge ${clear}`} data-follow={live} title="Whoever moves this run, it moves here">
+          <Icon size={12} aria-hidden />
+          {heard}
+        </span>
+        {rev !== undefined && <Badge>r{rev}</Badge>}
+        {run && (
+          <Link
+            to="/p/$program/f/$function/run"
+            params={{ program, function: run.ref }}
+            search={rev === undefined ? {} : { rev }}
+            className="button"
+          >
+            New run
+          </Link>
+        )}
+      </span>
+    </header>
+  );
+}

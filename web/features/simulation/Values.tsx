@@ -1,0 +1,113 @@
+import { HelpCircle } from 'lucide-react';
+
+import type { Graph, Head } from '../function';
+import { short, type State } from './model';
+
+/** A value that is known where the run stands, with the place that it is of. */
+export interface Known {
+  key: string;
+  name: string;
+  /** The node that made it; null for parameters and variables. */
+  node: string | null;
+  port: number;
+  value: string;
+}
+
+/** What each value at rest is called, in three lists. */
+export function knownOf(
+  head: Head,
+  graph: Graph,
+  locals: State['locals'],
+): Record<'params' | 'vars' | 'nodes', Known[]> {
+  const lists: Record<'params' | 'vars' | 'nodes', Known[]> = { params: [], vars: [], nodes: [] };
+  for (const { node, port, value } of locals) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const known = { key: `${node}.${port}`, node: null, port, value: text };
+    switch (node[0]) {
+      case 'n': {
+        const found = graph.nodes.get(node);
+        // A constant says what it is in the text.
+        if (found?.kind === 'const') break;
+        const many = (found?.outputs.length ?? 1) > 1;
+        const name = `${found?.label ?? found?.title ?? node}${many ? `.${port}` : ''}`;
+        lists.nodes.push({ ...known, name, node });
+        break;
+      }
+      case 'g':
+        lists.params.push({ ...known, name: graph.regions.get(node)?.params[port]?.name ?? `${node}.${port}` });
+        break;
+      case 'f':
+        lists.params.push({ ...known, name: head.params[port]?.name ?? `${node}.${port}` });
+        break;
+      default:
+        lists.vars.push({ ...known, name: head.vars.find(({ ref }) => ref === node)?.name ?? node });
+    }
+  }
+  return lists;
+}
+
+/** The values that are known where the run stands. */
+export function Values(props: {
+  head: Head;
+  graph: Graph;
+  locals: State['locals'];
+  selected: string | null;
+  onSelect(ref: string): void;
+  onWhy(node: string, port: number): void;
+}) {
+  const { head, graph, locals, selected, onSelect, onWhy } = props;
+  const { params, vars, nodes } = knownOf(head, graph, locals);
+  if (params.length + vars.length + nodes.length === 0)
+    return <p className="muted player-none">No value is alive here.</p>;
+  const rows = (title: string, list: readonly Known[]) =>
+    list.length > 0 && (
+      <section aria-label={title}>
+        <h2 className="muted">{title}</h2>
+        <dl className="known">
+          {list.map(({ key, name, node, port, value }) => (
+            <div key={key} data-known={name} data-current={node !== null && node === selected}>
+              <dt className="mono">
+                {node === null ? (
+                  name
+                ) : (
+                  <button
+                    type="button"
+                    className="link mono"
+                    onClick={() => onSelect(node)}
+                    title={`${node} · ${name}`}
+                  >
+                    {short(name, 34)}
+                  </button>
+                )}
+              </dt>
+              <dd>
+                <span className="mono" title={value.length > 120 ? undefined : value}>
+                  {value.length > 2000
+                    ? `${value.slice(0, 2000)}… (${value.length.toLocaleString('en')} characters)`
+                    : value}
+                </span>
+                {node !== null && (
+                  <button
+                    type="button"
+                    className="button plain icon small"
+                    aria-label={`Why is ${name} what it is?`}
+                    title="Why?"
+                    onClick={() => onWhy(node, port)}
+                  >
+                    <HelpCircle size={13} aria-hidden />
+                  </button>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    );
+  return (
+    <>
+      {rows('Parameters', params)}
+      {rows('Variables', vars)}
+      {rows('Nodes', nodes)}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+// The runs that were begun in this browser: the API has no list of them, and does not tell what they were given.
+
+import type { SimulateInput } from '../../generated/graphql';
+
+/** A run that was begun here. */
+export interface Recent {
+  sim: string;
+  program: string;
+  function: string;
+  revision: number | null;
+  /** What it was given, as it was sent. */
+  run: SimulateInput;
+  at: string;
+}
+
+const KEY = 'lmlang.runs';
+const KEPT = 40;
+
+/** The runs that a text of the storage tells of; what is malformed is none. */
+export function readRecent(text: string | null): Recent[] {
+  try {
+    const found: unknown = JSON.parse(text ?? '[]');
+    if (!Array.isArray(found)) return [];
+    return found.filter(
+      (each): each is Recent =>
+        typeof each === 'object' &&
+        each !== null &&
+        typeof each.sim === 'string' &&
+        typeof each.function === 'string' &&
+        Array.isArray(each.run?.args),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The list with another run in front. */
+export function withRun(list: readonly Recent[], run: Recent): Recent[] {
+  return [run, ...list.filter(({ sim }) => sim !== run.sim)].slice(0, KEPT);
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    // Some browsers keep nothing for a page that they do not trust.
+    return null;
+  }
+}
+
+/** The runs that were begun here, the newest first. */
+export function recentRuns(): Recent[] {
+  return readRecent(read());
+}
+
+/** Remembers a run. */
+export function rememberRun(run: Recent): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(withRun(recentRuns(), run)));
+  } catch {
+    // Without it the run is still there by its address.
+  }
+}
