@@ -68,15 +68,20 @@ class GraphiQL {
     await this.page.keyboard.press('ControlOrMeta+Enter');
   }
 
-  /** Waits until the answer shows all the texts. */
+  /** Waits until the answer, or another editor, shows all the texts. */
   async shows(...texts) {
+    await this.holds('.graphiql-response', ...texts);
+  }
+
+  async holds(editor, ...texts) {
     await this.page.waitForFunction(
-      (texts) => {
-        const lines = document.querySelector('.graphiql-response .view-lines');
-        const shown = lines?.textContent?.replaceAll('\u00a0', ' ') ?? '';
-        return texts.every((text) => shown.includes(text));
+      ([editor, texts]) => {
+        const lines = [...(document.querySelector(editor)?.querySelectorAll('.view-line') ?? [])];
+        // Lines stand in any order, each at its place.
+        const shown = lines.map((line) => line.textContent.replaceAll('\u00a0', ' ').trim());
+        return texts.every((text) => shown.some((line) => line.includes(text)));
       },
-      texts,
+      [editor, texts],
       { timeout },
     );
   }
@@ -124,6 +129,16 @@ const graphiql = await GraphiQL.open();
 try {
   await graphiql.start(QUERY);
   await graphiql.shows('"serverInfo"', '"version"');
+
+  // Prettifying keeps what is written, comments included.
+  const tab = await GraphiQL.open();
+  await tab.page.getByRole('button', { name: 'Variables', exact: true }).click();
+  await tab.type(tab.variables, '{"name":"fib", // the sample\n"more":[1]}');
+  await tab.type(tab.document, 'query Q($name:String){ # which\n program(name:$name){name,doc}}');
+  await tab.page.getByRole('button', { name: /^Prettify/ }).click();
+  await tab.holds('.graphiql-query-editor', 'query Q($name: String) { # which', 'program(name: $name) {');
+  await tab.holds('.graphiql-editor-tool', '"name": "fib", // the sample', '"more": [');
+  await tab.page.context().close();
 
   await tell({
     run: (document, variables) => graphiql.run(document, variables),

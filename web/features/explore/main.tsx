@@ -1,4 +1,8 @@
-import 'graphiql/style.css';
+// GraphiQL's own collection has the editor's styles a second time, and fonts.
+import '@graphiql/react/style.css';
+import '@graphiql/plugin-history/style.css';
+import '@graphiql/plugin-doc-explorer/style.css';
+import 'graphiql/graphiql.css';
 import './page.css';
 import './monaco';
 
