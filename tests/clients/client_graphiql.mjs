@@ -11,12 +11,25 @@ import { tell } from './story.mjs';
 
 const server = process.argv[2];
 const QUERY = '{ serverInfo { name version } }';
+/** The ready tabs that run as they stand, and what their answers show. */
+const READY = [
+  ['Programs', '"totalCount"', '"name": "bank"'],
+  ['Function', '"signature"', '"contentHash"'],
+  ['Edit', '"EditApplied"', '"committed": false', '"twice"'],
+  ['Verify', '"valid": true'],
+  ['Simulate', '"Returned"', '"i64:55"'],
+  ['Stream', '"COMPLETED"', '"i64:55"'],
+  ['Debug', '"position"'],
+  ['History', '"CREATE"'],
+  ['Undo', '"NothingToDo"'],
+];
 /** How long anything may take. */
 const timeout = 20_000;
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet] });
+const pictures = mkdtempSync(join(tmpdir(), 'lmlang-graphiql-'));
 const foreign = [];
 const complaints = [];
 
@@ -46,6 +59,11 @@ class GraphiQL {
     this.page = page;
     this.document = page.locator('.graphiql-query-editor .monaco-editor').first();
     this.variables = page.locator('.graphiql-editor-tool .monaco-editor').first();
+  }
+
+  /** What leads to a tab. */
+  tab(title) {
+    return this.page.locator(`.graphiql-tab-button[title="${title}"]`);
   }
 
   /** Replaces what an editor holds. */
@@ -130,6 +148,25 @@ try {
   await graphiql.start(QUERY);
   await graphiql.shows('"serverInfo"', '"version"');
 
+  // The tabs of a first visit run as they stand, and show what they are about.
+  const first = await GraphiQL.open();
+  for (const [title, ...texts] of READY) {
+    await first.tab(title).click();
+    await first.holds('.graphiql-query-editor', ` ${title}`);
+    await first.document.click();
+    await first.page.keyboard.press('ControlOrMeta+Enter');
+    await first.shows(...texts);
+  }
+  await first.page.screenshot({ path: join(pictures, 'tabs.png') });
+  // Who comes again finds the tabs as they were left.
+  await first.page.locator('.graphiql-tab-active').getByRole('button', { name: 'Close Tab' }).click();
+  const kept = () => !localStorage.getItem('graphiql:tabState').includes('mutation Undo');
+  await first.page.waitForFunction(kept, undefined, { timeout });
+  await first.page.reload();
+  await first.tab('Events').waitFor();
+  assert.equal(await first.tab('Undo').count(), 0);
+  await first.page.context().close();
+
   // Prettifying keeps what is written, comments included.
   const tab = await GraphiQL.open();
   await tab.page.getByRole('button', { name: 'Variables', exact: true }).click();
@@ -158,8 +195,7 @@ try {
   assert.deepEqual(foreign, [], 'no request leaves the origin');
   assert.deepEqual(complaints, [], 'the page has no errors');
 } finally {
-  const picture = join(mkdtempSync(join(tmpdir(), 'lmlang-graphiql-')), 'graphiql.png');
-  await graphiql.page.screenshot({ path: picture });
-  console.log(`picture: ${picture}`);
+  await graphiql.page.screenshot({ path: join(pictures, 'graphiql.png') });
+  console.log(`pictures: ${pictures}`);
   await browser.close();
 }
