@@ -1,13 +1,22 @@
+import { fileURLToPath } from 'node:url';
+
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
 /** The address of a server to develop against, such as that of `cargo xtask serve`. */
 const server = process.env['LMLANG_SERVER'] ?? 'http://127.0.0.1:4000';
 
+/** The parts of Prettier that GraphiQL asks for. */
+const PRETTIER = ['standalone', 'plugins/graphql', 'plugins/estree', 'parser-graphql', 'parser-babel'];
+const standIn = fileURLToPath(new URL('features/explore/prettier.ts', import.meta.url));
+
 export default defineConfig({
   // The server has the files of all pages below this path, and each page at a path of its own.
   base: '/web/',
   plugins: [react()],
+  resolve: {
+    alias: Object.fromEntries(PRETTIER.map((part) => [`prettier/${part}`, standIn])),
+  },
   build: {
     // Which files the first load of a page takes is read from it.
     manifest: true,

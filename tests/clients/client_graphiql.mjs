@@ -11,12 +11,25 @@ import { tell } from './story.mjs';
 
 const server = process.argv[2];
 const QUERY = '{ serverInfo { name version } }';
+/** The ready tabs that run as they stand, and what their answers show. */
+const READY = [
+  ['Programs', '"totalCount"', '"name": "bank"'],
+  ['Function', '"signature"', '"contentHash"'],
+  ['Edit', '"EditApplied"', '"committed": false', '"twice"'],
+  ['Verify', '"valid": true'],
+  ['Simulate', '"Returned"', '"i64:55"'],
+  ['Stream', '"COMPLETED"', '"i64:55"'],
+  ['Debug', '"position"'],
+  ['History', '"CREATE"'],
+  ['Undo', '"NothingToDo"'],
+];
 /** How long anything may take. */
 const timeout = 20_000;
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet] });
+const pictures = mkdtempSync(join(tmpdir(), 'lmlang-graphiql-'));
 const foreign = [];
 const complaints = [];
 
@@ -48,6 +61,11 @@ class GraphiQL {
     this.variables = page.locator('.graphiql-editor-tool .monaco-editor').first();
   }
 
+  /** What leads to a tab. */
+  tab(title) {
+    return this.page.locator(`.graphiql-tab-button[title="${title}"]`);
+  }
+
   /** Replaces what an editor holds. */
   async type(editor, text) {
     await editor.click();
@@ -68,15 +86,20 @@ class GraphiQL {
     await this.page.keyboard.press('ControlOrMeta+Enter');
   }
 
-  /** Waits until the answer shows all the texts. */
+  /** Waits until the answer, or another editor, shows all the texts. */
   async shows(...texts) {
+    await this.holds('.graphiql-response', ...texts);
+  }
+
+  async holds(editor, ...texts) {
     await this.page.waitForFunction(
-      (texts) => {
-        const lines = document.querySelector('.graphiql-response .view-lines');
-        const shown = lines?.textContent?.replaceAll('\u00a0', ' ') ?? '';
-        return texts.every((text) => shown.includes(text));
+      ([editor, texts]) => {
+        const lines = [...(document.querySelector(editor)?.querySelectorAll('.view-line') ?? [])];
+        // Lines stand in any order, each at its place.
+        const shown = lines.map((line) => line.textContent.replaceAll('\u00a0', ' ').trim());
+        return texts.every((text) => shown.some((line) => line.includes(text)));
       },
-      texts,
+      [editor, texts],
       { timeout },
     );
   }
@@ -125,6 +148,35 @@ try {
   await graphiql.start(QUERY);
   await graphiql.shows('"serverInfo"', '"version"');
 
+  // The tabs of a first visit run as they stand, and show what they are about.
+  const first = await GraphiQL.open();
+  for (const [title, ...texts] of READY) {
+    await first.tab(title).click();
+    await first.holds('.graphiql-query-editor', ` ${title}`);
+    await first.document.click();
+    await first.page.keyboard.press('ControlOrMeta+Enter');
+    await first.shows(...texts);
+  }
+  await first.page.screenshot({ path: join(pictures, 'tabs.png') });
+  // Who comes again finds the tabs as they were left.
+  await first.page.locator('.graphiql-tab-active').getByRole('button', { name: 'Close Tab' }).click();
+  const kept = () => !localStorage.getItem('graphiql:tabState').includes('mutation Undo');
+  await first.page.waitForFunction(kept, undefined, { timeout });
+  await first.page.reload();
+  await first.tab('Events').waitFor();
+  assert.equal(await first.tab('Undo').count(), 0);
+  await first.page.context().close();
+
+  // Prettifying keeps what is written, comments included.
+  const tab = await GraphiQL.open();
+  await tab.page.getByRole('button', { name: 'Variables', exact: true }).click();
+  await tab.type(tab.variables, '{"name":"fib", // the sample\n"more":[1]}');
+  await tab.type(tab.document, 'query Q($name:String){ # which\n program(name:$name){name,doc}}');
+  await tab.page.getByRole('button', { name: /^Prettify/ }).click();
+  await tab.holds('.graphiql-query-editor', 'query Q($name: String) { # which', 'program(name: $name) {');
+  await tab.holds('.graphiql-editor-tool', '"name": "fib", // the sample', '"more": [');
+  await tab.page.context().close();
+
   await tell({
     run: (document, variables) => graphiql.run(document, variables),
     async *follow(document, variables) {
@@ -143,8 +195,7 @@ try {
   assert.deepEqual(foreign, [], 'no request leaves the origin');
   assert.deepEqual(complaints, [], 'the page has no errors');
 } finally {
-  const picture = join(mkdtempSync(join(tmpdir(), 'lmlang-graphiql-')), 'graphiql.png');
-  await graphiql.page.screenshot({ path: picture });
-  console.log(`picture: ${picture}`);
+  await graphiql.page.screenshot({ path: join(pictures, 'graphiql.png') });
+  console.log(`pictures: ${pictures}`);
   await browser.close();
 }

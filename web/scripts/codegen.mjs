@@ -10,6 +10,8 @@ import { buildSchema, parse, print, validate, visit } from 'graphql';
 const web = new URL('../', import.meta.url).pathname;
 const target = join(web, 'generated/graphql.ts');
 const SOURCES = ['app', 'features', 'lib'];
+/** Documents that are shown to the reader, and that no code runs. */
+const SHOWN = 'features/explore/ready/';
 
 const schemaText = readFileSync(join(web, '../schema.graphql'), 'utf8');
 const schema = buildSchema(schemaText);
@@ -17,7 +19,7 @@ const schema = buildSchema(schemaText);
 const documents = SOURCES.flatMap((folder) =>
   readdirSync(join(web, folder), { recursive: true })
     .map((name) => join(web, folder, name.toString()))
-    .filter((path) => path.endsWith('.graphql'))
+    .filter((path) => path.endsWith('.graphql') && !path.includes(SHOWN))
     .sort()
     .map((path) => ({ location: relative(web, path), document: parse(readFileSync(path, 'utf8')) })),
 );

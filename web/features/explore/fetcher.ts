@@ -1,5 +1,5 @@
 import { createGraphiQLFetcher, type Fetcher } from '@graphiql/toolkit';
-import { parse } from 'graphql';
+import { Kind, parse, type DocumentNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 
 /** The addresses of the server that the page came from. */
@@ -49,15 +49,23 @@ function sender(headers?: Record<string, unknown>): Fetcher {
   return send;
 }
 
+/** The name of the operation that is to run: of the only one, whatever the editor says. */
+function nameIn(document: DocumentNode, said: string | null | undefined): string | null {
+  const operations = document.definitions.filter((found) => found.kind === Kind.OPERATION_DEFINITION);
+  return (operations.length === 1 ? operations[0]?.name?.value : said) ?? null;
+}
+
 /**
  * Sends queries and mutations over HTTP, and subscriptions over a WebSocket that reconnects.
  *
- * Which one it is, is read from the document that is sent: the editor's own reading lags behind the keyboard.
+ * Which one it is, and its name, are read from the document that is sent: the editor's own reading lags behind the
+ * keyboard, and behind the change to another tab.
  */
 export const fetcher: Fetcher = (params, options) => {
   const send = sender(options?.headers);
   try {
-    return send(params, { ...options, documentAST: parse(params.query) });
+    const documentAST = parse(params.query);
+    return send({ ...params, operationName: nameIn(documentAST, params.operationName) }, { ...options, documentAST });
   } catch {
     // The server tells where the syntax is wrong.
     return send(params, options);

@@ -1,9 +1,9 @@
 /** Where GraphiQL keeps lists of what was run, each with the headers of then. */
 const LISTS = ['graphiql:queries', 'graphiql:favorites', 'graphiql:tabState'];
 
-/** A list without headers: there is a token in them. */
+/** A list without headers: there is a token in them. Null says so; tabs that have no such field are not taken back. */
 export function withoutHeaders(list: string): string {
-  return JSON.stringify(JSON.parse(list, (name, value) => (name === 'headers' ? undefined : value)));
+  return JSON.stringify(JSON.parse(list, (name, value) => (name === 'headers' ? null : value)));
 }
 
 /** Keeps in the browser what is typed, but no headers. */
