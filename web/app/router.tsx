@@ -40,7 +40,22 @@ const view = createRoute({
   component: lazyRouteComponent(() => import('../features/function'), 'FunctionView'),
 });
 
-import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
+const history = createRoute({
+  getParentRoute: () => program,
+  path: 'history',
+  validateSearch: readHistorySearch,
+  component: lazyRouteComponent(() => import('../features/history'), 'HistoryView'),
+});
+
+const run = createRoute({
+  getParentRoute: () => program,
+  path: 'f/$function/run',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('../features/simulation'), 'RunView'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, view, run])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,
