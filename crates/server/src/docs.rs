@@ -47,8 +47,11 @@ pub(crate) async fn all() -> Response {
     typed("text/plain; charset=utf-8", format!("{SUMMARY}\n{}", pages.join("\n")))
 }
 
-/// One page.
+/// One page, or a picture of one.
 pub(crate) async fn one(Path(path): Path<String>) -> Response {
+    if let (Some(picture), true) = (Docs::get(&path), path.ends_with(".png")) {
+        return ([(header::CONTENT_TYPE, "image/png")], picture.data.into_owned()).into_response();
+    }
     match page(&path) {
         Some(page) => typed(MARKDOWN, page),
         None => (StatusCode::NOT_FOUND, "there is no such page: /llms.txt lists all\n").into_response(),
@@ -61,6 +64,9 @@ pub(crate) async fn schema() -> Response {
 }
 
 fn page(path: &str) -> Option<String> {
+    if !path.ends_with(".md") {
+        return None;
+    }
     Some(String::from_utf8_lossy(&Docs::get(path)?.data).into_owned())
 }
 
