@@ -12,7 +12,7 @@ import { OverviewView, ProgramFrame } from '../features/program';
 import { ProgramsView } from '../features/programs';
 import { Crash } from './Crash';
 import { Missing } from './Missing';
-import { readFunctionSearch, readHistorySearch } from './search';
+import { readFunctionSearch, readHistorySearch, readVerifySearch } from './search';
 import { Shell } from './Shell';
 
 const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
@@ -47,8 +47,15 @@ const history = createRoute({
   component: lazyRouteComponent(() => import('../features/history'), 'HistoryView'),
 });
 
+const verify = createRoute({
+  getParentRoute: () => program,
+  path: 'verify',
+  validateSearch: readVerifySearch,
+  component: lazyRouteComponent(() => import('../features/verification'), 'VerificationView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, view])]),
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, verify, view])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch, readHistorySearch } from './search';
+import { readFunctionSearch, readHistorySearch, readVerifySearch } from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
@@ -14,5 +14,13 @@ test('the address of a history keeps names, also those that look like numbers', 
     branch: 'fees',
     author: '7',
     sel: '5',
+  });
+});
+
+test('the address of a verification keeps what it knows', () => {
+  expect(readVerifySearch({ tab: 'cases', severity: 'HINT', code: 'EMPTY_INPUT', fn: 'f3' })).toEqual({
+    tab: 'cases',
+    code: 'EMPTY_INPUT',
+    fn: 'f3',
   });
 });

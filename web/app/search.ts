@@ -1,4 +1,5 @@
 import type { HistorySearch } from '../features/history';
+import type { VerifySearch } from '../features/verification';
 
 /** What an address says of a function beside its name. All panels share it, so it is the selection. */
 export interface FunctionSearch {
@@ -32,5 +33,16 @@ export function readHistorySearch(search: Record<string, unknown>): HistorySearc
     ...textOf(search, 'author'),
     ...textOf(search, 'touching'),
     ...textOf(search, 'sel'),
+  };
+}
+
+/** Reads what an address says of a verification. */
+export function readVerifySearch(search: Record<string, unknown>): VerifySearch {
+  const { tab, severity } = search;
+  return {
+    ...((tab === 'contracts' || tab === 'cases') && { tab }),
+    ...((severity === 'ERROR' || severity === 'WARNING') && { severity }),
+    ...textOf(search, 'code'),
+    ...textOf(search, 'fn'),
   };
 }
