@@ -12,7 +12,7 @@ import { OverviewView, ProgramFrame } from '../features/program';
 import { ProgramsView } from '../features/programs';
 import { Crash } from './Crash';
 import { Missing } from './Missing';
-import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
+import { readFunctionSearch, readHistorySearch, readRunSearch, readVerifySearch } from './search';
 import { Shell } from './Shell';
 
 const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
@@ -54,8 +54,15 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../features/simulation'), 'RunView'),
 });
 
+const verify = createRoute({
+  getParentRoute: () => program,
+  path: 'verify',
+  validateSearch: readVerifySearch,
+  component: lazyRouteComponent(() => import('../features/verification'), 'VerificationView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, view, run])]),
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, verify, view, run])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

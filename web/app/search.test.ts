@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch, readHistorySearch, readRunSearch } from './search';
+import { readFunctionSearch, readHistorySearch, readRunSearch, readVerifySearch } from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
@@ -21,4 +21,12 @@ test('an address of a run keeps the simulation and the step', () => {
   expect(readRunSearch({ sim: 'S-1', step: '12', node: 'n5' })).toEqual({ sim: 'S-1', step: 12, node: 'n5' });
   expect(readRunSearch({ sim: 'x', step: -1 })).toEqual({});
   expect(readRunSearch({ step: 1.5, rev: 3 })).toEqual({ rev: 3 });
+});
+
+test('the address of a verification keeps what it knows', () => {
+  expect(readVerifySearch({ tab: 'cases', severity: 'HINT', code: 'EMPTY_INPUT', fn: 'f3' })).toEqual({
+    tab: 'cases',
+    code: 'EMPTY_INPUT',
+    fn: 'f3',
+  });
 });

@@ -1,4 +1,5 @@
 import type { HistorySearch } from '../features/history';
+import type { VerifySearch } from '../features/verification';
 
 /** What an address says of a function beside its name. All panels share it, so it is the selection. */
 export interface FunctionSearch {
@@ -51,5 +52,16 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     ...readFunctionSearch(search),
     ...(typeof sim === 'string' && sim.startsWith('S-') && { sim }),
     ...(step !== undefined && Number.isSafeInteger(at) && at >= 0 && { step: at }),
+  };
+}
+
+/** Reads what an address says of a verification. */
+export function readVerifySearch(search: Record<string, unknown>): VerifySearch {
+  const { tab, severity } = search;
+  return {
+    ...((tab === 'contracts' || tab === 'cases') && { tab }),
+    ...((severity === 'ERROR' || severity === 'WARNING') && { severity }),
+    ...textOf(search, 'code'),
+    ...textOf(search, 'fn'),
   };
 }

@@ -4,6 +4,7 @@ import { Actor, counted, Notice, ProblemPanel } from '../../ui';
 import { Conflicts } from './Conflicts';
 import { DiffView } from './DiffView';
 import type { Choices, Finding, Named, Preview } from './model';
+import { UnifiedText } from './UnifiedText';
 
 /** What a change would come to: what differs, what the verifier finds, what goes with it; or why nothing comes of it. */
 export function Outcome(props: {
@@ -50,7 +51,7 @@ export function Outcome(props: {
 }
 
 function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' }>; program: string }) {
-  const { diff, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
+  const { diff, files, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
   return (
     <>
       {note && <p className="muted">{note}</p>}
@@ -68,6 +69,11 @@ function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' 
       )}
       {rebasedOver.length > 0 && <Revisions title="Carried over" tone="kept" list={rebasedOver} none="" />}
       {diff && <DiffView diff={diff} program={program} />}
+      {!diff && files.length > 0 && (
+        <div className="diff">
+          <UnifiedText files={files} />
+        </div>
+      )}
       <section className="foreseen" aria-label="What the verifier finds then">
         <h3>
           The verifier then

@@ -1,6 +1,6 @@
 // What a change would come to, before it is done: differences, conflicts, findings, and the dialog that asks.
 export { DiffView } from './DiffView';
-export { without, type Conflict, type Diff, type Finding, type Named, type Preview } from './model';
+export { findingKey, without, type Conflict, type Diff, type Finding, type Named, type Preview } from './model';
 export { PreviewDialog, type Asking, type Change } from './PreviewDialog';
 export { fileOf, filesOf, type DiffFile } from './unified';
 export { UnifiedText } from './UnifiedText';

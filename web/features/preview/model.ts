@@ -1,5 +1,6 @@
 import type { ConflictFactsFragment, DiffFactsFragment, PlannedFindingFragment } from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
+import type { DiffFile } from './unified';
 
 /** How two states of a program differ. */
 export type Diff = DiffFactsFragment;
@@ -24,6 +25,8 @@ export type Preview =
       /** The revision that it made; null for what was only tried. */
       revision: number | null;
       diff: Diff | null;
+      /** What differs as text, where the server tells no difference. */
+      files: readonly DiffFile[];
       changed: { added: number; modified: number; removed: number };
       /** Findings that are there after it and were not before. */
       newFindings: readonly Finding[];

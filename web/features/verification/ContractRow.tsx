@@ -1,0 +1,133 @@
+import { Link } from '@tanstack/react-router';
+import { CircleAlert, CircleCheck, FlaskConical, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { useClient } from 'urql';
+
+import { VerifyAddCaseDocument, VerifyCaseNamesDocument } from '../../generated/graphql';
+import { freshKey } from '../../lib/key';
+import { problemOf, type Problem } from '../../lib/problems';
+import { Badge, ProblemPanel } from '../../ui';
+import { caseName, endingOf, valuesText, type Attempt, type Contracted, type Counterexample } from './model';
+
+const ICONS = { ok: CircleCheck, warn: TriangleAlert, error: CircleAlert, plain: LoaderCircle };
+
+/** A function with its contracts, and how far a search for inputs that break it has come. */
+export function ContractRow(props: {
+  contracted: Contracted;
+  program: string;
+  programId: string;
+  chosen: boolean;
+  disabled: boolean;
+  attempt: Attempt | undefined;
+  onToggle(): void;
+}) {
+  const { contracted, program, programId, chosen, disabled, attempt, onToggle } = props;
+  const { ref, path, contracts } = contracted;
+  return (
+    <li className="contract-row">
+      <label className="contract-check">
+        <input type="checkbox" checked={chosen} disabled={disabled} onChange={onToggle} />
+        <span className="hidden">Check {path}</span>
+      </label>
+      <div className="contract-main">
+        <p className="contract-line">
+          <Link to="/p/$program/f/$function" params={{ program, function: ref }} className="mono">
+            {path}
+          </Link>
+          {attempt && <Progress attempt={attempt} />}
+        </p>
+        <ul className="contract-list">
+          {contracts.map(({ ref, kind, message, text }) => (
+            <li key={ref} title={text ?? undefined}>
+              <Badge tone={kind === 'REQUIRE' ? 'violet' : 'teal'}>{kind.toLowerCase()}</Badge>
+              <span>{message}</span>
+            </li>
+          ))}
+          {contracts.length === 0 && <li className="muted">no contract: it breaks where it traps</li>}
+        </ul>
+        {attempt?.counterexample && <Broken found={attempt.counterexample} programId={programId} />}
+      </div>
+    </li>
+  );
+}
+
+function Progress({ attempt }: { attempt: Attempt }) {
+  const { tried, discarded, undecided, coverage } = attempt;
+  const { word, tone } = endingOf(attempt);
+  const Icon = ICONS[tone];
+  const percent = Math.round(coverage * 100);
+  return (
+    <span className="attempt">
+      <span className="muted numeric">
+        {tried.toLocaleString('en')} tried
+        {discarded > 0 && `, ${discarded.toLocaleString('en')} unfit`}
+        {undecided > 0 && `, ${undecided.toLocaleString('en')} undecided`}
+      </span>
+      <span className="coverage" title="The part of the branches that was reached">
+        <progress max={100} value={percent} aria-label="Branches reached" />
+        <span className="muted numeric">{percent}%</span>
+      </span>
+      <Badge tone={tone}>
+        <Icon size={12} aria-hidden />
+        {word}
+      </Badge>
+    </span>
+  );
+}
+
+/** The smallest input that was found to break a function; it can become a test case. */
+function Broken({ found, programId }: { found: Counterexample; programId: string }) {
+  const client = useClient();
+  const [kept, setKept] = useState<string | null>(found.case?.name ?? null);
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const { args, outcome, function: owner } = found;
+
+  const keep = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    const names = { id: programId, function: owner.ref };
+    const known = await client.query(VerifyCaseNamesDocument, names, { requestPolicy: 'network-only' }).toPromise();
+    const taken = known.data?.program?.cases?.nodes.map(({ name }) => name);
+    const name = caseName(found, new Set(taken));
+    const input = { programId, function: owner.ref, name, args: [...args], idempotencyKey: freshKey() };
+    const { data, error } = await client.mutation(VerifyAddCaseDocument, { input }).toPromise();
+    setBusy(false);
+    if (data?.addCase?.case) setKept(data.addCase.case.name);
+    else setProblem(problemOf(error));
+  };
+  return (
+    <div className="broken">
+      <p>
+        <CircleAlert size={14} aria-hidden className="error" />
+        <code>({valuesText(args)})</code> <span>{endOf(outcome)}</span>
+      </p>
+      {kept === null ? (
+        <button type="button" className="button" disabled={busy} onClick={() => void keep()}>
+          <FlaskConical size={13} aria-hidden />
+          Keep as a test case
+        </button>
+      ) : (
+        <span className="muted">kept as the case “{kept}”</span>
+      )}
+      {problem && <ProblemPanel problem={problem} />}
+    </div>
+  );
+}
+
+function endOf(outcome: Counterexample['outcome']): string {
+  switch (outcome.__typename) {
+    case 'Returned':
+      return `returns ${valuesText(outcome.values)}`;
+    case 'Trapped':
+      return `${outcome.code}: ${outcome.message}`;
+    case 'ContractViolated':
+      return `violates “${outcome.message}”`;
+    case 'LimitReached':
+    case 'ReachedHole':
+    case 'NotVerified':
+      return outcome.message;
+    case 'Cancelled':
+      return 'was cancelled';
+  }
+}

@@ -1,0 +1,100 @@
+import { Link } from '@tanstack/react-router';
+import { CircleAlert, CircleDashed, Sparkles, TriangleAlert, Wrench } from 'lucide-react';
+import { useId, useState } from 'react';
+import { useClient } from 'urql';
+
+import type { Problem } from '../../lib/problems';
+import { Badge, ProblemPanel, Skeleton } from '../../ui';
+import type { Finding } from '../preview';
+import { CodeButton } from './CodeButton';
+import { fixesOf, type Fix, type Fixes } from './fixes';
+
+/** One finding: what is the matter, where, and what would repair it. */
+export function FindingRow(props: {
+  finding: Finding;
+  program: string;
+  programId: string;
+  at: string | null;
+  /** Whether the newest revision has brought it. */
+  fresh: boolean;
+  onFix(fix: Fix, text: string | null): void;
+}) {
+  const { finding, program, programId, at, fresh, onFix } = props;
+  const { code, message, severity, incomplete, details } = finding;
+  const client = useClient();
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  const [answer, setAnswer] = useState<Fixes | Problem | null>(null);
+
+  const toggle = () => {
+    setOpen(!open);
+    // What is open already has been asked for.
+    if (open || (answer && 'fixes' in answer)) return;
+    setAnswer(null);
+    void fixesOf(client, programId, at ?? 'main', finding).then(setAnswer);
+  };
+
+  const Icon = severity === 'ERROR' ? CircleAlert : incomplete ? CircleDashed : TriangleAlert;
+  const kind = severity === 'ERROR' ? 'error' : incomplete ? 'hole' : 'warning';
+  return (
+    <li className="finding-row">
+      <Icon size={15} aria-hidden className={severity === 'ERROR' ? 'error' : 'warn'} />
+      <div className="finding-main">
+        <p>
+          <span className="hidden">{kind}: </span>
+          {message}
+        </p>
+        <p className="finding-line">
+          <CodeButton code={code} />
+          {details?.text && (
+            <code className="finding-text muted" title={details.text}>
+              {details.text.trim()}
+            </code>
+          )}
+          {fresh && (
+            <Badge tone="info">
+              <Sparkles size={12} aria-hidden />
+              new
+            </Badge>
+          )}
+        </p>
+      </div>
+      <span className="finding-acts">
+        {details?.function && (
+          <Link
+            to="/p/$program/f/$function"
+            params={{ program, function: details.function }}
+            search={details.node ? { node: details.node } : {}}
+            className="button plain mono"
+            title="Show it in the function"
+          >
+            {details.node ?? details.function}
+          </Link>
+        )}
+        <button type="button" className="button" aria-expanded={open} aria-controls={id} onClick={toggle}>
+          <Wrench size={13} aria-hidden />
+          Repairs
+          <span className="hidden"> of {message}</span>
+        </button>
+      </span>
+      <div id={id} className="finding-fixes" hidden={!open}>
+        {open &&
+          (!answer ? (
+            <Skeleton width={220} height={28} />
+          ) : 'fixes' in answer ? (
+            answer.fixes.length === 0 ? (
+              <p className="muted">Nothing that could repair it follows from the program.</p>
+            ) : (
+              answer.fixes.map((fix) => (
+                <button key={fix.title} type="button" className="button" onClick={() => onFix(fix, answer.text)}>
+                  {fix.title}…
+                </button>
+              ))
+            )
+          ) : (
+            <ProblemPanel problem={answer} onRetry={toggle} />
+          ))}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+
+import type { Finding } from '../preview';
+import {
+  caseName,
+  casesByFunction,
+  codesOf,
+  countsOf,
+  doneOf,
+  endingOf,
+  further,
+  grouped,
+  IDLE,
+  valuesText,
+  type Attempt,
+  type Case,
+} from './model';
+
+const finding = (code: string, fn: string | null) => ({ code, message: code, details: { function: fn } }) as Finding;
+const FINDINGS = [finding('B', 'f1'), finding('A', 'f2'), finding('B', 'f2'), finding('C', null)];
+const PATHS = new Map([
+  ['f1', 'm::zoo'],
+  ['f2', 'm::App'],
+]);
+const told = (code: string | null, fn: string | null) =>
+  grouped(FINDINGS, PATHS, { code, fn }).map(({ path, findings }) => `${path} ${findings.map((f) => f.code).join('')}`);
+
+test('findings stand under their functions, by path, as far as they are wanted', () => {
+  expect(told(null, null)).toEqual(['the program C', 'm::App AB', 'm::zoo B']);
+  expect(told('B', null)).toEqual(['m::App B', 'm::zoo B']);
+  expect(told(null, 'app')).toEqual(['m::App AB']);
+  expect(told(null, 'f1')).toEqual(['m::zoo B']);
+});
+
+test('codes are counted, the most frequent first', () => {
+  expect(codesOf(FINDINGS)).toEqual([
+    ['B', 2],
+    ['A', 1],
+    ['C', 1],
+  ]);
+});
+
+test('a search goes on function by function', () => {
+  const attempt = (fn: string, ending: Attempt['ending']) => ({ function: fn, ending, message: null }) as Attempt;
+  const search = [attempt('f1', null), attempt('f2', 'FOUND'), attempt('f1', 'TRIED')].reduce(further, IDLE);
+  expect([doneOf(search), search.attempts.size]).toEqual([2, 2]);
+  expect(endingOf(attempt('f2', 'FOUND'))).toEqual({ word: 'broken', tone: 'error' });
+});
+
+test('values are written without the types of numbers', () => {
+  expect(valuesText(['i64:10', 'hello', ['u8:1', 'bool:true'], { x: 'f64:1.5' }, null])).toBe(
+    '10, "hello", [1, true], {x: 1.5}, null',
+  );
+});
+
+test('a case of a counterexample gets a name of its own', () => {
+  const args = ['i64:1', 'i64:0'];
+  expect(caseName({ args }, new Set())).toBe('breaks on 1, 0');
+  expect(caseName({ args }, new Set(['breaks on 1, 0', 'breaks on 1, 0 (2)']))).toBe('breaks on 1, 0 (3)');
+  expect(caseName({ args: ['x'.repeat(200)] }, new Set())).toHaveLength(60);
+});
+
+test('cases stand under their functions, what is red first', () => {
+  const one = (name: string, status: Case['status'], path: string) => ({ name, status, function: { path } }) as Case;
+  const cases = [one('a', 'GREEN', 'm::b'), one('b', 'RED', 'm::b'), one('c', 'STALE', 'm::a')];
+  expect(casesByFunction(cases).map(([path, all]) => [path, all.map(({ name }) => name).join('')])).toEqual([
+    ['m::a', 'c'],
+    ['m::b', 'ba'],
+  ]);
+  expect(countsOf(cases)).toEqual({ GREEN: 1, RED: 1, STALE: 1 });
+});
