@@ -47,8 +47,15 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../features/simulation'), 'RunView'),
 });
 
+const edit = createRoute({
+  getParentRoute: () => program,
+  path: 'f/$function/edit',
+  validateSearch: readFunctionSearch,
+  component: lazyRouteComponent(() => import('../features/editing'), 'EditView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, view, run])]),
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, view, run, edit])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,
