@@ -61,8 +61,15 @@ const verify = createRoute({
   component: lazyRouteComponent(() => import('../features/verification'), 'VerificationView'),
 });
 
+const edit = createRoute({
+  getParentRoute: () => program,
+  path: 'f/$function/edit',
+  validateSearch: readFunctionSearch,
+  component: lazyRouteComponent(() => import('../features/editing'), 'EditView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, verify, view, run])]),
+  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, verify, view, run, edit])]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { CircleCheck, CircleDashed, History, Pin, Play } from 'lucide-react';
+import { CircleCheck, CircleDashed, History, Pencil, Pin, Play } from 'lucide-react';
 
 import { Badge, Notice } from '../../ui';
 import { useLive } from '../edits';
@@ -40,15 +40,28 @@ export function FunctionHeader(props: {
           )}
         </span>
         {!head.import && (
-          <Link
-            to="/p/$program/f/$function/run"
-            params={{ program, function: head.ref }}
-            search={rev === undefined ? {} : { rev }}
-            className="button"
-          >
-            <Play size={13} aria-hidden />
-            Run
-          </Link>
+          <span className="function-badges">
+            {rev === undefined && (
+              <Link
+                to="/p/$program/f/$function/edit"
+                params={{ program, function: head.ref }}
+                search={selected === null ? {} : { node: selected }}
+                className="button"
+              >
+                <Pencil size={13} aria-hidden />
+                Edit
+              </Link>
+            )}
+            <Link
+              to="/p/$program/f/$function/run"
+              params={{ program, function: head.ref }}
+              search={rev === undefined ? {} : { rev }}
+              className="button"
+            >
+              <Play size={13} aria-hidden />
+              Run
+            </Link>
+          </span>
         )}
         <Revision program={program} head={head} rev={rev} selected={selected} />
       </header>

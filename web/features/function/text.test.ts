@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { lineByRef, linesOfText } from './text';
+import { lineByRef, linesOfText, plainText } from './text';
 
 const TEXT = `; The balance.
 func savings#f13 (yearly: i64) -> (i64) pure #g176 {
@@ -42,4 +42,13 @@ test('words have their kinds', () => {
 test('a node is found in the line where it stands first', () => {
   const places = lineByRef(linesOfText(TEXT));
   expect([places.get('n183'), places.get('n30'), places.get('n99')]).toEqual([2, 3, undefined]);
+});
+
+test('a text without refs keeps what stands in quotes, and nodes that are called by their refs', () => {
+  expect(plainText(TEXT)).toBe(`; The balance.
+func savings (yearly: i64) -> (i64) pure {
+  empty = call open("sa#n1ver", 0)
+  n30 = div_s.i64 yearly, _
+  yield n30
+}`);
 });

@@ -79,3 +79,10 @@ export function lineByRef(lines: readonly TextLine[]): Map<string, number> {
   });
   return found;
 }
+
+/** The text form of a function without the refs of what has a name or stands in a place of its own. */
+export function plainText(text: string): string {
+  return linesOfText(text)
+    .map(({ words }) => words.map(({ text }) => text).join(''))
+    .join('\n');
+}

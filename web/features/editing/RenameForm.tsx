@@ -1,0 +1,72 @@
+import { useId, useMemo, useState, type FormEvent } from 'react';
+
+import { useLive } from '../edits';
+import { Findings } from './Findings';
+import { useProposal, type Proposal } from './useProposal';
+
+/** Another name for a function or a node, tried while it is typed. */
+export function RenameForm(props: {
+  what: 'function' | 'node';
+  entity: string;
+  functionRef: string;
+  /** Its name now; empty if it has none. */
+  name: string;
+  revision: number | null;
+  onRenamed(): void;
+}) {
+  const { what, entity, functionRef, name, revision, onRenamed } = props;
+  const { programId } = useLive();
+  const id = useId();
+  const [typed, setTyped] = useState(name);
+  const [failed, setFailed] = useState<string | null>(null);
+  const wanted = typed.trim();
+  const proposal = useMemo((): Proposal | null => {
+    if (wanted === '' || wanted === name) return null;
+    const rename = { ref: entity, name: wanted };
+    return {
+      edits: [what === 'function' ? { renameFunction: rename } : { renameNode: rename }],
+      baseRevision: revision === null ? null : `r${revision}`,
+    };
+  }, [what, entity, name, wanted, revision]);
+  const { tried, applying, apply } = useProposal(programId, functionRef, proposal);
+  const ready = tried.state === 'done' && tried.outcome.__typename === 'EditApplied' && !applying;
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!ready) return;
+    const result = await apply(null);
+    if ('__typename' in result && result.__typename === 'EditApplied') return onRenamed();
+    setFailed('__typename' in result ? 'The program has changed meanwhile; try again.' : result.message);
+  };
+  return (
+    <form className="rename" onSubmit={(event) => void submit(event)} aria-label={`Rename the ${what}`}>
+      <label htmlFor={id} className="muted">
+        {what} <code>{entity}</code>
+      </label>
+      <div className="rename-row">
+        <input
+          id={id}
+          className="field mono"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={name === '' ? 'no name yet' : name}
+          aria-describedby={`${id}-verdict`}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setFailed(null);
+          }}
+        />
+        <button type="submit" className="button" disabled={!ready}>
+          Rename
+        </button>
+      </div>
+      {tried.state !== 'idle' && <Findings id={`${id}-verdict`} tried={tried} />}
+      {failed && (
+        <p className="editing-wrong" role="alert">
+          {failed}
+        </p>
+      )}
+    </form>
+  );
+}
