@@ -95,7 +95,7 @@ struct Subject {
 
 impl Subject {
     async fn of(folder: &Path, nodes: usize) -> Result<Subject, Failure> {
-        let store = Store::open(Options::file(&folder.join(format!("{nodes}.db")))).await?;
+        let store = Store::open(Options::file(folder.join(format!("{nodes}.db")))).await?;
         let limits = Limits { text_bytes: 64 << 20, ..Limits::default() };
         let engine = Engine::new(store, limits, SnapshotPolicy::default());
         let text = print_program(&shapes::program(Shape::ManySmall, nodes, 1).program, Detail::Standard);
@@ -111,9 +111,9 @@ impl Subject {
         let revision = engine.revision(&open, None).await?;
         let program = revision.checked.program().clone();
         let functions: Vec<FuncRef> = program.functions().map(|(of, _)| of).collect();
-        for index in 0..CASES {
+        for (index, function) in functions.iter().take(CASES).enumerate() {
             let case = NewCase {
-                function: functions[index],
+                function: *function,
                 name: format!("case {index}"),
                 args: vec![Value::Const(Const::I64(3)), Value::Const(Const::I64(4))],
                 expected: None,
