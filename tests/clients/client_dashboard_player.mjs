@@ -128,9 +128,9 @@ try {
   await page.locator('.box').first().waitFor();
   await page.getByRole('link', { name: 'Run', exact: true }).focus();
   await page.keyboard.press('Enter');
-  await page.getByLabel('message').fill('abc');
+  await page.getByRole('textbox', { name: 'message string' }).fill('abc');
   await accessible(page, 'form');
-  await page.getByLabel('message').focus();
+  await page.getByRole('textbox', { name: 'message string' }).focus();
   await page.getByRole('button', { name: 'Start' }).focus();
   await page.keyboard.press('Enter');
   await stands(page, 0);
@@ -198,9 +198,7 @@ try {
   await page.getByRole('tab', { name: 'State' }).click();
 
   // To a breakpoint, on a condition, to the end, and back again.
-  await page.keyboard.press('0');
-  await page.locator('.player').focus();
-  await move(page, '0');
+  assert.equal(await move(page, '0'), 0);
   await statusOf(page, 'READY');
   await page.getByRole('tab', { name: 'Breakpoints' }).click();
   await page.getByLabel('Stop at').fill('sha256::mixx');
