@@ -3,6 +3,7 @@ import { Radio, RefreshCw, Unplug } from 'lucide-react';
 
 import type { LiveStatus } from '../../lib/follow';
 import { Badge } from '../../ui';
+import { Elapsed } from './Elapsed';
 import { STATUS, type State } from './model';
 import { useNames } from './names';
 
@@ -28,7 +29,10 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         <span className="muted">run </span>
         {run?.path ?? 'a function that is gone'}
       </h1>
-      <Badge tone={tone}>{word}</Badge>
+      <Badge tone={tone} {...(state.status === 'RUNNING' && { title: 'Where it has come is told when it stands' })}>
+        {word}
+        {state.status === 'RUNNING' && <Elapsed />}
+      </Badge>
       {run && functionRef !== run.ref && (
         <span className="muted player-in">
           in{' '}
