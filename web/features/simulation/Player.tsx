@@ -342,6 +342,15 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
                   refusal={refusal}
                   busy={busy}
                   selected={selected}
+                  nameOf={(ref) => {
+                    const node = graph?.nodes.get(ref);
+                    return (
+                      node?.label ??
+                      node?.title ??
+                      stage.loaded?.head.vars.find((each) => each.ref === ref)?.name ??
+                      undefined
+                    );
+                  }}
                   onSet={setStops}
                   onSelect={select}
                 />

@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { Radio, RefreshCw, Unplug } from 'lucide-react';
+import { useState } from 'react';
 
 import type { LiveStatus } from '../../lib/follow';
 import { Badge } from '../../ui';
 import { Elapsed } from './Elapsed';
-import { STATUS, type State } from './model';
+import { short, STATUS, type State } from './model';
 import { useNames } from './names';
+import { recentRuns } from './recent';
 
 const LIVE: Record<LiveStatus, { icon: typeof Radio; word: string; tone: 'ok' | 'warn' | 'plain' }> = {
   connected: { icon: Radio, word: 'followed', tone: 'ok' },
@@ -22,6 +24,8 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
   const { word, tone } = STATUS[state.status];
   const { icon: Icon, word: heard, tone: clear } = LIVE[live];
   const run = state.function;
+  const [begun] = useState(() => recentRuns().find(({ sim }) => sim === state.id));
+  const given = begun?.run.args.map((value) => short(value, 24)).join(', ');
   const place = names.get(functionRef)?.path ?? functionRef;
   return (
     <header className="function-head player-head">
@@ -33,6 +37,11 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         {word}
         {state.status === 'RUNNING' && <Elapsed />}
       </Badge>
+      {begun && (
+        <span className="muted player-in" title={`Its inputs are those of ${begun.origin}`}>
+          with <code>{given || 'nothing'}</code> of {begun.origin}
+        </span>
+      )}
       {run && functionRef !== run.ref && (
         <span className="muted player-in">
           in{' '}

@@ -24,6 +24,7 @@ test('runs of this browser are read, the newest first, and what is malformed is 
     function: 'f1',
     revision: 1,
     run: { args: ['1'] },
+    origin: 'the form',
     at: '2026-01-01T00:00:00Z',
   });
   const list = withRun(withRun([], run('S-1')), run('S-2'));
