@@ -58,8 +58,9 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
   );
   const { tried, applying, apply } = useProposal(programId, info.ref, proposal);
   const outcome = tried.state === 'done' ? tried.outcome : null;
-  const ready = outcome?.__typename === 'EditApplied' && !applying;
   const stale = base.hash !== now.hash;
+  const fits = !stale && outcome?.__typename === 'EditApplied' ? outcome : null;
+  const ready = fits !== null && !applying;
   const conflict = dirty && (stale || outcome?.__typename === 'EditConflict');
 
   useEffect(() => {
@@ -176,15 +177,17 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
                 <DiffView label="What others changed" before={base.text} after={now.text} />
               </section>
             )}
-            <section className="editing-part" aria-label="Dry run">
-              <Findings id="verdict" tried={tried} onGo={go} />
-            </section>
-            {outcome?.__typename === 'EditApplied' && (
+            {!(stale && dirty) && (
+              <section className="editing-part" aria-label="Dry run">
+                <Findings id="verdict" tried={tried} onGo={go} />
+              </section>
+            )}
+            {fits && (
               <section className="editing-part" aria-label="What would change">
                 <DiffView
                   label="Difference of the text"
                   before={base.text}
-                  after={plainText(outcome.program.function?.text ?? text)}
+                  after={plainText(fits.program.function?.text ?? text)}
                 />
               </section>
             )}

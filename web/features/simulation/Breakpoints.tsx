@@ -2,7 +2,7 @@ import { CircleDot, Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 
 import type { BreakpointInput } from '../../generated/graphql';
-import { inputOf, type Breakpoint } from './model';
+import { inputOf, short, type Breakpoint } from './model';
 import { useNames } from './names';
 import type { Refusal } from './refusal';
 
@@ -21,10 +21,12 @@ export function Breakpoints(props: {
   refusal: Refusal | undefined;
   busy: boolean;
   selected: string | null;
+  /** What a node or a variable of the function at hand is called. */
+  nameOf(ref: string): string | undefined;
   onSet(breakpoints: BreakpointInput[]): Promise<boolean>;
   onSelect(ref: string): void;
 }) {
-  const { breakpoints, refusal, busy, selected, onSet, onSelect } = props;
+  const { breakpoints, refusal, busy, selected, nameOf, onSet, onSelect } = props;
   const names = useNames();
   const [place, setPlace] = useState('');
   const [condition, setCondition] = useState('');
@@ -39,8 +41,12 @@ export function Breakpoints(props: {
     setPlace('');
     setCondition('');
   };
-  const titleOf = ({ node, function: name, watch }: Breakpoint) =>
-    node ? `node ${node}` : name ? `function ${names.get(name)?.path ?? name}` : `change of ${watch}`;
+  const titleOf = ({ node, function: name, watch }: Breakpoint) => {
+    if (name) return `function ${names.get(name)?.path ?? name}`;
+    const ref = node ?? watch ?? '';
+    const called = nameOf(ref) ?? names.get(ref)?.path;
+    return `${node ? 'node' : 'change of'} ${ref}${called ? ` ${short(called, 30)}` : ''}`;
+  };
   return (
     <div className="stops">
       {breakpoints.length === 0 && (

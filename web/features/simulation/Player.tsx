@@ -7,15 +7,16 @@ import { useLive } from '../edits';
 import { Breakpoints } from './Breakpoints';
 import { KeyList } from './KeyList';
 import { commandOf, type Command } from './keys';
-import { isEnded, isOver, marksOf, possible, SPEEDS, spokenState, toggled, type State } from './model';
+import { inputOf, isEnded, isOver, marksOf, possible, SPEEDS, spokenState, toggled, type State } from './model';
 import { plainLine, useNames } from './names';
 import { Outcome } from './Outcome';
 import { Output } from './Output';
 import { PlayerHeader } from './PlayerHeader';
 import { Rounds } from './Rounds';
 import { Scene } from './Scene';
+import { SelectedNode } from './SelectedNode';
 import { Stack } from './Stack';
-import { Steps } from './Steps';
+import { Steps, type Filter } from './Steps';
 import { Transport } from './Transport';
 import { useLength } from './useLength';
 import { usePlay } from './usePlay';
@@ -39,6 +40,7 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
   const names = useNames();
   const [speed, setSpeed] = useState<number>(SPEEDS[1]);
   const [pane, setPane] = useState<Pane>('graph');
+  const [filter, setFilter] = useState<Filter>('all');
   const narrow = useMedia(NARROW);
   const [looked, setLooked] = useState<{ frame: number; at: number } | null>(null);
   const { playing, play, stop } = usePlay(simulated, speed);
@@ -256,6 +258,24 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
           onSelect={select}
           onStop={toggleStop}
         >
+          {selected !== null && graph && (
+            <SelectedNode
+              program={program}
+              functionRef={functionRef}
+              node={selected}
+              graph={graph}
+              mark={marks.get(selected)}
+              over={isOver(status)}
+              onStop={() => toggleStop(selected)}
+              onWhy={() => askWhy(selected, 0)}
+              onWhyNot={() => command('whyNot')}
+              onSteps={() => {
+                setFilter('node');
+                setPane('steps');
+              }}
+              onClear={() => select(null)}
+            />
+          )}
           <div className="player-lower">
             <Tabs<Pane>
               label="Panels of the run"
@@ -282,6 +302,11 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
                       selected={selected}
                       onSelect={select}
                       onWhy={askWhy}
+                      watched={state.breakpoints.flatMap(({ watch }) => watch ?? [])}
+                      onWatch={(variable) => {
+                        const rest = state.breakpoints.filter(({ watch }) => watch !== variable).map(inputOf);
+                        void setStops(rest.length < stops ? rest : [...rest, { watch: variable }]);
+                      }}
                     />
                   ) : here ? (
                     <SkeletonRows rows={4} height={24} label="Loading the function" />
@@ -303,6 +328,8 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
                 <Steps
                   sim={sim}
                   position={position}
+                  filter={filter}
+                  onFilter={setFilter}
                   selected={selected}
                   functionRef={functionRef}
                   next={placeText}
@@ -315,6 +342,15 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
                   refusal={refusal}
                   busy={busy}
                   selected={selected}
+                  nameOf={(ref) => {
+                    const node = graph?.nodes.get(ref);
+                    return (
+                      node?.label ??
+                      node?.title ??
+                      stage.loaded?.head.vars.find((each) => each.ref === ref)?.name ??
+                      undefined
+                    );
+                  }}
                   onSet={setStops}
                   onSelect={select}
                 />

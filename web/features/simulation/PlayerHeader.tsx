@@ -1,10 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { Radio, RefreshCw, Unplug } from 'lucide-react';
+import { useState } from 'react';
 
 import type { LiveStatus } from '../../lib/follow';
 import { Badge } from '../../ui';
-import { STATUS, type State } from './model';
+import { Elapsed } from './Elapsed';
+import { short, STATUS, type State } from './model';
 import { useNames } from './names';
+import { recentRuns } from './recent';
 
 const LIVE: Record<LiveStatus, { icon: typeof Radio; word: string; tone: 'ok' | 'warn' | 'plain' }> = {
   connected: { icon: Radio, word: 'followed', tone: 'ok' },
@@ -21,6 +24,8 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
   const { word, tone } = STATUS[state.status];
   const { icon: Icon, word: heard, tone: clear } = LIVE[live];
   const run = state.function;
+  const [begun] = useState(() => recentRuns().find(({ sim }) => sim === state.id));
+  const given = begun?.run.args.map((value) => short(value, 24)).join(', ');
   const place = names.get(functionRef)?.path ?? functionRef;
   return (
     <header className="function-head player-head">
@@ -28,7 +33,15 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         <span className="muted">run </span>
         {run?.path ?? 'a function that is gone'}
       </h1>
-      <Badge tone={tone}>{word}</Badge>
+      <Badge tone={tone} {...(state.status === 'RUNNING' && { title: 'Where it has come is told when it stands' })}>
+        {word}
+        {state.status === 'RUNNING' && <Elapsed />}
+      </Badge>
+      {begun && (
+        <span className="muted player-in" title={`Its inputs are those of ${begun.origin}`}>
+          with <code>{given || 'nothing'}</code> of {begun.origin}
+        </span>
+      )}
       {run && functionRef !== run.ref && (
         <span className="muted player-in">
           in{' '}

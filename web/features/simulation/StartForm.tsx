@@ -153,6 +153,12 @@ function Form(props: {
       function: target.ref,
       revision: simulation.program.revision?.number ?? null,
       run,
+      origin:
+        origin.kind === 'case'
+          ? `test case ${cases[origin.at]?.name}`
+          : origin.kind === 'run'
+            ? 'an earlier run'
+            : 'the form',
       at: new Date().toISOString(),
     });
     void navigate({

@@ -31,15 +31,16 @@ export function pageAround(position: number, page: number): number {
 export function Steps(props: {
   sim: string;
   position: number;
+  filter: Filter;
+  onFilter(filter: Filter): void;
   selected: string | null;
   functionRef: string;
   next: string | null;
   onSeek(step: number): void;
   onWhy(step: StepFragment): void;
 }) {
-  const { sim, position, selected, functionRef, next, onSeek, onWhy } = props;
+  const { sim, position, filter, onFilter, selected, functionRef, next, onSeek, onWhy } = props;
   const client = useClient();
-  const [filter, setFilter] = useState<Filter>('all');
   const [typed, setTyped] = useState('');
   /** Where the page begins that the reader chose, and the pages before it; null follows the run. */
   const [chosen, setChosen] = useState<{ from: number; before: number[] } | null>(null);
@@ -97,7 +98,7 @@ export function Steps(props: {
     });
   };
   const choose = (next: Filter) => {
-    setFilter(next);
+    onFilter(next);
     setChosen(null);
   };
   return (

@@ -1,4 +1,4 @@
-import { HelpCircle } from 'lucide-react';
+import { Eye, HelpCircle } from 'lucide-react';
 
 import type { Graph, Head } from '../function';
 import { short, type State } from './model';
@@ -9,6 +9,8 @@ export interface Known {
   name: string;
   /** The node that made it; null for parameters and variables. */
   node: string | null;
+  /** The variable, which can be watched; null for what does not change. */
+  variable: string | null;
   port: number;
   value: string;
 }
@@ -22,7 +24,7 @@ export function knownOf(
   const lists: Record<'params' | 'vars' | 'nodes', Known[]> = { params: [], vars: [], nodes: [] };
   for (const { node, port, value } of locals) {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const known = { key: `${node}.${port}`, node: null, port, value: text };
+    const known = { key: `${node}.${port}`, node: null, variable: null, port, value: text };
     switch (node[0]) {
       case 'n': {
         const found = graph.nodes.get(node);
@@ -40,7 +42,7 @@ export function knownOf(
         lists.params.push({ ...known, name: head.params[port]?.name ?? `${node}.${port}` });
         break;
       default:
-        lists.vars.push({ ...known, name: head.vars.find(({ ref }) => ref === node)?.name ?? node });
+        lists.vars.push({ ...known, variable: node, name: head.vars.find(({ ref }) => ref === node)?.name ?? node });
     }
   }
   return lists;
@@ -54,8 +56,11 @@ export function Values(props: {
   selected: string | null;
   onSelect(ref: string): void;
   onWhy(node: string, port: number): void;
+  /** Variables that the run stops behind a change of. */
+  watched: readonly string[];
+  onWatch(variable: string): void;
 }) {
-  const { head, graph, locals, selected, onSelect, onWhy } = props;
+  const { head, graph, locals, selected, onSelect, onWhy, watched, onWatch } = props;
   const { params, vars, nodes } = knownOf(head, graph, locals);
   if (params.length + vars.length + nodes.length === 0)
     return <p className="muted player-none">No value is alive here.</p>;
@@ -64,7 +69,7 @@ export function Values(props: {
       <section aria-label={title}>
         <h2 className="muted">{title}</h2>
         <dl className="known">
-          {list.map(({ key, name, node, port, value }) => (
+          {list.map(({ key, name, node, variable, port, value }) => (
             <div key={key} data-known={name} data-current={node !== null && node === selected}>
               <dt className="mono">
                 {node === null ? (
@@ -95,6 +100,18 @@ export function Values(props: {
                     onClick={() => onWhy(node, port)}
                   >
                     <HelpCircle size={13} aria-hidden />
+                  </button>
+                )}
+                {variable !== null && (
+                  <button
+                    type="button"
+                    className="button plain icon small"
+                    aria-pressed={watched.includes(variable)}
+                    aria-label={`Stop where ${name} changes`}
+                    title="Stop where it changes"
+                    onClick={() => onWatch(variable)}
+                  >
+                    <Eye size={13} aria-hidden />
                   </button>
                 )}
               </dd>

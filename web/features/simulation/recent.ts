@@ -10,6 +10,8 @@ export interface Recent {
   revision: number | null;
   /** What it was given, as it was sent. */
   run: SimulateInput;
+  /** Where its inputs came from, in words. */
+  origin: string;
   at: string;
 }
 
@@ -27,6 +29,7 @@ export function readRecent(text: string | null): Recent[] {
         each !== null &&
         typeof each.sim === 'string' &&
         typeof each.function === 'string' &&
+        typeof each.origin === 'string' &&
         Array.isArray(each.run?.args),
     );
   } catch {

@@ -54,9 +54,12 @@ export function usePlay({ state, act }: Simulated, speed: number): Playing {
       const back = rest && (await act({ action: 'SEEK', seekTo: begun.position }));
       if (!back) return goes() ? stop() : undefined;
     }
+    let due = performance.now();
     while (goes()) {
       const { steps, wait } = pace(now.current.speed);
-      await after(wait);
+      // What the server takes is a part of the wait; what it takes beyond is not made up for.
+      due = Math.max(due + wait, performance.now());
+      await after(due - performance.now());
       if (!goes()) return;
       const { state } = now.current;
       if (!state || state.status === 'RUNNING' || isEnded(state.status)) return stop();
