@@ -68,8 +68,17 @@ const edit = createRoute({
   component: lazyRouteComponent(() => import('../features/editing'), 'EditView'),
 });
 
+const map = createRoute({
+  getParentRoute: () => program,
+  path: 'map',
+  component: lazyRouteComponent(() => import('../features/map'), 'MapView'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([programs, program.addChildren([overview, edits, history, verify, view, run, edit])]),
+  routeTree: root.addChildren([
+    programs,
+    program.addChildren([overview, edits, map, history, verify, view, run, edit]),
+  ]),
   history: createHashHistory(),
   defaultErrorComponent: Crash,
   defaultNotFoundComponent: Missing,

@@ -1,0 +1,178 @@
+import { DirectedGraph } from 'graphology';
+import Sigma from 'sigma';
+import { EdgeArrowProgram, EdgeLineProgram } from 'sigma/rendering';
+
+import { drawBoxes, drawLabel, drawPointed, drawTitles } from './drawing';
+import type { Palette } from './palette';
+import type { Picture } from './picture';
+import { ShapeProgram, shapeOf } from './shapes';
+
+/** How a picture looks at the moment. */
+export interface Look {
+  /** What is looked for; everything else fades. Null: nothing. */
+  lit: ReadonlySet<string> | null;
+  palette: Palette;
+}
+
+/** What a reader does with a picture. */
+export interface Reactions {
+  onPoint(id: string | null): void;
+  onOpen(id: string): void;
+}
+
+/** A place where pictures are drawn. */
+export interface Screen {
+  show(picture: Picture): void;
+  look(look: Look): void;
+  point(id: string | null): void;
+  move(how: 'larger' | 'smaller' | 'all'): void;
+  close(): void;
+}
+
+/** More lines than these are drawn without arrows, which nobody could tell apart. */
+const ARROWS = 3_000;
+/** The most that a thing is enlarged when the whole picture is shown. */
+const LARGEST = 1.25;
+/** A click beside a mark that moved farther than this was no click, in pixels. */
+const STILL = 4;
+
+/** How long the picture moves, in milliseconds: not at all for who wants no motion. */
+function glide(): { duration: number } {
+  return { duration: window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 180 };
+}
+
+/** Puts a picture into the graph that is drawn. */
+function fill(graph: DirectedGraph, picture: Picture): void {
+  graph.clear();
+  for (const { id, x, y, radius, label, kind, state } of picture.marks)
+    graph.addNode(id, { x, y: -y, size: radius, label, kind, state, shape: shapeOf({ kind, state }) });
+  const type = picture.lines.length > ARROWS ? 'line' : 'arrow';
+  for (const { from, to, across } of picture.lines) graph.addEdge(from, to, { type, size: 1, across });
+}
+
+/** Opens a screen in an element. Throws where nothing can be drawn. */
+export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpen }: Reactions): Screen {
+  const graph = new DirectedGraph();
+  let { lit, palette } = first;
+  let pointed: string | null = null;
+  let picture: Picture | null = null;
+
+  const renderer = new Sigma(graph, container, {
+    allowInvalidContainer: true,
+    itemSizesReference: 'positions',
+    zoomToSizeRatioFunction: (ratio) => ratio,
+    nodeProgramClasses: { shape: ShapeProgram },
+    nodeHoverProgramClasses: { shape: ShapeProgram },
+    defaultNodeType: 'shape',
+    edgeProgramClasses: { line: EdgeLineProgram, arrow: EdgeArrowProgram },
+    defaultEdgeType: 'arrow',
+    minEdgeThickness: 1.4,
+    enableCameraRotation: false,
+    minCameraRatio: 0.002,
+    maxCameraRatio: 1.5,
+    stagePadding: 24,
+    // Names have room beside their marks, from the size on at which they can be read.
+    labelRenderedSizeThreshold: 2.8,
+    labelDensity: 1_000,
+    labelGridCellSize: 200,
+    zIndex: true,
+    defaultDrawNodeLabel: (context, data) => drawLabel(context, data, renderer.scaleSize(1), palette),
+    defaultDrawNodeHover: (context, data) => drawPointed(context, data, palette),
+    nodeReducer: (id, data) => {
+      const faint = lit !== null && !lit.has(id);
+      const color = faint ? palette.faint : palette.state[data['state'] as keyof Palette['state']];
+      // A closed module has its name on its box.
+      const named = id === pointed || (!faint && data['kind'] === 'function');
+      const label = named ? (data['label'] as string) : null;
+      return { ...data, color, label, highlighted: id === pointed, zIndex: faint ? 0 : 1 };
+    },
+    edgeReducer: (id, data) => {
+      const near = pointed !== null && graph.hasNode(pointed) && graph.hasExtremity(id, pointed);
+      const faint = lit !== null && !graph.extremities(id).some((end) => lit?.has(end));
+      const color = near ? palette.near : faint || data['across'] ? palette.faint : palette.line;
+      return { ...data, color, size: near ? 2 : 1, zIndex: near ? 1 : 0 };
+    },
+  });
+
+  const layers = [
+    { canvas: renderer.createCanvas('boxes', { beforeLayer: 'edges' }), draw: drawBoxes },
+    { canvas: renderer.createCanvas('titles', { beforeLayer: 'labels' }), draw: drawTitles },
+  ];
+  renderer.on('beforeRender', () => {
+    const { width, height } = renderer.getDimensions();
+    const ratio = window.devicePixelRatio;
+    for (const { canvas, draw } of layers) {
+      const context = canvas.getContext('2d');
+      if (!context || !picture) continue;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+      // Assigning the size clears the canvas, also where it is the same.
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      draw(renderer, context, picture.boxes, palette);
+    }
+  });
+
+  renderer.on('enterNode', ({ node }) => onPoint(node));
+  renderer.on('leaveNode', () => onPoint(null));
+  renderer.on('clickNode', ({ node }) => onOpen(node));
+  let pressed = { x: 0, y: 0 };
+  renderer.on('downStage', ({ event }) => (pressed = event));
+  // A box that is closed opens wherever it is clicked.
+  renderer.on('clickStage', ({ event }) => {
+    if (Math.hypot(event.x - pressed.x, event.y - pressed.y) > STILL) return;
+    const { x, y } = renderer.viewportToGraph(event);
+    const inside = picture?.boxes.find(
+      (box) => !box.open && x >= box.x && x <= box.x + box.width && -y >= box.y && -y <= box.y + box.height,
+    );
+    if (inside) onOpen(inside.module.ref);
+  });
+
+  /** Where a picture lies: a small one is not blown up until it fills the place. */
+  const frame = ({ width, height }: Picture) => {
+    const place = renderer.getDimensions();
+    const wide = Math.max(width, place.width / LARGEST);
+    const high = Math.max(height, place.height / LARGEST);
+    const left = (width - wide) / 2;
+    const top = (height - high) / 2;
+    renderer.setCustomBBox({ x: [left, left + wide], y: [-(top + high), -top] });
+  };
+
+  const resized = new ResizeObserver(() => {
+    renderer.resize();
+    if (picture) frame(picture);
+    renderer.refresh();
+  });
+  resized.observe(container);
+
+  return {
+    show(next) {
+      picture = next;
+      frame(next);
+      fill(graph, next);
+      renderer.refresh();
+    },
+    look(next) {
+      ({ lit, palette } = next);
+      renderer.refresh({ skipIndexation: true });
+    },
+    point(id) {
+      const changed = [pointed, id].filter((mark) => mark !== null).filter((mark) => graph.hasNode(mark));
+      pointed = id;
+      // Of tens of thousands of marks and lines, only these look different.
+      const edges = changed.flatMap((mark) => graph.edges(mark));
+      renderer.refresh({ skipIndexation: true, partialGraph: { nodes: changed, edges }, schedule: true });
+    },
+    move(how) {
+      const camera = renderer.getCamera();
+      if (how === 'larger') void camera.animatedZoom(glide());
+      else if (how === 'smaller') void camera.animatedUnzoom(glide());
+      else void camera.animatedReset(glide());
+    },
+    close() {
+      resized.disconnect();
+      renderer.kill();
+    },
+  };
+}
