@@ -5,6 +5,7 @@ import { useClient } from 'urql';
 
 import { HistoryNamesDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
+import { useOffer } from '../../lib/commands';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, type Change } from '../preview';
@@ -109,6 +110,15 @@ export function HistoryView() {
     act: setAction,
     name: setNaming,
   };
+  useOffer([
+    {
+      id: 'undo',
+      label: `Undo the last change on ${branch}…`,
+      icon: Undo2,
+      run: () => setAction({ type: 'undo', branch }),
+    },
+    { id: 'redo', label: `Redo on ${branch}…`, icon: Redo2, run: () => setAction({ type: 'redo', branch }) },
+  ]);
   const onBranch = branch === MAIN ? '' : ` on ${branch}`;
   return (
     <div className="history" data-selected={selection.length > 0}>

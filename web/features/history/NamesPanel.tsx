@@ -36,10 +36,11 @@ export function NamesPanel(props: {
                 <button
                   type="button"
                   className="button"
+                  aria-label={`Merge ${name} into ${here}…`}
                   onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
                 >
                   <GitMerge size={14} aria-hidden />
-                  Merge <span className="hidden">{name}</span> into {here}…
+                  Merge into {here}…
                 </button>
               )}
             </li>
@@ -72,10 +73,11 @@ export function NamesPanel(props: {
                   <button
                     type="button"
                     className="button"
+                    aria-label={`Restore ${name}…`}
                     onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
                   >
                     <History size={14} aria-hidden />
-                    Restore<span className="hidden"> {name}</span>…
+                    Restore…
                   </button>
                 </>
               )}

@@ -45,7 +45,7 @@ export function CaseRow(props: {
   };
 
   return (
-    <li className="case-row" data-case={name}>
+    <li className={`case-row ${status.toLowerCase()}`} data-case={name}>
       <Badge tone={tone}>
         <Icon size={12} aria-hidden />
         {status.toLowerCase()}
