@@ -12,7 +12,7 @@ import { PreviewDialog, type Change } from '../preview';
 import { ask, wordsOf, type Action } from './actions';
 import { Filters } from './Filters';
 import { railsOf } from './lanes';
-import { headline, headOf, labelsByNumber, MAIN, selectionOf, toggled, type Item } from './model';
+import { headline, headOf, labelsByNumber, MAIN, selectionOf, selectionText, toggled, type Item } from './model';
 import { NameDialog, type Naming } from './NameDialog';
 import { NamesPanel } from './NamesPanel';
 import { RevisionPanel, type Doing } from './RevisionPanel';
@@ -68,7 +68,7 @@ export function HistoryView() {
   );
   const selection = useMemo(() => selectionOf(search.sel), [search.sel]);
   const select = useCallback(
-    (numbers: readonly number[]) => go(searchOf({ ...search, sel: numbers.join(',') })),
+    (numbers: readonly number[]) => go(searchOf({ ...search, sel: selectionText(numbers) })),
     [go, search],
   );
   const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);

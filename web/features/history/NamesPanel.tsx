@@ -36,11 +36,12 @@ export function NamesPanel(props: {
                 <button
                   type="button"
                   className="button"
-                  aria-label={`Merge ${name} into ${here}…`}
                   onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
                 >
                   <GitMerge size={14} aria-hidden />
-                  Merge into {here}…
+                  <span>
+                    Merge <span className="hidden">{name} </span>into {here}…
+                  </span>
                 </button>
               )}
             </li>
@@ -73,11 +74,12 @@ export function NamesPanel(props: {
                   <button
                     type="button"
                     className="button"
-                    aria-label={`Restore ${name}…`}
                     onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
                   >
                     <History size={14} aria-hidden />
-                    Restore…
+                    <span>
+                      Restore<span className="hidden"> {name}</span>…
+                    </span>
                   </button>
                 </>
               )}

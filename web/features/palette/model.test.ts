@@ -40,6 +40,6 @@ test('each thing is told once, and leads to where it is', () => {
 test('refs and revisions are known by how they look', () => {
   expect([revisionOf('r12'), revisionOf('12'), revisionOf('r'), revisionOf('n12')]).toEqual(['12', '12', null, null]);
   expect([isNodeRef('n12'), isNodeRef('net')]).toEqual([true, false]);
-  expect(entriesOf('r7', [], found, undefined)[0]?.target).toEqual({ to: 'revision', sel: '7' });
+  expect(entriesOf('r7', [], found, undefined)[0]?.target).toEqual({ to: 'revision', sel: 'r7' });
   expect([ownerOf('m::f::sum'), ownerOf('m::f')]).toEqual(['m::f', null]);
 });

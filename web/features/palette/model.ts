@@ -104,7 +104,7 @@ export function entriesOf(
       kind: 'revision',
       label: `r${revision}`,
       detail: 'revision',
-      target: { to: 'revision', sel: revision },
+      target: { to: 'revision', sel: `r${revision}` },
     });
   const node = program?.computeNode;
   if (node)
@@ -142,7 +142,7 @@ export function entriesOf(
         kind: 'revision',
         label: name,
         detail: `${word} at r${number}`,
-        target: { to: 'revision', sel: String(number) },
+        target: { to: 'revision', sel: `r${number}` },
       });
   for (const { name, doc } of programs?.programs?.nodes ?? [])
     entries.push({
