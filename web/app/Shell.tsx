@@ -1,6 +1,8 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
-import { ChevronRight, Moon, Sun, Terminal } from 'lucide-react';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Boxes, ChevronRight, Moon, Sun, Terminal } from 'lucide-react';
 
+import { PaletteButton } from '../features/palette';
+import { useOffer } from '../lib/commands';
 import { Identity } from './Identity';
 import { useTheme } from './theme';
 
@@ -9,6 +11,12 @@ export function Shell() {
   const { program } = useParams({ strict: false });
   const { theme, toggle } = useTheme();
   const other = theme === 'dark' ? 'light' : 'dark';
+  const navigate = useNavigate();
+  useOffer([
+    { id: 'theme', label: `Use ${other} colours`, icon: theme === 'dark' ? Sun : Moon, run: toggle },
+    { id: 'programs', label: 'Go to all programs', icon: Boxes, run: () => void navigate({ to: '/' }) },
+    { id: 'graphiql', label: 'Go to GraphiQL', icon: Terminal, run: () => window.location.assign('/graphiql') },
+  ]);
   return (
     <>
       <a className="skip" href="#main" onClick={skip}>
@@ -30,6 +38,7 @@ export function Shell() {
           )}
         </nav>
         <div className="tools">
+          <PaletteButton program={program} />
           <a className="button plain" href="/graphiql" title="GraphiQL: the API by hand">
             <Terminal size={15} aria-hidden />
             <span className="wide">GraphiQL</span>

@@ -1,6 +1,7 @@
 import { Pause, Play, Radio, RefreshCw, Unplug } from 'lucide-react';
 import { useEffect, useEffectEvent } from 'react';
 
+import { useOffer } from '../../lib/commands';
 import { counted, ProblemPanel } from '../../ui';
 import { useLive } from './live';
 
@@ -8,6 +9,11 @@ import { useLive } from './live';
 export function LiveControls() {
   const { feed, pause, resume } = useLive();
   const { status, paused, waiting } = feed;
+  useOffer([
+    paused
+      ? { id: 'live', label: 'Resume live', icon: Play, run: resume }
+      : { id: 'live', label: 'Pause live', icon: Pause, run: pause },
+  ]);
   return (
     <div className="live">
       <Status status={status} paused={paused} />

@@ -5,13 +5,14 @@ import { useClient } from 'urql';
 
 import { HistoryNamesDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
+import { useOffer } from '../../lib/commands';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, type Change } from '../preview';
 import { ask, wordsOf, type Action } from './actions';
 import { Filters } from './Filters';
 import { railsOf } from './lanes';
-import { headline, headOf, labelsByNumber, MAIN, selectionOf, toggled, type Item } from './model';
+import { headline, headOf, labelsByNumber, MAIN, selectionOf, selectionText, toggled, type Item } from './model';
 import { NameDialog, type Naming } from './NameDialog';
 import { NamesPanel } from './NamesPanel';
 import { RevisionPanel, type Doing } from './RevisionPanel';
@@ -67,7 +68,7 @@ export function HistoryView() {
   );
   const selection = useMemo(() => selectionOf(search.sel), [search.sel]);
   const select = useCallback(
-    (numbers: readonly number[]) => go(searchOf({ ...search, sel: numbers.join(',') })),
+    (numbers: readonly number[]) => go(searchOf({ ...search, sel: selectionText(numbers) })),
     [go, search],
   );
   const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);
@@ -109,6 +110,15 @@ export function HistoryView() {
     act: setAction,
     name: setNaming,
   };
+  useOffer([
+    {
+      id: 'undo',
+      label: `Undo the last change on ${branch}…`,
+      icon: Undo2,
+      run: () => setAction({ type: 'undo', branch }),
+    },
+    { id: 'redo', label: `Redo on ${branch}…`, icon: Redo2, run: () => setAction({ type: 'redo', branch }) },
+  ]);
   const onBranch = branch === MAIN ? '' : ` on ${branch}`;
   return (
     <div className="history" data-selected={selection.length > 0}>

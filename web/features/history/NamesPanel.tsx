@@ -39,7 +39,9 @@ export function NamesPanel(props: {
                   onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
                 >
                   <GitMerge size={14} aria-hidden />
-                  Merge <span className="hidden">{name}</span> into {here}…
+                  <span>
+                    Merge <span className="hidden">{name} </span>into {here}…
+                  </span>
                 </button>
               )}
             </li>
@@ -75,7 +77,9 @@ export function NamesPanel(props: {
                     onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
                   >
                     <History size={14} aria-hidden />
-                    Restore<span className="hidden"> {name}</span>…
+                    <span>
+                      Restore<span className="hidden"> {name}</span>…
+                    </span>
                   </button>
                 </>
               )}

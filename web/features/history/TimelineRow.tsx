@@ -4,7 +4,7 @@ import { memo, type KeyboardEvent } from 'react';
 
 import { Actor, Ago, Badge, Counts } from '../../ui';
 import type { Rail } from './lanes';
-import { headline, movesContent, type Item, type Label } from './model';
+import { headline, movesContent, selectionText, type Item, type Label } from './model';
 import { RailPicture } from './Rails';
 import type { HistorySearch } from './search';
 
@@ -35,7 +35,7 @@ export const TimelineRow = memo(function TimelineRow(props: {
           <Link
             to="/p/$program/history"
             params={{ program }}
-            search={{ ...search, sel: String(number) }}
+            search={{ ...search, sel: selectionText([number]) }}
             className="revision-link"
             aria-current={selected ? 'true' : undefined}
             replace

@@ -8,6 +8,7 @@ import {
   merged,
   renewed,
   selectionOf,
+  selectionText,
   shortest,
   toggled,
   type Branch,
@@ -63,7 +64,8 @@ test('revisions are labelled by the branches and checkpoints that point at them'
 });
 
 test('a selection is read from an address, and changed one by one', () => {
-  expect(selectionOf('7,5,7,x,-1')).toEqual([5, 7]);
+  expect(selectionOf('r7,5,r7,x,-1')).toEqual([5, 7]);
+  expect(selectionText([5, 7])).toBe('r5,r7');
   expect(selectionOf(undefined)).toEqual([]);
   expect(toggled([5], 3)).toEqual([3, 5]);
   expect(toggled([3, 5], 3)).toEqual([5]);

@@ -102,10 +102,15 @@ export function labelsByNumber(
   return labels;
 }
 
-/** Reads the revisions of an address: `5,7`. */
+/** Reads the revisions of an address: `r5,r7`. */
 export function selectionOf(text: string | undefined): number[] {
-  const numbers = (text ?? '').split(',').map(Number);
+  const numbers = (text ?? '').split(',').map((part) => Number(part.replace(/^r/, '')));
   return [...new Set(numbers.filter((number) => Number.isInteger(number) && number > 0))].sort((a, b) => a - b);
+}
+
+/** Writes revisions for an address. */
+export function selectionText(numbers: readonly number[]): string {
+  return numbers.map((number) => `r${number}`).join(',');
 }
 
 /** A selection with a revision more, or without it. */

@@ -6,7 +6,7 @@ export interface HistorySearch {
   author?: string;
   /** Only revisions that touched this entity, by ref or path. */
   touching?: string;
-  /** The revisions that are looked at: `5,7`. */
+  /** The revisions that are looked at: `r5,r7`. */
   sel?: string;
 }
 

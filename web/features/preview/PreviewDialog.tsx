@@ -10,7 +10,7 @@ import './preview.css';
 /** How a change is asked for: tried or done, on the head that the reader has seen. */
 export interface Asking {
   dryRun: boolean;
-  /** The number of the head that the reader has seen; null where that is not known. */
+  /** The number of the revision that the change is based on: the head that the reader has seen, unless it says another one. */
   head: number | null;
   message: string | null;
   /** Under which it is done once. */
@@ -28,6 +28,8 @@ export interface Change {
   subject: ReactNode;
   /** Whether conflicts can be settled by taking a side. */
   resolvable: boolean;
+  /** The revision that it is based on, where it was made for one. */
+  base?: number | null;
   ask(asking: Asking): Promise<Preview>;
 }
 
@@ -62,11 +64,13 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     let left = false;
     setBusy(true);
     setKey(freshKey());
-    void change.ask({ dryRun: true, head: seen, message: null, key: freshKey(), choices }).then((preview) => {
-      if (left) return;
-      setShown({ preview, choices });
-      setBusy(false);
-    });
+    void change
+      .ask({ dryRun: true, head: change.base ?? seen, message: null, key: freshKey(), choices })
+      .then((preview) => {
+        if (left) return;
+        setShown({ preview, choices });
+        setBusy(false);
+      });
     return () => {
       left = true;
     };
@@ -88,7 +92,7 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     if (!ready) return;
     setBusy(true);
     const words = message.current?.value.trim() || null;
-    const done = await change.ask({ dryRun: false, head: seen, message: words, key, choices });
+    const done = await change.ask({ dryRun: false, head: change.base ?? seen, message: words, key, choices });
     setBusy(false);
     if (done.state === 'made') {
       dialog.current?.close();

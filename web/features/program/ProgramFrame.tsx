@@ -1,5 +1,6 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 
+import { useOffer } from '../../lib/commands';
 import { ProblemPanel, SkeletonRows } from '../../ui';
 import { LiveBanner, LiveControls, LiveProvider, type Opening } from '../edits';
 import { SECTIONS } from './sections';
@@ -8,6 +9,15 @@ import './program.css';
 /** What stands around every view of a program: its views, and how live they are. */
 export function ProgramFrame() {
   const { program = '' } = useParams({ strict: false });
+  const navigate = useNavigate();
+  useOffer(
+    SECTIONS.map(({ to, label, icon }) => ({
+      id: to,
+      label: `Go to ${label}`,
+      icon,
+      run: () => void navigate({ to, params: { program } }),
+    })),
+  );
   return (
     <LiveProvider
       key={program}

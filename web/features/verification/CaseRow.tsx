@@ -45,7 +45,7 @@ export function CaseRow(props: {
   };
 
   return (
-    <li className="case-row" data-case={name}>
+    <li className={`case-row ${status.toLowerCase()}`} data-case={name}>
       <Badge tone={tone}>
         <Icon size={12} aria-hidden />
         {status.toLowerCase()}
@@ -70,7 +70,7 @@ export function CaseRow(props: {
                 <Link
                   to="/p/$program/history"
                   params={{ program }}
-                  search={{ sel: String(lastGreen.number) }}
+                  search={{ sel: `r${lastGreen.number}` }}
                   className="numeric"
                 >
                   r{lastGreen.number}
@@ -99,7 +99,7 @@ function Blame({ report, program }: { report: Report; program: string }) {
   return (
     <p className="blame">
       <span>broken by</span>
-      <Link to="/p/$program/history" params={{ program }} search={{ sel: String(first.number) }} className="numeric">
+      <Link to="/p/$program/history" params={{ program }} search={{ sel: `r${first.number}` }} className="numeric">
         r{first.number}
       </Link>
       <Actor {...first.actor} />

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { CircleAlert, CircleDashed, Sparkles, TriangleAlert, Wrench } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { useClient } from 'urql';
 
 import type { Problem } from '../../lib/problems';
 import { Badge, ProblemPanel, Skeleton } from '../../ui';
-import type { Finding } from '../preview';
+import { findingKey, type Finding } from '../preview';
 import { CodeButton } from './CodeButton';
 import { fixesOf, type Fix, type Fixes } from './fixes';
 
@@ -17,22 +17,30 @@ export function FindingRow(props: {
   at: string | null;
   /** Whether the newest revision has brought it. */
   fresh: boolean;
-  onFix(fix: Fix, text: string | null): void;
+  onFix(fix: Fix, fixes: Fixes): void;
 }) {
   const { finding, program, programId, at, fresh, onFix } = props;
   const { code, message, severity, incomplete, details } = finding;
   const client = useClient();
   const id = useId();
   const [open, setOpen] = useState(false);
+  const [attempt, setAttempt] = useState(0);
   const [answer, setAnswer] = useState<Fixes | Problem | null>(null);
 
-  const toggle = () => {
-    setOpen(!open);
-    // What is open already has been asked for.
-    if (open || (answer && 'fixes' in answer)) return;
-    setAnswer(null);
-    void fixesOf(client, programId, at ?? 'main', finding).then(setAnswer);
-  };
+  const key = findingKey(finding);
+  useEffect(() => {
+    if (!open) return;
+    let left = false;
+    // What repaired it at another revision stays until it is known what does at this one.
+    void fixesOf(client, programId, at, finding).then((fixes) => {
+      if (!left) setAnswer(fixes);
+    });
+    return () => {
+      left = true;
+    };
+    // A finding is compared by what it says.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [open, client, programId, at, key, attempt]);
 
   const Icon = severity === 'ERROR' ? CircleAlert : incomplete ? CircleDashed : TriangleAlert;
   const kind = severity === 'ERROR' ? 'error' : incomplete ? 'hole' : 'warning';
@@ -71,7 +79,7 @@ export function FindingRow(props: {
             {details.node ?? details.function}
           </Link>
         )}
-        <button type="button" className="button" aria-expanded={open} aria-controls={id} onClick={toggle}>
+        <button type="button" className="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
           <Wrench size={13} aria-hidden />
           Repairs
           <span className="hidden"> of {message}</span>
@@ -86,13 +94,19 @@ export function FindingRow(props: {
               <p className="muted">Nothing that could repair it follows from the program.</p>
             ) : (
               answer.fixes.map((fix) => (
-                <button key={fix.title} type="button" className="button" onClick={() => onFix(fix, answer.text)}>
+                <button
+                  key={fix.title}
+                  type="button"
+                  className="button"
+                  disabled={answer.at !== at}
+                  onClick={() => onFix(fix, answer)}
+                >
                   {fix.title}…
                 </button>
               ))
             )
           ) : (
-            <ProblemPanel problem={answer} onRetry={toggle} />
+            <ProblemPanel problem={answer} onRetry={() => setAttempt(attempt + 1)} />
           ))}
       </div>
     </li>

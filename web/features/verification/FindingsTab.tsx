@@ -16,6 +16,7 @@ import type { Delta } from './useDelta';
 /** A repair that somebody wants to see. */
 interface Wanted {
   fix: Fix;
+  at: string | null;
   text: string | null;
   finding: Finding;
 }
@@ -62,6 +63,8 @@ export function FindingsTab(props: {
         verb: 'Apply',
         subject: `${wanted.finding.message} (${wanted.finding.code})`,
         resolvable: false,
+        // The edits are about the revision that the repair was worked out at.
+        base: wanted.at === null ? null : Number(wanted.at.slice(1)),
         ask: (asking) => applyFix(client, programId, wanted, asking),
       },
     [wanted, client, programId],
@@ -119,14 +122,13 @@ export function FindingsTab(props: {
           onRetry={refresh}
           row={(finding) => (
             <FindingRow
-              // Where the repair would be another one, it is asked for again.
-              key={`${at} ${findingKey(finding)}`}
+              key={findingKey(finding)}
               finding={finding}
               program={program}
               programId={programId}
               at={at}
               fresh={fresh.has(findingKey(finding))}
-              onFix={(fix, text) => setWanted({ fix, text, finding })}
+              onFix={(fix, { at, text }) => setWanted({ fix, at, text, finding })}
             />
           )}
         />

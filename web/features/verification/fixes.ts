@@ -14,12 +14,19 @@ export interface Fix {
 
 /** The repairs of a finding, with the text of its function as it is now. */
 export interface Fixes {
+  /** The revision that they are about. */
+  at: string | null;
   fixes: readonly Fix[];
   text: string | null;
 }
 
 /** Asks for the repairs of a finding at a revision. */
-export async function fixesOf(client: Client, id: string, at: string, finding: Finding): Promise<Fixes | Problem> {
+export async function fixesOf(
+  client: Client,
+  id: string,
+  at: string | null,
+  finding: Finding,
+): Promise<Fixes | Problem> {
   const key = findingKey(finding);
   const ref = finding.details?.function ?? null;
   const found = <Each extends Finding & { fixes: readonly Fix[] | null }>(list: readonly Each[] | undefined) =>
@@ -27,12 +34,12 @@ export async function fixesOf(client: Client, id: string, at: string, finding: F
   if (ref === null) {
     const { data, error } = await client.query(VerifyProgramFixesDocument, { id, at }).toPromise();
     if (!data?.program) return problemOf(error);
-    return { fixes: found(data.program.diagnostics?.nodes), text: null };
+    return { at, fixes: found(data.program.diagnostics?.nodes), text: null };
   }
   const { data, error } = await client.query(VerifyFixesDocument, { id, at, function: ref }).toPromise();
   const owner = data?.program?.function;
   if (!owner) return problemOf(error);
-  return { fixes: found(owner.diagnostics?.nodes), text: owner.text };
+  return { at, fixes: found(owner.diagnostics?.nodes), text: owner.text };
 }
 
 /** Tries a repair or does it. */

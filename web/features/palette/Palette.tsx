@@ -1,0 +1,220 @@
+import { useNavigate } from '@tanstack/react-router';
+import {
+  Boxes,
+  Braces,
+  CircleDot,
+  Command as CommandIcon,
+  FunctionSquare,
+  Hash,
+  History,
+  Package,
+  Search,
+  type LucideIcon,
+} from 'lucide-react';
+import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+
+import { PaletteProgramsDocument, PaletteSearchDocument } from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
+import { useCommands } from '../../lib/commands';
+import { programKey } from '../../lib/program';
+import { entriesOf, HEADINGS, isNodeRef, sections, type Entry, type Kind } from './model';
+import './palette.css';
+
+const ICONS: Record<Kind, LucideIcon> = {
+  command: CommandIcon,
+  function: FunctionSquare,
+  node: CircleDot,
+  type: Braces,
+  module: Package,
+  revision: History,
+  other: Hash,
+  program: Boxes,
+};
+
+/** How long typing must rest before the server is asked, in milliseconds. */
+const REST = 120;
+
+/** Everything by its name: what is typed is looked for, arrows choose, Enter goes there. */
+export default function Palette({ program, onClose }: { program: string | undefined; onClose(): void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const navigate = useNavigate();
+  const commands = useCommands();
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const [query, setQuery] = useState('');
+  const [at, setAt] = useState(0);
+
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery(typed.trim()), REST);
+    return () => clearTimeout(timer);
+  }, [typed]);
+
+  const wanted = query !== '';
+  const search = { program: program ?? '', ...programKey(program ?? ''), query, ref: query, isNode: isNodeRef(query) };
+  const found = useAsk(PaletteSearchDocument, search, { pause: !wanted || program === undefined });
+  const programs = useAsk(PaletteProgramsDocument, { search: query }, { pause: !wanted });
+  const entries = useMemo(
+    () =>
+      entriesOf(typed.trim(), commands, wanted ? found.data : undefined, wanted ? programs.data : undefined).filter(
+        ({ target }) => target.to !== 'program' || target.program !== program,
+      ),
+    [typed, commands, wanted, found.data, programs.data, program],
+  );
+  const groups = sections(entries);
+  const shown = groups.flatMap(([, all]) => all);
+  const active = shown[Math.min(at, shown.length - 1)];
+  const busy = typed.trim() !== query || (wanted && (found.fetching || programs.fetching));
+  const problem = found.problem ?? programs.problem;
+
+  useEffect(() => {
+    document.querySelector('.palette [aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [active?.id]);
+
+  const close = () => dialog.current?.close();
+  const go = ({ target }: Entry) => {
+    close();
+    switch (target.to) {
+      case 'command':
+        // The palette leaves first: a command may ask something itself.
+        return setTimeout(() => commands.find((command) => command.id === target.id)?.run());
+      case 'program':
+        return navigate({ to: '/p/$program', params: { program: target.program } });
+      case 'function':
+        return (
+          program !== undefined &&
+          navigate({
+            to: '/p/$program/f/$function',
+            params: { program, function: target.function },
+            search: target.node === null ? {} : { node: target.node },
+          })
+        );
+      case 'revision':
+        return (
+          program !== undefined &&
+          navigate({ to: '/p/$program/history', params: { program }, search: { sel: target.sel } })
+        );
+      case 'touching':
+        return (
+          program !== undefined &&
+          navigate({ to: '/p/$program/history', params: { program }, search: { touching: target.ref } })
+        );
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const last = shown.length - 1;
+    const from = Math.min(at, last);
+    switch (event.key) {
+      case 'ArrowDown':
+        setAt(from >= last ? 0 : from + 1);
+        break;
+      case 'ArrowUp':
+        setAt(from <= 0 ? last : from - 1);
+        break;
+      case 'PageDown':
+        setAt(Math.min(last, from + 8));
+        break;
+      case 'PageUp':
+        setAt(Math.max(0, from - 8));
+        break;
+      case 'Enter':
+        if (active && !event.nativeEvent.isComposing) void go(active);
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <dialog ref={dialog} className="dialog palette" aria-label="Find" onClose={onClose}>
+      <div className="palette-input">
+        <Search size={16} aria-hidden />
+        <input
+          role="combobox"
+          aria-label="Find functions, nodes, types, revisions and commands"
+          aria-expanded
+          aria-controls={`${id}list`}
+          aria-autocomplete="list"
+          aria-activedescendant={active && optionId(id, active)}
+          placeholder={program ? `Find in ${program}, or type a command` : 'Find a program or a command'}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          autoFocus
+        />
+        <button type="button" className="button plain" onClick={close}>
+          <kbd>Esc</kbd>
+          <span className="hidden">Close</span>
+        </button>
+      </div>
+      <div id={`${id}list`} role="listbox" aria-label="What is found" className="palette-list" tabIndex={-1}>
+        {groups.map(([kind, all]) => (
+          <div key={kind} role="group" aria-labelledby={`${id}${kind}`}>
+            <div id={`${id}${kind}`} role="presentation" className="palette-heading muted">
+              {HEADINGS[kind]}
+            </div>
+            {all.map((entry) => (
+              <Option
+                key={entry.id}
+                id={optionId(id, entry)}
+                entry={entry}
+                icon={
+                  entry.target.to === 'command'
+                    ? (commands.find((command) => `command ${command.id}` === entry.id)?.icon ?? CommandIcon)
+                    : ICONS[kind]
+                }
+                active={entry === active}
+                onHover={() => setAt(shown.indexOf(entry))}
+                onGo={() => void go(entry)}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <output className="palette-status muted">
+        {problem
+          ? `The search failed. ${problem.action}`
+          : busy
+            ? 'Looking…'
+            : shown.length === 0
+              ? 'Nothing is called like this.'
+              : `${shown.length} found`}
+      </output>
+    </dialog>
+  );
+}
+
+/** An id of the page has no blanks. */
+function optionId(list: string, { id }: Entry): string {
+  return `${list}${id.replaceAll(/\W/g, '-')}`;
+}
+
+function Option(props: { id: string; entry: Entry; icon: LucideIcon; active: boolean; onHover(): void; onGo(): void }) {
+  const { id, entry, icon: Icon, active, onHover, onGo } = props;
+  return (
+    // The keyboard stays in the field above, which says which option is active.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={active}
+      className="palette-option"
+      onClick={onGo}
+      onMouseMove={active ? undefined : onHover}
+    >
+      <Icon size={14} aria-hidden className="muted" />
+      <span className={entry.kind === 'command' || entry.kind === 'program' ? 'label' : 'label mono'}>
+        {entry.label}
+      </span>
+      <span className="detail muted">{entry.detail}</span>
+    </div>
+  );
+}

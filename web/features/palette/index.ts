@@ -1,0 +1,2 @@
+// Everything by its name, from anywhere.
+export { PaletteButton } from './PaletteButton';

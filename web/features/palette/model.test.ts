@@ -1,0 +1,45 @@
+import { Sun } from 'lucide-react';
+import { expect, test } from 'vitest';
+
+import type { PaletteSearchQuery } from '../../generated/graphql';
+import { entriesOf, isNodeRef, matches, ownerOf, revisionOf, sections } from './model';
+
+const commands = [
+  { id: 'theme', label: 'Use dark colours', icon: Sun, run: () => {} },
+  { id: 'history', label: 'Go to History', icon: Sun, run: () => {} },
+];
+const total = { ref: 'f2', path: 'shop::total', signature: '(n: i64)' };
+const found = {
+  words: {
+    nodes: [
+      { kind: 'FUNCTION', path: 'shop::total', ref: 'f2', text: 'shop::total (n: i64)' },
+      { kind: 'TYPE', path: 'shop::Total', ref: 'd3', text: 'struct' },
+    ],
+  },
+  nodes: {
+    nodes: [{ kind: 'NODE', path: 'shop::total::sum', ref: 'n22', text: 'shop::total: sum#n22 = mul.i64 a, b' }],
+  },
+  program: { functions: { nodes: [total] }, branches: { nodes: [] }, checkpoints: { nodes: [] } },
+} as unknown as PaletteSearchQuery;
+
+test('a query means whatever has all its words', () => {
+  expect([matches('Go to History', 'hist go'), matches('Go to History', 'hist x')]).toEqual([true, false]);
+  expect(entriesOf('dark', commands, undefined, undefined).map(({ label }) => label)).toEqual(['Use dark colours']);
+});
+
+test('each thing is told once, and leads to where it is', () => {
+  const entries = entriesOf('total', commands, found, undefined);
+  expect(entries.map(({ id }) => id)).toEqual(['FUNCTION f2', 'TYPE d3', 'NODE n22']);
+  expect(entries[2]).toMatchObject({
+    label: 'sum#n22 = mul.i64 a, b',
+    target: { to: 'function', function: 'shop::total', node: 'n22' },
+  });
+  expect(sections(entries).map(([kind]) => kind)).toEqual(['function', 'type', 'node']);
+});
+
+test('refs and revisions are known by how they look', () => {
+  expect([revisionOf('r12'), revisionOf('12'), revisionOf('r'), revisionOf('n12')]).toEqual(['12', '12', null, null]);
+  expect([isNodeRef('n12'), isNodeRef('net')]).toEqual([true, false]);
+  expect(entriesOf('r7', [], found, undefined)[0]?.target).toEqual({ to: 'revision', sel: 'r7' });
+  expect([ownerOf('m::f::sum'), ownerOf('m::f')]).toEqual(['m::f', null]);
+});

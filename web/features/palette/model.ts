@@ -1,0 +1,175 @@
+import type { PaletteProgramsQuery, PaletteSearchQuery } from '../../generated/graphql';
+import type { Command } from '../../lib/commands';
+
+/** Where an entry of the palette leads. */
+export type Target =
+  | { to: 'command'; id: string }
+  | { to: 'program'; program: string }
+  | { to: 'function'; function: string; node: string | null }
+  | { to: 'revision'; sel: string }
+  | { to: 'touching'; ref: string };
+
+/** What kind of thing an entry is, for its icon and heading. */
+export type Kind = 'command' | 'program' | 'function' | 'node' | 'type' | 'module' | 'revision' | 'other';
+
+/** An entry of the palette. */
+export interface Entry {
+  /** Unique in the palette. */
+  id: string;
+  kind: Kind;
+  label: string;
+  /** What tells it from others of the name. */
+  detail: string;
+  target: Target;
+}
+
+type Found = NonNullable<PaletteSearchQuery['words']>['nodes'][number];
+
+/** Whether all words of a query occur in a label. */
+export function matches(label: string, query: string): boolean {
+  const text = label.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** The function that something in it is called by: `m::f` of `m::f::sum`; null for what stands in none. */
+export function ownerOf(path: string): string | null {
+  const parts = path.split('::');
+  return parts.length > 2 ? parts.slice(0, -1).join('::') : null;
+}
+
+function entryOf({ kind, path, ref, text }: Found): Entry {
+  const id = `${kind} ${ref}`;
+  const owner = ownerOf(path);
+  const touching: Target = { to: 'touching', ref };
+  switch (kind) {
+    case 'FUNCTION':
+      return {
+        id,
+        kind: 'function',
+        label: path,
+        detail: text.slice(path.length).trim(),
+        target: { to: 'function', function: ref, node: null },
+      };
+    case 'NODE':
+      return {
+        id,
+        kind: 'node',
+        label: text.slice(text.indexOf(': ') + 2),
+        detail: `${owner ?? path} · ${ref}`,
+        target: { to: 'function', function: owner ?? path, node: ref },
+      };
+    case 'TYPE':
+      return { id, kind: 'type', label: path, detail: `type · its history`, target: touching };
+    case 'MODULE':
+      return { id, kind: 'module', label: path, detail: 'module · its history', target: touching };
+    case 'CONTRACT':
+    case 'REGION':
+    case 'VARIABLE':
+      return {
+        id,
+        kind: 'other',
+        label: path,
+        detail: kind.toLowerCase(),
+        target: owner === null ? touching : { to: 'function', function: owner, node: null },
+      };
+  }
+}
+
+/** A revision that a query names: `r12`, `12`. */
+export function revisionOf(query: string): string | null {
+  return /^r?(\d{1,9})$/.exec(query.trim().toLowerCase())?.[1] ?? null;
+}
+
+/** Whether a query names a node: `n12`. */
+export function isNodeRef(query: string): boolean {
+  return /^n\d+$/.test(query.trim());
+}
+
+/** What a query may mean, each thing once: what it names by ref first, then commands, functions, the rest. */
+export function entriesOf(
+  query: string,
+  commands: readonly Command[],
+  found: PaletteSearchQuery | undefined,
+  programs: PaletteProgramsQuery | undefined,
+): Entry[] {
+  const entries: Entry[] = [];
+  const program = found?.program;
+  const revision = program ? revisionOf(query) : null;
+  if (revision !== null)
+    entries.push({
+      id: `r${revision}`,
+      kind: 'revision',
+      label: `r${revision}`,
+      detail: 'revision',
+      target: { to: 'revision', sel: `r${revision}` },
+    });
+  const node = program?.computeNode;
+  if (node)
+    entries.push({
+      id: `NODE ${node.ref}`,
+      kind: 'node',
+      label: node.text?.trim() ?? node.ref,
+      detail: `${node.owner.path} · ${node.ref}`,
+      target: { to: 'function', function: node.owner.ref, node: node.ref },
+    });
+  for (const { id, label } of commands)
+    if (matches(label, query))
+      entries.push({ id: `command ${id}`, kind: 'command', label, detail: '', target: { to: 'command', id } });
+  for (const { ref, path, signature } of program?.functions?.nodes ?? [])
+    entries.push({
+      id: `FUNCTION ${ref}`,
+      kind: 'function',
+      label: path,
+      detail: signature,
+      target: { to: 'function', function: ref, node: null },
+    });
+  entries.push(...[...(found?.words?.nodes ?? []), ...(found?.nodes?.nodes ?? [])].map(entryOf));
+  const names = [
+    ...(program?.branches?.nodes.map(({ name, head }) => ({ name, word: 'branch', number: head.number })) ?? []),
+    ...(program?.checkpoints?.nodes.map(({ name, revision }) => ({
+      name,
+      word: 'checkpoint',
+      number: revision?.number,
+    })) ?? []),
+  ];
+  for (const { name, word, number } of names)
+    if (number !== undefined && matches(name, query))
+      entries.push({
+        id: `${word} ${name}`,
+        kind: 'revision',
+        label: name,
+        detail: `${word} at r${number}`,
+        target: { to: 'revision', sel: `r${number}` },
+      });
+  for (const { name, doc } of programs?.programs?.nodes ?? [])
+    entries.push({
+      id: `program ${name}`,
+      kind: 'program',
+      label: name,
+      detail: doc ?? 'program',
+      target: { to: 'program', program: name },
+    });
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+}
+
+/** The heading of a kind. */
+export const HEADINGS: Record<Kind, string> = {
+  command: 'Commands',
+  function: 'Functions',
+  node: 'Nodes',
+  type: 'Types',
+  module: 'Modules',
+  revision: 'Revisions',
+  other: 'Variables and contracts',
+  program: 'Programs',
+};
+
+/** Entries under their headings, in the order in which kinds come up first. */
+export function sections(entries: readonly Entry[]): [kind: Kind, entries: Entry[]][] {
+  const groups = new Map<Kind, Entry[]>();
+  for (const entry of entries) groups.set(entry.kind, [...(groups.get(entry.kind) ?? []), entry]);
+  return [...groups];
+}
