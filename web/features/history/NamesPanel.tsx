@@ -39,9 +39,7 @@ export function NamesPanel(props: {
                   onClick={() => doing.act({ type: 'merge', branch: here, from: name })}
                 >
                   <GitMerge size={14} aria-hidden />
-                  <span>
-                    Merge <span className="hidden">{name} </span>into {here}…
-                  </span>
+                  Merge into {here}…<span className="hidden"> {name}</span>
                 </button>
               )}
             </li>
@@ -77,9 +75,7 @@ export function NamesPanel(props: {
                     onClick={() => doing.act({ type: 'restore', branch: here, to: revision.number, checkpoint: name })}
                   >
                     <History size={14} aria-hidden />
-                    <span>
-                      Restore<span className="hidden"> {name}</span>…
-                    </span>
+                    Restore…<span className="hidden"> {name}</span>
                   </button>
                 </>
               )}

@@ -34,7 +34,7 @@ export function ContractRow(props: {
           <Link to="/p/$program/f/$function" params={{ program, function: ref }} className="mono">
             {path}
           </Link>
-          {attempt && <Progress attempt={attempt} />}
+          {attempt && <Progress attempt={attempt} running={disabled} />}
         </p>
         <ul className="contract-list">
           {contracts.map(({ ref, kind, message, text }) => (
@@ -51,9 +51,9 @@ export function ContractRow(props: {
   );
 }
 
-function Progress({ attempt }: { attempt: Attempt }) {
+function Progress({ attempt, running }: { attempt: Attempt; running: boolean }) {
   const { tried, discarded, undecided, coverage } = attempt;
-  const { word, tone } = endingOf(attempt);
+  const { word, tone } = endingOf(attempt, running);
   const Icon = ICONS[tone];
   const percent = Math.round(coverage * 100);
   return (

@@ -28,6 +28,7 @@ export function ContractsTab({ at, functions }: { at: string | null; functions: 
   const chosen = listed.filter(({ ref }) => !left.has(ref));
   const begin = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (running) return cancel();
     const form = new FormData(event.currentTarget);
     const number = (name: string) => Number(form.get(name));
     start({
@@ -54,17 +55,15 @@ export function ContractsTab({ at, functions }: { at: string | null; functions: 
           <h2>Look for inputs that break them</h2>
           <span className="end">
             <output className="muted">{saying(search.status, doneOf(search), chosen.length)}</output>
-            {running ? (
-              <button type="button" className="button" onClick={cancel}>
-                <CircleStop size={14} aria-hidden />
-                Cancel
-              </button>
-            ) : (
-              <button type="submit" className="button primary" disabled={chosen.length === 0}>
-                <Play size={14} aria-hidden />
-                Check {counted(chosen.length, 'function')}
-              </button>
-            )}
+            {/* One button, which so keeps the focus. */}
+            <button
+              type="submit"
+              className={running ? 'button' : 'button primary'}
+              disabled={!running && chosen.length === 0}
+            >
+              {running ? <CircleStop size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+              {running ? 'Cancel' : `Check ${counted(chosen.length, 'function')}`}
+            </button>
           </span>
         </div>
         <fieldset className="budget-fields" disabled={running}>

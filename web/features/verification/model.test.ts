@@ -44,7 +44,8 @@ test('a search goes on function by function', () => {
   const attempt = (fn: string, ending: Attempt['ending']) => ({ function: fn, ending, message: null }) as Attempt;
   const search = [attempt('f1', null), attempt('f2', 'FOUND'), attempt('f1', 'TRIED')].reduce(further, IDLE);
   expect([doneOf(search), search.attempts.size]).toEqual([2, 2]);
-  expect(endingOf(attempt('f2', 'FOUND'))).toEqual({ word: 'broken', tone: 'error' });
+  expect(endingOf(attempt('f2', 'FOUND'), true)).toEqual({ word: 'broken', tone: 'error' });
+  expect(endingOf(attempt('f1', null), false).word).toBe('stopped');
 });
 
 test('values are written without the types of numbers', () => {

@@ -72,10 +72,13 @@ export function doneOf({ attempts }: Search): number {
 }
 
 /** How a search of one function ended, in words, and whether that is good. */
-export function endingOf({ ending, message }: Attempt): { word: string; tone: 'ok' | 'warn' | 'error' | 'plain' } {
+export function endingOf(
+  { ending, message }: Attempt,
+  running: boolean,
+): { word: string; tone: 'ok' | 'warn' | 'error' | 'plain' } {
   switch (ending) {
     case null:
-      return { word: 'searching', tone: 'plain' };
+      return { word: running ? 'searching' : 'stopped', tone: 'plain' };
     case 'FOUND':
       return { word: 'broken', tone: 'error' };
     case 'TRIED':
