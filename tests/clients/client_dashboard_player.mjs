@@ -322,7 +322,7 @@ try {
   assert.equal(await editor.evaluate((field) => field.value.slice(field.selectionStart, field.selectionEnd)), 'partz');
   await page.keyboard.type('whole');
   await page.locator('[data-tried="EditApplied"]').waitFor();
-  await page.locator('.diff-line.added', { hasText: 'whole, whole' }).waitFor();
+  await page.locator('.unified-line.added', { hasText: 'whole, whole' }).waitFor();
   await accessible(page, 'difference');
 
   // Somebody is faster: that is told, a reload keeps the draft, and it goes on top of theirs.
@@ -331,7 +331,7 @@ try {
     { input: { programId: SHOP, edits: [{ replaceFunctionText: { ref: 'shop::part', text: written.replace('whole, parts', 'parts, whole') } }] } },
   );
   const conflict = page.getByRole('region', { name: 'Conflict' });
-  await conflict.locator('.diff-line.added', { hasText: 'parts, whole' }).waitFor();
+  await conflict.locator('.unified-line.added', { hasText: 'parts, whole' }).waitFor();
   await accessible(page, 'conflict');
   await page.reload();
   await conflict.waitFor();

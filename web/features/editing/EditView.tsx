@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { plainText } from '../function';
-import { DiffView } from './DiffView';
+import { fileOf, UnifiedText } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
 import { Findings } from './Findings';
 import { RenameForm } from './RenameForm';
@@ -157,7 +157,8 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
               </div>
             )}
             {conflict && (
-              <section className="editing-part" aria-label="Conflict">
+              <section className="editing-part" aria-labelledby="conflict-title">
+                <h2 id="conflict-title">Conflict</h2>
                 <Notice
                   tone="warn"
                   title={`The function has changed since you began: it is r${now.revision} now, your draft is on r${base.revision}.`}
@@ -174,7 +175,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
                 >
                   <p className="muted">Nothing that you typed is lost. What they changed:</p>
                 </Notice>
-                <DiffView label="What others changed" before={base.text} after={now.text} />
+                <UnifiedText files={[fileOf(info.path, base.text, now.text)]} />
               </section>
             )}
             {!(stale && dirty) && (
@@ -183,12 +184,9 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
               </section>
             )}
             {fits && (
-              <section className="editing-part" aria-label="What would change">
-                <DiffView
-                  label="Difference of the text"
-                  before={base.text}
-                  after={plainText(fits.program.function?.text ?? text)}
-                />
+              <section className="editing-part" aria-labelledby="change-title">
+                <h2 id="change-title">What would change</h2>
+                <UnifiedText files={[fileOf(info.path, base.text, plainText(fits.program.function?.text ?? text))]} />
               </section>
             )}
             {done && (

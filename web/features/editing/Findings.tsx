@@ -8,13 +8,13 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
   const { id, tried, onGo } = props;
   const outcome = tried.state === 'done' ? tried.outcome : tried.state === 'trying' ? tried.last : null;
   return (
-    <div className="findings" data-tried={tried.state === 'done' ? tried.outcome.__typename : tried.state}>
-      <p id={id} role="status" className="findings-head">
+    <div className="tried" data-tried={tried.state === 'done' ? tried.outcome.__typename : tried.state}>
+      <p id={id} role="status" className="tried-head">
         <Verdict tried={tried} />
       </p>
       {tried.state === 'failed' && <ProblemPanel problem={tried.problem} />}
       {outcome?.__typename === 'EditRejected' && (
-        <ul className="findings-list" aria-label="Mistakes">
+        <ul className="tried-list" aria-label="Mistakes">
           {outcome.errors.map((mistake, at) => (
             // Mistakes have no names; the list is replaced as a whole.
             <li key={at}>
@@ -37,7 +37,7 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
       )}
       {outcome?.__typename === 'EditApplied' &&
         (outcome.diagnosticsAdded.length > 0 || outcome.diagnosticsResolved.length > 0) && (
-          <ul className="findings-list" aria-label="What the verifier says of it">
+          <ul className="tried-list" aria-label="What the verifier says of it">
             {outcome.diagnosticsAdded.slice(0, 20).map(({ code, message, severity }, at) => (
               <li key={at}>
                 <TriangleAlert size={13} aria-hidden className={severity === 'ERROR' ? 'wrong' : 'warn'} />
@@ -68,7 +68,7 @@ function Near({ mistake: { expected, found, candidates, details } }: { mistake: 
     found !== null && expected.length > 0 && `found ${found}`,
     candidates.length > 0 && `there is ${candidates.slice(0, 6).join(', ')}`,
   ].filter(Boolean);
-  return parts.length === 0 ? null : <span className="muted findings-near">{parts.join(' · ')}</span>;
+  return parts.length === 0 ? null : <span className="muted tried-near">{parts.join(' · ')}</span>;
 }
 
 function Verdict({ tried }: { tried: Tried }) {

@@ -76,3 +76,15 @@ test('two texts are compared by their lines, with a few around', () => {
   ]);
   expect(fileOf('f', 'same\n', 'same').lines).toEqual([]);
 });
+
+test('a small change of a long text is told as one', () => {
+  const lines = Array.from({ length: 9000 }, (_, at) => `line ${at}`);
+  const { added, removed } = fileOf('f', lines.join('\n'), lines.with(8000, 'another').join('\n'));
+  expect([added, removed]).toEqual([1, 1]);
+  const twice = fileOf('f', 'a\na', 'a\na\na');
+  expect(twice.lines.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+    ['same', 1, 1],
+    ['same', 2, 2],
+    ['added', null, 3],
+  ]);
+});

@@ -102,7 +102,7 @@ export function looksByRef(files: readonly DiffFile[]): Map<string, Looks> {
   return found;
 }
 
-/** More lines than these are not compared: what differs is told as a whole. */
+/** More lines that differ than these are not compared: they are told as a whole. */
 const COMPARED = 2_000;
 /** Lines around what differs. */
 const AROUND = 3;
@@ -134,24 +134,36 @@ function stepsOf(a: readonly string[], b: readonly string[]): DiffLine[] {
       before: kind === 'added' ? null : i + 1,
       after: kind === 'removed' ? null : j + 1,
     });
-  if (a.length > COMPARED || b.length > COMPARED) {
-    a.forEach((_, i) => add('removed', i, 0));
-    b.forEach((_, j) => add('added', 0, j));
-    return steps;
+  // What both begin and end with is the same, however long: a change is small in most texts.
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const lastA = a.length - end;
+  const lastB = b.length - end;
+
+  for (let at = 0; at < start; at += 1) add('same', at, at);
+  if (lastA - start > COMPARED || lastB - start > COMPARED) {
+    for (let i = start; i < lastA; i += 1) add('removed', i, start);
+    for (let j = start; j < lastB; j += 1) add('added', lastA, j);
+  } else {
+    // longest[i][j]: how many lines of what differs `a` from i and `b` from j have in common.
+    const longest = Array.from({ length: lastA - start + 1 }, () => new Uint16Array(lastB - start + 1));
+    const common = (i: number, j: number) => longest[i - start]?.[j - start] ?? 0;
+    for (let i = lastA - 1; i >= start; i -= 1)
+      for (let j = lastB - 1; j >= start; j -= 1) {
+        const row = longest[i - start];
+        if (row)
+          row[j - start] = a[i] === b[j] ? common(i + 1, j + 1) + 1 : Math.max(common(i + 1, j), common(i, j + 1));
+      }
+    let i = start;
+    let j = start;
+    while (i < lastA || j < lastB)
+      if (i < lastA && j < lastB && a[i] === b[j]) add('same', i++, j++);
+      else if (j >= lastB || (i < lastA && common(i + 1, j) >= common(i, j + 1))) add('removed', i++, j);
+      else add('added', i, j++);
   }
-  // longest[i][j]: how many lines `a` from i and `b` from j have in common.
-  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  const at = (i: number, j: number) => longest[i]?.[j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i -= 1)
-    for (let j = b.length - 1; j >= 0; j -= 1) {
-      const row = longest[i];
-      if (row) row[j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  let i = 0;
-  let j = 0;
-  while (i < a.length || j < b.length)
-    if (i < a.length && j < b.length && a[i] === b[j]) add('same', i++, j++);
-    else if (j >= b.length || (i < a.length && at(i + 1, j) >= at(i, j + 1))) add('removed', i++, j);
-    else add('added', i, j++);
+  for (let at = 0; at < end; at += 1) add('same', lastA + at, lastB + at);
   return steps;
 }

@@ -33,8 +33,15 @@ type Pane = 'graph' | 'text' | 'state' | 'steps' | 'stops' | 'why';
 const NARROW = '(max-width: 860px)';
 
 /** A simulation, with the function that it stands in. */
-export function Player(props: { sim: string; simulated: Simulated; state: State; selected: string | null }) {
-  const { sim, simulated, state, selected } = props;
+export function Player(props: {
+  sim: string;
+  simulated: Simulated;
+  state: State;
+  selected: string | null;
+  /** The step that the address names. */
+  step: number | null;
+}) {
+  const { sim, simulated, state, selected, step } = props;
   const { name: program, programId } = useLive();
   const navigate = useNavigate();
   const names = useNames();
@@ -70,15 +77,19 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
     document.title = `Step ${position.toLocaleString('en')} of ${state.function?.path ?? 'a run'} · lmlang`;
   }, [position, state.function?.path]);
 
+  /** The step that the address was last seen to name, or made to. */
+  const named = useRef(step);
   const search = useCallback(
-    (more: { step: number; node?: string | null }) =>
+    (more: { step: number; node?: string | null }) => {
+      named.current = more.step;
       void navigate({
         to: '/p/$program/f/$function/run',
         params: (before) => ({ program, function: before.function ?? functionRef }),
         search: { sim, step: more.step, ...(more.node && { node: more.node }) },
         replace: true,
         resetScroll: false,
-      }),
+      });
+    },
     [navigate, program, sim, functionRef],
   );
   // The address follows the run, so that it leads back to this step.
@@ -108,6 +119,12 @@ export function Player(props: { sim: string; simulated: Simulated; state: State;
   const showFrame = (to: number) => {
     if (to >= 0 && to <= innermost) setLooked({ frame: to, at: position });
   };
+  const goTo = useEffectEvent((step: number) => (can.back || can.forward ? seek(step) : undefined));
+  useEffect(() => {
+    if (step === null || step === named.current) return;
+    named.current = step;
+    goTo(step);
+  }, [step]);
   const nameOf = (ref: string) => {
     const node = graph?.nodes.get(ref);
     return node?.label ?? node?.title ?? ref;

@@ -56,7 +56,7 @@ function Opened(props: { name: string; sim: string; step: number | null; selecte
     );
   return (
     <NamesContext value={names}>
-      <Player sim={sim} simulated={simulated} state={state} selected={selected} />
+      <Player sim={sim} simulated={simulated} state={state} selected={selected} step={step} />
     </NamesContext>
   );
 }
