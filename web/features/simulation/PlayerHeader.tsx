@@ -38,8 +38,8 @@ export function PlayerHeader(props: { program: string; state: State; live: LiveS
         {state.status === 'RUNNING' && <Elapsed />}
       </Badge>
       {begun && (
-        <span className="muted player-in" title={`Its inputs are those of ${begun.origin}`}>
-          with <code>{given || 'nothing'}</code> of {begun.origin}
+        <span className="muted player-in" title={`Its inputs came from ${begun.origin}`}>
+          with <code>{given || 'nothing'}</code> from {begun.origin}
         </span>
       )}
       {run && functionRef !== run.ref && (
