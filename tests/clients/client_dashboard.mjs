@@ -2,19 +2,11 @@
 // an edit over HTTP appears in the open function and in the feed without a reload. Every view is free of what axe finds,
 // light and dark, asks nothing of another host, and says what to do where there is nothing or a token is needed.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import { chromium } from 'playwright-core';
 
 import { post } from './http.mjs';
+import { Pages, fits, settled, timeout } from './pages.mjs';
 
 const server = process.argv[2];
-/** How long anything may take. */
-const timeout = 20_000;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const NAME = `watched-${process.pid}`;
 const TEXT = `module shop
@@ -67,47 +59,9 @@ async function edit(edits, message) {
   return proposeEdit.outcome;
 }
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet] });
-const foreign = [];
-const complaints = [];
-const pictures = mkdtempSync(join(tmpdir(), 'lmlang-dashboard-'));
-
-async function open(address, options) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'light', ...options });
-  context.setDefaultTimeout(timeout);
-  const page = await context.newPage();
-  const check = (url) => {
-    const { protocol, host } = new URL(url);
-    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(server).host) foreign.push(url);
-  };
-  page.on('request', (request) => check(request.url()));
-  page.on('websocket', (socket) => check(socket.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  await page.goto(address === 'about:blank' ? address : new URL(address, server).href);
-  return page;
-}
-
-/** Waits until a page shows what it has, and no place of what is on its way. */
-const settled = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, [data-busy="true"]'), { timeout });
-
-/** Nothing that axe finds, in either colours. The page's policy keeps scripts out, so axe runs by the debugger's hand. */
-async function accessible(page, view) {
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme, { timeout });
-    await settled(page);
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, any }) => `${target.join(' ')} ${any[0]?.message}`).join(', ')}`);
-    assert.deepEqual(told, [], `${view}, ${colorScheme}`);
-    await page.screenshot({ path: join(pictures, `${view}-${colorScheme}.png`) });
-  }
-}
+const pages = await Pages.open(server, 'dashboard');
+const open = (address, options) => pages.page(address, options);
+const accessible = (page, view) => pages.accessible(page, view);
 
 /** Presses Tab until the focus is at what a function of an element says. */
 async function tabTo(page, what, matches) {
@@ -226,8 +180,7 @@ try {
     await narrow.goto(new URL(address, server).href);
     await narrow.getByRole('heading', { level: 1 }).waitFor();
     await settled(narrow);
-    const wide = await narrow.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.equal(wide, 0, `${address} is as wide as the page`);
+    await fits(narrow, address);
     await accessible(narrow, `narrow${address.replaceAll(/\W+/g, '-')}`);
   }
 
@@ -257,6 +210,8 @@ try {
   await lost.getByText('Missed 12').waitFor();
   await lost.getByRole('button', { name: 'Dismiss' }).click();
 
+  pages.finish();
+
   // From the first token on the page asks for one. It is kept in the tab alone.
   const token = async (input, headers) => {
     const document = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }';
@@ -266,7 +221,6 @@ try {
   };
   const root = { authorization: `Bearer ${await token({ name: 'root', scopes: ['ADMIN'], kind: 'HUMAN' }, {})}` };
   const secret = await token({ name: 'reader', scopes: ['READ'], kind: 'HUMAN' }, root);
-  assert.deepEqual(complaints, [], 'the page has no errors');
   const guest = await open('/');
   await guest.getByRole('heading', { name: 'Sign in to lmlang' }).waitFor();
   await accessible(guest, 'login');
@@ -282,11 +236,9 @@ try {
   await post(server, 'mutation { revokeToken(input: { token: "reader" }) { token { name } } }', {}, root);
   await guest.getByText('does not take this token').waitFor();
   // The browser itself says that requests were refused: that is what was tried.
-  assert.ok(complaints.every((text) => /401|4403/.test(text)), complaints.join('\n'));
-
-  assert.deepEqual(foreign, [], 'no request leaves the origin');
+  pages.complaints = pages.complaints.filter((text) => !/401|4403/.test(text));
+  pages.finish();
   console.log('the dashboard shows programs, functions and edits, by keyboard, light and dark, wide and narrow');
 } finally {
-  console.log(`pictures: ${pictures}`);
-  await browser.close();
+  await pages.close();
 }

@@ -2,20 +2,11 @@
 // both led through by hand, the table by keyboard too. An edit over HTTP appears in both; where nothing can be drawn the
 // table stands alone; nothing that axe finds, light and dark, wide and narrow.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import { chromium } from 'playwright-core';
 
 import { post } from './http.mjs';
+import { DRAWING, Pages, fits } from './pages.mjs';
 
 const server = process.argv[2];
-/** How long anything may take. */
-const timeout = 20_000;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 const NAME = `mapped-${process.pid}`;
 const TEXT = `module goods
 
@@ -58,44 +49,13 @@ const refs = Object.fromEntries([
   ...modules.nodes.map(({ path, ref }) => [path, ref]),
 ]);
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
-const drawing = ['--use-gl=swiftshader', '--enable-unsafe-swiftshader'];
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--no-first-run', ...drawing, ...quiet] });
-const foreign = [];
-const complaints = [];
-const pictures = mkdtempSync(join(tmpdir(), 'lmlang-map-'));
+const pages = await Pages.open(server, 'map', DRAWING);
+const accessible = (page, view) => pages.accessible(page, view);
 
 async function open(options, prepare) {
-  const base = { viewport: { width: 1280, height: 800 }, colorScheme: 'light', reducedMotion: 'reduce' };
-  const context = await browser.newContext({ ...base, ...options });
-  context.setDefaultTimeout(timeout);
-  const page = await context.newPage();
-  page.on('request', (request) => {
-    const { protocol, host } = new URL(request.url());
-    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(server).host) foreign.push(request.url());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  if (prepare) await page.addInitScript(prepare);
-  await page.goto(new URL(`/#/p/${NAME}/map`, server).href);
+  const page = await pages.page(`/#/p/${NAME}/map`, { reducedMotion: 'reduce', ...options }, prepare);
   await page.locator('[data-live="connected"]').waitFor();
   return page;
-}
-
-/** Nothing that axe finds, in either colours. The page's policy keeps scripts out, so axe runs by the debugger's hand. */
-async function accessible(page, view) {
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme, { timeout });
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, any }) => `${target.join(' ')} ${any[0]?.message}`).join(', ')}`);
-    assert.deepEqual(told, [], `${view}, ${colorScheme}`);
-    await page.screenshot({ path: join(pictures, `${view}-${colorScheme}.png`) });
-  }
 }
 
 const draws = (page, marks) => page.locator(`[data-marks="${marks}"]`).waitFor();
@@ -212,13 +172,10 @@ try {
   await narrow.getByRole('tab', { name: 'Table' }).click();
   await narrow.getByRole('link', { name: 'twice' }).waitFor();
   await accessible(narrow, 'narrow-table');
-  const wide = await narrow.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert.equal(wide, 0, 'the map is as wide as the page');
+  await fits(narrow, 'the map');
 
-  assert.deepEqual(foreign, [], 'no request leaves the origin');
-  assert.deepEqual(complaints, [], 'the page has no errors');
+  pages.finish();
   console.log('the map shows a program as a picture and as a table, by hand and by keyboard');
 } finally {
-  console.log(`pictures: ${pictures}`);
-  await browser.close();
+  await pages.close();
 }

@@ -3,19 +3,13 @@
 // mistakes show while it is typed, what others change meanwhile is told, nothing typed is lost. Every view is free of what
 // axe finds, light and dark, and asks nothing of another host.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { chromium } from 'playwright-core';
-
 import { post } from './http.mjs';
+import { Pages, fits, settled, timeout } from './pages.mjs';
 
 const server = process.argv[2];
-/** How long anything may take. */
-const timeout = 20_000;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The SHA-256 of `abc`, as FIPS 180-4 has it. */
 const DIGEST = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
@@ -65,48 +59,11 @@ async function create(name, text) {
 const sha = await create(SHA, readFileSync(new URL('../../examples/sha256.lm', import.meta.url), 'utf8'));
 const shop = await create(SHOP, TEXT);
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet] });
-const foreign = [];
-const complaints = [];
-const pictures = mkdtempSync(join(tmpdir(), 'lmlang-player-'));
-
-async function open(address, options) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'light', ...options });
-  context.setDefaultTimeout(timeout);
-  const page = await context.newPage();
-  const check = (url) => {
-    const { protocol, host } = new URL(url);
-    if (!['blob:', 'data:'].includes(protocol) && host !== new URL(server).host) foreign.push(url);
-  };
-  page.on('request', (request) => check(request.url()));
-  page.on('websocket', (socket) => check(socket.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  await page.goto(new URL(address, server).href);
-  return page;
-}
-
-/** Waits until a page shows what it has, and no place of what is on its way. */
-const settled = (page) => page.waitForFunction(() => !document.querySelector('.skeleton, [data-busy="true"]'), { timeout });
-
-/** Nothing that axe finds, in either colours; nothing wider than the page. */
+const pages = await Pages.open(server, 'player');
+const open = (address, options) => pages.page(address, options);
 async function accessible(page, view) {
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme, { timeout });
-    await settled(page);
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, any }) => `${target.join(' ')} ${any[0]?.message}`).join(', ')}`);
-    assert.deepEqual(told, [], `${view}, ${colorScheme}`);
-    await page.screenshot({ path: join(pictures, `${view}-${colorScheme}.png`) });
-  }
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  assert.equal(wide, 0, `${view} is as wide as the page`);
+  await pages.accessible(page, view);
+  await fits(page, view);
 }
 
 const player = (page, more = '') => page.locator(`.player[data-acting="false"]${more}`);
@@ -353,13 +310,11 @@ try {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'share' }).waitFor();
 
-  assert.deepEqual(complaints, [], 'the pages have no errors');
-  assert.deepEqual(foreign, [], 'no request leaves the origin');
+  pages.finish();
   console.log('a run is stepped, scrubbed, run to breakpoints and back, and a text edited by hand, by keyboard, light and dark');
 } catch (error) {
-  await page.screenshot({ path: join(pictures, 'failed.png') });
+  await page.screenshot({ path: join(pages.pictures, 'failed.png') });
   throw error;
 } finally {
-  console.log(`pictures: ${pictures}`);
-  await browser.close();
+  await pages.close();
 }

@@ -1,4 +1,4 @@
-// Pages of the dashboard in Chromium, with what every test of them holds: no request to another host, no error on the
+// Pages in Chromium, with what every test of them holds: no request to another host, no error on the
 // console, nothing that axe finds in light or dark.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -14,11 +14,14 @@ export const timeout = 20_000;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
 
+/** WebGL without a graphics card. */
+export const DRAWING = ['--use-gl=swiftshader', '--enable-unsafe-swiftshader'];
+
 /** A browser that looks at one server. */
 export class Pages {
-  static async open(server, name) {
+  static async open(server, name, drawing = ['--disable-gpu']) {
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet];
+    const args = ['--no-sandbox', '--no-first-run', ...drawing, ...quiet];
     return new Pages(server, name, await chromium.launch({ executablePath, args }));
   }
 
@@ -30,8 +33,8 @@ export class Pages {
     this.complaints = [];
   }
 
-  /** Opens a page in a session of its own. */
-  async page(address, options) {
+  /** Opens a page in a session of its own; `prepare` runs in it before anything else does. */
+  async page(address, options, prepare) {
     const viewport = { width: 1280, height: 800 };
     const context = await this.browser.newContext({ viewport, colorScheme: 'light', ...options });
     context.setDefaultTimeout(timeout);
@@ -46,6 +49,7 @@ export class Pages {
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(message.text());
     });
+    if (prepare) await page.addInitScript(prepare);
     await page.goto(this.address(address));
     return page;
   }
