@@ -3,9 +3,9 @@
 /// Why a field can be null without an error.
 pub(crate) const ABSENT: &[(&str, &str)] = &[
     // Root fields are nullable whether or not they can fail, so that none takes the others along.
+    ("Query.caller", "never: a root field"),
     ("Query.eventCursor", "never: a root field"),
     ("Query.ops", "never: a root field"),
-    ("Query.caller", "never: a root field"),
     ("Query.serverInfo", "never: a root field"),
     ("BranchPayload.branch", "never: a payload's subject, as in the other payloads"),
     ("CheckpointPayload.checkpoint", "never: a payload's subject, as in the other payloads"),
@@ -47,6 +47,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("ContextItem.stage", "no stage changed it"),
     ("CodePage.repaired", "the example is in words"),
     // Tokens.
+    ("Caller.token", "none is needed"),
     ("ApiToken.programs", "it is good for all"),
     ("ApiToken.expiresAt", "it does not expire"),
     ("ApiToken.lastUsedAt", "it was never used"),
