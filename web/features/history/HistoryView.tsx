@@ -80,7 +80,8 @@ export function HistoryView() {
   );
   const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);
 
-  const branch = search.branch ?? MAIN;
+  // What is not there is not moved.
+  const branch = branches.find(({ name }) => name === search.branch)?.name ?? MAIN;
   // What a paused picture does not show yet still makes a preview stale.
   const head = headOf(branch, branches, [...feed.waiting, ...feed.items]);
   const labels = useMemo(() => labelsByNumber(branches, checkpoints), [branches, checkpoints]);
@@ -183,6 +184,7 @@ export function HistoryView() {
         <section className="history-side" aria-label="What is selected">
           {selection.length === 0 ? (
             <NamesPanel
+              loading={!names.data && !names.problem}
               branches={branches}
               checkpoints={checkpoints}
               doing={doing}
