@@ -219,6 +219,8 @@ try {
     assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
     return answer.data.createToken.secret;
   };
+  // Pages that are open are refused as soon as there is one, and the browser says so.
+  assert.deepEqual(complaints, [], 'the page has no errors');
   const root = { authorization: `Bearer ${await token({ name: 'root', scopes: ['ADMIN'], kind: 'HUMAN' }, {})}` };
   const secret = await token({ name: 'reader', scopes: ['READ'], kind: 'HUMAN' }, root);
   const guest = await open('/');

@@ -39,6 +39,18 @@ export function FunctionHeader(props: {
             </Badge>
           )}
         </span>
+        <span className="function-badges">
+          <Link
+            to="/p/$program/history"
+            params={{ program }}
+            search={{ touching: selected ?? head.ref }}
+            className="button"
+            title={selected === null ? 'Every change of the function' : `Every change of ${selected}`}
+          >
+            <History size={13} aria-hidden />
+            History
+          </Link>
+        </span>
         {!head.import && (
           <span className="function-badges">
             {rev === undefined && (

@@ -37,6 +37,9 @@ export function Filters(props: {
           onChange={(event) => apply({ branch: event.target.value })}
         >
           <option value="">All branches</option>
+          {search.branch !== undefined && !branches.some(({ name }) => name === search.branch) && (
+            <option>{search.branch}</option>
+          )}
           {branches.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}

@@ -12,7 +12,17 @@ import { PreviewDialog, type Change } from '../preview';
 import { ask, wordsOf, type Action } from './actions';
 import { Filters } from './Filters';
 import { railsOf } from './lanes';
-import { headline, headOf, labelsByNumber, MAIN, selectionOf, selectionText, toggled, type Item } from './model';
+import {
+  headline,
+  headOf,
+  labelsByNumber,
+  MAIN,
+  newestBranches,
+  selectionOf,
+  selectionText,
+  toggled,
+  type Item,
+} from './model';
 import { NameDialog, type Naming } from './NameDialog';
 import { NamesPanel } from './NamesPanel';
 import { RevisionPanel, type Doing } from './RevisionPanel';
@@ -41,12 +51,9 @@ export function HistoryView() {
   const names = useAsk(HistoryNamesDocument, { id: programId });
   const branches = useMemo(() => names.data?.program?.branches?.nodes ?? [], [names.data]);
   const checkpoints = useMemo(() => names.data?.program?.checkpoints?.nodes ?? [], [names.data]);
-  const shown = useMemo(() => {
-    const all = branches.map(({ name }) => name);
-    return search.branch ? [search.branch] : all.length > 0 ? all : [MAIN];
-  }, [branches, search.branch]);
+  const shown = useMemo(() => (search.branch ? [search.branch] : newestBranches(branches)), [branches, search.branch]);
   const filter = { author: search.author ?? null, touching: search.touching ?? null };
-  const timeline = useTimeline(programId, shown, filter, newest);
+  const timeline = useTimeline(programId, shown, filter, feed.items);
   const { items } = timeline;
 
   useEffect(() => {
@@ -73,7 +80,8 @@ export function HistoryView() {
   );
   const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);
 
-  const branch = search.branch ?? MAIN;
+  // What is not there is not moved.
+  const branch = branches.find(({ name }) => name === search.branch)?.name ?? MAIN;
   // What a paused picture does not show yet still makes a preview stale.
   const head = headOf(branch, branches, [...feed.waiting, ...feed.items]);
   const labels = useMemo(() => labelsByNumber(branches, checkpoints), [branches, checkpoints]);
@@ -160,6 +168,11 @@ export function HistoryView() {
               />
             )}
           </TimelineList>
+          {!search.branch && shown.length < branches.length && (
+            <p className="panel-body muted">
+              These are the {shown.length} branches that moved last, of {branches.length}. Each can be chosen above.
+            </p>
+          )}
           {timeline.more && (
             <div className="more">
               <button type="button" className="button" onClick={timeline.more}>
@@ -171,6 +184,7 @@ export function HistoryView() {
         <section className="history-side" aria-label="What is selected">
           {selection.length === 0 ? (
             <NamesPanel
+              loading={!names.data && !names.problem}
               branches={branches}
               checkpoints={checkpoints}
               doing={doing}
@@ -224,12 +238,12 @@ function TimelineList(props: {
   children: (item: Item, at: number) => React.ReactNode;
 }) {
   const { items, problem, filtered, onRetry, onClear, children } = props;
-  if (problem)
-    return (
-      <div className="panel-body">
-        <ProblemPanel problem={problem} onRetry={onRetry} />
-      </div>
-    );
+  const failed = problem && (
+    <div className="panel-body">
+      <ProblemPanel problem={problem} onRetry={onRetry} />
+    </div>
+  );
+  if (!items && failed) return failed;
   if (!items) return <SkeletonRows rows={10} height={56} label="Loading the history" />;
   if (items.length === 0)
     return (
@@ -242,8 +256,11 @@ function TimelineList(props: {
       </Empty>
     );
   return (
-    <ol className="revisions" aria-label={`${counted(items.length, 'revision')}, the newest first`}>
-      {items.map(children)}
-    </ol>
+    <>
+      {failed}
+      <ol className="revisions" aria-label={`${counted(items.length, 'revision')}, the newest first`}>
+        {items.map(children)}
+      </ol>
+    </>
   );
 }

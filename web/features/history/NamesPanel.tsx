@@ -1,17 +1,18 @@
 import { Flag, GitBranch, GitMerge, History } from 'lucide-react';
 
-import { Actor, Ago } from '../../ui';
+import { Actor, Ago, SkeletonRows } from '../../ui';
 import { MAIN, type Branch, type Checkpoint } from './model';
 import type { Doing } from './RevisionPanel';
 
 /** The names of a program's history: where its branches stand, and what can be gone back to by name. */
 export function NamesPanel(props: {
+  loading: boolean;
   branches: readonly Branch[];
   checkpoints: readonly Checkpoint[];
   doing: Doing;
   onSelect(number: number): void;
 }) {
-  const { branches, checkpoints, doing, onSelect } = props;
+  const { loading, branches, checkpoints, doing, onSelect } = props;
   const here = doing.branch;
   return (
     <div className="names">
@@ -21,10 +22,11 @@ export function NamesPanel(props: {
       <section aria-labelledby="branches-title">
         <div className="panel-head">
           <h2 id="branches-title">Branches</h2>
-          <span className="end muted numeric">{branches.length}</span>
+          {!loading && <span className="end muted numeric">{branches.length}</span>}
         </div>
+        {loading && <SkeletonRows rows={2} label="Loading the branches" />}
         <ul>
-          {branches.map(({ name, head, createdAt }) => (
+          {inOrder(branches).map(({ name, head, createdAt }) => (
             <li key={name} className="name-row">
               <GitBranch size={14} aria-hidden className="muted" />
               <span className="name-main">
@@ -49,9 +51,9 @@ export function NamesPanel(props: {
       <section aria-labelledby="checkpoints-title">
         <div className="panel-head">
           <h2 id="checkpoints-title">Checkpoints</h2>
-          <span className="end muted numeric">{checkpoints.length}</span>
+          {!loading && <span className="end muted numeric">{checkpoints.length}</span>}
         </div>
-        {checkpoints.length === 0 && (
+        {!loading && checkpoints.length === 0 && (
           <p className="panel-body muted">None yet. A revision that is selected can be given a name.</p>
         )}
         <ul>
@@ -84,6 +86,13 @@ export function NamesPanel(props: {
         </ul>
       </section>
     </div>
+  );
+}
+
+/** `main` first, then what moved last. */
+function inOrder(branches: readonly Branch[]): Branch[] {
+  return [...branches].sort(
+    (a, b) => Number(b.name === MAIN) - Number(a.name === MAIN) || b.head.number - a.head.number,
   );
 }
 

@@ -6,6 +6,7 @@ import {
   labelsByNumber,
   lengthened,
   merged,
+  newestBranches,
   renewed,
   selectionOf,
   selectionText,
@@ -51,6 +52,12 @@ test('the head of a branch is what is known of it or what came since', () => {
   expect(headOf('main', known, [item(8), checkpoint, { ...item(10), branch: 'fees' }])).toBe(8);
   expect(headOf('main', known, [])).toBe(7);
   expect(headOf('gone', known, [])).toBe(null);
+});
+
+test('of many branches those stand beside main that moved last', () => {
+  const branches = Array.from({ length: 30 }, (_, at) => ({ name: `b${at}`, head: { number: at } }) as Branch);
+  const shown = newestBranches([...branches, { name: 'main', head: { number: 0 } } as Branch]);
+  expect([shown.length, ...shown.slice(0, 3)]).toEqual([12, 'main', 'b29', 'b28']);
 });
 
 test('revisions are labelled by the branches and checkpoints that point at them', () => {

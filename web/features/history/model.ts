@@ -56,7 +56,10 @@ export function merged(lines: Lines): Item[] {
     0,
   );
   const items = new Map<number, Item>();
-  for (const line of lines.values()) for (const item of line.items) items.set(item.number, item);
+  for (const [branch, line] of lines)
+    for (const item of line.items)
+      // What a branch tells of its own revisions is the newest: another one has them only from before it began.
+      if (item.branch === branch || !items.has(item.number)) items.set(item.number, item);
   return [...items.values()].filter(({ number }) => number >= reach).sort(newestFirst);
 }
 
@@ -65,6 +68,15 @@ export function shortest(lines: Lines): string[] {
   const open = [...lines].filter(([, { next }]) => next !== null);
   const reach = Math.max(0, ...open.map(([, { items }]) => items.at(-1)?.number ?? 0));
   return open.filter(([, { items }]) => (items.at(-1)?.number ?? 0) >= reach).map(([branch]) => branch);
+}
+
+/** More branches than these do not stand beside each other. */
+const SHOWN = 12;
+
+/** The branches that stand beside each other where none is chosen: `main`, and those that moved last. */
+export function newestBranches(branches: readonly Branch[]): string[] {
+  const others = branches.filter(({ name }) => name !== MAIN).sort((a, b) => b.head.number - a.head.number);
+  return [MAIN, ...others.slice(0, SHOWN - 1).map(({ name }) => name)];
 }
 
 /** Whether a revision has changed what there is, and not only how something is called. */
