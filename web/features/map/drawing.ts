@@ -6,7 +6,7 @@ import type { Palette } from './palette';
 import type { Box } from './picture';
 
 /** The room that a name has to the right of its mark. */
-const ROOM = 140;
+const ROOM = 160;
 /** Names of functions are shown from this scale on: smaller, they would stand on each other. */
 const READABLE = 0.6;
 
@@ -103,15 +103,15 @@ export function drawLabel(
 /** Draws the whole name of the mark that is pointed at, in a box of its own. */
 export function drawPointed(context: CanvasRenderingContext2D, { x, y, size, label }: Drawn, palette: Palette) {
   context.beginPath();
-  context.arc(x, y, size + 3, 0, 2 * Math.PI);
+  context.arc(x, y, size + 2, 0, 2 * Math.PI);
   context.strokeStyle = palette.text;
   context.lineWidth = 2;
   context.stroke();
   if (!label) return;
   context.font = `600 12px ${palette.font}`;
   const width = context.measureText(label).width + 14;
-  // On the other side where there is no room.
-  const left = x + size + 8 + width > context.canvas.clientWidth ? x - size - 8 - width : x + size + 8;
+  // Over the name that stands there already; on the other side where there is no room.
+  const left = x + size + 8 + width > context.canvas.clientWidth ? x - size - 3 - width : x + size + 2;
   context.beginPath();
   context.roundRect(left, y - 12, width, 24, 6);
   context.fillStyle = palette.raised;
@@ -120,5 +120,5 @@ export function drawPointed(context: CanvasRenderingContext2D, { x, y, size, lab
   context.strokeStyle = palette.frame;
   context.stroke();
   context.fillStyle = palette.text;
-  context.fillText(label, left + 7, y + 4);
+  context.fillText(label, left + 6, y + 4);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { layered, type Item } from './layers';
 
-const GAPS = { within: 4, between: 20 };
+const GAPS = { within: 4, between: 20, stagger: 3 };
 const items = (ids: readonly string[], width = 40, height = 10): Item[] => ids.map((id) => ({ id, width, height }));
 const links = (...pairs: string[]) =>
   pairs.map((pair) => {

@@ -20,6 +20,8 @@ export interface Gaps {
   within: number;
   /** Between layers. */
   between: number;
+  /** How far every other column is lowered: a line that passes over one does not run through what stands there. */
+  stagger: number;
 }
 
 /** How wide a layout is for its height. */
@@ -181,7 +183,7 @@ function pageOf(columns: readonly Column[], gaps: Gaps, count: number): Page {
   const widest = columns.reduce((most, { width }) => Math.max(most, width), 0);
   const bands = bandsOf(columns, count === 1 ? Infinity : Math.max(widest, total / count));
   const width = bands.reduce((most, band) => Math.max(most, band.width), 0);
-  const height = bands.reduce((sum, band) => sum + band.height, gaps.between * (bands.length - 1));
+  const height = bands.reduce((sum, band) => sum + band.height + gaps.stagger, gaps.between * (bands.length - 1));
   // A line that goes on below is harder to follow: a somewhat wide page is better.
   const cost = Math.abs(Math.log(width / height / ASPECT)) + 0.7 * Math.log(bands.length);
   return { bands, width, height, cost };
@@ -227,11 +229,11 @@ export function layered(items: readonly Item[], links: readonly Link[], gaps: Ga
     let left = 0;
     for (const [index, column] of band.columns.entries()) {
       if (index > 0) left += column.gap;
-      const middle = top + (band.height - column.height) / 2;
+      const middle = top + (band.height - column.height) / 2 + (index % 2) * gaps.stagger;
       for (const { item, y } of column.items) places.set(item.id, { x: left, y: middle + y });
       left += column.width;
     }
-    top += band.height + gaps.between;
+    top += band.height + gaps.stagger + gaps.between;
   }
   return { places, width: page.width, height: page.height };
 }

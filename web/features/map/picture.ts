@@ -80,14 +80,14 @@ export function placesOf(map: ProgramMap): Places {
       const height = 2 * radiusOf(size) + CELL.margin;
       return { id: ref, width: CELL.width, height };
     });
-    const layout = layered(items, calls.get(ref) ?? [], { within: 6, between: 40 });
+    const layout = layered(items, calls.get(ref) ?? [], { within: 6, between: 40, stagger: 14 });
     const width = Math.max(NARROWEST, layout.width + 2 * FRAME.side);
     return { ref, items, layout, width, height: layout.height + FRAME.top + FRAME.bottom };
   });
   const outer = layered(
     inside.map(({ ref, width, height }) => ({ id: ref, width, height })),
     between(map),
-    { within: 40, between: 120 },
+    { within: 40, between: 120, stagger: 0 },
   );
   const functions = new Map<string, { x: number; y: number }>();
   const modules = new Map<string, { x: number; y: number; width: number; height: number }>();

@@ -33,6 +33,8 @@ export interface Screen {
 const ARROWS = 3_000;
 /** The most that a thing is enlarged when the whole picture is shown. */
 const LARGEST = 1.25;
+/** So few lines are told apart wherever they lead; of more, those between modules recede. */
+const FEW = 100;
 /** A click beside a mark that moved farther than this was no click, in pixels. */
 const STILL = 4;
 
@@ -47,7 +49,8 @@ function fill(graph: DirectedGraph, picture: Picture): void {
   for (const { id, x, y, radius, label, kind, state } of picture.marks)
     graph.addNode(id, { x, y: -y, size: radius, label, kind, state, shape: shapeOf({ kind, state }) });
   const type = picture.lines.length > ARROWS ? 'line' : 'arrow';
-  for (const { from, to, across } of picture.lines) graph.addEdge(from, to, { type, size: 1, across });
+  const many = picture.lines.length > FEW;
+  for (const { from, to, across } of picture.lines) graph.addEdge(from, to, { type, size: 1, far: many && across });
 }
 
 /** Opens a screen in an element. Throws where nothing can be drawn. */
@@ -66,7 +69,7 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
     defaultNodeType: 'shape',
     edgeProgramClasses: { line: EdgeLineProgram, arrow: EdgeArrowProgram },
     defaultEdgeType: 'arrow',
-    minEdgeThickness: 1.4,
+    minEdgeThickness: 1.7,
     enableCameraRotation: false,
     minCameraRatio: 0.002,
     maxCameraRatio: 1.5,
@@ -89,7 +92,7 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
     edgeReducer: (id, data) => {
       const near = pointed !== null && graph.hasNode(pointed) && graph.hasExtremity(id, pointed);
       const faint = lit !== null && !graph.extremities(id).some((end) => lit?.has(end));
-      const color = near ? palette.near : faint || data['across'] ? palette.faint : palette.line;
+      const color = near ? palette.near : faint || data['far'] ? palette.faint : palette.line;
       return { ...data, color, size: near ? 2 : 1, zIndex: near ? 1 : 0 };
     },
   });

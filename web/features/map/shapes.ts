@@ -48,8 +48,9 @@ const float bias = 255.0 / 254.0;
 void main() {
   float size = a_size * u_correctionRatio / u_sizeRatio * 4.0;
   vec2 corner = vec2(cos(a_angle), sin(a_angle));
-  gl_Position = vec4((u_matrix * vec3(a_position + size * corner, 1)).xy, 0, 1);
-  v_at = corner * 2.0;
+  // Wide enough for the corners of a square.
+  gl_Position = vec4((u_matrix * vec3(a_position + 1.3 * size * corner, 1)).xy, 0, 1);
+  v_at = corner * 2.6;
   v_shape = a_shape;
   v_soft = u_correctionRatio / (size / 2.0);
   #ifdef PICKING_MODE
