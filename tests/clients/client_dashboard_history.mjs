@@ -317,6 +317,25 @@ try {
   await page.getByText('The program has no test cases yet').first().waitFor();
   await pages.accessible(page, 'no-cases');
 
+  // A case that somebody broke says since when, and by whom.
+  const three = { programId: NAME, function: 'total', name: 'ten apples', args: [2, 10], expected: [27] };
+  await data('mutation ($input: AddCaseInput!) { addCase(input: $input) { case { status } } }', { input: three });
+  await page.getByRole('tab', { name: 'Contracts' }).click();
+  await page.getByRole('tab', { name: 'Cases' }).click();
+  const apples = page.locator('[data-case="ten apples"]');
+  await apples.getByText('green', { exact: true }).waitFor();
+  const breaking = await edit([{ replaceFunctionText: { ref: 'shop::total', text: withFee(1) } }], 'Nearly free', { author: 'bob' });
+  await apples.getByText('red', { exact: true }).waitFor();
+  await apples.getByRole('button', { name: 'Find what broke it' }).click();
+  await apples.getByText('broken by').waitFor();
+  await apples.getByText('Nearly free').waitFor();
+  await pages.accessible(page, 'broken');
+  await apples.locator('.blame').getByRole('link', { name: `r${breaking}` }).click();
+  await page.getByRole('heading', { name: `r${breaking}`, exact: true }).waitFor();
+  await page.goto(pages.address(`/#/p/${NAME}/history?sel=r1`));
+  await page.getByText('The first revision').waitFor();
+  await pages.accessible(page, 'first');
+
   // The palette leads to a node, to a revision and to commands.
   await page.keyboard.press('Control+k');
   const box = page.getByRole('combobox', { name: /^Find functions/ });

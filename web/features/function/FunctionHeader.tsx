@@ -50,20 +50,18 @@ export function FunctionHeader(props: {
             <History size={13} aria-hidden />
             History
           </Link>
-        </span>
-        {!head.import && (
-          <span className="function-badges">
-            {rev === undefined && (
-              <Link
-                to="/p/$program/f/$function/edit"
-                params={{ program, function: head.ref }}
-                search={selected === null ? {} : { node: selected }}
-                className="button"
-              >
-                <Pencil size={13} aria-hidden />
-                Edit
-              </Link>
-            )}
+          {!head.import && rev === undefined && (
+            <Link
+              to="/p/$program/f/$function/edit"
+              params={{ program, function: head.ref }}
+              search={selected === null ? {} : { node: selected }}
+              className="button"
+            >
+              <Pencil size={13} aria-hidden />
+              Edit
+            </Link>
+          )}
+          {!head.import && (
             <Link
               to="/p/$program/f/$function/run"
               params={{ program, function: head.ref }}
@@ -73,8 +71,8 @@ export function FunctionHeader(props: {
               <Play size={13} aria-hidden />
               Run
             </Link>
-          </span>
-        )}
+          )}
+        </span>
         <Revision program={program} head={head} rev={rev} selected={selected} />
       </header>
       {gone && (

@@ -78,8 +78,8 @@ export function CaseRow(props: {
               </span>
               <button type="button" className="button" disabled={busy} onClick={() => void bisect()}>
                 <Search size={13} aria-hidden />
-                Find what broke <span className="hidden">{name}</span>
-                {!busy && 'it'}
+                Find what broke it
+                <span className="hidden"> ({name})</span>
               </button>
             </>
           ) : (
