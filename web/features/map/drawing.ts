@@ -62,8 +62,8 @@ export function drawTitles(
     context.font = `600 12px ${palette.font}`;
     if (far) {
       const taken = context.measureText(box.module.path).width;
-      // A part of a name tells nothing; one that is a little wider than its box is still seen to be its.
-      if (taken > width * 1.2 || height < 18) continue;
+      // A part of a name tells nothing.
+      if (taken > width || height < 18) continue;
       // In the middle of an open module, above the mark of a closed one.
       const line = box.open ? y + height / 2 + 4 : y + 14;
       if (box.open || height >= 40)
