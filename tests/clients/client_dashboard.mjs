@@ -210,6 +210,7 @@ try {
   await lost.getByText('Missed 12').waitFor();
   await lost.getByRole('button', { name: 'Dismiss' }).click();
 
+  // Looked at before there is a token: pages that are open are refused then, and the browser says so.
   pages.finish();
 
   // From the first token on the page asks for one. It is kept in the tab alone.
@@ -219,8 +220,6 @@ try {
     assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
     return answer.data.createToken.secret;
   };
-  // Pages that are open are refused as soon as there is one, and the browser says so.
-  assert.deepEqual(complaints, [], 'the page has no errors');
   const root = { authorization: `Bearer ${await token({ name: 'root', scopes: ['ADMIN'], kind: 'HUMAN' }, {})}` };
   const secret = await token({ name: 'reader', scopes: ['READ'], kind: 'HUMAN' }, root);
   const guest = await open('/');
