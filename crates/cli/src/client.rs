@@ -139,11 +139,7 @@ impl Client {
 
     /// Asks for an operation with variables, and gives the answer as it comes.
     pub(crate) async fn answer(&self, document: &str, variables: &Value) -> Result<Vec<u8>, Error> {
-        self.send(json!({ "query": document, "variables": variables })).await
-    }
-
-    /// Sends a request as it stands, and gives the answer as it comes.
-    pub(crate) async fn send(&self, request: Value) -> Result<Vec<u8>, Error> {
+        let request = json!({ "query": document, "variables": variables });
         match &self.host {
             Host::Here { executor, .. } => self.ask_here(executor, request).await,
             Host::There(server) => server.ask(&request, &self.owner.actor).await,

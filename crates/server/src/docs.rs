@@ -1,6 +1,7 @@
 //! The documentation, embedded in the binary: for readers without a clone, and for agents, which `/llms.txt` tells what there is.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
@@ -60,7 +61,9 @@ pub(crate) async fn one(Path(path): Path<String>) -> Response {
 
 /// The GraphQL schema.
 pub(crate) async fn schema() -> Response {
-    typed("text/plain; charset=utf-8", lmlang_graphql::schema::sdl())
+    // Printing it takes longer than all else here, and whoever asks needs no token.
+    static SDL: LazyLock<String> = LazyLock::new(lmlang_graphql::schema::sdl);
+    typed("text/plain; charset=utf-8", SDL.clone())
 }
 
 fn page(path: &str) -> Option<String> {

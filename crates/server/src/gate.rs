@@ -75,7 +75,8 @@ fn admit(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Foreign>
 
 /// Whether anybody may link to it.
 fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/graphiql") || path.starts_with("/web/")
+    matches!(path, "/" | "/graphiql" | "/llms.txt" | "/llms-full.txt" | "/schema.graphql")
+        || ["/web/", "/docs/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether a browser says that a page of another site made it send the request. A picture or a script has no `Origin`, and
@@ -138,6 +139,8 @@ mod tests {
         check("/graphql?query={a}", "none", true);
         check("/graphiql", "cross-site", true);
         check("/web/main.js", "same-site", true);
+        check("/docs/mcp.md", "cross-site", true);
+        check("/backup", "cross-site", false);
     }
 
     #[test]

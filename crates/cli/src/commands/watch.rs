@@ -158,6 +158,10 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
         let variables =
             json!({ "programId": program, "branch": args.branch, "after": cursor, "filter": filter });
         let mut answers = client.stream(json!({ "query": EVENTS, "variables": variables })).await;
+        if answers.is_ok() && wait > FIRST_WAIT {
+            say("! the server is there again");
+            wait = FIRST_WAIT;
+        }
         let gone = loop {
             let answer = match &mut answers {
                 Ok(answers) => answers.next().await,
@@ -167,10 +171,6 @@ async fn watch(args: &Args, client: &Client, output: Output) -> Result<(), Error
                 Ok(Some(answer)) => {
                     let Watched { program_events } = read(&answer)?;
                     cursor = program_events["cursor"].as_str().map(str::to_owned).or(cursor);
-                    if wait > FIRST_WAIT {
-                        say("! the server is there again");
-                        wait = FIRST_WAIT;
-                    }
                     print(program_events, &mut names, client, output).await?;
                     seen += 1;
                     if args.limit.is_some_and(|limit| seen >= limit) {
