@@ -1,0 +1,144 @@
+//! The journal of a run: what happened, in order, for good.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::Decision;
+use crate::ladder::{Class, Failure, Remedy};
+use crate::place::Place;
+use crate::receipts::{Intent, Outcome};
+use crate::state::Update;
+use crate::step::Goto;
+
+/// An entry of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its place in the journal, from 1 on, without gaps.
+    pub number: u64,
+    /// When, in microseconds of UTC.
+    pub time: i64,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened. The names of the variants are stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum What {
+    /// The run began, with what its flow made of its input.
+    Started(Update),
+    /// An effect that changes something outside is about to be performed.
+    Announced(Intent),
+    /// An effect was performed.
+    Received(Receipt),
+    /// A node came to its end.
+    Stepped(Stepped),
+    /// A node did not.
+    Failed(Failed),
+    /// A question was answered.
+    Answered {
+        /// The number of the entry that asked it.
+        asked: u64,
+        /// What was decided.
+        decision: Decision,
+        /// A digest of the request's key, if it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<String>,
+    },
+    /// Nobody has answered a question in time.
+    Expired {
+        /// The number of the entry that asked it.
+        asked: u64,
+    },
+    /// A run that a branch waits for has ended.
+    SubEnded {
+        /// The branch.
+        place: Place,
+        /// What the run showed at its end, or why it failed.
+        result: Result<Value, Failure>,
+    },
+    /// Somebody stopped the run.
+    Cancelled {
+        /// Who.
+        by: String,
+        /// Why, in their words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The run was taken back to an earlier entry: those between are superseded.
+    Rewound {
+        /// The number of the newest entry that stands.
+        to: u64,
+        /// Who.
+        by: String,
+    },
+}
+
+/// An effect was performed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What it was.
+    pub intent: Intent,
+    /// When it began, in microseconds of UTC.
+    pub started: i64,
+    /// What it came to.
+    pub outcome: Outcome,
+}
+
+/// A node came to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stepped {
+    /// The branch.
+    pub place: Place,
+    /// The node.
+    pub node: String,
+    /// The attempt, from 1 on.
+    pub attempt: u32,
+    /// When it began, in microseconds of UTC.
+    pub started: i64,
+    /// How many effects it had.
+    pub effects: u32,
+    /// What it changes.
+    pub update: Update,
+    /// Where the run goes on.
+    pub goto: Goto,
+}
+
+/// A node did not come to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// The branch.
+    pub place: Place,
+    /// The node.
+    pub node: String,
+    /// The attempt, from 1 on.
+    pub attempt: u32,
+    /// When it began, in microseconds of UTC.
+    pub started: i64,
+    /// How many effects it had.
+    pub effects: u32,
+    /// Why.
+    pub failure: Failure,
+    /// How that relates to earlier failures of the step.
+    pub class: Class,
+    /// What becomes of it.
+    pub remedy: Remedy,
+}
+
+impl What {
+    /// What kind of entry it is, in a word.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            What::Started(_) => "started",
+            What::Announced(_) => "announced",
+            What::Received(_) => "received",
+            What::Stepped(_) => "stepped",
+            What::Failed(_) => "failed",
+            What::Answered { .. } => "answered",
+            What::Expired { .. } => "expired",
+            What::SubEnded { .. } => "sub_ended",
+            What::Cancelled { .. } => "cancelled",
+            What::Rewound { .. } => "rewound",
+        }
+    }
+}

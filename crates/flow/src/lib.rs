@@ -1,0 +1,37 @@
+//! Durable flows as a pure state machine.
+//!
+//! A flow is data: nodes with their targets, channels with their reducers, bounds. A run is one execution of it, and all
+//! that a run is follows from its journal: an append-only list of entries. This crate checks definitions, folds journals
+//! into runs and plans the next entry. It must not know what a node does, what time it is, where a journal is kept or
+//! who asks; times come in as microseconds of UTC.
+//!
+//! Read [`definition`] and [`check`] for what a flow is, [`state`] for what a run carries, [`step`] for what a node
+//! answers, [`entry`] for the journal, then [`run`] for the machine, [`ladder`] for what becomes of failures and
+//! [`receipts`] for why an effect is not repeated.
+
+pub mod answer;
+pub mod check;
+pub mod definition;
+pub mod entry;
+pub mod ladder;
+mod picture;
+mod place;
+pub mod plan;
+pub mod receipts;
+pub mod run;
+pub mod state;
+pub mod step;
+
+pub use answer::{AnswerError, BadAnswer, Decision};
+pub use check::{Flow, Problem};
+pub use definition::{Channel, Definition, NodeKind, NodeSpec, Reducer};
+pub use entry::{Entry, Failed, Receipt, Stepped, What};
+pub use ladder::{Class, Failure, Remedy};
+pub use place::Place;
+pub use plan::Refused;
+pub use run::{Corrupt, Interrupt, Run, Status, Task};
+pub use state::{State, StateError, Update};
+pub use step::{Arm, Ask, AskKind, Goto, Step, Subject};
+
+#[cfg(test)]
+mod tests;

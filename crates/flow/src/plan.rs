@@ -1,0 +1,187 @@
+//! What may happen next in a run: entries that follow from those before them.
+
+use serde_json::Value;
+
+use crate::answer::{AnswerError, Decision, fits};
+use crate::definition::END;
+use crate::entry::{Failed, Stepped, What};
+use crate::ladder::{Class, Failure, Remedy, remedy};
+use crate::place::Place;
+use crate::run::{Position, Run, Standing, Task};
+use crate::state::StateError;
+use crate::step::{Goto, Step};
+
+/// Why what a node answered is not taken: its code and its definition disagree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It goes where its definition does not lead.
+    #[error("`{node}` may not lead to `{to}`")]
+    Target {
+        /// The node.
+        node: String,
+        /// Where it goes.
+        to: String,
+    },
+    /// Its update does not fit the flow.
+    #[error("what `{node}` changes does not fit: {error}")]
+    Update {
+        /// The node.
+        node: String,
+        /// Why.
+        error: StateError,
+    },
+    /// A run has come to a node as often as it may.
+    #[error("the run has come to `{node}` {most} times, which is the most")]
+    Visits {
+        /// The node.
+        node: String,
+        /// How often it may.
+        most: u32,
+    },
+    /// The branch is not at that node any more.
+    #[error("the run has gone on without `{node}`")]
+    Gone {
+        /// The node.
+        node: String,
+    },
+}
+
+impl Refused {
+    /// A stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Refused::Target { .. } => "FLOW_BAD_TARGET",
+            Refused::Update { .. } => "FLOW_BAD_UPDATE",
+            Refused::Visits { .. } => "FLOW_TOO_LONG",
+            Refused::Gone { .. } => "FLOW_GONE",
+        }
+    }
+}
+
+impl Run {
+    /// Whether a branch still stands where a task was taken from.
+    #[must_use]
+    pub fn stands(&self, task: &Task) -> bool {
+        self.tasks()
+            .any(|now| now.place == task.place && now.step == task.step && now.attempt == task.attempt)
+    }
+
+    /// The entry of a node that came to its end.
+    ///
+    /// # Errors
+    ///
+    /// See [`Refused`].
+    pub fn finished(&self, task: &Task, step: Step, started: i64, effects: u32) -> Result<What, Refused> {
+        let node = || task.node.clone();
+        let branch = self.branches.get(&task.place).filter(|_| self.stands(task));
+        let branch = branch.ok_or_else(|| Refused::Gone { node: node() })?;
+        let spec = self.flow().node(&task.node).ok_or_else(|| Refused::Gone { node: node() })?;
+        let named = step.goto.nodes().chain(matches!(step.goto, Goto::End).then_some(END));
+        let mut coming: Vec<&str> = Vec::new();
+        for to in named {
+            if !spec.targets.iter().any(|target| target == to) {
+                return Err(Refused::Target { node: node(), to: to.to_owned() });
+            }
+            coming.push(to);
+        }
+        for to in &coming {
+            let most = self.flow().node(to).and_then(|node| node.visits);
+            let come = self.visits.get(*to).copied().unwrap_or(0);
+            let more = u32::try_from(coming.iter().filter(|other| *other == to).count()).unwrap_or(u32::MAX);
+            if let Some(most) = most.filter(|most| come.saturating_add(more) > *most) {
+                return Err(Refused::Visits { node: (*to).to_owned(), most });
+            }
+        }
+        let update = |error| Refused::Update { node: node(), error };
+        branch.state.check(self.flow(), &step.update).map_err(update)?;
+        if let Some(channel) = step.goto.channels().find(|channel| self.flow().channel(channel).is_none()) {
+            return Err(update(StateError::UnknownChannel { channel: channel.to_owned() }));
+        }
+        if let Goto::Fork { arms, .. } = &step.goto {
+            for arm in arms {
+                branch.state.check(self.flow(), &arm.given).map_err(update)?;
+            }
+        }
+        Ok(What::Stepped(Stepped {
+            place: task.place.clone(),
+            node: node(),
+            attempt: task.attempt,
+            started,
+            effects,
+            update: step.update,
+            goto: step.goto,
+        }))
+    }
+
+    /// The entry of a node that failed, with what becomes of that.
+    #[must_use]
+    pub fn failed(&self, task: &Task, failure: Failure, started: i64, effects: u32, now: i64) -> What {
+        let attempts = self.flow().node(&task.node).map_or(1, |node| node.attempts);
+        let (class, remedy) =
+            remedy(&task.node, self.failures(&task.place), &failure, task.attempt, attempts, now);
+        What::Failed(Failed {
+            place: task.place.clone(),
+            node: task.node.clone(),
+            attempt: task.attempt,
+            started,
+            effects,
+            failure,
+            class,
+            remedy,
+        })
+    }
+
+    /// The entry of a node whose failure nobody can help.
+    #[must_use]
+    pub fn broken(&self, task: &Task, failure: Failure, started: i64, effects: u32) -> What {
+        What::Failed(Failed {
+            place: task.place.clone(),
+            node: task.node.clone(),
+            attempt: task.attempt,
+            started,
+            effects,
+            failure,
+            class: Class::New,
+            remedy: Remedy::Stop,
+        })
+    }
+
+    /// The entry of an answer to a question.
+    ///
+    /// # Errors
+    ///
+    /// See [`AnswerError`].
+    pub fn answered(
+        &self,
+        asked: u64,
+        decision: Decision,
+        request: Option<String>,
+    ) -> Result<What, AnswerError> {
+        let interrupt = self.interrupt(asked).ok_or(AnswerError::Unknown)?;
+        match &interrupt.standing {
+            Standing::Answered { decision, .. } => return Err(AnswerError::Already(decision.clone())),
+            Standing::Stale(why) => return Err(AnswerError::Stale(*why)),
+            Standing::Open => {}
+        }
+        if interrupt.ask.expires.is_some_and(|expires| expires <= decision.at) {
+            return Err(AnswerError::Stale(crate::answer::Stale::Expired));
+        }
+        fits(&interrupt.ask, &decision.answer)?;
+        Ok(What::Answered { asked, decision, request })
+    }
+
+    /// Questions whose time is over.
+    pub fn expired(&self, now: i64) -> impl Iterator<Item = What> {
+        let open = self.interrupts().filter(|of| of.standing == Standing::Open);
+        open.filter(move |of| of.ask.expires.is_some_and(|expires| expires <= now))
+            .map(|of| What::Expired { asked: of.asked })
+    }
+
+    /// The entry of another run's end, if a branch waits for it.
+    #[must_use]
+    pub fn sub_ended(&self, place: &Place, result: Result<Value, Failure>) -> Option<What> {
+        let waits = matches!(self.branches.get(place)?.position, Position::Sub { .. });
+        (waits && !self.has_ended()).then(|| What::SubEnded { place: place.clone(), result })
+    }
+}
