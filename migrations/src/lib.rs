@@ -29,6 +29,7 @@ mod m20261122_000011_packs;
 mod m20261123_000012_packs_without_last;
 mod m20261123_000013_restores;
 mod m20261124_000014_cases;
+mod m20261125_000015_flows;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261123_000012_packs_without_last::Migration),
             Box::new(m20261123_000013_restores::Migration),
             Box::new(m20261124_000014_cases::Migration),
+            Box::new(m20261125_000015_flows::Migration),
         ]
     }
 }

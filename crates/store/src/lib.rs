@@ -6,7 +6,8 @@
 //! it is.
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
-//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, doctor, backup.
+//! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
+//! sessions, doctor, backup.
 
 mod actors;
 mod appending;
@@ -21,6 +22,8 @@ mod fault;
 mod faults;
 mod feed;
 mod hold;
+mod interrupts;
+mod journal;
 mod location;
 mod lock;
 mod log;
@@ -35,6 +38,8 @@ mod program_changes;
 mod program_requests;
 mod programs;
 mod queue;
+mod runs;
+mod sessions;
 mod simulations;
 mod snapshots;
 mod sql;
@@ -54,6 +59,8 @@ pub use fault::Fault;
 pub use faults::{Action, Faults, Step};
 pub use feed::{Bound, Happened, Position, What};
 pub use hold::Hold;
+pub use interrupts::{Interrupt, InterruptChange, InterruptFilter, InterruptStanding};
+pub use journal::{JournalAppend, JournalEntry, JournalError, JournalsOf};
 pub use location::{Location, PostgresUrl, UnknownLocation};
 pub use lock::Holder;
 pub use log::{HistoryFilter, Stretch, Tail};
@@ -63,6 +70,8 @@ pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};
 pub use program_requests::{CarriedOut, ProgramRequest};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
+pub use runs::{BeginError, FlowDefinition, NewRun, Run, RunFilter, RunStanding, RunStatus};
+pub use sessions::Session;
 pub use simulations::{Most, Simulation};
 pub use snapshots::Snapshot;
 pub use store::{Options, Store};

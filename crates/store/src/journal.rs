@@ -1,0 +1,265 @@
+//! The journals of runs. An entry is appended with all that follows from it, or not at all.
+
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Query};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use uuid::Uuid;
+
+use crate::entity::{journal, runs};
+use crate::entry::Timestamp;
+use crate::fault::{Failure, Fault};
+use crate::interrupts::{self, InterruptChange};
+use crate::runs::{NewRun, RunStanding, beginning};
+use crate::store::Store;
+
+/// An entry of a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalEntry {
+    /// Its place among the entries of all journals.
+    pub position: u64,
+    /// The run.
+    pub run: Uuid,
+    /// Its place in the journal of the run, from 1 on.
+    pub number: u64,
+    /// When it was made.
+    pub time: Timestamp,
+    /// What it says, encoded.
+    pub payload: Vec<u8>,
+}
+
+/// An entry that is to be appended, with all that follows from it.
+#[derive(Debug, Clone)]
+pub struct JournalAppend {
+    /// The run.
+    pub run: Uuid,
+    /// The program that the run is about.
+    pub program: Option<Uuid>,
+    /// The number of the entry.
+    pub number: u64,
+    /// When.
+    pub time: Timestamp,
+    /// What it says, encoded.
+    pub payload: Vec<u8>,
+    /// How the run stands after it.
+    pub standing: RunStanding,
+    /// What becomes of its questions.
+    pub interrupts: Option<InterruptChange>,
+    /// Runs that begin by it.
+    pub begins: Vec<NewRun>,
+    /// Who executes the run, and until when nobody else does; none leaves that as it is.
+    pub lease: Option<(Uuid, Timestamp)>,
+}
+
+/// Why an entry was not appended.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum JournalError {
+    /// The journal has another entry with that number: somebody else was faster.
+    #[error("the journal has gone on")]
+    Taken,
+    /// The database could not do it.
+    #[error(transparent)]
+    Storage(#[from] Fault),
+}
+
+impl Store {
+    /// Appends an entry to the journal of a run.
+    ///
+    /// # Errors
+    ///
+    /// See [`JournalError`]; nothing is stored then.
+    pub async fn append_to_journal(&self, append: JournalAppend) -> Result<(), JournalError> {
+        let (run, number, payload) = (append.run, append.number, append.payload.clone());
+        match self.committer().write(statements(append), None).await {
+            Ok(_) => Ok(()),
+            Err(Failure::Clash) => {
+                // A statement whose answer was lost has run before.
+                let there = self.journal_entry(run, number).await?;
+                match there.is_some_and(|entry| entry.payload == payload) {
+                    true => Ok(()),
+                    false => Err(JournalError::Taken),
+                }
+            }
+            Err(failure) => Err(JournalError::Storage(failure.into())),
+        }
+    }
+
+    /// An entry of the journal of a run.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal_entry(&self, run: Uuid, number: u64) -> Result<Option<JournalEntry>, Fault> {
+        let found = journal::Entity::find()
+            .filter(journal::Column::Run.eq(run))
+            .filter(journal::Column::Number.eq(number.cast_signed()));
+        Ok(found.one(&self.reader).await?.map(JournalEntry::from))
+    }
+
+    /// Entries of the journal of a run after one, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal(&self, run: Uuid, after: u64, limit: u64) -> Result<Vec<JournalEntry>, Fault> {
+        let found = journal::Entity::find()
+            .filter(journal::Column::Run.eq(run))
+            .filter(journal::Column::Number.gt(after.cast_signed()))
+            .order_by_asc(journal::Column::Number)
+            .limit(limit);
+        Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
+    }
+
+    /// How many entries the journal of a run has after one.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal_len(&self, run: Uuid, after: u64) -> Result<u64, Fault> {
+        let found = journal::Entity::find()
+            .filter(journal::Column::Run.eq(run))
+            .filter(journal::Column::Number.gt(after.cast_signed()));
+        Ok(found.count(&self.reader).await?)
+    }
+
+    /// Entries of all journals after a position, in the order in which they were stored, at most so many; of one run, of the
+    /// runs of a session, of runs about some programs.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journals(
+        &self,
+        of: &JournalsOf,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<JournalEntry>, Fault> {
+        let mut found = journal::Entity::find().filter(journal::Column::Position.gt(after.cast_signed()));
+        let among = |column: runs::Column| {
+            let mut select = Query::select();
+            select.column(runs::Column::Id).from(runs::Entity);
+            (select, Expr::col(column))
+        };
+        match of {
+            JournalsOf::All => {}
+            JournalsOf::Run(run) => found = found.filter(journal::Column::Run.eq(*run)),
+            JournalsOf::Session(session) => {
+                let (mut select, column) = among(runs::Column::Session);
+                let select = select.and_where(column.eq(*session)).to_owned();
+                found = found.filter(journal::Column::Run.in_subquery(select));
+            }
+            JournalsOf::Programs(programs) => {
+                let (mut select, column) = among(runs::Column::Program);
+                let select = select.and_where(column.is_in(programs.iter().copied())).to_owned();
+                found = found.filter(journal::Column::Run.in_subquery(select));
+            }
+        }
+        let found = found.order_by_asc(journal::Column::Position).limit(limit);
+        Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
+    }
+
+    /// The position of the newest entry of all journals, 0 without one.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal_position(&self) -> Result<u64, Fault> {
+        let newest = journal::Entity::find()
+            .select_only()
+            .column(journal::Column::Position)
+            .order_by_desc(journal::Column::Position)
+            .limit(1);
+        let newest: Option<i64> = newest.into_tuple().one(&self.reader).await?;
+        Ok(newest.map_or(0, i64::cast_unsigned))
+    }
+
+    /// The entries with these numbers of these runs, in any order: what questions ask is in them.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal_entries(&self, wanted: &[(Uuid, u64)]) -> Result<Vec<JournalEntry>, Fault> {
+        let mut all = Vec::with_capacity(wanted.len());
+        for some in wanted.chunks(128) {
+            let mut any = sea_orm::Condition::any();
+            for (run, number) in some {
+                any = any
+                    .add(journal::Column::Run.eq(*run).and(journal::Column::Number.eq(number.cast_signed())));
+            }
+            let rows = journal::Entity::find().filter(any).all(&self.reader).await?;
+            all.extend(rows.into_iter().map(JournalEntry::from));
+        }
+        Ok(all)
+    }
+
+    /// Bytes of the entries of a journal.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn journal_bytes(&self, run: Uuid) -> Result<u64, Fault> {
+        let sum = journal::Entity::find()
+            .select_only()
+            .expr(
+                Expr::cust(r#"CAST(COALESCE(SUM(LENGTH("payload")), 0) AS BIGINT)"#)
+                    .cast_as(Alias::new("bigint")),
+            )
+            .filter(journal::Column::Run.eq(run));
+        let sum: Option<i64> = sum.into_tuple().one(&self.reader).await?;
+        Ok(sum.map_or(0, i64::cast_unsigned))
+    }
+}
+
+/// Whose journals are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalsOf {
+    /// Everybody's.
+    All,
+    /// That of a run.
+    Run(Uuid),
+    /// Those of the runs of a session.
+    Session(Uuid),
+    /// Those of runs about one of these programs.
+    Programs(Vec<Uuid>),
+}
+
+fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
+    let JournalAppend { run, program, number, time, payload, standing, interrupts, begins, lease } = append;
+    let row = journal::ActiveModel {
+        position: NotSet,
+        run: Set(run),
+        number: Set(number.cast_signed()),
+        time: Set(time.0),
+        payload: Set(payload),
+    };
+    let mut statements = vec![journal::Entity::insert(row).into_query().into()];
+    let mut update = Query::update();
+    update
+        .table(runs::Entity)
+        .value(runs::Column::Status, standing.status as i16)
+        .value(runs::Column::Node, standing.node)
+        .value(runs::Column::Last, standing.last.cast_signed())
+        .value(runs::Column::Wake, standing.wake.map(|wake| wake.0))
+        .value(runs::Column::Ended, standing.ended.map(|ended| ended.0))
+        .and_where(Expr::col(runs::Column::Id).eq(run));
+    if let Some((owner, until)) = lease {
+        update.value(runs::Column::Owner, owner).value(runs::Column::Lease, until.0);
+    }
+    statements.push(update.into());
+    if let Some(change) = interrupts {
+        statements.extend(interrupts::change(run, number, time, program, change));
+    }
+    statements.extend(begins.into_iter().flat_map(beginning));
+    statements
+}
+
+impl From<journal::Model> for JournalEntry {
+    fn from(row: journal::Model) -> Self {
+        Self {
+            position: row.position.cast_unsigned(),
+            run: row.run,
+            number: row.number.cast_unsigned(),
+            time: Timestamp(row.time),
+            payload: row.payload,
+        }
+    }
+}

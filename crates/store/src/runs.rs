@@ -1,0 +1,418 @@
+//! Runs of flows: who began them, with what, and how they stand.
+
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+    Select,
+};
+use uuid::Uuid;
+
+use crate::actors::ActorKey;
+use crate::entity::{flow_definitions, interrupts, journal, runs, sessions};
+use crate::entry::{Idempotency, Timestamp};
+use crate::fault::{Failure, Fault};
+use crate::sessions::Session;
+use crate::sql::Sql;
+use crate::store::Store;
+
+/// A run of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Its place among all runs, by age.
+    pub key: u64,
+    /// Its id.
+    pub id: Uuid,
+    /// The name of its flow.
+    pub flow: String,
+    /// What tells the definition of its flow from others.
+    pub definition: Vec<u8>,
+    /// The session that it belongs to.
+    pub session: Uuid,
+    /// The run that waits for it, and the branch of that one.
+    pub parent: Option<(Uuid, String)>,
+    /// The program that it is about, if it is about one, and the branch that it works on.
+    pub program: Option<(Uuid, String)>,
+    /// Who began it.
+    pub actor: ActorKey,
+    /// What it was begun with, encoded.
+    pub input: Vec<u8>,
+    /// When it began.
+    pub made: Timestamp,
+    /// The request that began it, if that had a key.
+    pub making: Option<Idempotency>,
+    /// The run that it goes on from, and the entry of that one's journal up to which it is the same.
+    pub forked: Option<(Uuid, u64)>,
+    /// How it stands.
+    pub standing: RunStanding,
+}
+
+/// How a run stands after an entry of its journal: what lists show and what is gone on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStanding {
+    /// Its status.
+    pub status: RunStatus,
+    /// The node at which it stands.
+    pub node: Option<String>,
+    /// The number of its newest entry.
+    pub last: u64,
+    /// When something is to be done about it; none if not before somebody has answered.
+    pub wake: Option<Timestamp>,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+}
+
+/// The status of a run.
+///
+/// The discriminants are stored: they never change, and new ones are added at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum RunStatus {
+    /// Something is being done, or will be at a known time.
+    Running = 0,
+    /// Nothing can be done before somebody has answered or another run has ended.
+    Waiting = 1,
+    /// It has come to its end.
+    Completed = 2,
+    /// It cannot go on.
+    Failed = 3,
+    /// Somebody stopped it.
+    Cancelled = 4,
+}
+
+impl RunStatus {
+    const ALL: [Self; 5] = [Self::Running, Self::Waiting, Self::Completed, Self::Failed, Self::Cancelled];
+
+    fn from_code(code: i16) -> Option<Self> {
+        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied())
+    }
+}
+
+/// The definition of a flow, as it is kept for its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowDefinition {
+    /// What tells it from others.
+    pub hash: Vec<u8>,
+    /// The flow's name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+    /// The definition, encoded.
+    pub definition: Vec<u8>,
+}
+
+/// A run that is to begin. Its key is given by the database.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// The run.
+    pub run: Run,
+    /// Its flow.
+    pub definition: FlowDefinition,
+    /// Its session, if that is new.
+    pub session: Option<Session>,
+    /// The entries that it begins with, from number 1 on: when, and what, encoded.
+    pub entries: Vec<(Timestamp, Vec<u8>)>,
+    /// Questions that stand among those entries, with when they were asked.
+    pub open: Vec<(u64, Timestamp)>,
+}
+
+/// Why a run or session was not begun.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum BeginError {
+    /// One was begun under the idempotency key.
+    #[error("the idempotency key belongs to another one")]
+    KeyTaken,
+    /// The database could not do it.
+    #[error(transparent)]
+    Storage(#[from] Fault),
+}
+
+/// Which runs are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Those of a flow.
+    pub flow: Option<String>,
+    /// Those that stand so.
+    pub status: Option<RunStatus>,
+    /// Those of a session.
+    pub session: Option<Uuid>,
+    /// Those about one of these programs.
+    pub programs: Option<Vec<Uuid>>,
+}
+
+impl Store {
+    /// Begins a run, with its session if that is new.
+    ///
+    /// # Errors
+    ///
+    /// See [`BeginError`]; nothing is stored then.
+    pub async fn begin_run(&self, new: NewRun) -> Result<(), BeginError> {
+        let id = new.run.id;
+        match self.committer().write(beginning(new), None).await {
+            Ok(_) => Ok(()),
+            // A statement whose answer was lost has run before.
+            Err(Failure::Clash) if self.run(id).await?.is_some() => Ok(()),
+            Err(Failure::Clash) => Err(BeginError::KeyTaken),
+            Err(failure) => Err(BeginError::Storage(failure.into())),
+        }
+    }
+
+    /// The run with an id.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn run(&self, id: Uuid) -> Result<Option<Run>, Fault> {
+        let found = runs::Entity::find().filter(runs::Column::Id.eq(id));
+        found.one(&self.reader).await?.map(Run::try_from).transpose()
+    }
+
+    /// The run that was begun under an idempotency key.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn run_made_under(&self, key: &[u8]) -> Result<Option<Run>, Fault> {
+        let found = runs::Entity::find().filter(runs::Column::MadeKey.eq(key));
+        found.one(&self.reader).await?.map(Run::try_from).transpose()
+    }
+
+    /// Runs, the newest first, at most so many before a key.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn runs(&self, filter: &RunFilter, before: Option<u64>, limit: u64) -> Result<Vec<Run>, Fault> {
+        let mut found = listed(filter);
+        if let Some(before) = before {
+            found = found.filter(runs::Column::Key.lt(before.cast_signed()));
+        }
+        let found = found.order_by_desc(runs::Column::Key).limit(limit);
+        found.all(&self.reader).await?.into_iter().map(Run::try_from).collect()
+    }
+
+    /// How many runs there are.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn count_runs(&self, filter: &RunFilter) -> Result<u64, Fault> {
+        Ok(listed(filter).count(&self.reader).await?)
+    }
+
+    /// Runs about which something is to be done by now, and which nobody else executes; the oldest need first.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn due_runs(&self, me: Uuid, now: Timestamp, limit: u64) -> Result<Vec<Uuid>, Fault> {
+        let mine = Condition::any()
+            .add(runs::Column::Owner.is_null())
+            .add(runs::Column::Owner.eq(me))
+            .add(runs::Column::Lease.lt(now.0));
+        let found = runs::Entity::find()
+            .filter(runs::Column::Wake.lte(now.0))
+            .filter(mine)
+            .order_by_asc(runs::Column::Wake)
+            .limit(limit)
+            .select_only()
+            .column(runs::Column::Id);
+        Ok(found.into_tuple().all(&self.reader).await?)
+    }
+
+    /// When something is to be done next about a run, after a time.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn next_wake(&self, after: Timestamp) -> Result<Option<Timestamp>, Fault> {
+        let found = runs::Entity::find()
+            .filter(runs::Column::Wake.gt(after.0))
+            .order_by_asc(runs::Column::Wake)
+            .limit(1)
+            .select_only()
+            .column(runs::Column::Wake);
+        Ok(found.into_tuple::<i64>().one(&self.reader).await?.map(Timestamp))
+    }
+
+    /// The runs that a run waits for or has waited for.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn child_runs(&self, parent: Uuid) -> Result<Vec<Run>, Fault> {
+        let found = runs::Entity::find().filter(runs::Column::Parent.eq(parent));
+        let rows = found.order_by_asc(runs::Column::Key).all(&self.reader).await?;
+        rows.into_iter().map(Run::try_from).collect()
+    }
+
+    /// Takes a run for executing it until a time, unless somebody else has it. Answers whether it did.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn claim_run(
+        &self,
+        id: Uuid,
+        me: Uuid,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, Fault> {
+        let free = Expr::col(runs::Column::Owner)
+            .is_null()
+            .or(Expr::col(runs::Column::Owner).eq(me))
+            .or(Expr::col(runs::Column::Lease).lt(now.0));
+        let claim = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Owner, me)
+            .value(runs::Column::Lease, until.0)
+            .and_where(Expr::col(runs::Column::Id).eq(id))
+            .and_where(free)
+            .to_owned();
+        let changed = self.committer().write(vec![claim.into()], None).await?;
+        Ok(changed.last() == Some(&1))
+    }
+
+    /// Has a run work on another branch of its program.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn move_run(&self, id: Uuid, branch: &str) -> Result<(), Fault> {
+        let update = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Branch, branch)
+            .and_where(Expr::col(runs::Column::Id).eq(id))
+            .to_owned();
+        self.committer().write(vec![update.into()], None).await?;
+        Ok(())
+    }
+
+    /// The definition that a hash tells from others.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn flow_definition(&self, hash: &[u8]) -> Result<Option<FlowDefinition>, Fault> {
+        let row = flow_definitions::Entity::find_by_id(hash.to_vec()).one(&self.reader).await?;
+        row.map(|row| {
+            let version = u32::try_from(row.version);
+            let version = version.map_err(|_| Fault::Row { table: "flow_definitions", column: "version" })?;
+            Ok(FlowDefinition { hash: row.hash, name: row.name, version, definition: row.definition })
+        })
+        .transpose()
+    }
+}
+
+/// The statements that begin a run.
+pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
+    let NewRun { run, definition, session, entries, open } = new;
+    let mut statements = Vec::new();
+    let row = flow_definitions::ActiveModel {
+        hash: Set(definition.hash),
+        name: Set(definition.name),
+        version: Set(i64::from(definition.version)),
+        definition: Set(definition.definition),
+    };
+    let mut insert = flow_definitions::Entity::insert(row).into_query();
+    insert.on_conflict(OnConflict::column(flow_definitions::Column::Hash).do_nothing().to_owned());
+    statements.push(insert.into());
+    if let Some(session) = session {
+        let insert = sessions::Entity::insert(crate::sessions::to_row(session));
+        statements.push(insert.into_query().into());
+    }
+    let (id, program) = (run.id, run.program.as_ref().map(|(program, _)| *program));
+    statements.push(runs::Entity::insert(to_row(run)).into_query().into());
+    let rows = entries.into_iter().zip(1..).map(|((time, payload), number)| journal::ActiveModel {
+        position: NotSet,
+        run: Set(id),
+        number: Set(number),
+        time: Set(time.0),
+        payload: Set(payload),
+    });
+    statements.push(journal::Entity::insert_many(rows).into_query().into());
+    let rows: Vec<interrupts::ActiveModel> =
+        open.into_iter().map(|(asked, time)| crate::interrupts::open_row(id, asked, time, program)).collect();
+    if !rows.is_empty() {
+        statements.push(interrupts::Entity::insert_many(rows).into_query().into());
+    }
+    statements
+}
+
+fn listed(filter: &RunFilter) -> Select<runs::Entity> {
+    let mut found = runs::Entity::find();
+    if let Some(flow) = &filter.flow {
+        found = found.filter(runs::Column::Flow.eq(flow.as_str()));
+    }
+    if let Some(status) = filter.status {
+        found = found.filter(runs::Column::Status.eq(status as i16));
+    }
+    if let Some(session) = filter.session {
+        found = found.filter(runs::Column::Session.eq(session));
+    }
+    if let Some(programs) = &filter.programs {
+        found = found.filter(runs::Column::Program.is_in(programs.iter().copied()));
+    }
+    found
+}
+
+fn to_row(run: Run) -> runs::ActiveModel {
+    let (parent, parent_place) = run.parent.unzip();
+    let (program, branch) = run.program.unzip();
+    let (forked_from, forked_at) = run.forked.unzip();
+    let (made_key, made_digest) = run.making.map(|making| (making.key, making.digest)).unzip();
+    runs::ActiveModel {
+        key: NotSet,
+        id: Set(run.id),
+        flow: Set(run.flow),
+        definition: Set(run.definition),
+        session: Set(run.session),
+        parent: Set(parent),
+        parent_place: Set(parent_place),
+        program: Set(program),
+        branch: Set(branch),
+        actor: Set(run.actor.0),
+        input: Set(run.input),
+        made: Set(run.made.0),
+        status: Set(run.standing.status as i16),
+        node: Set(run.standing.node),
+        last: Set(run.standing.last.cast_signed()),
+        wake: Set(run.standing.wake.map(|wake| wake.0)),
+        ended: Set(run.standing.ended.map(|ended| ended.0)),
+        made_key: Set(made_key),
+        made_digest: Set(made_digest),
+        forked_from: Set(forked_from),
+        forked_at: Set(forked_at.map(u64::cast_signed)),
+        owner: Set(None),
+        lease: Set(None),
+    }
+}
+
+impl TryFrom<runs::Model> for Run {
+    type Error = Fault;
+
+    fn try_from(row: runs::Model) -> Result<Self, Fault> {
+        let broken = |column| Fault::Row { table: "runs", column };
+        Ok(Self {
+            key: row.key.cast_unsigned(),
+            id: row.id,
+            flow: row.flow,
+            definition: row.definition,
+            session: row.session,
+            parent: row.parent.zip(row.parent_place),
+            program: row.program.zip(row.branch),
+            actor: ActorKey(row.actor),
+            input: row.input,
+            made: Timestamp(row.made),
+            making: row.made_key.zip(row.made_digest).map(|(key, digest)| Idempotency { key, digest }),
+            forked: row.forked_from.zip(row.forked_at.map(i64::cast_unsigned)),
+            standing: RunStanding {
+                status: RunStatus::from_code(row.status).ok_or(broken("status"))?,
+                node: row.node,
+                last: u64::try_from(row.last).map_err(|_| broken("last"))?,
+                wake: row.wake.map(Timestamp),
+                ended: row.ended.map(Timestamp),
+            },
+        })
+    }
+}
