@@ -67,6 +67,7 @@ enum Journal {
     Run,
     Number,
     Time,
+    Kind,
     Payload,
 }
 
@@ -121,6 +122,7 @@ impl MigrationTrait for Migration {
                     .col(uuid(Journal::Run))
                     .col(big_integer(Journal::Number))
                     .col(big_integer(Journal::Time))
+                    .col(small_integer(Journal::Kind))
                     .col(blob(Journal::Payload))
                     .to_owned(),
             )

@@ -20,6 +20,7 @@ use crate::config::{Limits, SnapshotPolicy};
 use crate::error::{Error, joined};
 use crate::events::Event;
 use crate::feed::Feed;
+use crate::flows::Flows;
 use crate::keyring::Keyring;
 use crate::opening::threads;
 use crate::simulate::Simulations;
@@ -41,6 +42,7 @@ pub(crate) struct Inner {
     pub(crate) simulations: Simulations,
     pub(crate) case_runs: CaseRuns,
     pub(crate) tournaments: Tournaments,
+    pub(crate) flows: Flows,
     /// Programs that are open or being opened: two callers never open one twice.
     open: RwLock<Opened>,
     uses: AtomicU64,
@@ -101,6 +103,7 @@ impl Engine {
     pub fn with_clock(store: Store, limits: Limits, snapshots: SnapshotPolicy, clock: Clock) -> Engine {
         let simulations = Simulations::new(&limits);
         let feed = Feed::new(&limits);
+        let flows = Flows::new(clock.id());
         let inner = Inner {
             store,
             clock,
@@ -109,6 +112,7 @@ impl Engine {
             simulations,
             case_runs: CaseRuns::default(),
             tournaments: Tournaments::default(),
+            flows,
             open: RwLock::default(),
             uses: AtomicU64::new(1),
             deleted: tokio::sync::Mutex::default(),

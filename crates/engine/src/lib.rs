@@ -6,7 +6,7 @@
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
-//! [`bisect`] and [`comparing`] for answers across revisions, [`catalog`] for
+//! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
 
@@ -36,6 +36,7 @@ pub mod events;
 mod eviction;
 pub mod explaining;
 mod feed;
+pub mod flows;
 mod following;
 pub mod grant;
 pub mod importing;
@@ -91,6 +92,14 @@ pub use edits::{Applied, Finding, Outcome, Proposal, Rebased, Rejected};
 pub use engine::{Engine, OpenProgram};
 pub use error::Error;
 pub use events::{Change, Event, Events, Told};
+pub use flows::answering::{Answer, AnswerOutcome};
+pub use flows::code::{Accepted, FlowCode, Halt};
+pub use flows::listing::{InterruptInfo, Page, RunInfo, SessionInfo, StepInfo};
+pub use flows::spans::Span;
+pub use flows::starting::{StartRun, StartSession};
+pub use flows::steering::Rewound;
+pub use flows::told::{RunCursor, RunEventKind, RunEvents, RunTold, RunsOf};
+pub use flows::work::{Effect, Repeat, Work};
 pub use grant::{Grant, Scope, Scopes, Token};
 pub use importing::{Given, GivenModule, Watch};
 pub use interactive::{Action, BreakpointState, BreakpointText, InteractiveRequest, InteractiveState};
@@ -112,5 +121,5 @@ pub use tokens::NewToken;
 pub use undo::{Arrival, Distance, Travel, Way};
 pub use values::Values;
 
-pub use lmlang_store::CasePlace;
+pub use lmlang_store::{CasePlace, InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 pub use lmlang_wasm::Progress;

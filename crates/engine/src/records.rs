@@ -114,7 +114,7 @@ pub(crate) fn to_actor(actor: &Actor) -> store::Actor {
     store::Actor { name: actor.name.clone(), kind: to_actor_kind(actor.kind), client: actor.client.clone() }
 }
 
-fn from_actor(actor: store::Actor) -> Actor {
+pub(crate) fn from_actor(actor: store::Actor) -> Actor {
     Actor { name: actor.name, kind: from_actor_kind(actor.kind), client: actor.client }
 }
 

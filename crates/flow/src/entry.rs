@@ -91,6 +91,8 @@ pub struct Stepped {
     pub place: Place,
     /// The node.
     pub node: String,
+    /// The step of the branch that it was.
+    pub step: u64,
     /// The attempt, from 1 on.
     pub attempt: u32,
     /// When it began, in microseconds of UTC.
@@ -110,6 +112,8 @@ pub struct Failed {
     pub place: Place,
     /// The node.
     pub node: String,
+    /// The step of the branch that it was.
+    pub step: u64,
     /// The attempt, from 1 on.
     pub attempt: u32,
     /// When it began, in microseconds of UTC.
@@ -124,21 +128,47 @@ pub struct Failed {
     pub remedy: Remedy,
 }
 
+/// What kind of entry it is. The discriminants are stored: they never change, and new ones are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// [`What::Started`].
+    Started = 0,
+    /// [`What::Announced`].
+    Announced = 1,
+    /// [`What::Received`].
+    Received = 2,
+    /// [`What::Stepped`].
+    Stepped = 3,
+    /// [`What::Failed`].
+    Failed = 4,
+    /// [`What::Answered`].
+    Answered = 5,
+    /// [`What::Expired`].
+    Expired = 6,
+    /// [`What::SubEnded`].
+    SubEnded = 7,
+    /// [`What::Cancelled`].
+    Cancelled = 8,
+    /// [`What::Rewound`].
+    Rewound = 9,
+}
+
 impl What {
-    /// What kind of entry it is, in a word.
+    /// What kind of entry it is.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn kind(&self) -> Kind {
         match self {
-            What::Started(_) => "started",
-            What::Announced(_) => "announced",
-            What::Received(_) => "received",
-            What::Stepped(_) => "stepped",
-            What::Failed(_) => "failed",
-            What::Answered { .. } => "answered",
-            What::Expired { .. } => "expired",
-            What::SubEnded { .. } => "sub_ended",
-            What::Cancelled { .. } => "cancelled",
-            What::Rewound { .. } => "rewound",
+            What::Started(_) => Kind::Started,
+            What::Announced(_) => Kind::Announced,
+            What::Received(_) => Kind::Received,
+            What::Stepped(_) => Kind::Stepped,
+            What::Failed(_) => Kind::Failed,
+            What::Answered { .. } => Kind::Answered,
+            What::Expired { .. } => Kind::Expired,
+            What::SubEnded { .. } => Kind::SubEnded,
+            What::Cancelled { .. } => Kind::Cancelled,
+            What::Rewound { .. } => Kind::Rewound,
         }
     }
 }

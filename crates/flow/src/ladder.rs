@@ -64,6 +64,9 @@ const PAUSE: i64 = 250_000;
 /// The longest pause, in microseconds.
 const LONGEST_PAUSE: i64 = 60_000_000;
 
+/// The code of an effect of which nobody knows whether it has happened: never tried again without a person's word.
+pub const IN_DOUBT: &str = "EFFECT_IN_DOUBT";
+
 /// What is offered when a node has failed for good.
 pub const CHOICES: [&str; 2] = ["retry", "stop"];
 
@@ -98,6 +101,7 @@ pub fn remedy(
     let class = classify(before, failure);
     let again = |attempt| Remedy::Retry { at: now, attempt };
     let remedy = match class {
+        Class::New if failure.code == IN_DOUBT => escalate(node, failure, class, before.len() + 1),
         Class::Random => {
             let waited = before.iter().filter(|other| other.transient).count();
             if waited >= TRANSIENT_RETRIES {

@@ -25,7 +25,7 @@ pub mod step;
 pub use answer::{AnswerError, BadAnswer, Decision};
 pub use check::{Flow, Problem};
 pub use definition::{Channel, Definition, NodeKind, NodeSpec, Reducer};
-pub use entry::{Entry, Failed, Receipt, Stepped, What};
+pub use entry::{Entry, Failed, Kind, Receipt, Stepped, What};
 pub use ladder::{Class, Failure, Remedy};
 pub use place::Place;
 pub use plan::Refused;

@@ -106,6 +106,7 @@ impl Run {
         Ok(What::Stepped(Stepped {
             place: task.place.clone(),
             node: node(),
+            step: task.step,
             attempt: task.attempt,
             started,
             effects,
@@ -123,6 +124,7 @@ impl Run {
         What::Failed(Failed {
             place: task.place.clone(),
             node: task.node.clone(),
+            step: task.step,
             attempt: task.attempt,
             started,
             effects,
@@ -138,6 +140,7 @@ impl Run {
         What::Failed(Failed {
             place: task.place.clone(),
             node: task.node.clone(),
+            step: task.step,
             attempt: task.attempt,
             started,
             effects,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::answer::{Decision, Stale};
 use crate::check::Flow;
 use crate::definition::END;
-use crate::entry::{Entry, Failed, Receipt, Stepped, What};
+use crate::entry::{Entry, Failed, Kind, Receipt, Stepped, What};
 use crate::ladder::{Failure, Remedy};
 use crate::place::Place;
 use crate::receipts::{EffectId, Intent, Known};
@@ -144,12 +144,12 @@ pub enum Corrupt {
         found: u64,
     },
     /// It is about a branch, or a position of it, that is not there.
-    #[error("entry {number} ({kind}) does not follow from those before it")]
+    #[error("entry {number} ({kind:?}) does not follow from those before it")]
     Place {
         /// The entry.
         number: u64,
         /// Its kind.
-        kind: &'static str,
+        kind: Kind,
     },
     /// What it changes does not fit the flow's channels.
     #[error("entry {number} does not fit the flow: {error}")]

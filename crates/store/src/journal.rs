@@ -1,8 +1,10 @@
 //! The journals of runs. An entry is appended with all that follows from it, or not at all.
 
 use sea_orm::ActiveValue::{NotSet, Set};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Query};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::{
+    ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
 use uuid::Uuid;
 
 use crate::entity::{journal, runs};
@@ -23,6 +25,8 @@ pub struct JournalEntry {
     pub number: u64,
     /// When it was made.
     pub time: Timestamp,
+    /// What kind of entry it is, by number.
+    pub kind: u8,
     /// What it says, encoded.
     pub payload: Vec<u8>,
 }
@@ -38,12 +42,14 @@ pub struct JournalAppend {
     pub number: u64,
     /// When.
     pub time: Timestamp,
+    /// What kind of entry it is, by number.
+    pub kind: u8,
     /// What it says, encoded.
     pub payload: Vec<u8>,
     /// How the run stands after it.
     pub standing: RunStanding,
     /// What becomes of its questions.
-    pub interrupts: Option<InterruptChange>,
+    pub interrupts: Vec<InterruptChange>,
     /// Runs that begin by it.
     pub begins: Vec<NewRun>,
     /// Who executes the run, and until when nobody else does; none leaves that as it is.
@@ -95,30 +101,32 @@ impl Store {
         Ok(found.one(&self.reader).await?.map(JournalEntry::from))
     }
 
-    /// Entries of the journal of a run after one, at most so many.
+    /// Entries of the journal of a run after one, at most so many; those of some kinds, or all.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn journal(&self, run: Uuid, after: u64, limit: u64) -> Result<Vec<JournalEntry>, Fault> {
-        let found = journal::Entity::find()
-            .filter(journal::Column::Run.eq(run))
+    pub async fn journal(
+        &self,
+        run: Uuid,
+        kinds: Option<&[u8]>,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<JournalEntry>, Fault> {
+        let found = of_run(run, kinds)
             .filter(journal::Column::Number.gt(after.cast_signed()))
             .order_by_asc(journal::Column::Number)
             .limit(limit);
         Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
     }
 
-    /// How many entries the journal of a run has after one.
+    /// How many entries the journal of a run has; of some kinds, or of all.
     ///
     /// # Errors
     ///
     /// A fault of the database.
-    pub async fn journal_len(&self, run: Uuid, after: u64) -> Result<u64, Fault> {
-        let found = journal::Entity::find()
-            .filter(journal::Column::Run.eq(run))
-            .filter(journal::Column::Number.gt(after.cast_signed()));
-        Ok(found.count(&self.reader).await?)
+    pub async fn journal_len(&self, run: Uuid, kinds: Option<&[u8]>) -> Result<u64, Fault> {
+        Ok(of_run(run, kinds).count(&self.reader).await?)
     }
 
     /// Entries of all journals after a position, in the order in which they were stored, at most so many; of one run, of the
@@ -190,23 +198,14 @@ impl Store {
         }
         Ok(all)
     }
+}
 
-    /// Bytes of the entries of a journal.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn journal_bytes(&self, run: Uuid) -> Result<u64, Fault> {
-        let sum = journal::Entity::find()
-            .select_only()
-            .expr(
-                Expr::cust(r#"CAST(COALESCE(SUM(LENGTH("payload")), 0) AS BIGINT)"#)
-                    .cast_as(Alias::new("bigint")),
-            )
-            .filter(journal::Column::Run.eq(run));
-        let sum: Option<i64> = sum.into_tuple().one(&self.reader).await?;
-        Ok(sum.map_or(0, i64::cast_unsigned))
+fn of_run(run: Uuid, kinds: Option<&[u8]>) -> Select<journal::Entity> {
+    let mut found = journal::Entity::find().filter(journal::Column::Run.eq(run));
+    if let Some(kinds) = kinds {
+        found = found.filter(journal::Column::Kind.is_in(kinds.iter().map(|kind| i16::from(*kind))));
     }
+    found
 }
 
 /// Whose journals are read.
@@ -223,12 +222,14 @@ pub enum JournalsOf {
 }
 
 fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
-    let JournalAppend { run, program, number, time, payload, standing, interrupts, begins, lease } = append;
+    let JournalAppend { run, program, number, time, kind, payload, standing, interrupts, begins, lease } =
+        append;
     let row = journal::ActiveModel {
         position: NotSet,
         run: Set(run),
         number: Set(number.cast_signed()),
         time: Set(time.0),
+        kind: Set(i16::from(kind)),
         payload: Set(payload),
     };
     let mut statements = vec![journal::Entity::insert(row).into_query().into()];
@@ -245,7 +246,7 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
         update.value(runs::Column::Owner, owner).value(runs::Column::Lease, until.0);
     }
     statements.push(update.into());
-    if let Some(change) = interrupts {
+    for change in interrupts {
         statements.extend(interrupts::change(run, number, time, program, change));
     }
     statements.extend(begins.into_iter().flat_map(beginning));
@@ -259,6 +260,8 @@ impl From<journal::Model> for JournalEntry {
             run: row.run,
             number: row.number.cast_unsigned(),
             time: Timestamp(row.time),
+            // Nobody writes another number.
+            kind: u8::try_from(row.kind).unwrap_or(u8::MAX),
             payload: row.payload,
         }
     }

@@ -110,8 +110,9 @@ pub struct NewRun {
     pub definition: FlowDefinition,
     /// Its session, if that is new.
     pub session: Option<Session>,
-    /// The entries that it begins with, from number 1 on: when, and what, encoded.
-    pub entries: Vec<(Timestamp, Vec<u8>)>,
+    /// The entries that it begins with, from number 1 on: when, and by its kind and
+    /// encoded.
+    pub entries: Vec<(Timestamp, u8, Vec<u8>)>,
     /// Questions that stand among those entries, with when they were asked.
     pub open: Vec<(u64, Timestamp)>,
 }
@@ -323,11 +324,12 @@ pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
     }
     let (id, program) = (run.id, run.program.as_ref().map(|(program, _)| *program));
     statements.push(runs::Entity::insert(to_row(run)).into_query().into());
-    let rows = entries.into_iter().zip(1..).map(|((time, payload), number)| journal::ActiveModel {
+    let rows = entries.into_iter().zip(1..).map(|((time, kind, payload), number)| journal::ActiveModel {
         position: NotSet,
         run: Set(id),
         number: Set(number),
         time: Set(time.0),
+        kind: Set(i16::from(kind)),
         payload: Set(payload),
     });
     statements.push(journal::Entity::insert_many(rows).into_query().into());

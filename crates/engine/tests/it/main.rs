@@ -6,6 +6,7 @@ mod events;
 mod faults;
 mod file;
 mod fixture;
+mod flows;
 mod interactive;
 mod opening;
 mod past;

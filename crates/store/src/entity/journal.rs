@@ -10,6 +10,7 @@ pub(crate) struct Model {
     pub(crate) run: Uuid,
     pub(crate) number: i64,
     pub(crate) time: i64,
+    pub(crate) kind: i16,
     pub(crate) payload: Vec<u8>,
 }
 

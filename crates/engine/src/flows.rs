@@ -1,0 +1,91 @@
+//! Durable flows: runs that survive the process, ask people and leave a trace.
+//!
+//! A run is driven by one task of one process at a time. Each of its steps is an entry of its journal, stored before
+//! anything follows from it; what a node does outside goes through [`Work::effect`], which answers from the journal what
+//! was done before. Changes of programs are such effects: each has an idempotency key of its run and step, so that the
+//! program's own log tells a repetition.
+//!
+//! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
+//! one way by which its journal grows, `driving` for executing it, [`starting`], [`answering`] and [`steering`] for what
+//! callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace.
+
+pub mod answering;
+pub mod code;
+mod driving;
+pub mod listing;
+mod live;
+pub mod spans;
+pub mod starting;
+pub mod steering;
+pub mod told;
+pub mod work;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::{Notify, Semaphore, broadcast, watch};
+use uuid::Uuid;
+
+use crate::flows::code::FlowCode;
+use crate::flows::live::LiveRun;
+use crate::flows::told::Passing;
+
+/// Nodes that are executed at the same moment, over all runs.
+pub(crate) const NODES_AT_ONCE: usize = 64;
+
+/// What is passed on without being stored, for readers that are slow: who misses some of it misses words that come again
+/// with the node's end.
+const PASSING: usize = 1_024;
+
+/// The flows of an engine and the runs that it executes.
+pub(crate) struct Flows {
+    /// Who executes, as the database knows it.
+    me: Uuid,
+    codes: OnceLock<BTreeMap<String, Arc<dyn FlowCode>>>,
+    live: Mutex<HashMap<Uuid, Arc<LiveRun>>>,
+    /// Runs that cannot go on here until something else is known of them: each was told of once.
+    stuck: Mutex<HashSet<Uuid>>,
+    /// Notified when the scheduler may have something to do earlier than it thinks.
+    sooner: Notify,
+    /// Changes when an entry of any journal was stored by this process.
+    stored: watch::Sender<u64>,
+    passing: broadcast::Sender<Passing>,
+    nodes: Arc<Semaphore>,
+}
+
+impl Flows {
+    pub(crate) fn new(me: Uuid) -> Flows {
+        Flows {
+            me,
+            codes: OnceLock::new(),
+            live: Mutex::default(),
+            stuck: Mutex::default(),
+            sooner: Notify::new(),
+            stored: watch::Sender::new(0),
+            passing: broadcast::Sender::new(PASSING),
+            nodes: Arc::new(Semaphore::new(NODES_AT_ONCE)),
+        }
+    }
+
+    fn codes(&self) -> impl Iterator<Item = &Arc<dyn FlowCode>> {
+        self.codes.get().into_iter().flat_map(BTreeMap::values)
+    }
+
+    fn code(&self, name: &str) -> Option<&Arc<dyn FlowCode>> {
+        self.codes.get()?.get(name)
+    }
+
+    fn live(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<LiveRun>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stuck(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Flows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flows").field("live", &self.live().len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! Answers to the questions of runs.
+
+use lmlang_flow::run::Standing;
+use lmlang_flow::{AnswerError, Decision, What};
+use lmlang_history::log::ActorKind;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::request::Call;
+
+/// An answer to a question.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The run that asked.
+    pub run: Uuid,
+    /// The number of the entry that asked it.
+    pub asked: u64,
+    /// What is answered.
+    pub answer: Value,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug)]
+pub enum AnswerOutcome {
+    /// It was taken, and the run goes on.
+    Taken(Decision),
+    /// Somebody has answered before.
+    Already(Decision),
+    /// The question does not stand any more.
+    Stale(String),
+}
+
+/// Why an answer was refused.
+enum Refused {
+    Error(Error),
+    Answer(AnswerError),
+    /// The same request has answered before.
+    Repeated(Decision),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Error(error)
+    }
+}
+
+impl Engine {
+    /// Answers a question, once: the run goes on when that is durable.
+    pub async fn answer_interrupt(&self, answer: &Answer, call: &Call) -> Result<AnswerOutcome, Error> {
+        // Whether this caller may know of the run.
+        self.run_info(answer.run).await?;
+        let request = call.idempotency.as_ref().map(|made| {
+            let mut seen = blake3::Hasher::new();
+            seen.update(&made.key).update(&made.digest);
+            seen.finalize().to_hex()[..32].to_owned()
+        });
+        let changed = self.change_run(answer.run, |machine, now| {
+            let repeated = machine.interrupt(answer.asked).and_then(|asked| match &asked.standing {
+                Standing::Answered { decision, request: Some(first) } if Some(first) == request.as_ref() => {
+                    Some(decision.clone())
+                }
+                Standing::Answered { .. } | Standing::Open | Standing::Stale(_) => None,
+            });
+            if let Some(decision) = repeated {
+                return Err(Refused::Repeated(decision));
+            }
+            let decision = Decision {
+                answer: answer.answer.clone(),
+                by: call.actor.name.clone(),
+                kind: actor_kind(call.actor.kind).to_owned(),
+                reason: answer.reason.clone(),
+                at: now,
+            };
+            let what = machine.answered(answer.asked, decision, request.clone()).map_err(Refused::Answer)?;
+            Ok(Some(what))
+        });
+        match changed.await {
+            Ok((live, number)) => {
+                self.kick(&live);
+                let missing = || Error::not_found("interrupt", answer.asked.to_string());
+                let entry = self.store().journal_entry(answer.run, number.ok_or_else(missing)?).await?;
+                match crate::flows::live::decode(&entry.ok_or_else(missing)?)?.what {
+                    What::Answered { decision, .. } => Ok(AnswerOutcome::Taken(decision)),
+                    _ => Err(missing()),
+                }
+            }
+            Err(Refused::Repeated(decision)) => Ok(AnswerOutcome::Taken(decision)),
+            Err(Refused::Answer(AnswerError::Already(decision))) => Ok(AnswerOutcome::Already(decision)),
+            Err(Refused::Answer(AnswerError::Stale(why))) => Ok(AnswerOutcome::Stale(why.to_string())),
+            Err(Refused::Answer(AnswerError::Unknown)) => {
+                Err(Error::not_found("interrupt", answer.asked.to_string()))
+            }
+            Err(Refused::Answer(AnswerError::Bad(bad))) => {
+                let place = match bad.field.as_str() {
+                    "answer" => "input.answer".to_owned(),
+                    field => format!("input.answer.{field}"),
+                };
+                Err(Error::Argument { place, message: bad.what })
+            }
+            Err(Refused::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// The name of a kind of actors, as decisions record it.
+pub(crate) const fn actor_kind(kind: ActorKind) -> &'static str {
+    match kind {
+        ActorKind::Human => "HUMAN",
+        ActorKind::Agent => "AGENT",
+        ActorKind::Tool => "TOOL",
+        ActorKind::Flow => "FLOW",
+        ActorKind::System => "SYSTEM",
+    }
+}
+
+/// The kind of actors with a name; a tool where nobody knows it.
+#[must_use]
+pub fn kind_of_actor(name: &str) -> ActorKind {
+    ActorKind::ALL.into_iter().find(|kind| actor_kind(*kind) == name).unwrap_or(ActorKind::Tool)
+}

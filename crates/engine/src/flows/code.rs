@@ -1,0 +1,103 @@
+//! What the code of a flow is: its definition and what its nodes do.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use lmlang_flow::{Failure, Flow, State, Step, Update};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::work::Work;
+
+/// The code of a flow. Nodes are called by name; what is to be remembered of them is in their answers.
+///
+/// Concurrency: nodes of many runs, and of parallel branches of one, are executed at the same time. Idempotency: a node may
+/// be executed again from its beginning after a crash; effects that went through [`Work::effect`] are answered from the
+/// journal then, everything else happens again.
+#[async_trait]
+pub trait FlowCode: Send + Sync + 'static {
+    /// Its definition.
+    fn flow(&self) -> &Arc<Flow>;
+
+    /// A JSON schema of what a run is started with: an object.
+    fn input_schema(&self) -> Value;
+
+    /// Reads what a run is to be started with. May look things up and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] with the place, for input that makes no sense; a fault of what is looked up.
+    async fn accept(&self, engine: &Engine, input: &Value) -> Result<Accepted, Error>;
+
+    /// Executes a node.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::Failed`] for what the ladder is to judge; [`Halt::Lost`] only as the work itself has answered it.
+    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt>;
+}
+
+/// What a flow makes of its input.
+#[derive(Clone, Debug, Default)]
+pub struct Accepted {
+    /// What its run begins with.
+    pub update: Update,
+    /// The program and branch that it is about, by the program's id.
+    pub program: Option<(uuid::Uuid, String)>,
+}
+
+/// Why a node has not come to its end.
+#[derive(Debug)]
+pub enum Halt {
+    /// It has failed, and the ladder says what becomes of it.
+    Failed(Failure),
+    /// The run cannot be gone on with here: its journal cannot be written, or somebody else has gone on with it.
+    Lost(Error),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Halt {
+        Halt::Failed(failure)
+    }
+}
+
+/// A failure with a code and words, for which trying again may help.
+#[must_use]
+pub fn failure(code: &str, message: impl Into<String>) -> Failure {
+    Failure {
+        code: code.to_owned(),
+        message: message.into(),
+        tool: None,
+        arguments: None,
+        transient: false,
+        retry_after: None,
+    }
+}
+
+/// What a node makes of an error of the engine: the database comes back, what is not there does not.
+#[must_use]
+pub fn failed(tool: &str, error: &Error) -> Failure {
+    let (code, transient) = match error {
+        Error::NotFound { .. } => ("NOT_FOUND", false),
+        Error::BadRequest { .. } | Error::Argument { .. } | Error::Bisect(_) | Error::Breakpoint { .. } => {
+            ("BAD_REQUEST", false)
+        }
+        Error::NameTaken { .. } => ("NAME_TAKEN", false),
+        Error::Limit { .. } | Error::ModuleEntries { .. } => ("LIMIT_EXCEEDED", false),
+        Error::IdempotencyMismatch => ("IDEMPOTENCY_MISMATCH", false),
+        Error::CursorInvalid { .. } => ("CURSOR_INVALID", false),
+        Error::Unsupported { .. } => ("UNSUPPORTED", false),
+        Error::Unmergeable { .. } => ("INTERNAL", false),
+        Error::Late => ("TIMEOUT", true),
+        Error::Overloaded { .. } => ("OVERLOADED", true),
+        Error::Storage(_) | Error::Closed => ("STORAGE_UNAVAILABLE", true),
+        Error::Damaged { .. } => ("STORAGE_UNAVAILABLE", false),
+    };
+    // What the database says of itself stays in the log of the server.
+    let message = match error {
+        Error::Storage(_) | Error::Damaged { .. } | Error::Closed => "the database did not answer".to_owned(),
+        error => error.to_string(),
+    };
+    Failure { tool: Some(tool.to_owned()), transient, ..failure(code, message) }
+}

@@ -1,0 +1,372 @@
+//! Executing runs: one task for each, and one that looks for those about which something is to be done.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use lmlang_flow::{Failure, Place, Task, What};
+use lmlang_store::{RunStatus, Timestamp};
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::code::{FlowCode, Halt, failure};
+use crate::flows::live::{LEASE, LiveRun, child_id};
+use crate::flows::told::Passing;
+use crate::flows::work::Work;
+
+/// The longest sleep of the scheduler: another process may have left a run behind, or the clock been set.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+
+/// The longest sleep where other processes execute runs too.
+const LONGEST_SLEEP_BESIDE_OTHERS: Duration = Duration::from_secs(5);
+
+/// Runs that are gone on with at a time, by one look.
+const AT_A_TIME: u64 = 256;
+
+/// How long a run rests whose journal could not be written.
+const REST: Duration = Duration::from_millis(500);
+
+impl Engine {
+    /// Makes flows known and goes on with the runs of them that were left: once, before callers come.
+    pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
+        let codes = codes.into_iter().map(|code| (code.flow().name().to_owned(), code)).collect();
+        if self.0.flows.codes.set(codes).is_err() {
+            tracing::warn!("flows were made known twice");
+            return;
+        }
+        let engine = self.seeing_all();
+        self.spawn(async move { engine.schedule().await });
+    }
+
+    /// Looks for runs about which something is to be done, for as long as the engine is open.
+    async fn schedule(&self) {
+        loop {
+            let pause = match self.go_on_with_due().await {
+                Ok(pause) => pause,
+                Err(error) => {
+                    tracing::error!(%error, "runs that are due could not be looked for");
+                    LONGEST_SLEEP_BESIDE_OTHERS
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.0.flows.sooner.notified() => {}
+            }
+        }
+    }
+
+    /// Goes on with what is due, and answers when something is due next.
+    async fn go_on_with_due(&self) -> Result<Duration, Error> {
+        let now = self.now();
+        let stuck = self.0.flows.stuck().len() as u64;
+        let due = self.store().due_runs(self.0.flows.me, Timestamp(now), AT_A_TIME + stuck).await?;
+        let mut begun = 0_u64;
+        for run in due {
+            let known = self.0.flows.live().contains_key(&run) || self.0.flows.stuck().contains(&run);
+            if known {
+                continue;
+            }
+            begun += 1;
+            if let Err(error) = self.go_on(run).await {
+                tracing::warn!(%run, %error, "a run cannot be gone on with");
+                self.0.flows.stuck().insert(run);
+            }
+        }
+        let longest = match self.store().is_alone() {
+            true => LONGEST_SLEEP,
+            false => LONGEST_SLEEP_BESIDE_OTHERS,
+        };
+        if begun >= AT_A_TIME {
+            return Ok(Duration::from_millis(1));
+        }
+        let next = self.store().next_wake(Timestamp(now)).await?;
+        let until = next.map(|next| u64::try_from(next.0.saturating_sub(self.now())).unwrap_or(0));
+        Ok(until.map_or(longest, |micros| Duration::from_micros(micros).min(longest)))
+    }
+
+    /// Has a run executed, if it is not already.
+    pub(crate) async fn go_on(&self, run: Uuid) -> Result<(), Error> {
+        let live = self.live_run(run).await?;
+        self.kick(&live);
+        Ok(())
+    }
+
+    pub(crate) fn kick(&self, live: &Arc<LiveRun>) {
+        live.kicks.fetch_add(1, Ordering::SeqCst);
+        match Arc::clone(&live.driving).try_lock_owned() {
+            Ok(driving) => {
+                let (engine, live) = (self.seeing_all(), Arc::clone(live));
+                self.spawn(async move { engine.drive(live, driving).await });
+            }
+            // Whoever drives it looks once more before they leave.
+            Err(_) => live.kicked.notify_one(),
+        }
+    }
+
+    /// Executes a run until nothing can be done about it at the moment.
+    async fn drive(&self, live: Arc<LiveRun>, mut driving: OwnedMutexGuard<()>) {
+        loop {
+            let seen = live.kicks.load(Ordering::SeqCst);
+            let left = match self.claim(&live).await {
+                Ok(true) => self.drive_once(&live).await,
+                Ok(false) => Ok(()),
+                Err(error) => Err(Halt::Lost(error)),
+            };
+            drop(driving);
+            if let Err(Halt::Lost(error)) = left {
+                self.0.flows.live().remove(&live.id);
+                if !self.closing().is_cancelled() && !live.stop.is_cancelled() {
+                    tracing::warn!(run = %live.id, %error, "a run was let go");
+                }
+                tokio::time::sleep(REST).await;
+                self.0.flows.sooner.notify_one();
+                return;
+            }
+            if live.kicks.load(Ordering::SeqCst) == seen {
+                self.0.flows.live().remove(&live.id);
+                self.0.flows.sooner.notify_one();
+                return;
+            }
+            match Arc::clone(&live.driving).try_lock_owned() {
+                Ok(again) => driving = again,
+                // Somebody else drives it by now.
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Takes a run for this process.
+    async fn claim(&self, live: &LiveRun) -> Result<bool, Error> {
+        if self.store().is_alone() {
+            return Ok(true);
+        }
+        let now = self.now();
+        let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
+        Ok(self.store().claim_run(live.id, self.0.flows.me, Timestamp(now), Timestamp(until)).await?)
+    }
+
+    async fn drive_once(&self, live: &Arc<LiveRun>) -> Result<(), Halt> {
+        let mut doing: JoinSet<(Place, Result<(), Halt>)> = JoinSet::new();
+        let mut busy: BTreeSet<Place> = BTreeSet::new();
+        let mut renew = tokio::time::interval(LEASE / 3);
+        renew.tick().await;
+        loop {
+            self.expire(live).await?;
+            self.take_in_subs(live).await?;
+            let (tasks, wake, ended) = {
+                let machine = live.machine.lock().await;
+                (machine.tasks().collect::<Vec<Task>>(), machine.wake(), machine.has_ended())
+            };
+            if ended {
+                doing.shutdown().await;
+                self.after_end(live).await;
+                return Ok(());
+            }
+            let now = self.now();
+            let free = |task: &&Task| !busy.contains(&task.place);
+            let ready: Vec<Task> =
+                tasks.iter().filter(free).filter(|task| task.from <= now).cloned().collect();
+            for task in ready {
+                busy.insert(task.place.clone());
+                let (engine, live) = (self.clone(), Arc::clone(live));
+                doing.spawn(async move { (task.place.clone(), engine.execute(&live, &task).await) });
+            }
+            if doing.is_empty() {
+                return Ok(());
+            }
+            let later = wake.filter(|wake| *wake > now).map_or(LONGEST_SLEEP, |wake| {
+                Duration::from_micros(u64::try_from(wake.saturating_sub(now)).unwrap_or(0))
+            });
+            tokio::select! {
+                Some(done) = doing.join_next() => {
+                    let (place, outcome) = done.map_err(|error| {
+                        Halt::Lost(crate::error::joined::<()>(Err(error)).err().unwrap_or(Error::Closed))
+                    })?;
+                    busy.remove(&place);
+                    outcome?;
+                }
+                () = live.kicked.notified() => {}
+                () = tokio::time::sleep(later) => {}
+                _ = renew.tick() => drop(self.claim(live).await.map_err(Halt::Lost)?),
+                () = live.stop.cancelled() => return Err(Halt::Lost(Error::Closed)),
+            }
+        }
+    }
+
+    /// Executes a node, and appends what came of it.
+    async fn execute(&self, live: &Arc<LiveRun>, task: &Task) -> Result<(), Halt> {
+        let turn = Arc::clone(&self.0.flows.nodes).acquire_owned().await;
+        let _turn = turn.map_err(|_| Halt::Lost(Error::Closed))?;
+        let (state, failures) = {
+            let machine = live.machine.lock().await;
+            if !machine.stands(task) {
+                return Ok(());
+            }
+            let state = machine.state_at(&task.place).cloned().unwrap_or_default();
+            (state, machine.failures(&task.place).to_vec())
+        };
+        let started = self.now();
+        live.pass(self, Passing::begun(live.id, &task.node, task.attempt, started));
+        let mut work = Work::new(self, live, task, failures);
+        let executed = live.code.execute(&task.node, &state, &mut work);
+        // A node that panics fails like one that says so.
+        let executed = std::panic::AssertUnwindSafe(executed).catch_unwind().await;
+        let effects = work.effects();
+        drop(work);
+        let executed = executed.unwrap_or_else(|_| {
+            Err(failure("INTERNAL", format!("`{}` broke off; the log of the server says why", task.node))
+                .into())
+        });
+        let step = match executed {
+            Ok(step) => Ok(step),
+            Err(Halt::Failed(failure)) => Err(failure),
+            Err(lost @ Halt::Lost(_)) => return Err(lost),
+        };
+        // What a run of another flow is to be begun with is read now: its beginning is stored with this step.
+        let step = match step {
+            Ok(step) => match self.check_sub(live, &step).await {
+                Ok(()) => Ok(step),
+                Err(failure) => Err(failure),
+            },
+            Err(failure) => Err(failure),
+        };
+        let appended = live.append(self, |machine, now| {
+            if !machine.stands(task) {
+                return None;
+            }
+            Some(match step {
+                Ok(step) => machine.finished(task, step, started, effects).unwrap_or_else(|refused| {
+                    let broken = failure(refused.code(), refused.to_string());
+                    machine.broken(task, broken, started, effects)
+                }),
+                Err(failure) => machine.failed(task, failure, started, effects, now),
+            })
+        });
+        appended.await.map(drop)
+    }
+
+    async fn check_sub(&self, live: &LiveRun, step: &lmlang_flow::Step) -> Result<(), Failure> {
+        let lmlang_flow::Goto::Sub { flow, input, .. } = &step.goto else { return Ok(()) };
+        let id = child_id(live.id, 0, 0);
+        match self.new_run(flow, input, &live.actor, id, Some((live.session, (live.id, String::new())))).await
+        {
+            Ok(_) => Ok(()),
+            Err(error) => Err(crate::flows::code::failed(flow, &error)),
+        }
+    }
+
+    async fn expire(&self, live: &LiveRun) -> Result<(), Halt> {
+        loop {
+            let expired = live.append(self, |machine, now| machine.expired(now).next()).await?;
+            if expired.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in what runs have come to that this one waits for, and has those executed that have not.
+    async fn take_in_subs(&self, live: &LiveRun) -> Result<(), Halt> {
+        let waits: Vec<(Place, u64, u64)> = {
+            let machine = live.machine.lock().await;
+            machine.subs().map(|(place, since, _, _)| (place.clone(), since, machine.epoch())).collect()
+        };
+        for (place, since, epoch) in waits {
+            let child = child_id(live.id, epoch, since);
+            let row = self.store().run(child).await.map_err(|fault| Halt::Lost(fault.into()))?;
+            let Some(row) = row else { continue };
+            let result = match row.standing.status {
+                RunStatus::Running | RunStatus::Waiting => {
+                    if !self.0.flows.live().contains_key(&child) && row.standing.status == RunStatus::Running
+                    {
+                        // Its own trouble is its own: here it is waited for.
+                        drop(Box::pin(self.go_on(child)).await);
+                    }
+                    continue;
+                }
+                RunStatus::Completed => {
+                    let run = self.stored_run(&row).await.map_err(Halt::Lost)?;
+                    Ok(run.state().public(run.flow()))
+                }
+                RunStatus::Failed => {
+                    let run = self.stored_run(&row).await.map_err(Halt::Lost)?;
+                    let why = run.failure().map(|(failure, _)| failure.clone());
+                    Err(why.unwrap_or_else(|| failure("SUB_RUN_FAILED", "it has failed")))
+                }
+                RunStatus::Cancelled => {
+                    let message = format!("the run {child} of `{}` was cancelled", row.flow);
+                    Err(failure("SUB_RUN_CANCELLED", message))
+                }
+            };
+            live.append(self, move |machine, _| machine.sub_ended(&place, result)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells whoever waits for a run that it has ended, and stops those that it waited for.
+    async fn after_end(&self, live: &LiveRun) {
+        if let Some(parent) = live.parent
+            && let Err(error) = Box::pin(self.go_on(parent)).await
+        {
+            tracing::warn!(run = %parent, %error, "a run cannot be gone on with");
+        }
+        let children = self.store().child_runs(live.id).await.unwrap_or_default();
+        for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
+            let by = live.flow.name();
+            let why = "the run that waited for it has ended".to_owned();
+            if let Err(error) = Box::pin(self.stop_run(child.id, by, Some(why))).await {
+                tracing::warn!(run = %child.id, %error, "a run could not be stopped");
+            }
+        }
+    }
+
+    /// Appends that somebody stopped a run, unless it has ended. Answers whether it was appended.
+    pub(crate) async fn stop_run(&self, run: Uuid, by: &str, reason: Option<String>) -> Result<bool, Error> {
+        let by = by.to_owned();
+        let stopped = self.change_run(run, |machine, _| {
+            let (by, reason) = (by.clone(), reason.clone());
+            Ok::<_, Error>((!machine.has_ended()).then_some(What::Cancelled { by, reason }))
+        });
+        let (live, stopped) = stopped.await?;
+        if stopped.is_some() {
+            self.kick(&live);
+        }
+        Ok(stopped.is_some())
+    }
+
+    /// Appends what `plan` makes of a run as it is; plans again when somebody else was faster.
+    pub(crate) async fn change_run<E: From<Error> + Send>(
+        &self,
+        run: Uuid,
+        plan: impl Fn(&lmlang_flow::Run, i64) -> Result<Option<What>, E> + Sync,
+    ) -> Result<(Arc<LiveRun>, Option<u64>), E> {
+        const ATTEMPTS: usize = 8;
+        for _ in 0..ATTEMPTS {
+            let live = self.live_run(run).await?;
+            let mut refused = None;
+            let appended = live.append(self, |machine, now| match plan(machine, now) {
+                Ok(what) => what,
+                Err(error) => {
+                    refused = Some(error);
+                    None
+                }
+            });
+            let appended = appended.await;
+            if let Some(refused) = refused {
+                return Err(refused);
+            }
+            match appended {
+                Ok(number) => return Ok((live, number)),
+                // It is loaded again.
+                Err(Halt::Lost(Error::Overloaded { .. })) => {}
+                Err(Halt::Lost(error)) => return Err(error.into()),
+                Err(Halt::Failed(failure)) => return Err(Error::bad_request(failure.message).into()),
+            }
+        }
+        Err(Error::Overloaded { what: "changes of the run" }.into())
+    }
+}

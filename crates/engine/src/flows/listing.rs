@@ -1,0 +1,308 @@
+//! What callers see of flows, runs, questions and sessions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lmlang_flow::run::Standing;
+use lmlang_flow::{Ask, Decision, Flow, Goto, Kind, Remedy, Run, What};
+use lmlang_history::log::Actor;
+use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::code::FlowCode;
+use crate::flows::live::decode;
+use crate::records::from_actor;
+
+/// A run as lists show it.
+#[derive(Clone, Debug)]
+pub struct RunInfo {
+    /// Its place among all runs, by age.
+    pub key: u64,
+    /// Its id.
+    pub id: Uuid,
+    /// Its flow.
+    pub flow: Arc<Flow>,
+    /// Its session.
+    pub session: Uuid,
+    /// The run that waits for it.
+    pub parent: Option<Uuid>,
+    /// The program that it is about, and the branch that it works on.
+    pub program: Option<(Uuid, String)>,
+    /// Who began it.
+    pub actor: Actor,
+    /// What it was begun with.
+    pub input: Value,
+    /// When it began, in microseconds of UTC, as all times here.
+    pub made: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// How it stands.
+    pub status: RunStatus,
+    /// The node at which it stands.
+    pub node: Option<String>,
+    /// The number of its newest entry.
+    pub last: u64,
+    /// The run that it goes on from, and from which entry.
+    pub forked: Option<(Uuid, u64)>,
+}
+
+/// A question as lists show it.
+#[derive(Clone, Debug)]
+pub struct InterruptInfo {
+    /// Its place among all questions, by age.
+    pub key: u64,
+    /// The run that asks.
+    pub run: Uuid,
+    /// The number of the entry that asked it.
+    pub asked: u64,
+    /// When, in microseconds of UTC.
+    pub time: i64,
+    /// The question.
+    pub ask: Ask,
+    /// The node that asked.
+    pub node: String,
+    /// What became of it.
+    pub standing: InterruptStanding,
+    /// How it was answered.
+    pub decision: Option<Decision>,
+}
+
+/// A session as lists show it.
+#[derive(Clone, Debug)]
+pub struct SessionInfo {
+    /// Its place among all sessions, by age.
+    pub key: u64,
+    /// Its id.
+    pub id: Uuid,
+    /// The flow that its turns are given to.
+    pub workflow: String,
+    /// What it is about.
+    pub title: Option<String>,
+    /// Who began it.
+    pub actor: Actor,
+    /// When it began, in microseconds of UTC.
+    pub made: i64,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    /// What is in it.
+    pub items: Vec<T>,
+    /// Whether more follow.
+    pub more: bool,
+    /// How many there are altogether.
+    pub total: u64,
+}
+
+/// A step of a run: a node that came to its end, or did not.
+#[derive(Clone, Debug)]
+pub struct StepInfo {
+    /// The number of its entry.
+    pub number: u64,
+    /// When that was stored, in microseconds of UTC.
+    pub ended: i64,
+    /// What happened.
+    pub what: What,
+}
+
+/// The kinds of entries that are steps.
+const STEPS: [u8; 2] = [Kind::Stepped as u8, Kind::Failed as u8];
+
+impl Engine {
+    /// The flows that can be run here, by name.
+    pub fn flows(&self) -> Vec<Arc<dyn FlowCode>> {
+        self.0.flows.codes().cloned().collect()
+    }
+
+    /// A run that this caller may know of.
+    pub async fn run_info(&self, run: Uuid) -> Result<RunInfo, Error> {
+        let row = self.store().run(run).await?.filter(|row| self.sees_run(row));
+        self.info(row.ok_or_else(|| Error::not_found("run", run))?).await
+    }
+
+    fn sees_run(&self, row: &lmlang_store::Run) -> bool {
+        match &row.program {
+            Some((program, _)) => self.sees(*program),
+            None => self.only().is_none(),
+        }
+    }
+
+    async fn info(&self, row: lmlang_store::Run) -> Result<RunInfo, Error> {
+        let flow = self.flow_of(&row).await?;
+        let actor = self.store().actor(row.actor).await?;
+        let actor = actor.ok_or_else(|| Error::not_found("run", row.id))?;
+        Ok(RunInfo {
+            key: row.key,
+            id: row.id,
+            flow,
+            session: row.session,
+            parent: row.parent.map(|(parent, _)| parent),
+            program: row.program,
+            actor: from_actor(actor),
+            input: serde_json::from_slice(&row.input).unwrap_or_default(),
+            made: row.made.0,
+            ended: row.standing.ended.map(|ended| ended.0),
+            status: row.standing.status,
+            node: row.standing.node,
+            last: row.standing.last,
+            forked: row.forked,
+        })
+    }
+
+    /// Runs that this caller may know of, the newest first, before a key.
+    pub async fn run_page(
+        &self,
+        filter: &RunFilter,
+        before: Option<u64>,
+        first: usize,
+    ) -> Result<Page<RunInfo>, Error> {
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let filter = RunFilter { programs, ..filter.clone() };
+        let mut rows = self.store().runs(&filter, before, first as u64 + 1).await?;
+        let total = self.store().count_runs(&filter).await?;
+        let more = rows.len() > first;
+        rows.truncate(first);
+        let mut items = Vec::with_capacity(rows.len());
+        for row in rows {
+            items.push(self.info(row).await?);
+        }
+        Ok(Page { items, more, total })
+    }
+
+    /// What a run comes to, from its journal.
+    pub async fn run_machine(&self, run: &RunInfo) -> Result<Run, Error> {
+        let row = self.store().run(run.id).await?.ok_or_else(|| Error::not_found("run", run.id))?;
+        self.stored_run(&row).await
+    }
+
+    /// Steps of a run behind an entry, oldest first.
+    pub async fn step_page(&self, run: Uuid, after: u64, first: usize) -> Result<Page<StepInfo>, Error> {
+        let mut rows = self.store().journal(run, Some(&STEPS), after, first as u64 + 1).await?;
+        let total = self.store().journal_len(run, Some(&STEPS)).await?;
+        let more = rows.len() > first;
+        rows.truncate(first);
+        let step = |row: &lmlang_store::JournalEntry| {
+            decode(row).map(|entry| StepInfo { number: entry.number, ended: entry.time, what: entry.what })
+        };
+        Ok(Page { items: rows.iter().map(step).collect::<Result<_, Error>>()?, more, total })
+    }
+
+    /// Questions that this caller may know of, the oldest first, behind a key.
+    pub async fn interrupt_page(
+        &self,
+        filter: &InterruptFilter,
+        after: Option<u64>,
+        first: usize,
+    ) -> Result<Page<InterruptInfo>, Error> {
+        let programs = self.only().map(<[Uuid]>::to_vec);
+        let filter = InterruptFilter { programs, ..filter.clone() };
+        let mut rows = self.store().interrupts(&filter, after, first as u64 + 1).await?;
+        let total = self.store().count_interrupts(&filter).await?;
+        let more = rows.len() > first;
+        rows.truncate(first);
+        Ok(Page { items: self.interrupt_infos(rows).await?, more, total })
+    }
+
+    /// A question that this caller may know of.
+    pub async fn interrupt_info(&self, run: Uuid, asked: u64) -> Result<InterruptInfo, Error> {
+        self.run_info(run).await?;
+        let filter = InterruptFilter { run: Some(run), ..InterruptFilter::default() };
+        let rows = self.store().interrupts(&filter, None, u64::from(u32::MAX)).await?;
+        let row = rows.into_iter().filter(|row| row.asked == asked).collect();
+        let found = self.interrupt_infos(row).await?.pop();
+        found.ok_or_else(|| Error::not_found("interrupt", asked.to_string()))
+    }
+
+    async fn interrupt_infos(&self, rows: Vec<lmlang_store::Interrupt>) -> Result<Vec<InterruptInfo>, Error> {
+        let wanted: Vec<(Uuid, u64)> = rows.iter().map(|row| (row.run, row.asked)).collect();
+        let mut asks = HashMap::new();
+        for entry in self.store().journal_entries(&wanted).await? {
+            asks.insert((entry.run, entry.number), decode(&entry)?.what);
+        }
+        let mut machines: HashMap<Uuid, Run> = HashMap::new();
+        let mut infos = Vec::with_capacity(rows.len());
+        for row in rows {
+            let asked = match asks.remove(&(row.run, row.asked)) {
+                Some(What::Stepped(stepped)) => match stepped.goto {
+                    Goto::Ask { ask, .. } => Some((*ask, stepped.node)),
+                    _ => None,
+                },
+                Some(What::Failed(failed)) => match failed.remedy {
+                    Remedy::Ask(ask) => Some((*ask, failed.node)),
+                    Remedy::Retry { .. } | Remedy::Stop => None,
+                },
+                _ => None,
+            };
+            let Some((ask, node)) = asked else { continue };
+            let decision = match row.standing {
+                InterruptStanding::Answered => {
+                    if let std::collections::hash_map::Entry::Vacant(vacant) = machines.entry(row.run) {
+                        let of = self.store().run(row.run).await?;
+                        let of = of.ok_or_else(|| Error::not_found("run", row.run))?;
+                        vacant.insert(self.stored_run(&of).await?);
+                    }
+                    let standing = machines.get(&row.run).and_then(|run| run.interrupt(row.asked));
+                    standing.and_then(|asked| match &asked.standing {
+                        Standing::Answered { decision, .. } => Some(decision.clone()),
+                        Standing::Open | Standing::Stale(_) => None,
+                    })
+                }
+                InterruptStanding::Open | InterruptStanding::Expired | InterruptStanding::Cancelled => None,
+            };
+            infos.push(InterruptInfo {
+                key: row.key,
+                run: row.run,
+                asked: row.asked,
+                time: row.time.0,
+                ask,
+                node,
+                standing: row.standing,
+                decision,
+            });
+        }
+        Ok(infos)
+    }
+
+    /// A session. Callers who are limited to some programs see its runs as far as they see their programs.
+    pub async fn session_info(&self, session: Uuid) -> Result<SessionInfo, Error> {
+        let row = self.store().session(session).await?;
+        let row = row.ok_or_else(|| Error::not_found("session", session))?;
+        if self.only().is_some() {
+            let filter = RunFilter { session: Some(session), ..RunFilter::default() };
+            if self.run_page(&filter, None, 1).await?.items.is_empty() {
+                return Err(Error::not_found("session", session));
+            }
+        }
+        self.session_of(row).await
+    }
+
+    async fn session_of(&self, row: lmlang_store::Session) -> Result<SessionInfo, Error> {
+        let actor = self.store().actor(row.actor).await?;
+        let actor = actor.ok_or_else(|| Error::not_found("session", row.id))?;
+        Ok(SessionInfo {
+            key: row.key,
+            id: row.id,
+            workflow: row.workflow,
+            title: row.title,
+            actor: from_actor(actor),
+            made: row.made.0,
+        })
+    }
+
+    /// Sessions, the newest first, before a key.
+    pub async fn session_page(&self, before: Option<u64>, first: usize) -> Result<Page<SessionInfo>, Error> {
+        let mut rows = self.store().sessions(before, first as u64 + 1).await?;
+        let total = self.store().count_sessions().await?;
+        let more = rows.len() > first;
+        rows.truncate(first);
+        let mut items = Vec::with_capacity(rows.len());
+        for row in rows {
+            items.push(self.session_of(row).await?);
+        }
+        Ok(Page { items, more, total })
+    }
+}

@@ -1,0 +1,300 @@
+//! A run in memory, and the one way by which its journal grows.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use lmlang_flow::{Entry, Flow, Goto, Run, Status, What};
+use lmlang_history::log::Actor;
+use lmlang_store::{
+    FlowDefinition, InterruptChange, InterruptStanding, JournalAppend, JournalError, NewRun, RunStanding,
+    RunStatus, Timestamp,
+};
+use tokio::sync::{Mutex, Notify};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::code::{FlowCode, Halt};
+use crate::flows::told::Passing;
+use crate::records::from_actor;
+
+/// For how long nobody else executes a run that this process has not given a sign of.
+pub(crate) const LEASE: Duration = Duration::from_secs(30);
+
+/// After what time a run looks again whether those that it waits for have ended, should nobody have told it.
+const LOOKS_AGAIN: i64 = 5_000_000;
+
+/// A run in memory.
+pub(crate) struct LiveRun {
+    pub(crate) id: Uuid,
+    pub(crate) session: Uuid,
+    pub(crate) parent: Option<Uuid>,
+    pub(crate) flow: Arc<Flow>,
+    pub(crate) code: Arc<dyn FlowCode>,
+    pub(crate) program: Option<(Uuid, String)>,
+    pub(crate) actor: Actor,
+    /// Held while an entry is stored: a journal has one order, and the next entry is planned on this one.
+    pub(crate) machine: Mutex<Run>,
+    /// Held by whoever executes it.
+    pub(crate) driving: Arc<Mutex<()>>,
+    /// Counts up when there may be something to do.
+    pub(crate) kicks: AtomicU64,
+    pub(crate) kicked: Notify,
+    pub(crate) stop: CancellationToken,
+}
+
+impl std::fmt::Debug for LiveRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveRun").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl LiveRun {
+    /// Appends the entry that `plan` makes of the run as it is now, and answers whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::Lost`]: the journal cannot be written, or somebody else has written it. The run is to be loaded again.
+    pub(crate) async fn append(
+        &self,
+        engine: &Engine,
+        plan: impl FnOnce(&Run, i64) -> Option<What> + Send,
+    ) -> Result<Option<u64>, Halt> {
+        let mut machine = self.machine.lock().await;
+        let now = engine.now();
+        let Some(what) = plan(&machine, now) else { return Ok(None) };
+        match self.append_to(engine, &mut machine, now, what).await {
+            Ok(number) => Ok(Some(number)),
+            Err(error) => {
+                // What is in memory is ahead of the journal, or behind it.
+                engine.0.flows.live().remove(&self.id);
+                self.stop.cancel();
+                Err(Halt::Lost(error))
+            }
+        }
+    }
+
+    async fn append_to(
+        &self,
+        engine: &Engine,
+        machine: &mut Run,
+        now: i64,
+        what: What,
+    ) -> Result<u64, Error> {
+        let entry = Entry { number: machine.last() + 1, time: now, what };
+        let damaged = |error: lmlang_flow::Corrupt| damaged(self.id, entry.number, error);
+        match &entry.what {
+            What::Rewound { .. } => {
+                let mut journal = engine.journal_of(self.id).await?;
+                journal.push(entry.clone());
+                *machine = Run::replay(&self.flow, &journal).map_err(damaged)?;
+            }
+            _ => machine.take(&entry).map_err(damaged)?,
+        }
+        let begins = self.begins(engine, &entry, machine).await?;
+        let program = self.program.as_ref().map(|(program, _)| *program);
+        let lease = (!engine.store().is_alone()).then(|| {
+            let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
+            (engine.0.flows.me, Timestamp(until))
+        });
+        let append = JournalAppend {
+            run: self.id,
+            program,
+            number: entry.number,
+            time: Timestamp(now),
+            kind: entry.what.kind() as u8,
+            payload: encode(&entry.what)?,
+            standing: standing(machine, now),
+            interrupts: interrupts(&entry, machine),
+            begins,
+            lease,
+        };
+        match engine.store().append_to_journal(append).await {
+            Ok(()) => {}
+            Err(JournalError::Taken) => return Err(Error::Overloaded { what: "changes of the run" }),
+            Err(JournalError::Storage(fault)) => return Err(fault.into()),
+        }
+        engine.0.flows.stored.send_modify(|count| *count += 1);
+        Ok(entry.number)
+    }
+
+    /// The runs that begin by an entry.
+    async fn begins(&self, engine: &Engine, entry: &Entry, machine: &Run) -> Result<Vec<NewRun>, Error> {
+        let What::Stepped(stepped) = &entry.what else { return Ok(Vec::new()) };
+        let Goto::Sub { flow, input, .. } = &stepped.goto else { return Ok(Vec::new()) };
+        let parent = (self.id, stepped.place.to_string());
+        let id = child_id(self.id, machine.epoch(), entry.number);
+        let new = engine.new_run(flow, input, &self.actor, id, Some((self.session, parent))).await?;
+        Ok(vec![new])
+    }
+
+    /// Tells listeners what is not stored.
+    pub(crate) fn pass(&self, engine: &Engine, passing: Passing) {
+        // Nobody may listen.
+        engine.0.flows.passing.send(passing).ok();
+    }
+}
+
+/// The id of a run that another one waits for: the same whenever its beginning is repeated.
+pub(crate) fn child_id(parent: Uuid, epoch: u64, number: u64) -> Uuid {
+    let mut seen = blake3::Hasher::new();
+    seen.update(parent.as_bytes());
+    seen.update(&epoch.to_be_bytes());
+    seen.update(&number.to_be_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&seen.finalize().as_bytes()[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// How a run stands, for lists and for whoever goes on with it.
+pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
+    let waits = run.subs().next().is_some();
+    let wake = run.wake().into_iter().chain(waits.then(|| now.saturating_add(LOOKS_AGAIN))).min();
+    RunStanding {
+        status: match run.status() {
+            Status::Running => RunStatus::Running,
+            Status::Waiting => RunStatus::Waiting,
+            Status::Completed => RunStatus::Completed,
+            Status::Failed => RunStatus::Failed,
+            Status::Cancelled => RunStatus::Cancelled,
+        },
+        node: run.node().map(str::to_owned),
+        last: run.last(),
+        wake: wake.filter(|_| !run.has_ended()).map(Timestamp),
+        ended: run.has_ended().then_some(Timestamp(now)),
+    }
+}
+
+/// What becomes of the questions of a run by an entry.
+fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
+    let mut changes = match &entry.what {
+        What::Stepped(_) | What::Failed(_) if run.interrupt(entry.number).is_some() => {
+            vec![InterruptChange::Asked]
+        }
+        What::Answered { asked, .. } => vec![InterruptChange::Over(*asked, InterruptStanding::Answered)],
+        What::Expired { asked } => vec![InterruptChange::Over(*asked, InterruptStanding::Expired)],
+        What::Rewound { to, .. } => {
+            let open = run.interrupts().filter(|of| of.standing == lmlang_flow::run::Standing::Open);
+            vec![InterruptChange::Rewound(*to, open.map(|of| of.asked).collect())]
+        }
+        What::Started(_)
+        | What::Announced(_)
+        | What::Received(_)
+        | What::Stepped(_)
+        | What::Failed(_)
+        | What::SubEnded { .. }
+        | What::Cancelled { .. } => Vec::new(),
+    };
+    if run.has_ended() {
+        changes.push(InterruptChange::AllOver(InterruptStanding::Cancelled));
+    }
+    changes
+}
+
+pub(crate) fn encode(what: &What) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(what).map_err(|error| Error::bad_request(error.to_string()))
+}
+
+fn damaged(run: Uuid, entry: u64, reason: impl ToString) -> Error {
+    Error::Damaged { program: format!("the run {run}"), entry, reason: reason.to_string() }
+}
+
+/// The definition of a flow, as it is kept for its runs.
+pub(crate) fn definition(flow: &Flow) -> Result<FlowDefinition, Error> {
+    let definition = flow.definition();
+    Ok(FlowDefinition {
+        hash: flow.hash().to_vec(),
+        name: definition.name.clone(),
+        version: definition.version,
+        definition: serde_json::to_vec(definition).map_err(|error| Error::bad_request(error.to_string()))?,
+    })
+}
+
+impl Engine {
+    /// All entries of the journal of a run.
+    pub(crate) async fn journal_of(&self, run: Uuid) -> Result<Vec<Entry>, Error> {
+        const PAGE: u64 = 4_096;
+        let mut journal: Vec<Entry> = Vec::new();
+        loop {
+            let after = journal.last().map_or(0, |entry| entry.number);
+            let rows = self.store().journal(run, None, after, PAGE).await?;
+            let count = rows.len() as u64;
+            for row in rows {
+                journal.push(decode(&row)?);
+            }
+            if count < PAGE {
+                return Ok(journal);
+            }
+        }
+    }
+
+    /// A run in memory, for executing it or changing it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when its flow is not the one any more that it began with.
+    pub(crate) async fn live_run(&self, id: Uuid) -> Result<Arc<LiveRun>, Error> {
+        if let Some(live) = self.0.flows.live().get(&id) {
+            return Ok(Arc::clone(live));
+        }
+        let row = self.store().run(id).await?.ok_or_else(|| Error::not_found("run", id))?;
+        let code = self.0.flows.code(&row.flow).filter(|code| code.flow().hash()[..] == row.definition[..]);
+        let Some(code) = code else {
+            return Err(Error::Unsupported {
+                what: format!("going on with a run of an older version of the flow `{}`", row.flow),
+            });
+        };
+        let actor = self.store().actor(row.actor).await?;
+        let actor = actor.ok_or_else(|| damaged(id, 1, "its actor is unknown"))?;
+        let flow = Arc::clone(code.flow());
+        let journal = self.journal_of(id).await?;
+        let machine = Run::replay(&flow, &journal).map_err(|error| damaged(id, 0, error))?;
+        let live = LiveRun {
+            id,
+            session: row.session,
+            parent: row.parent.map(|(parent, _)| parent),
+            flow,
+            code: Arc::clone(code),
+            program: row.program,
+            actor: from_actor(actor),
+            machine: Mutex::new(machine),
+            driving: Arc::default(),
+            kicks: AtomicU64::new(0),
+            kicked: Notify::new(),
+            stop: self.closing().child_token(),
+        };
+        // Somebody may have been faster: there is one of each.
+        Ok(Arc::clone(self.0.flows.live().entry(id).or_insert_with(|| Arc::new(live))))
+    }
+
+    /// The run as it is stored, whatever has become of its flow.
+    pub(crate) async fn stored_run(&self, row: &lmlang_store::Run) -> Result<Run, Error> {
+        let flow = self.flow_of(row).await?;
+        let journal = self.journal_of(row.id).await?;
+        Run::replay(&flow, &journal).map_err(|error| damaged(row.id, 0, error))
+    }
+
+    /// The flow that a run began with.
+    pub(crate) async fn flow_of(&self, row: &lmlang_store::Run) -> Result<Arc<Flow>, Error> {
+        if let Some(code) = self.0.flows.code(&row.flow)
+            && code.flow().hash()[..] == row.definition[..]
+        {
+            return Ok(Arc::clone(code.flow()));
+        }
+        let kept = self.store().flow_definition(&row.definition).await?;
+        let kept = kept.ok_or_else(|| damaged(row.id, 0, "its flow is unknown"))?;
+        let definition =
+            serde_json::from_slice(&kept.definition).map_err(|error| damaged(row.id, 0, error))?;
+        let flow = Flow::new(definition);
+        flow.map(Arc::new).map_err(|_| damaged(row.id, 0, "its flow makes no sense"))
+    }
+}
+
+/// The entry of a row.
+pub(crate) fn decode(row: &lmlang_store::JournalEntry) -> Result<Entry, Error> {
+    let what = serde_json::from_slice(&row.payload);
+    let what = what.map_err(|error| damaged(row.run, row.number, error))?;
+    Ok(Entry { number: row.number, time: row.time.0, what })
+}

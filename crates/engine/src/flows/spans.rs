@@ -1,0 +1,205 @@
+//! The trace of a run, read from its journal: it is there as soon as what it tells of is, and as safe.
+//!
+//! A span is a node, an effect, a question answered. Ids follow from the run and the step, so that the same journal gives
+//! the same trace; the trace id is that of the session, so that runs of one session, and those that they wait for, stand in
+//! one trace.
+
+use lmlang_flow::receipts::EffectId;
+use lmlang_flow::{Entry, Goto, Kind, Place, Remedy, What};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::listing::{Page, RunInfo};
+use crate::flows::live::decode;
+use crate::flows::told::goto_name;
+
+/// A span of a trace.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// The number of the entry that tells of it.
+    pub number: u64,
+    /// Its id: 16 hexadecimal digits, as OpenTelemetry has them.
+    pub id: String,
+    /// The span that it lies in.
+    pub parent: Option<String>,
+    /// The trace: 32 hexadecimal digits.
+    pub trace: String,
+    /// `run`, `node`, `interrupt`, `decision`, or the kind of an effect: `model`, `tool`, `http`, `edit`.
+    pub kind: String,
+    /// What it is called.
+    pub name: String,
+    /// When it began, in microseconds of UTC.
+    pub started: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Whether it went well; none where that is not known yet.
+    pub ok: Option<bool>,
+    /// Which attempt it was.
+    pub attempt: Option<u32>,
+    /// What is noted of it.
+    pub attributes: Value,
+}
+
+/// Entries that are spans: all but announcements, which their receipts tell of.
+const SPANS: [u8; 9] = [
+    Kind::Started as u8,
+    Kind::Received as u8,
+    Kind::Stepped as u8,
+    Kind::Failed as u8,
+    Kind::Answered as u8,
+    Kind::Expired as u8,
+    Kind::SubEnded as u8,
+    Kind::Cancelled as u8,
+    Kind::Rewound as u8,
+];
+
+impl Engine {
+    /// Spans of a run behind an entry, in the order in which they were stored; the first is that of the run itself.
+    pub async fn span_page(&self, run: &RunInfo, after: u64, first: usize) -> Result<Page<Span>, Error> {
+        let mut rows = self.store().journal(run.id, Some(&SPANS), after, first as u64 + 1).await?;
+        let total = self.store().journal_len(run.id, Some(&SPANS)).await?;
+        let more = rows.len() > first;
+        rows.truncate(first);
+        let span = |row: &lmlang_store::JournalEntry| decode(row).map(|entry| span(run, &entry));
+        Ok(Page { items: rows.iter().map(span).collect::<Result<_, Error>>()?, more, total })
+    }
+}
+
+fn span(run: &RunInfo, entry: &Entry) -> Span {
+    let of_run = Span {
+        number: entry.number,
+        id: id(run.id, &format!("entry {}", entry.number)),
+        parent: Some(id(run.id, "run")),
+        trace: run.session.simple().to_string(),
+        kind: "decision".to_owned(),
+        name: String::new(),
+        started: entry.time,
+        ended: Some(entry.time),
+        ok: Some(true),
+        attempt: None,
+        attributes: json!({}),
+    };
+    match &entry.what {
+        What::Started(_) => Span {
+            id: id(run.id, "run"),
+            parent: run.parent.map(|parent| id(parent, "run")),
+            kind: "run".to_owned(),
+            name: run.flow.name().to_owned(),
+            started: run.made,
+            ended: run.ended,
+            ok: run.ended.map(|_| run.status == lmlang_store::RunStatus::Completed),
+            attributes: json!({
+                "lmlang.run.id": run.id,
+                "lmlang.flow.version": run.flow.definition().version,
+                "lmlang.flow.definition_hash": hex(&run.flow.hash()),
+                "gen_ai.conversation.id": run.session,
+            }),
+            ..of_run
+        },
+        What::Announced(intent) => Span { name: intent.name.clone(), ok: None, ..of_run },
+        What::Received(receipt) => {
+            let EffectId { place, step, attempt, .. } = &receipt.intent.id;
+            let failure = receipt.outcome.answer.as_ref().err();
+            let mut attributes = receipt.outcome.notes.as_object().cloned().unwrap_or_default();
+            if let Some(failure) = failure {
+                attributes.insert("error.type".to_owned(), json!(failure.code));
+                attributes.insert("error.message".to_owned(), json!(failure.message));
+            }
+            Span {
+                parent: Some(of_step(run.id, place, *step, *attempt)),
+                kind: receipt.intent.kind.clone(),
+                name: receipt.intent.name.clone(),
+                started: receipt.started,
+                ok: Some(failure.is_none()),
+                attempt: Some(*attempt),
+                attributes: Value::Object(attributes),
+                ..of_run
+            }
+        }
+        What::Stepped(stepped) => Span {
+            id: of_step(run.id, &stepped.place, stepped.step, stepped.attempt),
+            kind: "node".to_owned(),
+            name: stepped.node.clone(),
+            started: stepped.started,
+            attempt: Some(stepped.attempt),
+            attributes: json!({
+                "lmlang.branch": stepped.place,
+                "lmlang.goto": goto_name(&stepped.goto),
+                "lmlang.asks": match &stepped.goto {
+                    Goto::Ask { ask, .. } => Some(ask.kind.name()),
+                    Goto::Next(_) | Goto::Fork { .. } | Goto::Sub { .. } | Goto::Wait { .. } | Goto::End => None,
+                },
+            }),
+            ..of_run
+        },
+        What::Failed(failed) => Span {
+            id: of_step(run.id, &failed.place, failed.step, failed.attempt),
+            kind: "node".to_owned(),
+            name: failed.node.clone(),
+            started: failed.started,
+            ok: Some(false),
+            attempt: Some(failed.attempt),
+            attributes: json!({
+                "lmlang.branch": failed.place,
+                "error.type": failed.failure.code,
+                "error.message": failed.failure.message,
+                "lmlang.failure.class": failed.class,
+                "lmlang.failure.remedy": match &failed.remedy {
+                    Remedy::Retry { .. } => "retry",
+                    Remedy::Ask(_) => "ask",
+                    Remedy::Stop => "stop",
+                },
+            }),
+            ..of_run
+        },
+        What::Answered { asked, decision, .. } => Span {
+            kind: "interrupt".to_owned(),
+            name: "answered".to_owned(),
+            attributes: json!({ "lmlang.asked": asked, "lmlang.answered_by": decision.by }),
+            ..of_run
+        },
+        What::Expired { asked } => Span {
+            kind: "interrupt".to_owned(),
+            name: "expired".to_owned(),
+            ok: Some(false),
+            attributes: json!({ "lmlang.asked": asked }),
+            ..of_run
+        },
+        What::SubEnded { place, result } => Span {
+            name: "sub-run ended".to_owned(),
+            ok: Some(result.is_ok()),
+            attributes: json!({ "lmlang.branch": place }),
+            ..of_run
+        },
+        What::Cancelled { by, .. } => Span {
+            name: "cancelled".to_owned(),
+            ok: Some(false),
+            attributes: json!({ "lmlang.by": by }),
+            ..of_run
+        },
+        What::Rewound { to, by } => Span {
+            name: "rewound".to_owned(),
+            attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
+            ..of_run
+        },
+    }
+}
+
+/// The id of the span of a node.
+fn of_step(run: Uuid, place: &Place, step: u64, attempt: u32) -> String {
+    id(run, &format!("step {place} {step} {attempt}"))
+}
+
+fn id(run: Uuid, what: &str) -> String {
+    let mut seen = blake3::Hasher::new();
+    seen.update(run.as_bytes()).update(what.as_bytes());
+    seen.finalize().to_hex()[..16].to_owned()
+}
+
+/// Bytes in hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

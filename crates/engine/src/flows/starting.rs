@@ -1,0 +1,200 @@
+//! Beginning runs and sessions.
+
+use std::sync::Arc;
+
+use lmlang_flow::{Entry, Run, What};
+use lmlang_history::log::Actor;
+use lmlang_store::{BeginError, Idempotency, NewRun, Timestamp};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::code::FlowCode;
+use crate::flows::listing::{RunInfo, SessionInfo};
+use crate::flows::live::{definition, encode, standing};
+use crate::records::to_actor;
+use crate::request::Call;
+
+/// A run that is to be begun.
+#[derive(Clone, Debug)]
+pub struct StartRun {
+    /// The name of its flow.
+    pub flow: String,
+    /// The session that it belongs to; without, it gets one of its own.
+    pub session: Option<Uuid>,
+    /// What it is begun with.
+    pub input: Value,
+}
+
+/// A session that is to be begun.
+#[derive(Clone, Debug)]
+pub struct StartSession {
+    /// The name of the flow that its turns are given to.
+    pub workflow: String,
+    /// What it is about.
+    pub title: Option<String>,
+}
+
+/// Bytes of what a run is begun with.
+pub(crate) const INPUT_BYTES: usize = 1 << 20;
+
+impl Engine {
+    /// Begins a run, and answers when that is durable.
+    pub async fn start_run(&self, start: &StartRun, call: &Call) -> Result<RunInfo, Error> {
+        if let Some(first) = self.run_begun_by(call).await? {
+            return Ok(first);
+        }
+        let size = start.input.to_string().len();
+        if size > INPUT_BYTES {
+            return Err(Error::Limit {
+                which: "runInputBytes",
+                limit: INPUT_BYTES as u64,
+                actual: size as u64,
+            });
+        }
+        if let Some(session) = start.session {
+            let found = self.store().session(session).await?;
+            let found = found.ok_or_else(|| Error::not_found("session", session))?;
+            if found.workflow != start.flow {
+                let message = format!("the session is one of the flow `{}`", found.workflow);
+                return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
+            }
+        }
+        let id = self.0.clock.id();
+        let mut new = self.new_run(&start.flow, &start.input, &call.actor, id, None).await?;
+        if let Some(session) = start.session {
+            new.run.session = session;
+            new.session = None;
+        }
+        new.run.making = idempotency(call);
+        match self.store().begin_run(new).await {
+            Ok(()) => {}
+            Err(BeginError::KeyTaken) => {
+                return self.run_begun_by(call).await?.ok_or(Error::IdempotencyMismatch);
+            }
+            Err(BeginError::Storage(fault)) => return Err(fault.into()),
+        }
+        self.0.flows.stored.send_modify(|count| *count += 1);
+        self.seeing_all().go_on(id).await?;
+        self.run_info(id).await
+    }
+
+    /// Begins a session, and answers when that is durable.
+    pub async fn start_session(&self, start: &StartSession, call: &Call) -> Result<SessionInfo, Error> {
+        let begun = |session: Option<lmlang_store::Session>| match session {
+            Some(first) if first.making == idempotency(call) => Ok(Some(first.id)),
+            Some(_) => Err(Error::IdempotencyMismatch),
+            None => Ok(None),
+        };
+        if let Some(made) = &call.idempotency
+            && let Some(first) = begun(self.store().session_made_under(&made.key).await?)?
+        {
+            return self.session_info(first).await;
+        }
+        self.code_named(&start.workflow)?;
+        let session = self.new_session(&start.workflow, start.title.clone(), &call.actor).await?;
+        let id = session.id;
+        match self.store().begin_session(lmlang_store::Session { making: idempotency(call), ..session }).await
+        {
+            Ok(()) => self.session_info(id).await,
+            Err(BeginError::Storage(fault)) => Err(fault.into()),
+            Err(BeginError::KeyTaken) => {
+                let made = call.idempotency.as_ref().ok_or(Error::IdempotencyMismatch)?;
+                let first = begun(self.store().session_made_under(&made.key).await?)?;
+                self.session_info(first.ok_or(Error::IdempotencyMismatch)?).await
+            }
+        }
+    }
+
+    async fn run_begun_by(&self, call: &Call) -> Result<Option<RunInfo>, Error> {
+        let Some(made) = &call.idempotency else { return Ok(None) };
+        match self.store().run_made_under(&made.key).await? {
+            None => Ok(None),
+            Some(first) if first.making == idempotency(call) => self.run_info(first.id).await.map(Some),
+            Some(_) => Err(Error::IdempotencyMismatch),
+        }
+    }
+
+    async fn new_session(
+        &self,
+        workflow: &str,
+        title: Option<String>,
+        actor: &Actor,
+    ) -> Result<lmlang_store::Session, Error> {
+        Ok(lmlang_store::Session {
+            key: 0,
+            id: self.0.clock.id(),
+            workflow: workflow.to_owned(),
+            title,
+            actor: self.store().actor_key(&to_actor(actor)).await?,
+            made: Timestamp(self.now()),
+            making: None,
+        })
+    }
+
+    pub(crate) fn code_named(&self, flow: &str) -> Result<&Arc<dyn FlowCode>, Error> {
+        self.0.flows.code(flow).ok_or_else(|| Error::NotFound {
+            what: "flow",
+            given: flow.to_owned(),
+            candidates: self.0.flows.codes().map(|code| code.flow().name().to_owned()).collect(),
+            retired: false,
+        })
+    }
+
+    /// A run of a flow before it is stored: with a session of its own, or for a branch of a run that waits for it.
+    pub(crate) async fn new_run(
+        &self,
+        flow: &str,
+        input: &Value,
+        actor: &Actor,
+        id: Uuid,
+        parent: Option<(Uuid, (Uuid, String))>,
+    ) -> Result<NewRun, Error> {
+        let code = self.code_named(flow)?;
+        let accepted = code.accept(self, input).await?;
+        if let Some((program, _)) = &accepted.program
+            && !self.sees(*program)
+        {
+            return Err(Error::not_found("program", program.to_string()));
+        }
+        let now = self.now();
+        let started = Entry { number: 1, time: now, what: What::Started(accepted.update) };
+        let mut machine = Run::new(Arc::clone(code.flow()));
+        machine.take(&started).map_err(|error| Error::bad_request(error.to_string()))?;
+        let (session, new_session, parent) = match parent {
+            Some((session, parent)) => (session, None, Some(parent)),
+            None => {
+                let session = self.new_session(flow, None, actor).await?;
+                (session.id, Some(session), None)
+            }
+        };
+        let run = lmlang_store::Run {
+            key: 0,
+            id,
+            flow: flow.to_owned(),
+            definition: code.flow().hash().to_vec(),
+            session,
+            parent,
+            program: accepted.program,
+            actor: self.store().actor_key(&to_actor(actor)).await?,
+            input: input.to_string().into_bytes(),
+            made: Timestamp(now),
+            making: None,
+            forked: None,
+            standing: standing(&machine, now),
+        };
+        Ok(NewRun {
+            run,
+            definition: definition(code.flow())?,
+            session: new_session,
+            entries: vec![(Timestamp(now), started.what.kind() as u8, encode(&started.what)?)],
+            open: Vec::new(),
+        })
+    }
+}
+
+pub(crate) fn idempotency(call: &Call) -> Option<Idempotency> {
+    let made = call.idempotency.as_ref()?;
+    Some(Idempotency { key: made.key.clone(), digest: made.digest.to_vec() })
+}

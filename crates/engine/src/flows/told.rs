@@ -1,0 +1,442 @@
+//! What listeners are told of runs: entries of journals in the order in which they were stored, and between them what is
+//! not stored.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lmlang_flow::{Entry, Flow, Goto, Remedy, Update, What};
+use lmlang_store::{JournalEntry, JournalsOf, RunStatus};
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::live::decode;
+
+/// Where a listener goes on: behind one of the events that an entry is told as. Written as `j12.1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunCursor {
+    /// The position of the entry among those of all journals.
+    pub position: u64,
+    /// Which event of the entry, from 0 on.
+    pub event: u32,
+}
+
+/// The text is no cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a cursor looks like `j12.0`")]
+pub struct UnknownRunCursor;
+
+impl fmt::Display for RunCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "j{}.{}", self.position, self.event)
+    }
+}
+
+impl FromStr for RunCursor {
+    type Err = UnknownRunCursor;
+
+    fn from_str(text: &str) -> Result<RunCursor, UnknownRunCursor> {
+        let (position, event) =
+            text.strip_prefix('j').and_then(|rest| rest.split_once('.')).ok_or(UnknownRunCursor)?;
+        let position = position.parse().map_err(|_| UnknownRunCursor)?;
+        Ok(RunCursor { position, event: event.parse().map_err(|_| UnknownRunCursor)? })
+    }
+}
+
+/// What kind of event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunEventKind {
+    /// A run began.
+    Started,
+    /// A node began. Not stored: only live listeners hear of it.
+    NodeStarted,
+    /// A node came to its end, or gave up.
+    NodeFinished,
+    /// The state changed.
+    StateUpdated,
+    /// Words of a model. Not stored: what it said comes again with the receipt.
+    ModelDelta,
+    /// Something outside was called.
+    ToolCalled,
+    /// Somebody is asked.
+    Interrupted,
+    /// A question was answered, or has expired.
+    Answered,
+    /// A node failed and is tried again.
+    Retried,
+    /// A node failed and somebody is asked.
+    Escalated,
+    /// The run ended.
+    Finished,
+    /// Events that are not stored were left out.
+    Gap,
+}
+
+/// Something that happened to a run.
+#[derive(Clone, Debug)]
+pub struct RunTold {
+    /// Where a listener that has seen this goes on.
+    pub cursor: RunCursor,
+    /// The run.
+    pub run: Uuid,
+    /// When, in microseconds of UTC.
+    pub at: i64,
+    /// What kind of event it is.
+    pub kind: RunEventKind,
+    /// The node that it is about.
+    pub node: Option<String>,
+    /// Words: of a model, of a question, of an error.
+    pub text: Option<String>,
+    /// More of it.
+    pub data: Value,
+}
+
+/// What is told without being stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Passing {
+    run: Uuid,
+    at: i64,
+    kind: RunEventKind,
+    node: String,
+    text: Option<String>,
+    data: Value,
+}
+
+impl Passing {
+    pub(crate) fn begun(run: Uuid, node: &str, attempt: u32, at: i64) -> Passing {
+        let data = json!({ "attempt": attempt });
+        Passing { run, at, kind: RunEventKind::NodeStarted, node: node.to_owned(), text: None, data }
+    }
+
+    pub(crate) fn said(run: Uuid, node: &str, text: &str) -> Passing {
+        Passing {
+            run,
+            at: 0,
+            kind: RunEventKind::ModelDelta,
+            node: node.to_owned(),
+            text: Some(text.to_owned()),
+            data: Value::Null,
+        }
+    }
+}
+
+/// Events as a listener gets them. The last item is an error when they cannot be read any further.
+pub type RunEvents = mpsc::Receiver<Result<RunTold, Error>>;
+
+/// Whose events are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunsOf {
+    /// All that this caller may know of.
+    All,
+    /// A run.
+    Run(Uuid),
+    /// The runs of a session.
+    Session(Uuid),
+}
+
+/// Entries that are read at a time.
+const CHUNK: u64 = 256;
+
+/// Events that wait for a slow listener.
+const WAITING: usize = 16;
+
+/// How often other processes are asked whether they have stored something.
+const LOOKS: Duration = Duration::from_millis(500);
+
+impl Engine {
+    /// The cursor behind everything that has happened to runs.
+    pub async fn run_cursor(&self) -> Result<RunCursor, Error> {
+        Ok(RunCursor { position: self.store().journal_position().await?, event: u32::MAX })
+    }
+
+    /// What happens to runs after a cursor, without a gap; without one, from now on.
+    pub async fn run_events(&self, of: &RunsOf, after: Option<RunCursor>) -> Result<RunEvents, Error> {
+        let of = match of {
+            RunsOf::Run(run) => JournalsOf::Run(self.run_info(*run).await?.id),
+            RunsOf::Session(session) => JournalsOf::Session(self.session_info(*session).await?.id),
+            RunsOf::All => match self.only() {
+                None => JournalsOf::All,
+                Some(only) => JournalsOf::Programs(only.to_vec()),
+            },
+        };
+        let passing = self.0.flows.passing.subscribe();
+        let newest = self.run_cursor().await?;
+        if let Some(after) = after.filter(|after| after.position > newest.position) {
+            return Err(Error::CursorInvalid {
+                given: after.to_string(),
+                of: "the events of runs",
+                why: format!("the newest one is `j{}.0`", newest.position),
+            });
+        }
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let seen = after.unwrap_or(newest);
+        let listener = Listener { engine: self.clone(), of, sender, seen, runs: HashMap::new() };
+        self.spawn(listener.follow(passing));
+        Ok(receiver)
+    }
+}
+
+struct Listener {
+    engine: Engine,
+    of: JournalsOf,
+    sender: mpsc::Sender<Result<RunTold, Error>>,
+    seen: RunCursor,
+    /// What is known of runs that were told of: their flows, and whether passing events of them are told.
+    runs: HashMap<Uuid, Option<Arc<Flow>>>,
+}
+
+/// The listener has gone away, or the journals cannot be read.
+struct Ended;
+
+impl Listener {
+    async fn follow(mut self, mut passing: tokio::sync::broadcast::Receiver<Passing>) {
+        let mut stored = self.engine.0.flows.stored.subscribe();
+        loop {
+            stored.borrow_and_update();
+            match self.catch_up().await {
+                Ok(()) => {}
+                Err(Ok(Ended)) => return,
+                Err(Err(error)) => {
+                    tracing::error!(%error, "events of runs could not be read");
+                    self.sender.send(Err(error)).await.ok();
+                    return;
+                }
+            }
+            let others = async {
+                match self.engine.store().is_alone() {
+                    true => std::future::pending().await,
+                    false => tokio::time::sleep(LOOKS).await,
+                }
+            };
+            tokio::select! {
+                biased;
+                changed = stored.changed() => if changed.is_err() { return },
+                () = self.sender.closed() => return,
+                told = passing.recv() => match told {
+                    Ok(told) => if self.pass(told).await.is_err() { return },
+                    Err(RecvError::Lagged(_)) => if self.gap().await.is_err() { return },
+                    Err(RecvError::Closed) => return,
+                },
+                () = others => {}
+            }
+        }
+    }
+
+    /// Tells what is stored beyond what was seen.
+    async fn catch_up(&mut self) -> Result<(), Result<Ended, Error>> {
+        loop {
+            // The entry of which some events were seen is read again.
+            let after = self.seen.position.saturating_sub(1);
+            let rows = self.engine.store().journals(&self.of, after, CHUNK).await;
+            let rows = rows.map_err(|fault| Err(fault.into()))?;
+            let whole = rows.len() as u64 >= CHUNK;
+            let last = rows.last().map_or(self.seen.position, |row| row.position);
+            for row in rows {
+                self.tell(&row).await?;
+            }
+            self.seen = self.seen.max(RunCursor { position: last, event: u32::MAX });
+            if !whole {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn tell(&mut self, row: &JournalEntry) -> Result<(), Result<Ended, Error>> {
+        let (flow, ended) = self.known(row).await.map_err(Err)?;
+        let entry = decode(row).map_err(Err)?;
+        let mut events = events(&entry, flow.as_deref());
+        if let Some(status) = ended {
+            events.push((RunEventKind::Finished, None, None, json!({ "status": status })));
+        }
+        for ((kind, node, text, data), event) in events.into_iter().zip(0..) {
+            let cursor = RunCursor { position: row.position, event };
+            if cursor <= self.seen {
+                continue;
+            }
+            let told = RunTold { cursor, run: row.run, at: entry.time, kind, node, text, data };
+            self.sender.send(Ok(told)).await.map_err(|_| Ok(Ended))?;
+            self.seen = cursor;
+        }
+        Ok(())
+    }
+
+    /// The flow of a run, and its status if it has ended with this entry.
+    async fn known(
+        &mut self,
+        row: &JournalEntry,
+    ) -> Result<(Option<Arc<Flow>>, Option<&'static str>), Error> {
+        let of = self.engine.store().run(row.run).await?;
+        let ended = of.as_ref().filter(|of| of.standing.last == row.number && of.standing.ended.is_some());
+        let status = ended.map(|of| status_name(of.standing.status));
+        if !self.runs.contains_key(&row.run) {
+            let flow = match &of {
+                Some(of) => Some(self.engine.flow_of(of).await?),
+                None => None,
+            };
+            if self.runs.len() >= PASSING_RUNS {
+                self.runs.clear();
+            }
+            self.runs.insert(row.run, flow);
+        }
+        Ok((self.runs.get(&row.run).cloned().flatten(), status))
+    }
+
+    async fn pass(&mut self, told: Passing) -> Result<(), Ended> {
+        let wanted = match &self.of {
+            JournalsOf::Run(run) => told.run == *run,
+            // Of which something stored was told before: so it is one of those.
+            JournalsOf::All => true,
+            JournalsOf::Session(_) | JournalsOf::Programs(_) => self.runs.contains_key(&told.run),
+        };
+        if !wanted {
+            return Ok(());
+        }
+        let Passing { run, at, kind, node, text, data } = told;
+        let at = if at == 0 { self.engine.now() } else { at };
+        let told = RunTold { cursor: self.seen, run, at, kind, node: Some(node), text, data };
+        self.sender.send(Ok(told)).await.map_err(|_| Ended)
+    }
+
+    async fn gap(&mut self) -> Result<(), Ended> {
+        let at = self.engine.now();
+        let run = match &self.of {
+            JournalsOf::Run(run) => *run,
+            JournalsOf::All | JournalsOf::Session(_) | JournalsOf::Programs(_) => Uuid::nil(),
+        };
+        let told = RunTold {
+            cursor: self.seen,
+            run,
+            at,
+            kind: RunEventKind::Gap,
+            node: None,
+            text: None,
+            data: Value::Null,
+        };
+        self.sender.send(Ok(told)).await.map_err(|_| Ended)
+    }
+}
+
+/// Runs of which a listener remembers the flows.
+const PASSING_RUNS: usize = 4_096;
+
+type Told = (RunEventKind, Option<String>, Option<String>, Value);
+
+/// The events that an entry is told as, but for the end of its run.
+fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
+    match &entry.what {
+        What::Started(update) => vec![
+            (RunEventKind::Started, None, None, Value::Null),
+            (RunEventKind::StateUpdated, None, None, shown(update, flow)),
+        ],
+        What::Announced(_) => Vec::new(),
+        What::Received(receipt) => {
+            let failure = receipt.outcome.answer.as_ref().err();
+            let data = json!({
+                "kind": receipt.intent.kind,
+                "ok": failure.is_none(),
+                "code": failure.map(|failure| &failure.code),
+                "startedAtMicros": receipt.started,
+                "notes": receipt.outcome.notes,
+            });
+            vec![(RunEventKind::ToolCalled, None, Some(receipt.intent.name.clone()), data)]
+        }
+        What::Stepped(stepped) => {
+            let node = Some(stepped.node.clone());
+            let mut events = vec![(
+                RunEventKind::NodeFinished,
+                node.clone(),
+                None,
+                json!({
+                    "step": entry.number, "branch": stepped.place, "attempt": stepped.attempt,
+                    "goto": goto_name(&stepped.goto), "ok": true,
+                }),
+            )];
+            if !stepped.update.0.is_empty() {
+                events.push((RunEventKind::StateUpdated, node.clone(), None, shown(&stepped.update, flow)));
+            }
+            if let Goto::Ask { ask, .. } = &stepped.goto {
+                let data = json!({ "asked": entry.number, "type": ask.kind.name() });
+                events.push((RunEventKind::Interrupted, node, Some(ask.question.clone()), data));
+            }
+            events
+        }
+        What::Failed(failed) => {
+            let node = Some(failed.node.clone());
+            let error = json!({
+                "code": failed.failure.code, "attempt": failed.attempt, "class": failed.class,
+                "step": entry.number, "branch": failed.place, "ok": false,
+            });
+            let words = Some(failed.failure.message.clone());
+            match &failed.remedy {
+                Remedy::Retry { .. } => vec![(RunEventKind::Retried, node, words, error)],
+                Remedy::Ask(ask) => {
+                    let data = json!({ "asked": entry.number, "type": ask.kind.name() });
+                    vec![
+                        (RunEventKind::Escalated, node.clone(), words, error),
+                        (RunEventKind::Interrupted, node, Some(ask.question.clone()), data),
+                    ]
+                }
+                Remedy::Stop => vec![(RunEventKind::NodeFinished, node, words, error)],
+            }
+        }
+        What::Answered { asked, decision, .. } => {
+            let data = json!({ "asked": asked, "answer": decision.answer, "by": decision.by });
+            vec![(RunEventKind::Answered, None, decision.reason.clone(), data)]
+        }
+        What::Expired { asked } => {
+            vec![(RunEventKind::Answered, None, None, json!({ "asked": asked, "expired": true }))]
+        }
+        What::SubEnded { place, result } => {
+            let data = json!({ "branch": place, "ok": result.is_ok() });
+            vec![(RunEventKind::StateUpdated, None, None, data)]
+        }
+        What::Cancelled { by, reason } => {
+            vec![(RunEventKind::StateUpdated, None, reason.clone(), json!({ "cancelledBy": by }))]
+        }
+        What::Rewound { to, by } => {
+            vec![(RunEventKind::StateUpdated, None, None, json!({ "rewoundTo": to, "by": by }))]
+        }
+    }
+}
+
+/// What of an update is shown.
+#[must_use]
+pub fn shown(update: &Update, flow: Option<&Flow>) -> Value {
+    let open =
+        |name: &String| flow.and_then(|flow| flow.channel(name)).is_some_and(|channel| !channel.private);
+    let fields = update.0.iter().filter(|(name, _)| open(name));
+    Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// Where a step leads, in a word: a node, several with commas, or `END`.
+#[must_use]
+pub fn goto_name(goto: &Goto) -> String {
+    match goto {
+        Goto::End => lmlang_flow::definition::END.to_owned(),
+        Goto::Fork { arms, join } => {
+            let mut nodes: Vec<&str> = arms.iter().map(|arm| arm.node.as_str()).collect();
+            nodes.dedup();
+            nodes.push(join);
+            nodes.join(", ")
+        }
+        Goto::Next(then) | Goto::Ask { then, .. } | Goto::Sub { then, .. } | Goto::Wait { then, .. } => {
+            then.clone()
+        }
+    }
+}
+
+const fn status_name(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Running => "RUNNING",
+        RunStatus::Waiting => "WAITING",
+        RunStatus::Completed => "COMPLETED",
+        RunStatus::Failed => "FAILED",
+        RunStatus::Cancelled => "CANCELLED",
+    }
+}

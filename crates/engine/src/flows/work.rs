@@ -1,0 +1,203 @@
+//! What a node is given: its run, and the one way to what is outside.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use lmlang_flow::receipts::{EffectId, Intent, Known, Outcome};
+use lmlang_flow::{Failure, Receipt, Task, What};
+use lmlang_history::log::{Actor, ActorKind, Origin};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::flows::code::{Halt, failure};
+use crate::flows::live::LiveRun;
+use crate::flows::told::Passing;
+use crate::request::Call;
+
+/// What a node is given.
+#[derive(Debug)]
+pub struct Work {
+    engine: Engine,
+    live: Arc<LiveRun>,
+    task: Task,
+    failures: Vec<Failure>,
+    effects: u32,
+}
+
+/// An effect outside a run.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// What kind it is: `model`, `tool`, `http`, `edit`.
+    pub kind: &'static str,
+    /// What is called.
+    pub name: String,
+    /// What it is asked, in a form that is the same for the same request.
+    pub request: Value,
+    /// Whether it may happen again.
+    pub repeat: Repeat,
+}
+
+/// Whether an effect may happen again when it is not known whether it has happened: the process ended in the middle of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// It changes nothing outside.
+    Harmless,
+    /// Whoever carries it out knows a repetition by the key that they are given.
+    Keyed,
+    /// It must not, and somebody is asked.
+    Never,
+}
+
+/// The code of an effect of which nobody knows whether it has happened.
+pub const IN_DOUBT: &str = lmlang_flow::ladder::IN_DOUBT;
+
+impl Work {
+    pub(crate) fn new(engine: &Engine, live: &Arc<LiveRun>, task: &Task, failures: Vec<Failure>) -> Work {
+        Work { engine: engine.clone(), live: Arc::clone(live), task: task.clone(), failures, effects: 0 }
+    }
+
+    /// The engine, without limits to programs: what a run may see was decided when it began.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> Uuid {
+        self.live.id
+    }
+
+    /// The program that the run is about, and the branch that it works on.
+    #[must_use]
+    pub fn program(&self) -> Option<&(Uuid, String)> {
+        self.live.program.as_ref()
+    }
+
+    /// Who began the run.
+    #[must_use]
+    pub fn actor(&self) -> &Actor {
+        &self.live.actor
+    }
+
+    /// The attempt at the node, from 1 on.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.task.attempt
+    }
+
+    /// Earlier failures of this step, the newest last.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// How many effects it has had.
+    pub(crate) fn effects(&self) -> u32 {
+        self.effects
+    }
+
+    /// Now, in microseconds of UTC. What is made of it is part of the node's answer, or is made again.
+    #[must_use]
+    pub fn now(&self) -> i64 {
+        self.engine.now()
+    }
+
+    /// Passes words of a model on to whoever listens, while they come.
+    pub fn say(&self, text: &str) {
+        self.live.pass(&self.engine, Passing::said(self.live.id, &self.task.node, text));
+    }
+
+    /// A call of the flow under the key of an effect: recorded with the run, on behalf of whoever began it.
+    #[must_use]
+    pub fn call(&self, key: &str, message: Option<String>, request: &Value) -> Call {
+        let actor = Actor { name: self.live.flow.name().to_owned(), kind: ActorKind::Flow, client: None };
+        let origin = Origin { run: self.live.id.into_bytes(), step: self.task.step };
+        let call = Call {
+            actor,
+            on_behalf_of: Some(self.live.actor.name.clone()),
+            message,
+            idempotency: None,
+            origin: Some(origin),
+        };
+        call.keyed(Some(key), request.to_string().as_bytes())
+    }
+
+    /// Has an effect: performs it, unless its receipt is in the journal already. `perform` is given the key by which a
+    /// repetition can be known, and answers with what is to be remembered and noted.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::Failed`] with what it was answered, [`IN_DOUBT`] where nobody knows whether it has happened;
+    /// [`Halt::Lost`] when the journal cannot be written.
+    pub async fn effect<F, P>(&mut self, effect: Effect, perform: P) -> Result<Value, Halt>
+    where
+        F: Future<Output = Result<(Value, Value), Failure>> + Send,
+        P: FnOnce(String) -> F + Send,
+    {
+        let id = EffectId {
+            place: self.task.place.clone(),
+            step: self.task.step,
+            attempt: self.task.attempt,
+            index: self.effects,
+        };
+        self.effects += 1;
+        let digest = digest(&effect);
+        let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name, digest };
+        let (known, epoch) = {
+            let machine = self.live.machine.lock().await;
+            (machine.known(&intent.id, &intent.digest), machine.epoch())
+        };
+        let in_doubt = || Failure {
+            tool: Some(intent.name.clone()),
+            arguments: Some(intent.digest.clone()),
+            ..failure(IN_DOUBT, format!("`{}` may have happened, or may not", intent.name))
+        };
+        match known {
+            Known::Answered(outcome) => return outcome.answer.map_err(Halt::Failed),
+            Known::Different { before } => {
+                let message = format!("`{before}` was asked in place of `{}` before", intent.name);
+                return Err(failure("FLOW_NOT_DETERMINISTIC", message).into());
+            }
+            Known::Announced if effect.repeat == Repeat::Never => return Err(in_doubt().into()),
+            Known::Announced => {}
+            Known::Nothing if effect.repeat == Repeat::Harmless => {}
+            Known::Nothing => {
+                let announced = intent.clone();
+                self.live.append(&self.engine, move |_, _| Some(What::Announced(announced))).await?;
+            }
+        }
+        let started = self.engine.now();
+        let key = self.key(&intent, epoch);
+        let (answer, notes) = match perform(key).await {
+            Ok((answer, notes)) => (Ok(answer), notes),
+            Err(failed) => {
+                let failed = Failure {
+                    tool: failed.tool.or_else(|| Some(intent.name.clone())),
+                    arguments: failed.arguments.or_else(|| Some(intent.digest.clone())),
+                    ..failed
+                };
+                (Err(failed), Value::Null)
+            }
+        };
+        let outcome = Outcome { answer: answer.clone(), notes };
+        let receipt = Receipt { intent, started, outcome };
+        self.live.append(&self.engine, move |_, _| Some(What::Received(receipt))).await?;
+        answer.map_err(Halt::Failed)
+    }
+
+    /// The key by which whoever carries an effect out knows a repetition: the same for the same effect of the same step,
+    /// whatever attempt it is, and another one after the run was taken back.
+    fn key(&self, intent: &Intent, epoch: u64) -> String {
+        let EffectId { place, step, index, .. } = &intent.id;
+        let short = intent.digest.get(..16).unwrap_or(&intent.digest);
+        format!("flow:{}:{epoch}:{place}:{step}:{index}:{short}", self.live.id.simple())
+    }
+}
+
+fn digest(effect: &Effect) -> String {
+    // The same code writes the same request in the same order.
+    let text = format!("{} {} {}", effect.kind, effect.name, effect.request);
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+}

@@ -1,0 +1,228 @@
+//! Flows for tests: what their nodes do outside is counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use lmlang_engine::flows::code::failure;
+use lmlang_engine::{Accepted, Effect, Engine, Error, FlowCode, Halt, Repeat, Work};
+use lmlang_flow::definition::END;
+use lmlang_flow::{
+    Arm, Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update,
+};
+use serde_json::{Value, json};
+
+/// How often something outside was called.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) models: AtomicUsize,
+    pub(crate) tools: AtomicUsize,
+}
+
+impl Calls {
+    pub(crate) fn both(&self) -> (usize, usize) {
+        (self.models.load(Ordering::SeqCst), self.tools.load(Ordering::SeqCst))
+    }
+}
+
+/// The flows of these tests: `long`, `outer`, `inner`, `shaky`.
+pub(crate) fn all(calls: &Arc<Calls>) -> Vec<Arc<dyn FlowCode>> {
+    let code = |flow: Definition| -> Arc<dyn FlowCode> {
+        let flow = Arc::new(Flow::new(flow).expect("it makes sense"));
+        Arc::new(Code { flow, calls: Arc::clone(calls) })
+    };
+    vec![code(long()), code(outer()), code(inner()), code(shaky())]
+}
+
+struct Code {
+    flow: Arc<Flow>,
+    calls: Arc<Calls>,
+}
+
+/// Fifty steps with two effects each, and a question in the middle.
+fn long() -> Definition {
+    Definition::new("long", 1, "Takes fifty steps.")
+        .node(NodeSpec::task("work", &["work", "ask", "close"], "").at_most(50))
+        .node(NodeSpec::ask("ask", &["work"], "").at_most(1))
+        .node(NodeSpec::task("close", &[END], ""))
+        .channel("steps", Reducer::Sum, json!(0))
+        .channel("said", Reducer::Append { most: 100 }, json!([]))
+        .channel("answer", Reducer::Replace, Value::Null)
+        .channel("plan", Reducer::Replace, json!(["work", "close"]))
+}
+
+/// Eight branches, each of which waits for a run of `inner`.
+fn outer() -> Definition {
+    Definition::new("outer", 1, "Waits for eight runs.")
+        .node(NodeSpec::task("open", &["begin", "add"], ""))
+        .node(NodeSpec::task("begin", &["note"], "").at_most(8))
+        .node(NodeSpec::task("note", &[END], ""))
+        .node(NodeSpec::task("add", &[END], ""))
+        .private("arm", Reducer::Replace, json!(0))
+        .private("result", Reducer::Replace, Value::Null)
+        .channel("results", Reducer::Append { most: 8 }, json!([]))
+        .channel("sum", Reducer::Replace, json!(0))
+}
+
+/// Eight branches, each of which asks and calls a tool.
+fn inner() -> Definition {
+    Definition::new("inner", 1, "Asks eight times at once.")
+        .node(NodeSpec::task("open", &["ask", "add"], ""))
+        .node(NodeSpec::ask("ask", &["note"], "").at_most(8))
+        .node(NodeSpec::task("note", &[END], ""))
+        .node(NodeSpec::task("add", &[END], ""))
+        .private("arm", Reducer::Replace, json!(0))
+        .channel("base", Reducer::Replace, json!(0))
+        .channel("answer", Reducer::Replace, Value::Null)
+        .channel("said", Reducer::Append { most: 8 }, json!([]))
+}
+
+/// One node that does as its input says.
+fn shaky() -> Definition {
+    Definition::new("shaky", 1, "Fails as it is told.")
+        .node(NodeSpec::task("try", &[END], ""))
+        .channel("how", Reducer::Replace, json!("well"))
+        .channel("attempt", Reducer::Replace, json!(0))
+        .private("secret", Reducer::Replace, json!("hidden"))
+}
+
+fn ask(question: String) -> Ask {
+    Ask {
+        kind: AskKind::NeedClarification,
+        question,
+        choices: Vec::new(),
+        expires: None,
+        otherwise: None,
+        into: Some("answer".to_owned()),
+        subject: None,
+    }
+}
+
+#[async_trait]
+impl FlowCode for Code {
+    fn flow(&self) -> &Arc<Flow> {
+        &self.flow
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    async fn accept(&self, _engine: &Engine, input: &Value) -> Result<Accepted, Error> {
+        let channel = match self.flow.name() {
+            "inner" => "base",
+            "shaky" => "how",
+            _ => return Ok(Accepted::default()),
+        };
+        let Some(value) = input.get(channel) else {
+            let message = format!("`{channel}` is missing");
+            return Err(Error::Argument { place: format!("input.input.{channel}"), message });
+        };
+        Ok(Accepted { update: Update::none().with(channel, value.clone()), program: None })
+    }
+
+    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        match (self.flow.name(), node) {
+            ("long", "work") => {
+                let step = state.get("steps").as_i64().unwrap_or(0);
+                let said = self.model(work, step).await?;
+                self.tool(work, step, Repeat::Keyed).await?;
+                let update = Update::none().with("steps", 1).with("said", json!([said]));
+                let next = match step {
+                    24 => "ask",
+                    49 => "close",
+                    _ => "work",
+                };
+                Ok(Step::next(next, update))
+            }
+            ("long", "ask") => Ok(Step::ask(ask("go on?".to_owned()), "work", Update::none())),
+            ("outer" | "inner", "open") => {
+                let node = if self.flow.name() == "outer" { "begin" } else { "ask" };
+                let arm = |number| Arm { node: node.to_owned(), given: Update::none().with("arm", number) };
+                let goto = Goto::Fork { arms: (0..8).map(arm).collect(), join: "add".to_owned() };
+                Ok(Step { update: Update::none(), goto })
+            }
+            ("outer", "begin") => {
+                let base = state.get("arm").as_i64().unwrap_or(0) * 8;
+                let goto = Goto::Sub {
+                    flow: "inner".to_owned(),
+                    input: json!({ "base": base }),
+                    into: "result".to_owned(),
+                    then: "note".to_owned(),
+                };
+                Ok(Step { update: Update::none(), goto })
+            }
+            ("outer", "note") => {
+                let said = state.get("result")["said"].clone();
+                Ok(Step::end(Update::none().with("results", json!([said]))))
+            }
+            ("inner", "ask") => {
+                let number = state.get("base").as_i64().unwrap_or(0) + state.get("arm").as_i64().unwrap_or(0);
+                Ok(Step::ask(ask(number.to_string()), "note", Update::none()))
+            }
+            ("inner", "note") => {
+                let said = state.get("answer")["text"].clone();
+                self.tool(work, said.as_str().and_then(|said| said.parse().ok()).unwrap_or(-1), Repeat::Keyed)
+                    .await?;
+                Ok(Step::end(Update::none().with("said", json!([said]))))
+            }
+            ("shaky", "try") => self.shaky(state, work).await,
+            _ => Ok(Step::end(Update::none())),
+        }
+    }
+}
+
+impl Code {
+    async fn shaky(&self, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        let done = Step::end(Update::none().with("attempt", work.attempt()));
+        match state.text("how") {
+            "transient" if work.failures().len() < 2 => {
+                let mut busy = failure("BUSY", "come again");
+                (busy.transient, busy.retry_after) = (true, Some(0));
+                Err(busy.into())
+            }
+            "twice" if work.attempt() < 3 => {
+                // What went well is not done again.
+                self.tool(work, 1, Repeat::Keyed).await?;
+                Err(failure(&format!("E{}", work.attempt()), "not yet").into())
+            }
+            "always" => Err(failure(&format!("E{}", work.attempt()), "never").into()),
+            "panic" => panic!("a mistake in the code of a node"),
+            "astray" => Ok(Step::next("nowhere", Update::none())),
+            "never" => {
+                self.tool(work, 7, Repeat::Never).await?;
+                Ok(done)
+            }
+            "waits" => {
+                self.model(work, 1).await?;
+                std::future::pending::<()>().await;
+                Ok(done)
+            }
+            _ => Ok(done),
+        }
+    }
+
+    async fn model(&self, work: &mut Work, step: i64) -> Result<Value, Halt> {
+        let calls = Arc::clone(&self.calls);
+        let request = json!({ "step": step });
+        let effect =
+            Effect { kind: "model", name: "parrot".to_owned(), request, repeat: Repeat::Harmless };
+        work.say("pol");
+        work.say("ly");
+        let answer = work.effect(effect, move |_| async move {
+            calls.models.fetch_add(1, Ordering::SeqCst);
+            Ok((json!(format!("polly {step}")), json!({ "gen_ai.usage.input_tokens": 3 })))
+        });
+        answer.await
+    }
+
+    async fn tool(&self, work: &mut Work, step: i64, repeat: Repeat) -> Result<Value, Halt> {
+        let calls = Arc::clone(&self.calls);
+        let effect = Effect { kind: "tool", name: "hammer".to_owned(), request: json!(step), repeat };
+        let answer = work.effect(effect, move |_| async move {
+            calls.tools.fetch_add(1, Ordering::SeqCst);
+            Ok((json!("nailed"), Value::Null))
+        });
+        answer.await
+    }
+}
