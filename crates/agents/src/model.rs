@@ -2,15 +2,18 @@
 //!
 //! [`Model`] is one call: a [`Request`], which is plain data with a [`Digest`], gives a [`Reply`] or a [`ModelError`],
 //! and tells its pieces ([`Delta`]) while they arrive. What answers in the end is a provider: [`openai`] over HTTP,
-//! [`rules`] when no model is configured. Around a provider lie layers, each of which is a `Model` again, outermost first:
+//! [`script`] from a file, [`rules`] when no model is configured. Around a provider lie layers, each of which is a
+//! `Model` again, outermost first:
 //!
 //! 1. [`checked`]: what must be JSON is checked against its schema, with one round of repair if the request allows it;
-//! 2. [`patience`]: tries again after a fault that may pass, keeps to a rate, and ends what takes too long.
+//! 2. [`cassette`]: records answers, or gives recorded ones and calls nothing;
+//! 3. [`patience`]: tries again after a fault that may pass, keeps to a rate, and ends what takes too long.
 //!
 //! A model that fails is never replaced by another one, or by rules, in silence: who asked is told.
 //!
 //! Read `request`, `reply` and `error` for the data, then the modules in the order of the list.
 
+pub mod cassette;
 pub mod checked;
 mod digest;
 mod error;
@@ -23,7 +26,9 @@ mod reply;
 mod request;
 mod role;
 pub mod rules;
+pub mod script;
 mod secret;
+mod transcript;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
