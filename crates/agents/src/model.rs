@@ -9,7 +9,8 @@
 //! 2. [`cassette`]: records answers, or gives recorded ones and calls nothing;
 //! 3. [`patience`]: tries again after a fault that may pass, keeps to a rate, and ends what takes too long.
 //!
-//! A model that fails is never replaced by another one, or by rules, in silence: who asked is told.
+//! [`settings`] is what a user writes, for each role; [`build`] makes [`Models`] of it. A model that fails is never
+//! replaced by another one, or by rules, in silence: who asked is told.
 //!
 //! Read `request`, `reply` and `error` for the data, then the modules in the order of the list.
 
@@ -18,9 +19,11 @@ pub mod checked;
 mod digest;
 mod error;
 mod estimate;
+mod models;
 pub mod openai;
 pub mod patience;
 mod prices;
+mod probe;
 mod quote;
 mod reply;
 mod request;
@@ -28,6 +31,7 @@ mod role;
 pub mod rules;
 pub mod script;
 mod secret;
+pub mod settings;
 mod transcript;
 
 use futures_util::future::BoxFuture;
@@ -36,7 +40,9 @@ use serde::{Deserialize, Serialize};
 pub use digest::{Digest, DigestError};
 pub use error::{Class, Mismatch, ModelError, Problem};
 pub use estimate::Count;
+pub use models::{Described, Models, build};
 pub use prices::{Price, Prices};
+pub use probe::Probe;
 pub use reply::{Cost, CostSource, Finish, Latency, Reply, ToolCall, Usage, UsageSource};
 pub use request::{Format, Message, Repair, Request, Tool};
 pub use role::{Role, RoleError};

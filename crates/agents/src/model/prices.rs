@@ -40,6 +40,13 @@ impl Price {
         let nano_usd = u64::try_from((millionths + 500_000) / 1_000_000).unwrap_or(u64::MAX);
         Cost { nano_usd, source: CostSource::Prices }
     }
+
+    /// Says whether these are prices: no negative ones, no infinite ones.
+    pub(crate) fn is_legal(&self) -> bool {
+        [self.input, self.output, self.cached.unwrap_or(0.0)]
+            .iter()
+            .all(|price| price.is_finite() && (0.0..=1e6).contains(price))
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@ use super::error::ModelError;
 use super::{Completion, Model, Request, Tell};
 
 /// What answers when nothing is configured: every call with [`ModelError::NoModel`].
+///
+/// A flow that can decide by rules of its own looks at [`Models::is_configured`](super::Models::is_configured) first, and
+/// says so.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules;
 
