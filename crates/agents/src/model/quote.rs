@@ -1,5 +1,7 @@
 //! Short quotes of what others wrote, without keys.
 
+use std::borrow::Cow;
+
 use super::secret::Secret;
 
 /// Longest quote in an error, in characters.
@@ -16,14 +18,7 @@ const PREFIXES: [&str; 4] = ["sk-", "sk_", "gsk_", "AIza"];
 
 /// The beginning of a text, on one line, without the given key and without words that look like one.
 pub(crate) fn quote(text: &str, secret: Option<&Secret>) -> String {
-    let hidden;
-    let text = match secret {
-        Some(secret) if !secret.reveal().is_empty() => {
-            hidden = text.replace(secret.reveal(), HIDDEN);
-            &hidden
-        }
-        Some(_) | None => text,
-    };
+    let text = without(text, secret);
     let mut out = String::new();
     for word in text.split_whitespace().take(LONGEST) {
         if !out.is_empty() {
@@ -34,7 +29,17 @@ pub(crate) fn quote(text: &str, secret: Option<&Secret>) -> String {
             break;
         }
     }
-    cut(&out, LONGEST)
+    // Once more: what was between two parts of it may be gone.
+    cut(&without(&out, secret), LONGEST)
+}
+
+fn without<'a>(text: &'a str, secret: Option<&Secret>) -> Cow<'a, str> {
+    match secret.map(Secret::reveal) {
+        Some(secret) if !secret.is_empty() && text.contains(secret) => {
+            Cow::Owned(text.replace(secret, HIDDEN))
+        }
+        Some(_) | None => Cow::Borrowed(text),
+    }
 }
 
 /// The beginning of a text, with a sign that there is more.
@@ -61,6 +66,8 @@ fn hide_keys(word: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(text: &str, expect: &str) {
@@ -76,5 +83,17 @@ mod tests {
         let long = quote(&"é".repeat(1_000), None);
         assert_eq!(long.chars().count(), LONGEST + 1);
         assert_eq!(quote(&"a ".repeat(100_000), None).chars().count(), LONGEST + 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+        /// Whatever stands around a key, and within it, it is not quoted.
+        #[test]
+        fn no_text_shows_the_key(parts in prop::collection::vec("(my/key\\+==|my|/key|\\+==|[ -~é\u{1}\n]{0,5})", 0..20)) {
+            let quoted = quote(&parts.concat(), Some(&Secret::new("my/key+==")));
+            prop_assert!(!quoted.contains("my/key+=="), "{}", quoted);
+            prop_assert!(quoted.chars().count() <= LONGEST + 1);
+        }
     }
 }
