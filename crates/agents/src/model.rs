@@ -75,7 +75,7 @@ pub type Completion<'a> = BoxFuture<'a, Result<Reply, ModelError>>;
 
 /// Something that answers requests.
 ///
-/// A call is cancelled by dropping its future: connections are closed, timers and places in queues given back. The texts
+/// A call is cancelled by dropping its future: its connection is closed, and nothing of it goes on. The texts
 /// of the pieces that were told since the last [`Delta::Restarted`] are, joined, the text of the reply.
 pub trait Model: Send + Sync {
     /// Who answers in the end, for spans and views: `openai`, `ollama`, `script`, `rules` …

@@ -89,6 +89,8 @@ impl Model for Retrying {
 }
 
 /// How many requests go to one server, and how close together.
+///
+/// Who goes away gives back a place, but not a turn: nobody is moved forward in time.
 #[derive(Debug)]
 pub struct Gate {
     apart: Duration,
