@@ -32,9 +32,13 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     open_as(Options::new(location)).await
 }
 
-/// Opens the database of the settings, made if there is none, and tells others where its programs are served.
+/// Opens the database of the settings, made if there is none, and tells others where its programs are served. Runs of flows
+/// that were left go on.
 pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<Engine, Error> {
-    open_as(Options { address: Some(address), ..Options::new(settings.location()?) }).await
+    let options = Options { address: Some(address), ..Options::new(settings.location()?) };
+    let engine = open_as(options).await?;
+    engine.run_flows(lmlang_agents::flows());
+    Ok(engine)
 }
 
 /// Whether there is no file of a database that is one.

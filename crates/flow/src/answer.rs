@@ -21,6 +21,14 @@ pub struct Decision {
     pub at: i64,
 }
 
+impl Decision {
+    /// BLAKE3 of the answer as JSON, in hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        blake3::hash(self.answer.to_string().as_bytes()).to_hex().to_string()
+    }
+}
+
 /// Why an answer was not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {

@@ -26,14 +26,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("context", &["ir"]),
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
-    ("graphql", &["engine", "context", "agents", "streams", "ir", "verify", "history", "interp"]),
+    ("graphql", &["engine", "context", "agents", "streams", "flow", "ir", "verify", "history", "interp"]),
     ("mcp", &["graphql", "context", "ir"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     (
         "cli",
         &[
-            "server", "mcp", "graphql", "engine", "store", "compiled", "wasm", "interp", "ir", "verify",
-            "history",
+            "server", "mcp", "graphql", "agents", "engine", "store", "compiled", "wasm", "interp", "ir",
+            "verify", "history",
         ],
     ),
     ("testdb", &[]),

@@ -435,7 +435,13 @@ pub(crate) fn case_id(given: &str) -> std::result::Result<(Uuid, Uuid), ApiError
     match given.parse() {
         Ok(GlobalId::Case(view, id)) => Ok((view.program, id)),
         Ok(
-            GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..) | GlobalId::Simulation(_),
+            GlobalId::Program(_)
+            | GlobalId::Entity(..)
+            | GlobalId::Revision(..)
+            | GlobalId::Simulation(_)
+            | GlobalId::Run(_)
+            | GlobalId::Interrupt(..)
+            | GlobalId::Session(_),
         )
         | Err(_) => Err(absent("case", &cut(given), &[], false)),
     }

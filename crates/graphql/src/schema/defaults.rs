@@ -10,6 +10,7 @@ use lmlang_history::revision::MAIN;
 
 use crate::schema::detail::Detail;
 use crate::schema::edit_input::{EffectBound, Visibility};
+use crate::schema::flows::interrupt::InterruptStatus;
 use crate::schema::neighbourhood::EdgeDirection;
 use crate::schema::provenance::ActorKind;
 use crate::schema::scalars::Count;
@@ -21,6 +22,18 @@ pub trait Fallback: Send + Sync + 'static {
 
     /// Returns what holds.
     fn value() -> Self::Value;
+}
+
+/// Questions that nobody has answered yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Open;
+
+impl Fallback for Open {
+    type Value = InterruptStatus;
+
+    fn value() -> InterruptStatus {
+        InterruptStatus::Open
+    }
 }
 
 /// An input that may be null or left out, and then is what `F` says.

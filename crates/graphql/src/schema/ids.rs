@@ -7,6 +7,9 @@
 //! P/r118       revision 118 itself
 //! P/c-uuid     a test case at that head; P@r118/c-uuid pinned
 //! S-uuid       a simulation
+//! R-uuid       a run of a flow
+//! R-uuid/12    the question that its entry 12 asked
+//! T-uuid       a session, which runs belong to
 //! ```
 //!
 //! A view's suffix is carried by everything below it, so that a client's cache never paints the past over the present.
@@ -59,6 +62,12 @@ pub enum GlobalId {
     Case(ViewId, Uuid),
     /// A simulation.
     Simulation(Uuid),
+    /// A run of a flow.
+    Run(Uuid),
+    /// A question of a run, by the number of the entry that asked it.
+    Interrupt(Uuid, u64),
+    /// A session.
+    Session(Uuid),
 }
 
 impl ViewId {
@@ -91,6 +100,9 @@ impl fmt::Display for GlobalId {
             GlobalId::Revision(program, number) => write!(f, "{program}/r{number}"),
             GlobalId::Case(view, id) => write!(f, "{view}/{CASE}{id}"),
             GlobalId::Simulation(id) => write!(f, "S-{id}"),
+            GlobalId::Run(id) => write!(f, "R-{id}"),
+            GlobalId::Interrupt(run, asked) => write!(f, "R-{run}/{asked}"),
+            GlobalId::Session(id) => write!(f, "T-{id}"),
         }
     }
 }
@@ -138,6 +150,16 @@ impl FromStr for GlobalId {
         if let Some(id) = text.strip_prefix("S-") {
             return Ok(GlobalId::Simulation(Uuid::try_parse(id).map_err(|_| error())?));
         }
+        if let Some(id) = text.strip_prefix("T-") {
+            return Ok(GlobalId::Session(Uuid::try_parse(id).map_err(|_| error())?));
+        }
+        if let Some(id) = text.strip_prefix("R-") {
+            let Some((run, asked)) = id.split_once('/') else {
+                return Ok(GlobalId::Run(Uuid::try_parse(id).map_err(|_| error())?));
+            };
+            let run = Uuid::try_parse(run).map_err(|_| error())?;
+            return Ok(GlobalId::Interrupt(run, asked.parse().map_err(|_| error())?));
+        }
         let Some((view, entity)) = text.split_once('/') else { return Ok(GlobalId::Program(text.parse()?)) };
         let view: ViewId = view.parse().map_err(|_| error())?;
         if let Some(id) = entity.strip_prefix(CASE) {
@@ -165,6 +187,9 @@ mod tests {
             format!("{p}/c-{p}"),
             format!("{p}@r1/c-{p}"),
             format!("S-{p}"),
+            format!("R-{p}"),
+            format!("R-{p}/12"),
+            format!("T-{p}"),
         ]) {
             assert_eq!(text.parse::<GlobalId>().expect("an id").to_string(), text);
         }
@@ -174,7 +199,20 @@ mod tests {
     fn other_texts_are_refused() {
         let p = "67e55044-10b1-426f-9247-bb680e5fe0c8";
         let upper = p.to_uppercase();
-        let texts = ["", "x", "/", "@", "S-", &format!("{p}@"), &format!("{p}/"), &format!("{p}/q1"), &upper];
+        let texts = [
+            "",
+            "x",
+            "/",
+            "@",
+            "S-",
+            "R-",
+            "T-",
+            &format!("R-{p}/x"),
+            &format!("{p}@"),
+            &format!("{p}/"),
+            &format!("{p}/q1"),
+            &upper,
+        ];
         for text in texts {
             assert!(text.parse::<GlobalId>().is_err(), "{text}");
         }

@@ -28,6 +28,7 @@ pub mod event_filter;
 pub mod failure;
 pub mod finding;
 pub mod fixes;
+pub mod flows;
 pub mod function;
 mod function_filter;
 pub mod ids;

@@ -21,6 +21,11 @@ use crate::schema::defaults::{Int, Main, No, Or};
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
 use crate::schema::failure::fail;
+use crate::schema::flows::interrupt::{self, AnswerInterruptInput, AnswerPayload};
+use crate::schema::flows::steering::{
+    self, CancelRunInput, CreateSessionInput, ForkRunInput, RewindRunInput, RunPayload, SessionPayload,
+    StartRunInput,
+};
 use crate::schema::ids::ViewId;
 use crate::schema::interactive::{self, ControlSimulationInput, SimulationPayload, StartSimulationInput};
 use crate::schema::outcome::{ProposeEditOutcome, RevisionOutcome};
@@ -152,6 +157,62 @@ impl Mutation {
         #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
+    }
+
+    /// Begins a session, to which runs of a flow belong.
+    async fn create_session(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The flow, and what the session is about.")] input: CreateSessionInput,
+    ) -> Option<Result<SessionPayload>> {
+        nullable(Box::pin(steering::create_session(context, input)).await)
+    }
+
+    /// Begins a run of a flow. It goes on by itself, also after the server was stopped, until it ends or asks.
+    async fn start_run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The flow, and what the run is started with.")] input: StartRunInput,
+    ) -> Option<Result<RunPayload>> {
+        nullable(Box::pin(steering::start(context, input)).await)
+    }
+
+    /// Answers a question of a run, once. The answer is durable when it is told here.
+    async fn answer_interrupt(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The question, and the answer.")] input: AnswerInterruptInput,
+    ) -> Option<Result<AnswerPayload>> {
+        nullable(Box::pin(interrupt::answer(context, input)).await)
+    }
+
+    /// Stops a run, with the runs that it waits for. One that has ended stays as it is.
+    async fn cancel_run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The run, and why.")] input: CancelRunInput,
+    ) -> Option<Result<RunPayload>> {
+        nullable(Box::pin(steering::cancel(context, input)).await)
+    }
+
+    /// Begins a run that is the same as another one up to a step and goes on from there; on a branch of its own, if it is about
+    /// a program. Nothing that happened up to there happens again.
+    async fn fork_run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The run, and the step.")] input: ForkRunInput,
+    ) -> Option<Result<RunPayload>> {
+        nullable(Box::pin(steering::fork(context, input)).await)
+    }
+
+    /// Takes a run back to a step: what came after does not count any more, revisions that it made are taken back by new ones,
+    /// and it goes on from there. What happened outside the database stays, and is listed.
+    async fn rewind_run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The run, and the step.")] input: RewindRunInput,
+    ) -> Option<Result<RunPayload>> {
+        nullable(Box::pin(steering::rewind(context, input)).await)
     }
 
     /// Tries many change sets for one place, each on a copy, and ranks them by what test cases and contracts say. Stores

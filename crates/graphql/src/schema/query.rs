@@ -11,9 +11,13 @@ use crate::schema::caller::{self, Caller};
 use crate::schema::cases::TestCase;
 use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
-use crate::schema::defaults::{Int, No, Or};
+use crate::schema::defaults::{Int, No, Open, Or};
 use crate::schema::failure::fail;
 use crate::schema::finding::{self, Found};
+use crate::schema::flows::flow::{self, Flow};
+use crate::schema::flows::interrupt::{self, Interrupt, InterruptStatus};
+use crate::schema::flows::run::{self, Run, RunStatus};
+use crate::schema::flows::session::{self, Session};
 use crate::schema::function::{Contract, Function, Var};
 use crate::schema::ids::GlobalId;
 use crate::schema::module::Module;
@@ -59,6 +63,12 @@ pub enum Node {
     Simulation(Simulation),
     /// A test case.
     TestCase(TestCase),
+    /// A run of a flow.
+    Run(Run),
+    /// A question of a run.
+    Interrupt(Interrupt),
+    /// A session.
+    Session(Session),
 }
 
 /// What this server is, and what it allows.
@@ -161,6 +171,7 @@ impl Query {
                 "context",
                 "analysis",
                 "findText",
+                "flows",
             ],
             diagnostics_url: None,
         })
@@ -233,8 +244,7 @@ impl Query {
         let engine = context.data_unchecked::<Engine>();
         nullable(match id.parse() {
             Ok(GlobalId::Simulation(uuid)) => Box::pin(Simulation::find(engine, uuid)).await,
-            Ok(GlobalId::Program(_) | GlobalId::Entity(..) | GlobalId::Revision(..) | GlobalId::Case(..))
-            | Err(_) => Err(not_found("simulation", &id)),
+            Ok(_) | Err(_) => Err(not_found("simulation", &id)),
         })
     }
 
@@ -280,6 +290,89 @@ impl Query {
         })
     }
 
+    /// The flows that can be run, by name.
+    async fn flows(&self, context: &Context<'_>) -> Option<Vec<Flow>> {
+        Some(flow::all(context))
+    }
+
+    /// A run of a flow.
+    async fn run(&self, context: &Context<'_>, #[graphql(desc = "Its id.")] id: ID) -> Option<Result<Run>> {
+        nullable(Box::pin(run::one(context, &id)).await)
+    }
+
+    /// The runs of flows that the caller may know of, the newest first.
+    async fn runs(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+        #[graphql(desc = "Only those of this flow, by name.")] flow: Option<String>,
+        #[graphql(desc = "Only those that stand so.")] status: Option<RunStatus>,
+        #[graphql(desc = "Only those of this session.")] session_id: Option<ID>,
+    ) -> Option<Result<Connection<Run>>> {
+        let engine = context.data_unchecked::<Engine>();
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => {
+                Box::pin(run::page(engine, page, flow, status, session_id.as_ref().map(|id| id.as_str())))
+                    .await
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    /// What a run carries: every channel of its flow that is not private, by name.
+    async fn run_state(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The run, by its id.")] run_id: ID,
+    ) -> Option<Result<async_graphql::Json<serde_json::Value>>> {
+        nullable(Box::pin(run::state(context, &run_id)).await)
+    }
+
+    /// Questions of runs to whoever supervises them, the oldest first.
+    async fn interrupts(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Only those that stand so.", default)] status: Or<Open>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Interrupt>>> {
+        let status: InterruptStatus = status.0;
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => Box::pin(interrupt::page(context, status, page)).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    /// A session.
+    async fn session(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Its id.")] id: ID,
+    ) -> Option<Result<Session>> {
+        let engine = context.data_unchecked::<Engine>();
+        nullable(match crate::schema::flows::session_id(&id) {
+            Ok(id) => Box::pin(Session::find(engine, id)).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    /// The sessions, the newest first.
+    async fn sessions(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Session>>> {
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => Box::pin(session::page(context, page)).await,
+            Err(error) => Err(error),
+        })
+    }
+
     /// What a code means, and how to repair what it names: that of a finding, of a refused edit, of a mistake in a text, of a
     /// trap, or of an error.
     async fn diagnostic_code(
@@ -318,6 +411,11 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
             Ok(Node::Program(Program::of(View::find(engine, &view.to_string(), None).await?)))
         }
         GlobalId::Simulation(uuid) => Ok(Node::Simulation(Box::pin(Simulation::find(engine, uuid)).await?)),
+        GlobalId::Run(uuid) => Ok(Node::Run(Box::pin(Run::find(engine, uuid)).await?)),
+        GlobalId::Interrupt(uuid, asked) => {
+            Ok(Node::Interrupt(Box::pin(Interrupt::find(engine, uuid, asked)).await?))
+        }
+        GlobalId::Session(uuid) => Ok(Node::Session(Box::pin(Session::find(engine, uuid)).await?)),
         GlobalId::Revision(program, number) => {
             let view = View::find(engine, &program.to_string(), None).await?;
             let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;

@@ -15,6 +15,8 @@ use crate::schema::defaults::{Main, Or, Zero};
 use crate::schema::diagnostics::Diagnostic;
 use crate::schema::event_filter::EventFilter;
 use crate::schema::failure::fail;
+use crate::schema::flows;
+use crate::schema::flows::event::{RunEvent, RunEventKind};
 use crate::schema::ids::GlobalId;
 use crate::schema::interactive::StartSimulationInput;
 use crate::schema::mutation::selector;
@@ -170,6 +172,21 @@ impl Subscription {
         #[graphql(desc = "Goes on after this many rows.")] after: Option<String>,
     ) -> Result<impl Stream<Item = Result<CandidateResult>>> {
         Ok(tournament::rows(context, &id, after).await?)
+    }
+
+    /// What happens to runs of flows, from now on or after a cursor, in the order in which it was stored; without an id, to all
+    /// that the caller may know of. What is not stored (a node that begins, words of a model) comes between, with the cursor of
+    /// what was stored before it.
+    async fn run_events(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Only of this run.")] run_id: Option<ID>,
+        #[graphql(desc = "Only of the runs of this session.")] session_id: Option<ID>,
+        #[graphql(desc = "Goes on after this cursor, that of the last event; without it, from now on.")]
+        after: Option<String>,
+        #[graphql(desc = "Only events of these kinds.")] kinds: Option<Vec<RunEventKind>>,
+    ) -> Result<impl Stream<Item = Result<RunEvent>>> {
+        Ok(up_to_error(flows::event::events(context, run_id, session_id, after, kinds).await?))
     }
 
     /// Streams the trace of a simulation that was streamed before, from a step on, then completes. One that was left

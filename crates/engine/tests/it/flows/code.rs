@@ -7,9 +7,7 @@ use async_trait::async_trait;
 use lmlang_engine::flows::code::failure;
 use lmlang_engine::{Accepted, Effect, Engine, Error, FlowCode, Halt, Repeat, Work};
 use lmlang_flow::definition::END;
-use lmlang_flow::{
-    Arm, Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update,
-};
+use lmlang_flow::{Arm, Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
 use serde_json::{Value, json};
 
 /// How often something outside was called.
@@ -162,8 +160,12 @@ impl FlowCode for Code {
             }
             ("inner", "note") => {
                 let said = state.get("answer")["text"].clone();
-                self.tool(work, said.as_str().and_then(|said| said.parse().ok()).unwrap_or(-1), Repeat::Keyed)
-                    .await?;
+                self.tool(
+                    work,
+                    said.as_str().and_then(|said| said.parse().ok()).unwrap_or(-1),
+                    Repeat::Keyed,
+                )
+                .await?;
                 Ok(Step::end(Update::none().with("said", json!([said]))))
             }
             ("shaky", "try") => self.shaky(state, work).await,
@@ -205,8 +207,7 @@ impl Code {
     async fn model(&self, work: &mut Work, step: i64) -> Result<Value, Halt> {
         let calls = Arc::clone(&self.calls);
         let request = json!({ "step": step });
-        let effect =
-            Effect { kind: "model", name: "parrot".to_owned(), request, repeat: Repeat::Harmless };
+        let effect = Effect { kind: "model", name: "parrot".to_owned(), request, repeat: Repeat::Harmless };
         work.say("pol");
         work.say("ly");
         let answer = work.effect(effect, move |_| async move {

@@ -11,8 +11,8 @@ use lmlang_engine::{
     Answer, AnswerOutcome, Call, Engine, Error, InterruptFilter, InterruptInfo, InterruptStanding, RunCursor,
     RunEventKind, RunFilter, RunInfo, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession,
 };
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use proptest::prelude::Rng as _;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -36,7 +36,8 @@ async fn start(engine: &Engine, flow: &str, input: Value) -> RunInfo {
 async fn until(engine: &Engine, run: Uuid, wanted: impl Fn(&RunInfo) -> bool) -> RunInfo {
     let there = async {
         // What happened before is told from the first entry on.
-        let mut events = engine.run_events(&RunsOf::Run(run), Some(RunCursor::default())).await.expect("told");
+        let mut events =
+            engine.run_events(&RunsOf::Run(run), Some(RunCursor::default())).await.expect("told");
         loop {
             let info = engine.run_info(run).await.expect("it is there");
             if wanted(&info) {
@@ -86,10 +87,8 @@ async fn parallel_questions_are_answered_in_any_order_across_restarts() {
     let mut open = open_questions(&fixture.engine).await;
     let questions: BTreeSet<&str> = open.iter().map(|of| of.ask.question.as_str()).collect();
     assert_eq!(questions.len(), 64);
-    let mut random = TestRunner::new_with_rng(
-        Config::default(),
-        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
-    );
+    let mut random =
+        TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let mut answered = 0;
     while !open.is_empty() {
         let index = random.rng().random_range(0..open.len());
@@ -341,7 +340,12 @@ async fn a_run_stays_with_its_definition() {
     let (fixture, calls) = fixture().await;
     let run = start(&fixture.engine, "long", json!({})).await.id;
     until_status(&fixture.engine, run, RunStatus::Waiting).await;
-    let fixture = fixture.reopened(&[r#"UPDATE "runs" SET "definition" = x'00'"#, r#"UPDATE "flow_definitions" SET "hash" = x'00'"#]).await;
+    let fixture = fixture
+        .reopened(&[
+            r#"UPDATE "runs" SET "definition" = x'00'"#,
+            r#"UPDATE "flow_definitions" SET "hash" = x'00'"#,
+        ])
+        .await;
     fixture.engine.run_flows(all(&calls));
     let shown = fixture.engine.run_info(run).await.expect("it is shown");
     assert_eq!(state(&fixture.engine, &shown).await["steps"], json!(25));
@@ -349,8 +353,5 @@ async fn a_run_stays_with_its_definition() {
     let refused = answer(&fixture.engine, &asked, json!({ "text": "x" })).await.expect_err("it is older");
     assert!(matches!(refused, Error::Unsupported { .. }));
     let calm = Call::by(call().actor);
-    assert!(matches!(
-        fixture.engine.fork_run(run, asked.asked, &calm).await,
-        Err(Error::Unsupported { .. })
-    ));
+    assert!(matches!(fixture.engine.fork_run(run, asked.asked, &calm).await, Err(Error::Unsupported { .. })));
 }

@@ -1,0 +1,625 @@
+//! The flow `review`: brings a branch of a program into another one, once it has passed its gates and a person has agreed.
+//!
+//! An agent works on a branch of its own, with every edit verified as it lands, then starts a run. Two gates look at what
+//! would come of it: whether it merges and type-checks, and whether every test case holds that held before. What they find
+//! is recorded, and leads to a question instead of a merge. The person who agrees agrees to one revision: what the branch
+//! gets after that is not merged.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use lmlang_engine::flows::code::{failed, failure};
+use lmlang_engine::{
+    Accepted, Arrival, CaseStatus, Effect, Effort, Engine, Error, FlowCode, Halt, MOST_RUNS, MergeRequest,
+    OpenProgram, Outcome, Preview, Proposal, Repeat, Selector, Stored, Work,
+};
+use lmlang_flow::definition::END;
+use lmlang_flow::{
+    Ask, AskKind, Definition, Failure, Flow, Goto, NodeSpec, Reducer, State, Step, Subject, Update,
+};
+use lmlang_history::request::{AddText, ApplyTextPatch, EditRequest};
+use lmlang_history::revision::MAIN;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// How often a branch may be looked at: each time somebody has worked on it.
+const LOOKS: u32 = 50;
+
+/// The code of the flow.
+#[derive(Debug)]
+pub struct Review(Arc<Flow>);
+
+/// What a run is started with.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Input {
+    program: String,
+    branch: Option<String>,
+    text: Option<String>,
+    patch: Option<String>,
+    into: Option<String>,
+    message: Option<String>,
+    #[serde(default)]
+    keep_branch: bool,
+}
+
+/// Something that a gate holds against a merge.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Violation {
+    gate: &'static str,
+    rule: String,
+    severity: &'static str,
+    message: String,
+    location: Option<String>,
+}
+
+/// What is offered when a gate has found something, or a person wants something else.
+const AGAIN: [&str; 2] = ["look again", "withdraw"];
+
+impl Default for Review {
+    fn default() -> Review {
+        let definition = Definition::new(
+            "review",
+            1,
+            "Brings a branch of a program into another one, once it has passed its gates and a person has agreed.",
+        )
+        .node(NodeSpec::task("prepare", &["gate_merge"], "Makes a branch of a given text or patch, if one is given."))
+        .node(
+            NodeSpec::gate(
+                "gate_merge",
+                &["gate_cases", "ask_again"],
+                "Whether the branch merges and what comes of it type-checks.",
+            )
+            .at_most(LOOKS),
+        )
+        .node(NodeSpec::gate(
+            "gate_cases",
+            &["ask_confirm", "ask_again"],
+            "Whether every test case holds that held before.",
+        ))
+        .node(NodeSpec::ask("ask_confirm", &["decide"], "Asks a person to agree to what would change."))
+        .node(NodeSpec::task(
+            "decide",
+            &["merge", "ask_again", "clean_up"],
+            "Goes on as the person has decided.",
+        ))
+        .node(NodeSpec::task(
+            "merge",
+            &["clean_up", "gate_merge"],
+            "Merges what was agreed to, and nothing that came after.",
+        ))
+        .node(NodeSpec::ask("ask_again", &["resume"], "Asks for more work on the branch, or to give it up."))
+        .node(NodeSpec::task("resume", &["gate_merge", "clean_up"], "Looks again, or gives up."))
+        .node(NodeSpec::task("clean_up", &[END], "Removes the branch, if it was merged or made for this run."))
+        .channel("program", Reducer::Replace, Value::Null)
+        .channel("branch", Reducer::Replace, Value::Null)
+        .channel("into", Reducer::Replace, json!(MAIN))
+        .channel("message", Reducer::Replace, Value::Null)
+        .channel("plan", Reducer::Replace, json!(["verify", "run the test cases", "ask", "merge"]))
+        .channel("progress", Reducer::Append { most: 100 }, json!([]))
+        .channel("violations", Reducer::Replace, json!([]))
+        .channel("evidence", Reducer::Replace, json!({}))
+        .channel("proposed", Reducer::Replace, Value::Null)
+        .channel("base", Reducer::Replace, Value::Null)
+        .channel("answer", Reducer::Replace, Value::Null)
+        .channel("outcome", Reducer::Replace, Value::Null)
+        .channel("revision", Reducer::Replace, Value::Null)
+        .private("text", Reducer::Replace, Value::Null)
+        .private("patch", Reducer::Replace, Value::Null)
+        .private("owns_branch", Reducer::Replace, json!(false))
+        .private("keep_branch", Reducer::Replace, json!(false));
+        // Checked by a test.
+        Review(Arc::new(Flow::new(definition).expect("the definition makes sense")))
+    }
+}
+
+#[async_trait]
+impl FlowCode for Review {
+    fn flow(&self) -> &Arc<Flow> {
+        &self.0
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "required": ["program"],
+            "additionalProperties": false,
+            "properties": {
+                "program": { "type": "string", "title": "Program", "description": "The program, by name or id." },
+                "branch": {
+                    "type": "string", "title": "Branch",
+                    "description": "The branch that was worked on. Without it, the run makes one of `text` or `patch`.",
+                },
+                "text": {
+                    "type": "string", "title": "Text", "x-multiline": true,
+                    "description": "Functions, types and modules to add, in the text form.",
+                },
+                "patch": {
+                    "type": "string", "title": "Patch", "x-multiline": true,
+                    "description": "A unified diff of texts of the program, as the edit `applyTextPatch` takes it.",
+                },
+                "into": {
+                    "type": "string", "title": "Into", "default": MAIN,
+                    "description": "The branch that takes the changes in.",
+                },
+                "message": { "type": "string", "title": "Message", "description": "Why, for the log." },
+                "keepBranch": {
+                    "type": "boolean", "title": "Keep the branch", "default": false,
+                    "description": "Whether the branch stays when it was merged.",
+                },
+            },
+        })
+    }
+
+    async fn accept(&self, engine: &Engine, input: &Value) -> Result<Accepted, Error> {
+        let argument = |place: &str, message: String| Error::Argument {
+            place: match place {
+                "" => "input.input".to_owned(),
+                field => format!("input.input.{field}"),
+            },
+            message,
+        };
+        let given: Input = serde_path_to_error::deserialize(input).map_err(|error| {
+            let path = error.path().to_string();
+            argument(if path == "." { "" } else { &path }, error.inner().to_string())
+        })?;
+        let selector = match Uuid::try_parse(&given.program) {
+            Ok(id) => Selector::Id(id),
+            Err(_) => Selector::Name(given.program.clone()),
+        };
+        let open = engine.find(&selector).await?;
+        let into = given.into.unwrap_or_else(|| MAIN.to_owned());
+        let head = open.timeline.head();
+        if head.number_of(&into).is_none() {
+            return Err(argument("into", format!("there is no branch `{into}`")));
+        }
+        let edits = edits(given.text.as_deref(), given.patch.as_deref());
+        let (branch, owns) = match (&given.branch, edits.is_empty()) {
+            (Some(_), false) => {
+                return Err(argument(
+                    "branch",
+                    "give a branch, or a text or patch to make one of".to_owned(),
+                ));
+            }
+            (None, true) => {
+                return Err(argument("branch", "a branch, a text or a patch is missing".to_owned()));
+            }
+            (Some(branch), true) if *branch == into => {
+                return Err(argument("branch", format!("`{into}` cannot be brought into itself")));
+            }
+            (Some(branch), true) if head.number_of(branch).is_none() => {
+                return Err(argument("branch", format!("there is no branch `{branch}`")));
+            }
+            (Some(branch), true) => (branch.clone(), false),
+            (None, false) => (String::new(), true),
+        };
+        if owns {
+            // What is wrong with the text is told now, not by a run that fails.
+            let field = if given.patch.is_some() { "patch" } else { "text" };
+            let call = lmlang_engine::Call::by(lmlang_history::log::Actor {
+                name: "review".to_owned(),
+                kind: lmlang_history::log::ActorKind::Flow,
+                client: None,
+            });
+            match engine.propose(proposal(&open, &into, edits, true), &call).await? {
+                Outcome::Applied(_) => {}
+                refused => return Err(argument(field, words(&refused))),
+            }
+        }
+        let update = Update::none()
+            .with("program", open.info().name.clone())
+            .with("branch", if owns { Value::Null } else { json!(branch) })
+            .with("into", into)
+            .with("message", given.message)
+            .with("text", given.text)
+            .with("patch", given.patch)
+            .with("owns_branch", owns)
+            .with("keep_branch", given.keep_branch);
+        Ok(Accepted { update, program: Some((open.info().id, branch)) })
+    }
+
+    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        let open = program(work).await?;
+        match node {
+            "prepare" => prepare(&open, state, work).await,
+            "gate_merge" => gate_merge(&open, state, work).await,
+            "gate_cases" => gate_cases(&open, state, work).await,
+            "ask_confirm" => Ok(ask_confirm(&open, state)),
+            "decide" => Ok(decide(state)),
+            "merge" => merge(&open, state, work).await,
+            "ask_again" => Ok(ask_again(state)),
+            "resume" => Ok(resume(state)),
+            _ => clean_up(&open, state, work).await,
+        }
+    }
+}
+
+async fn program(work: &Work) -> Result<OpenProgram, Failure> {
+    let (program, _) = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
+    work.engine().find(&Selector::Id(*program)).await.map_err(|error| failed("program", &error))
+}
+
+fn edits(text: Option<&str>, patch: Option<&str>) -> Vec<EditRequest> {
+    let text = text.map(|text| EditRequest::AddText(AddText { module: None, text: text.to_owned() }));
+    let patch = patch.map(|patch| EditRequest::ApplyTextPatch(ApplyTextPatch { patch: patch.to_owned() }));
+    text.into_iter().chain(patch).collect()
+}
+
+fn proposal(open: &OpenProgram, branch: &str, edits: Vec<EditRequest>, dry_run: bool) -> Proposal {
+    Proposal {
+        program: Selector::Id(open.info().id),
+        branch: branch.to_owned(),
+        base: None,
+        edits,
+        dry_run,
+        require_complete: false,
+        verify_all: false,
+    }
+}
+
+/// What is wrong with a change set, in words.
+fn words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Applied(_) => "it was applied".to_owned(),
+        Outcome::Rejected(rejected) => {
+            let errors = rejected.errors.iter().map(|error| {
+                let place = error.line.zip(error.column).map(|(line, column)| format!("{line}:{column}: "));
+                format!("{}{} ({})", place.unwrap_or_default(), error.message, error.code)
+            });
+            let found = rejected.findings.iter().zip(rejected.after.iter().cycle()).map(|(found, after)| {
+                let place = found.place.map(|(line, column)| format!("{line}:{column}: "));
+                let diagnostic = &found.diagnostic;
+                let message = diagnostic.message(after.program());
+                format!("{}{message} ({})", place.unwrap_or_default(), diagnostic.code)
+            });
+            errors.chain(found).take(10).collect::<Vec<_>>().join("; ")
+        }
+        Outcome::Conflict(conflict) => {
+            let messages: Vec<&str> = conflict.conflicts.iter().map(|of| of.message.as_str()).collect();
+            messages.join("; ")
+        }
+    }
+}
+
+/// The branch that a run looks at.
+fn branch_of(state: &State, work: &Work) -> String {
+    match state.text("branch") {
+        "" => format!("review-{}", &work.run().simple().to_string()[..8]),
+        branch => branch.to_owned(),
+    }
+}
+
+async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let branch = branch_of(state, work);
+    if state.get("owns_branch") != &json!(true) {
+        return Ok(Step::next("gate_merge", Update::none()));
+    }
+    let into = state.text("into").to_owned();
+    let request = json!({ "branch": branch, "at": into });
+    let effect = Effect {
+        kind: "edit",
+        name: "create_branch".to_owned(),
+        request: request.clone(),
+        repeat: Repeat::Keyed,
+    };
+    let engine = work.engine().clone();
+    let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
+    let (of, name, by) = (open.clone(), branch.clone(), call.clone());
+    let made = work.effect(effect, move |key| async move {
+        let call = by.keyed(Some(&key), request.to_string().as_bytes());
+        let made = engine.create_branch(&of, &name, Some(&into), &call).await;
+        let made = made.map_err(|error| failed("create_branch", &error))?;
+        Ok((json!({ "branch": made.name, "at": made.head.entry.number }), Value::Null))
+    });
+    made.await?;
+    let edits = edits(state.get("text").as_str(), state.get("patch").as_str());
+    let request = json!({ "branch": branch, "text": state.get("text"), "patch": state.get("patch") });
+    let effect = Effect {
+        kind: "edit",
+        name: "propose_edit".to_owned(),
+        request: request.clone(),
+        repeat: Repeat::Keyed,
+    };
+    let engine = work.engine().clone();
+    let proposal = proposal(open, &branch, edits, false);
+    let on = branch.clone();
+    let edited = work.effect(effect, move |key| async move {
+        let call = call.keyed(Some(&key), request.to_string().as_bytes());
+        match engine.propose(proposal, &call).await.map_err(|error| failed("propose_edit", &error))? {
+            Outcome::Applied(applied) => {
+                let number = applied.after.entry.number;
+                Ok((json!({ "revision": number }), json!({ "branch": on, "revision": number })))
+            }
+            refused => Err(failure("EDIT_REFUSED", words(&refused))),
+        }
+    });
+    edited.await?;
+    let progress = json!([format!("made the branch `{branch}`")]);
+    Ok(Step::next("gate_merge", Update::none().with("branch", branch).with("progress", progress)))
+}
+
+/// What a merge of the branch as it is now would come to.
+async fn preview(open: &OpenProgram, from: &str, into: &str, work: &Work) -> Result<Preview, Failure> {
+    let request = MergeRequest {
+        from: from.to_owned(),
+        into: into.to_owned(),
+        resolutions: Vec::new(),
+        expected_head: None,
+        dry_run: true,
+    };
+    let call = work.call("", None, &Value::Null);
+    work.engine().merge_preview(open, &request, &call).await.map_err(|error| failed("merge_preview", &error))
+}
+
+async fn tip(open: &OpenProgram, name: &str, work: &Work) -> Result<u64, Failure> {
+    let head = open.timeline.head();
+    let tip = work.engine().tip(open, &head, name).await.map_err(|error| failed("branch", &error))?;
+    Ok(tip.revision.entry.number)
+}
+
+async fn gate_merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let (branch, into) = (branch_of(state, work), state.text("into").to_owned());
+    let proposed = tip(open, &branch, work).await?;
+    let base = tip(open, &into, work).await?;
+    let preview = preview(open, &format!("r{proposed}"), &into, work).await?;
+    let mut violations: Vec<Violation> = preview
+        .conflicts
+        .iter()
+        .map(|conflict| Violation {
+            gate: "merge",
+            rule: conflict.kind.to_owned(),
+            severity: "error",
+            message: conflict.message.clone(),
+            location: Some(conflict.of.clone()),
+        })
+        .collect();
+    let counts =
+        lmlang_history::diff(preview.before.checked.program(), preview.after.checked.program()).counts();
+    if violations.is_empty() && counts == lmlang_history::ChangeCounts::default() {
+        violations.push(Violation {
+            gate: "merge",
+            rule: "NOTHING_TO_MERGE".to_owned(),
+            severity: "error",
+            message: format!("`{into}` has all that `{branch}` has"),
+            location: None,
+        });
+    }
+    let warnings: Vec<Value> = preview
+        .findings
+        .iter()
+        .take(50)
+        .map(|found| {
+            json!({
+                "code": found.code.to_string(),
+                "message": found.message(preview.after.checked.program()),
+                "location": found.at.entity.to_string(),
+            })
+        })
+        .collect();
+    let evidence = json!({
+        "branch": format!("r{proposed}"),
+        "into": format!("r{base}"),
+        "changes": {
+            "added": counts.added, "removed": counts.removed, "modified": counts.modified,
+            "functions": counts.functions,
+        },
+        "newFindings": warnings,
+    });
+    let update = Update::none()
+        .with("proposed", proposed)
+        .with("base", base)
+        .with("evidence", evidence)
+        .with("violations", json!(violations));
+    Ok(match violations.is_empty() {
+        true => Step::next(
+            "gate_cases",
+            update.with(
+                "progress",
+                json!([format!("r{proposed} of `{branch}` merges into `{into}` and type-checks")]),
+            ),
+        ),
+        false => Step::next("ask_again", update),
+    })
+}
+
+async fn gate_cases(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let proposed = state.get("proposed").as_u64().unwrap_or(0);
+    let preview = preview(open, &format!("r{proposed}"), state.text("into"), work).await?;
+    let engine = work.engine();
+    let error = |error: Error| failed("cases", &error);
+    let page = engine.cases(open, None, None, MOST_RUNS).await.map_err(error)?;
+    let effort = (Effort::Runs(MOST_RUNS), Stored::No);
+    let after = engine.standings(open, &preview.after, &page.cases, effort).await.map_err(error)?;
+    let effort = (Effort::Runs(MOST_RUNS), Stored::Yes);
+    let before = engine.standings(open, &preview.before, &page.cases, effort).await.map_err(error)?;
+    let (mut violations, mut green) = (Vec::new(), 0_u64);
+    for ((case, now), then) in page.cases.iter().zip(&after).zip(&before) {
+        green += u64::from(now.status == CaseStatus::Green);
+        if now.status == CaseStatus::Red && then.status != CaseStatus::Red {
+            let why = now.why.clone().unwrap_or_else(|| "it does not hold any more".to_owned());
+            violations.push(Violation {
+                gate: "cases",
+                rule: "CASE_BROKEN".to_owned(),
+                severity: "error",
+                message: format!("the test case `{}` broke: {why}", case.name),
+                location: Some(case.function.to_string()),
+            });
+        }
+    }
+    let mut evidence = state.get("evidence").clone();
+    evidence["cases"] = json!({ "green": green, "of": page.cases.len(), "more": page.more });
+    let update = Update::none().with("evidence", evidence).with("violations", json!(violations));
+    Ok(match violations.is_empty() {
+        true => {
+            let said = format!("{green} of {} test cases hold", page.cases.len());
+            Step::next("ask_confirm", update.with("progress", json!([said])))
+        }
+        false => Step::next("ask_again", update),
+    })
+}
+
+fn ask_confirm(open: &OpenProgram, state: &State) -> Step {
+    let proposed = state.get("proposed").as_u64().unwrap_or(0);
+    let (branch, into) = (state.text("branch"), state.text("into"));
+    let functions = state.get("evidence")["changes"]["functions"].as_u64().unwrap_or(0);
+    let of = if functions == 1 { "function" } else { "functions" };
+    let why = state.get("message").as_str().map(|why| format!(" {why}")).unwrap_or_default();
+    let question =
+        format!("Merge r{proposed} of `{branch}` into `{into}`? It changes {functions} {of}.{why}");
+    let ask = Ask {
+        kind: AskKind::NeedConfirm,
+        question,
+        choices: Vec::new(),
+        expires: None,
+        otherwise: None,
+        into: Some("answer".to_owned()),
+        subject: Some(Subject {
+            program: open.info().id.into_bytes(),
+            branch: branch.to_owned(),
+            proposed,
+            into: into.to_owned(),
+            base: state.get("base").as_u64().unwrap_or(0),
+        }),
+    };
+    Step::ask(ask, "decide", Update::none())
+}
+
+fn decide(state: &State) -> Step {
+    let answer = state.get("answer");
+    if answer["confirm"] == true {
+        return Step::next("merge", Update::none().with("progress", json!(["agreed to"])));
+    }
+    match answer["feedback"].as_str().filter(|feedback| !feedback.trim().is_empty()) {
+        Some(feedback) => {
+            let violation = Violation {
+                gate: "human",
+                rule: "FEEDBACK".to_owned(),
+                severity: "error",
+                message: feedback.to_owned(),
+                location: None,
+            };
+            Step::next("ask_again", Update::none().with("violations", json!([violation])))
+        }
+        None => Step::next("clean_up", Update::none().with("outcome", "rejected")),
+    }
+}
+
+async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let proposed = state.get("proposed").as_u64().unwrap_or(0);
+    let into = state.text("into").to_owned();
+    let request = json!({ "from": format!("r{proposed}"), "into": into });
+    let effect =
+        Effect { kind: "edit", name: "merge".to_owned(), request: request.clone(), repeat: Repeat::Keyed };
+    let message = state.get("message").as_str().map(str::to_owned);
+    let call = work.call("", message, &request);
+    let (engine, of, branch) = (work.engine().clone(), open.clone(), into.clone());
+    let merged = work.effect(effect, move |key| async move {
+        let call = call.keyed(Some(&key), request.to_string().as_bytes());
+        let asked = MergeRequest {
+            from: format!("r{proposed}"),
+            into: branch.clone(),
+            resolutions: Vec::new(),
+            expected_head: None,
+            dry_run: false,
+        };
+        match engine.merge(&of, &asked, &call).await.map_err(|error| failed("merge", &error))? {
+            Arrival::Made { after, .. } => {
+                let number = after.entry.number;
+                Ok((json!({ "revision": number }), json!({ "branch": branch, "revision": number })))
+            }
+            Arrival::Nothing(why) => Ok((json!({ "nothing": why }), Value::Null)),
+            Arrival::Conflict(conflict) => {
+                let messages: Vec<&str> = conflict.conflicts.iter().map(|of| of.message.as_str()).collect();
+                Ok((json!({ "conflict": messages }), Value::Null))
+            }
+        }
+    });
+    let merged = merged.await?;
+    if !merged["conflict"].is_null() {
+        // Somebody was faster since the gates have looked.
+        let said = format!("`{into}` has gone on, and r{proposed} does not merge any more");
+        return Ok(Step::next("gate_merge", Update::none().with("progress", json!([said]))));
+    }
+    let said = match merged["revision"].as_u64() {
+        Some(number) => format!("merged as r{number}"),
+        None => "there was nothing left to merge".to_owned(),
+    };
+    let update = Update::none()
+        .with("outcome", "merged")
+        .with("revision", merged["revision"].clone())
+        .with("progress", json!([said]));
+    Ok(Step::next("clean_up", update))
+}
+
+fn ask_again(state: &State) -> Step {
+    let violations = state.get("violations").as_array().cloned().unwrap_or_default();
+    let found: Vec<&str> = violations.iter().filter_map(|of| of["message"].as_str()).take(5).collect();
+    let more = violations.len().saturating_sub(found.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let question = format!(
+        "`{}` cannot be merged as it is: {}{more}. Work on it and have it looked at again, or withdraw it?",
+        state.text("branch"),
+        found.join("; "),
+    );
+    let ask = Ask {
+        kind: AskKind::NeedChoice,
+        question,
+        choices: AGAIN.map(str::to_owned).to_vec(),
+        expires: None,
+        otherwise: None,
+        into: Some("answer".to_owned()),
+        subject: None,
+    };
+    Step::ask(ask, "resume", Update::none())
+}
+
+fn resume(state: &State) -> Step {
+    match state.get("answer")["choice"] == AGAIN[0] {
+        true => Step::next("gate_merge", Update::none().with("progress", json!(["looks again"]))),
+        false => Step::next("clean_up", Update::none().with("outcome", "withdrawn")),
+    }
+}
+
+async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let merged = state.get("outcome") == &json!("merged");
+    let owns = state.get("owns_branch") == &json!(true);
+    let keeps = state.get("keep_branch") == &json!(true);
+    let end = |said: String| Step { update: Update::none().with("progress", json!([said])), goto: Goto::End };
+    let branch = branch_of(state, work);
+    if keeps || !(merged || owns) {
+        return Ok(end(format!("the branch `{branch}` stays")));
+    }
+    let request = json!({ "branch": branch });
+    let effect = Effect {
+        kind: "edit",
+        name: "delete_branch".to_owned(),
+        request: request.clone(),
+        repeat: Repeat::Keyed,
+    };
+    let call = work.call("", None, &request);
+    let (engine, of, name) = (work.engine().clone(), open.clone(), branch.clone());
+    // Whoever has worked on it meanwhile has not lost anything.
+    let proposed = state.get("proposed").as_u64();
+    let removed = work.effect(effect, move |key| async move {
+        let call = call.keyed(Some(&key), request.to_string().as_bytes());
+        let head = of.timeline.head();
+        if merged && let Ok(tip) = engine.tip(&of, &head, &name).await {
+            let newest = tip.revision.entry.number;
+            if proposed.is_some_and(|proposed| newest > proposed) {
+                return Ok((json!({ "kept": format!("it went on to r{newest}") }), Value::Null));
+            }
+        }
+        match engine.delete_branch(&of, &name, &call).await {
+            Ok(()) => Ok((json!({ "removed": true }), Value::Null)),
+            // Best effort: the run has done what it was for.
+            Err(error) => Ok((json!({ "kept": error.to_string() }), Value::Null)),
+        }
+    });
+    Ok(match removed.await?["kept"].as_str() {
+        None => end(format!("removed the branch `{branch}`")),
+        Some(why) => end(format!("the branch `{branch}` stays: {why}")),
+    })
+}

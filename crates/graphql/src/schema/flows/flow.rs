@@ -1,0 +1,115 @@
+//! Flows: definitions of what can be run.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Json, Object, SimpleObject};
+use lmlang_engine::{Engine, FlowCode};
+use lmlang_flow::{self as flow, NodeKind};
+
+use crate::direct::Direct;
+
+/// What can be run: nodes that lead to one another.
+#[derive(Clone)]
+pub struct Flow {
+    flow: Arc<flow::Flow>,
+    input_schema: serde_json::Value,
+}
+
+/// A node of a flow.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct FlowNode {
+    /// Its name, unique in the flow.
+    name: String,
+    /// The nodes that may come next, by name; `END` for none.
+    targets: Vec<String>,
+    /// `TASK`: it does something. `ASK`: it may ask somebody. `GATE`: it decides whether what comes next may happen.
+    kind: &'static str,
+    /// What it does.
+    doc: String,
+}
+
+impl Direct for FlowNode {}
+
+impl Direct for Flow {}
+
+impl Flow {
+    pub(crate) fn of(engine: &Engine, flow: &Arc<flow::Flow>) -> Flow {
+        let registered = engine.flows().into_iter().find(|code| code.flow().hash() == flow.hash());
+        let input_schema = registered.map_or(serde_json::Value::Null, |code| code.input_schema());
+        Flow { flow: Arc::clone(flow), input_schema }
+    }
+}
+
+/// What can be run: nodes that lead to one another. A run keeps the definition that it began with.
+#[Object]
+impl Flow {
+    /// What tells it from other definitions: its name and the beginning of its hash.
+    async fn id(&self) -> ID {
+        let hash = lmlang_engine::flows::spans::hex(&self.flow.hash()[..4]);
+        format!("{}@{hash}", self.flow.name()).into()
+    }
+
+    /// What it is started by.
+    async fn name(&self) -> &str {
+        self.flow.name()
+    }
+
+    /// Counts up when what a run comes to changes.
+    async fn version(&self) -> String {
+        self.flow.definition().version.to_string()
+    }
+
+    /// What it does.
+    async fn doc(&self) -> &str {
+        &self.flow.definition().doc
+    }
+
+    /// BLAKE3 of the definition, in hexadecimal digits.
+    async fn definition_hash(&self) -> String {
+        lmlang_engine::flows::spans::hex(&self.flow.hash())
+    }
+
+    /// A JSON schema of what a run is started with; null of a definition that cannot be started any more.
+    async fn input_schema(&self) -> Json<&serde_json::Value> {
+        Json(&self.input_schema)
+    }
+
+    /// Its nodes.
+    async fn nodes(&self) -> Vec<FlowNode> {
+        let nodes = self.flow.definition().nodes.iter();
+        let node = |node: &flow::NodeSpec| FlowNode {
+            name: node.name.clone(),
+            targets: node.targets.clone(),
+            kind: match node.kind {
+                NodeKind::Task => "TASK",
+                NodeKind::Ask => "ASK",
+                NodeKind::Gate => "GATE",
+            },
+            doc: node.doc.clone(),
+        };
+        nodes.map(node).collect()
+    }
+
+    /// The node where runs begin.
+    async fn entry(&self) -> &str {
+        &self.flow.definition().entry
+    }
+
+    /// The flow in the language of Graphviz.
+    async fn dot(&self) -> String {
+        self.flow.dot()
+    }
+
+    /// The flow in the language of Mermaid.
+    async fn mermaid(&self) -> String {
+        self.flow.mermaid()
+    }
+}
+
+/// The flows that can be run, by name.
+pub(crate) fn all(context: &Context<'_>) -> Vec<Flow> {
+    let engine = context.data_unchecked::<Engine>();
+    let of =
+        |code: Arc<dyn FlowCode>| Flow { flow: Arc::clone(code.flow()), input_schema: code.input_schema() };
+    engine.flows().into_iter().map(of).collect()
+}

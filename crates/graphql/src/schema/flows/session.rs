@@ -1,0 +1,125 @@
+//! Sessions: what runs belong together.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Object, Result};
+use chrono::{DateTime, Utc};
+use lmlang_engine::{Engine, RunFilter, SessionInfo};
+use uuid::Uuid;
+
+use crate::direct::Direct;
+use crate::error::ApiError;
+use crate::schema::connection::{Connection, Edge, Listed, PageRequest};
+use crate::schema::defaults::{Int, Or};
+use crate::schema::failure::fail;
+use crate::schema::flows::run::{self, Run, whole};
+use crate::schema::ids::GlobalId;
+use crate::schema::provenance::Actor;
+use crate::schema::revision::moment;
+use crate::schema::view::nullable;
+
+/// Runs that belong together, in one trace.
+#[derive(Clone)]
+pub struct Session {
+    engine: Engine,
+    info: Arc<SessionInfo>,
+}
+
+impl Direct for Session {}
+
+impl Listed for Session {
+    const CONNECTION: &'static str = "SessionConnection";
+    const EDGE: &'static str = "SessionEdge";
+}
+
+impl Session {
+    pub(crate) fn new(engine: &Engine, info: SessionInfo) -> Session {
+        Session { engine: engine.clone(), info: Arc::new(info) }
+    }
+
+    pub(crate) async fn find(engine: &Engine, id: Uuid) -> std::result::Result<Session, ApiError> {
+        Ok(Session::new(engine, engine.session_info(id).await.map_err(fail)?))
+    }
+
+    async fn newest(&self) -> std::result::Result<Option<lmlang_engine::RunInfo>, ApiError> {
+        let filter = RunFilter { session: Some(self.info.id), ..RunFilter::default() };
+        Ok(self.engine.run_page(&filter, None, 1).await.map_err(fail)?.items.pop())
+    }
+}
+
+/// Runs that belong together, in one trace.
+#[Object]
+impl Session {
+    /// Global id.
+    pub async fn id(&self) -> ID {
+        GlobalId::Session(self.info.id).to_string().into()
+    }
+
+    /// What it is about, in the words of whoever began it.
+    async fn title(&self) -> Option<&str> {
+        self.info.title.as_deref()
+    }
+
+    /// The flow that its runs are of.
+    async fn workflow(&self) -> &str {
+        &self.info.workflow
+    }
+
+    /// Who began it.
+    async fn started_by(&self) -> Actor {
+        Actor::from(&self.info.actor)
+    }
+
+    /// When it began.
+    async fn created_at(&self) -> DateTime<Utc> {
+        moment(self.info.made)
+    }
+
+    /// When its newest run began or ended.
+    async fn updated_at(&self) -> Result<DateTime<Utc>> {
+        let newest = self.newest().await?;
+        Ok(moment(newest.map_or(self.info.made, |run| run.ended.unwrap_or(run.made))))
+    }
+
+    /// Its runs, the newest first.
+    async fn runs(
+        &self,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Run>>> {
+        nullable(
+            async {
+                let page = PageRequest::new(first, after)?;
+                let id = GlobalId::Session(self.info.id).to_string();
+                run::page(&self.engine, page, None, None, Some(&id)).await
+            }
+            .await,
+        )
+    }
+
+    /// What its newest run has done so far, in a line.
+    async fn summary(&self) -> Result<String> {
+        let Some(newest) = self.newest().await? else { return Ok("nothing has run yet".to_owned()) };
+        let machine = self.engine.run_machine(&newest).await.map_err(fail)?;
+        let progress = machine.state().get("progress").as_array().cloned().unwrap_or_default();
+        let words: Vec<&str> = progress.iter().filter_map(serde_json::Value::as_str).collect();
+        Ok(match words.is_empty() {
+            true => format!("{:?}", newest.status).to_lowercase(),
+            false => words.join(", "),
+        })
+    }
+}
+
+/// A page of the sessions, the newest first.
+pub(crate) async fn page(
+    context: &Context<'_>,
+    page: PageRequest,
+) -> std::result::Result<Connection<Session>, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let before = page.after_number()?;
+    let found = engine.session_page(before, page.first).await.map_err(fail)?;
+    let edge = |info: SessionInfo| Edge { cursor: info.key.to_string(), node: Session::new(engine, info) };
+    let edges = found.items.into_iter().map(edge).collect();
+    Ok(Connection::known(&page, found.more, whole(found.total), edges))
+}

@@ -1,0 +1,167 @@
+//! Beginning runs and sessions, stopping runs, taking them back, and going on from an earlier step.
+
+use async_graphql::{Context, ID, InputObject, Json, SimpleObject};
+use lmlang_engine::{self as engine, Engine, StartRun, StartSession};
+
+use crate::direct::Direct;
+use crate::error::{ApiError, Code};
+use crate::schema::call::{call, note};
+use crate::schema::defaults::{No, Or};
+use crate::schema::failure::fail;
+use crate::schema::flows::run::Run;
+use crate::schema::flows::session::Session;
+use crate::schema::flows::{run_id, session_id};
+
+/// Begins a session.
+#[derive(Clone, Debug, InputObject)]
+pub struct CreateSessionInput {
+    /// The flow that its runs are of, by name.
+    workflow: String,
+    /// What it is about.
+    title: Option<String>,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// A session that was begun.
+#[derive(Clone, SimpleObject)]
+pub struct SessionPayload {
+    /// The session.
+    session: Option<Session>,
+}
+
+/// Begins a run.
+#[derive(Clone, Debug, InputObject)]
+pub struct StartRunInput {
+    /// The flow, by name.
+    flow: String,
+    /// The session that it belongs to; without, it gets one of its own.
+    session_id: Option<ID>,
+    /// What it is started with, as `Flow.inputSchema` says.
+    input: Json<serde_json::Value>,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// A run that was begun, stopped, taken back or forked.
+#[derive(Clone, SimpleObject)]
+pub struct RunPayload {
+    /// The run.
+    run: Option<Run>,
+    /// What taking it back comes to; null of other requests.
+    rewound: Option<Rewound>,
+}
+
+/// What taking a run back comes to.
+#[derive(Clone, Debug, SimpleObject)]
+pub struct Rewound {
+    /// Entries of its journal that do not count any more.
+    superseded: i32,
+    /// Revisions that were taken back, by branch, each with the revision that did it: `main by r14`; of a dry run, the branches
+    /// alone.
+    reverted: Vec<String>,
+    /// What happened outside the database and stays: kind and name, `http POST /pipelines`.
+    not_undone: Vec<String>,
+}
+
+impl Direct for Rewound {}
+
+/// Stops a run.
+#[derive(Clone, Debug, InputObject)]
+pub struct CancelRunInput {
+    /// The run.
+    run_id: ID,
+    /// Why, for the record.
+    reason: Option<String>,
+    /// Has no effect: a run that has ended stays as it is.
+    idempotency_key: Option<String>,
+}
+
+/// Begins a run that goes on from an earlier step of another one.
+#[derive(Clone, Debug, InputObject)]
+pub struct ForkRunInput {
+    /// The run.
+    run_id: ID,
+    /// The step, by `Step.index`: the new run is the same up to its end.
+    at_step: i32,
+    /// Same key and input: the first answer.
+    idempotency_key: Option<String>,
+}
+
+/// Takes a run back to an earlier step.
+#[derive(Clone, Debug, InputObject)]
+pub struct RewindRunInput {
+    /// The run.
+    run_id: ID,
+    /// The step, by `Step.index`: what came after it does not count any more.
+    to_step: i32,
+    /// Whether to tell what it would come to, and change nothing.
+    #[graphql(default)]
+    dry_run: Or<No>,
+    /// Has no effect: taking a run back to where it stands changes nothing.
+    idempotency_key: Option<String>,
+}
+
+impl RunPayload {
+    fn of(engine: &Engine, info: engine::RunInfo) -> RunPayload {
+        RunPayload { run: Some(Run::new(engine, info)), rewound: None }
+    }
+}
+
+pub(crate) async fn create_session(
+    context: &Context<'_>,
+    input: CreateSessionInput,
+) -> Result<SessionPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    note("title", input.title.as_deref())?;
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let start = StartSession { workflow: input.workflow, title: input.title };
+    let info = engine.start_session(&start, &call).await.map_err(fail)?;
+    Ok(SessionPayload { session: Some(Session::new(engine, info)) })
+}
+
+pub(crate) async fn start(context: &Context<'_>, input: StartRunInput) -> Result<RunPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let session = input.session_id.as_ref().map(|id| session_id(id)).transpose()?;
+    let start = StartRun { flow: input.flow, session, input: input.input.0 };
+    Ok(RunPayload::of(engine, engine.start_run(&start, &call).await.map_err(fail)?))
+}
+
+pub(crate) async fn cancel(context: &Context<'_>, input: CancelRunInput) -> Result<RunPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    note("reason", input.reason.as_deref())?;
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let run = run_id(&input.run_id)?;
+    Ok(RunPayload::of(engine, engine.cancel_run(run, input.reason, &call).await.map_err(fail)?))
+}
+
+pub(crate) async fn fork(context: &Context<'_>, input: ForkRunInput) -> Result<RunPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let (run, at) = (run_id(&input.run_id)?, step("atStep", input.at_step)?);
+    Ok(RunPayload::of(engine, engine.fork_run(run, at, &call).await.map_err(fail)?))
+}
+
+pub(crate) async fn rewind(context: &Context<'_>, input: RewindRunInput) -> Result<RunPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let (run, to) = (run_id(&input.run_id)?, step("toStep", input.to_step)?);
+    let (info, rewound) = engine.rewind_run(run, to, input.dry_run.0, &call).await.map_err(fail)?;
+    let reverted = rewound.reverted.into_iter().map(|(_, branch, number)| match number {
+        0 => branch,
+        number => format!("{branch} by r{number}"),
+    });
+    let rewound = Rewound {
+        superseded: i32::try_from(rewound.superseded).unwrap_or(i32::MAX),
+        reverted: reverted.collect(),
+        not_undone: rewound.not_undone.into_iter().map(|(kind, name)| format!("{kind} {name}")).collect(),
+    };
+    Ok(RunPayload { run: Some(Run::new(engine, info)), rewound: Some(rewound) })
+}
+
+fn step(field: &str, given: i32) -> Result<u64, ApiError> {
+    u64::try_from(given).map_err(|_| {
+        ApiError::new(Code::BadRequest, format!("`{field}` must not be negative, found {given}")).at(field)
+    })
+}
