@@ -2,9 +2,9 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { CircleCheck, Import } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
+import { plainText } from '../../lib/text';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
-import { plainText } from '../function';
 import { fileOf, UnifiedText } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
 import { Findings } from './Findings';

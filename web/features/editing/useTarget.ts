@@ -5,7 +5,7 @@ import { EditTargetDocument, type EditTargetQuery } from '../../generated/graphq
 import { chase, type Chase } from '../../lib/chase';
 import { problemOf, type Problem } from '../../lib/problems';
 import { functionKey } from '../../lib/program';
-import { plainText } from '../function';
+import { plainText } from '../../lib/text';
 import type { Base } from './draft';
 
 type FunctionData = NonNullable<NonNullable<EditTargetQuery['program']>['function']>;

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 
 import { LineStop } from './LineStop';
 import type { Mark } from './marks';
-import { lineByRef, linesOfText, type TextLine, type Word } from './text';
+import { lineByRef, linesOfText, type TextLine, type Word } from '../../lib/text';
 import './marks.css';
 import './text.css';
 

@@ -4,7 +4,6 @@ export { FunctionView } from './FunctionView';
 export { GraphPane } from './Graph';
 export type { Mark } from './marks';
 export { type Graph, type GraphNode, type Head } from './model';
-export { plainText } from './text';
 export { TextPane } from './TextPane';
 export { useFunction, type Loaded } from './useFunction';
 export { useLayout } from './useLayout';
