@@ -220,6 +220,15 @@ try {
   for (const [what, text] of [['base', 'const.i64 5'], ['ours', 'const.i64 4'], ['theirs', 'const.i64 7']])
     await conflicts.locator('.sides > div', { hasText: what }).getByText(text).first().waitFor();
   await pages.accessible(page, 'conflict');
+  await conflicts.getByRole('radio', { name: 'write it' }).check();
+  const own = conflicts.getByRole('textbox', { name: /shop::total/ });
+  await own.waitFor();
+  await own.fill((await own.inputValue()).replace('sum, 4', 'sum, 9'));
+  await pages.accessible(page, 'conflict-own');
+  await dialog(page).getByRole('button', { name: 'Preview again' }).click();
+  await dialog(page).getByText('4 → 9').first().waitFor();
+  await dialog(page).getByRole('button', { name: 'Settle otherwise' }).click();
+  await conflicts.getByText('answered').waitFor();
   await conflicts.getByRole('radio', { name: 'take theirs' }).check();
   await dialog(page).getByRole('button', { name: 'Preview again' }).click();
   await dialog(page).getByText('4 → 7').first().waitFor();
@@ -229,6 +238,61 @@ try {
   await row(page, merged).getByText('merge', { exact: true }).first().waitFor();
   await row(other, merged).waitFor();
   await other.context().close();
+
+  // Two of one name stay by another name.
+  const helper = (more) => ({ addText: { module: 'shop', text: `func helper () -> (i64) {\n  return ${more}\n}\n` } });
+  await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
+    input: { programId: NAME, name: 'helpers' },
+  });
+  await edit([helper(2)], 'Their helper', { branch: 'helpers' });
+  await edit([helper(1)], 'Our helper', { author: 'carol' });
+  await tabTo(page, page.getByRole('button', { name: 'Delete the branch helpers…' }));
+  await page.keyboard.press('Enter');
+  await dialog(page).getByText('in conflict with it').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /^Merge into main… ?helpers$/ }).click();
+  await conflicts.getByRole('radio', { name: 'other names' }).check();
+  await conflicts.getByRole('textbox', { name: /^theirs/ }).fill('helper_two');
+  await pages.accessible(page, 'conflict-names');
+  await page.keyboard.press('Enter');
+  await dialog(page).getByText('shop::helper_two').first().waitFor();
+  await dialog(page).getByRole('button', { name: 'Merge', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  await row(page, await head()).getByText('merge', { exact: true }).first().waitFor();
+
+  // A branch goes: what is lost and what stays is said before; then a checkpoint.
+  await page.getByRole('button', { name: 'Delete the branch helpers…' }).click();
+  await dialog(page).getByText('Stays:').waitFor();
+  await dialog(page).getByText('main has all that was done on it').waitFor();
+  await pages.accessible(page, 'delete-branch');
+  await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  await page.getByText('Deleted the branch helpers.').waitFor();
+  await page.getByRole('button', { name: 'Delete the branch helpers…' }).waitFor({ state: 'detached' });
+  // Somebody else was faster: the refusal is told by its code.
+  await page.getByRole('button', { name: 'Delete the branch aside…' }).click();
+  await data('mutation ($input: DeleteBranchInput!) { deleteBranch(input: $input) { deleted } }', {
+    input: { programId: NAME, name: 'aside' },
+  });
+  await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog(page).getByText('NOT_FOUND').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete the checkpoint net-only…' }).click();
+  await dialog(page).getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('Deleted the checkpoint net-only.').waitFor();
+  await row(page, net).locator('.badge', { hasText: 'net-only' }).waitFor({ state: 'detached' });
+
+  // All by one author is taken back together, after a plan.
+  await page.getByRole('combobox', { name: 'Author' }).fill('carol');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Take back all by carol…' }).click();
+  await dialog(page).getByRole('region', { name: 'Goes', exact: true }).getByText('Our helper').waitFor();
+  await dialog(page).getByRole('button', { name: 'Take back', exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await row(page, await head()).getByText('revert', { exact: true }).first().waitFor();
 
   // Filters: by author, by branch, by entity; none is like this.
   await page.getByRole('combobox', { name: 'Author' }).fill('bob');

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { History, Redo2, Undo2 } from 'lucide-react';
+import { History, Redo2, Undo2, UserX } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 
@@ -9,8 +9,9 @@ import { useOffer } from '../../lib/commands';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, type Change } from '../preview';
-import { ask, wordsOf, type Action } from './actions';
+import { ask, textOf, wordsOf, type Action } from './actions';
 import { Filters } from './Filters';
+import { ForgetDialog, type Forgetting } from './ForgetDialog';
 import { railsOf } from './lanes';
 import {
   headline,
@@ -45,6 +46,7 @@ export function HistoryView() {
   const search = useSearch({ from: '/p/$program/history' });
   const [action, setAction] = useState<Action | null>(null);
   const [naming, setNaming] = useState<Naming | null>(null);
+  const [forgetting, setForgetting] = useState<Forgetting | null>(null);
   const [told, setTold] = useState<Told | null>(null);
 
   const newest = feed.items[0]?.number ?? null;
@@ -98,8 +100,10 @@ export function HistoryView() {
       action && {
         ...wordsOf(action),
         subject: `On the branch ${action.branch}${head === null ? '' : `, which stands at r${head}`}. One revision is appended; nothing is rewritten or lost.`,
-        resolvable: action.type === 'merge',
         ask: (asking) => ask(client, programId, action, asking),
+        ...(action.type === 'merge' && {
+          settle: (ref, conflicts, asking) => textOf(client, programId, action, ref, conflicts, asking),
+        }),
       },
     // The head is only told: the dialog asks on the one that it has seen.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -117,6 +121,7 @@ export function HistoryView() {
     checkpointOf: (number) => checkpoints.find(({ revision }) => revision?.number === number)?.name ?? null,
     act: setAction,
     name: setNaming,
+    forget: setForgetting,
   };
   useOffer([
     {
@@ -134,6 +139,16 @@ export function HistoryView() {
         <h1>History</h1>
         <Filters search={search} branches={branches} authors={authors} onChange={go} />
         <div className="history-acts">
+          {search.author && (
+            <button
+              type="button"
+              className="button"
+              onClick={() => setAction({ type: 'revert', branch, of: { author: search.author ?? '' } })}
+            >
+              <UserX size={14} aria-hidden />
+              Take back all by {search.author}…
+            </button>
+          )}
           <output className="muted told">{told?.text}</output>
           <button type="button" className="button" onClick={() => setAction({ type: 'undo', branch })}>
             <Undo2 size={14} aria-hidden />
@@ -218,6 +233,23 @@ export function HistoryView() {
           taken={[...branches, ...checkpoints].map(({ name }) => name)}
           onDone={(name) => done(`Made the ${naming.kind} ${name}.`, null)}
           onClose={() => setNaming(null)}
+        />
+      )}
+      {forgetting && (
+        <ForgetDialog
+          forgetting={forgetting}
+          programId={programId}
+          onDone={(text) => {
+            done(text, null);
+            // A branch that is gone has nothing to show.
+            if (forgetting.kind === 'branch' && forgetting.name === search.branch)
+              go(searchOf({ ...search, branch: null }));
+          }}
+          onClose={() => {
+            setForgetting(null);
+            // What could not be deleted may be gone already.
+            names.refresh();
+          }}
         />
       )}
     </div>

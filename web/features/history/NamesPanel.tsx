@@ -1,4 +1,4 @@
-import { Flag, GitBranch, GitMerge, History } from 'lucide-react';
+import { Flag, GitBranch, GitMerge, History, Trash2 } from 'lucide-react';
 
 import { Actor, Ago, SkeletonRows } from '../../ui';
 import { MAIN, type Branch, type Checkpoint } from './model';
@@ -44,6 +44,12 @@ export function NamesPanel(props: {
                   Merge into {here}…<span className="hidden"> {name}</span>
                 </button>
               )}
+              {name !== MAIN && (
+                <DeleteButton
+                  what={`the branch ${name}`}
+                  onClick={() => doing.forget({ kind: 'branch', name, at: head.number })}
+                />
+              )}
             </li>
           ))}
         </ul>
@@ -81,11 +87,29 @@ export function NamesPanel(props: {
                   </button>
                 </>
               )}
+              <DeleteButton
+                what={`the checkpoint ${name}`}
+                onClick={() => doing.forget({ kind: 'checkpoint', name, at: revision?.number ?? null })}
+              />
             </li>
           ))}
         </ul>
       </section>
     </div>
+  );
+}
+
+function DeleteButton({ what, onClick }: { what: string; onClick(): void }) {
+  return (
+    <button
+      type="button"
+      className="button plain icon"
+      aria-label={`Delete ${what}…`}
+      title={`Delete ${what}…`}
+      onClick={onClick}
+    >
+      <Trash2 size={14} aria-hidden />
+    </button>
   );
 }
 

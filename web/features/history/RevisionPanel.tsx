@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Flag, GitBranchPlus, GitMerge, History, Undo2, X } from 'lucide-react';
+import { Flag, GitBranchPlus, GitMerge, History, Undo2, UserX, Workflow, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
@@ -7,6 +7,7 @@ import { useAsk } from '../../lib/ask';
 import { Actor, Ago, Badge, counted, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView } from '../preview';
 import type { Action } from './actions';
+import type { Forgetting } from './ForgetDialog';
 import { headline, MAIN, movesContent } from './model';
 import type { Naming } from './NameDialog';
 
@@ -20,6 +21,7 @@ export interface Doing {
   checkpointOf(number: number): string | null;
   act(action: Action): void;
   name(naming: Naming): void;
+  forget(forgetting: Forgetting): void;
 }
 
 /** The revisions that are selected: one with what it changed, two with how they differ, more to be taken back together. */
@@ -58,7 +60,7 @@ export function RevisionPanel(props: {
         <button
           type="button"
           className="button"
-          onClick={() => doing.act({ type: 'revert', branch: doing.branch, revisions: selection })}
+          onClick={() => doing.act({ type: 'revert', branch: doing.branch, of: { revisions: selection } })}
         >
           <Undo2 size={14} aria-hidden />
           Take {selection.length === 2 ? 'both' : 'all'} back…
@@ -86,7 +88,7 @@ function One(props: { programId: string; program: string; number: number; doing:
       </div>
     );
   if (!revision) return <SkeletonRows rows={6} label="Loading the revision" />;
-  const { actor, kind, undone, branch, createdAt, changed, onBehalfOf, target } = revision;
+  const { actor, kind, undone, branch, createdAt, changed, onBehalfOf, target, runId } = revision;
   const content = movesContent(revision);
   const here = doing.branch;
   const isHead = number === doing.head;
@@ -116,7 +118,7 @@ function One(props: { programId: string; program: string; number: number; doing:
           <button
             type="button"
             className="button"
-            onClick={() => doing.act({ type: 'revert', branch: here, revisions: [number] })}
+            onClick={() => doing.act({ type: 'revert', branch: here, of: { revisions: [number] } })}
           >
             <Undo2 size={14} aria-hidden />
             Take back…
@@ -145,6 +147,26 @@ function One(props: { programId: string; program: string; number: number; doing:
               Branch…
             </button>
           </>
+        )}
+        {content && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => doing.act({ type: 'revert', branch: here, of: { author: actor.name } })}
+          >
+            <UserX size={14} aria-hidden />
+            Take back all by {actor.name}…
+          </button>
+        )}
+        {content && runId !== null && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => doing.act({ type: 'revert', branch: here, of: { runId } })}
+          >
+            <Workflow size={14} aria-hidden />
+            Take back its whole run…
+          </button>
         )}
         {branch !== here && content && (
           <button

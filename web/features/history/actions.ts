@@ -6,6 +6,7 @@ import {
   HistoryDiffDocument,
   HistoryFindingsDocument,
   HistoryMergeDocument,
+  HistoryMergeTextDocument,
   HistoryRedoDocument,
   HistoryRestoreDocument,
   HistoryCheckpointDocument,
@@ -14,14 +15,25 @@ import {
   type MovedFragment,
 } from '../../generated/graphql';
 import { problemOf } from '../../lib/problems';
-import { without, type Asking, type Finding, type Preview } from '../preview';
+import { plainText } from '../../lib/text';
+import { without, type Asking, type Conflict, type Finding, type Preview, type Written } from '../preview';
+import { sidesOf } from './model';
+
+/** What is taken back together: revisions, all by an author, or all of a run. */
+export type Reverted = { revisions: readonly number[] } | { author: string } | { runId: string };
 
 /** A change of where a branch stands. */
 export type Action =
   | { type: 'undo' | 'redo'; branch: string }
-  | { type: 'revert'; branch: string; revisions: readonly number[] }
+  | { type: 'revert'; branch: string; of: Reverted }
   | { type: 'restore'; branch: string; to: number; checkpoint: string | null }
   | { type: 'merge'; branch: string; from: string };
+
+function whatOf(of: Reverted): string {
+  if ('author' in of) return `all by ${of.author}`;
+  if ('runId' in of) return `all of the run ${of.runId}`;
+  return of.revisions.map((number) => `r${number}`).join(', ');
+}
 
 /** What an action is called, on a button and above its preview. */
 export function wordsOf(action: Action): { title: string; verb: string } {
@@ -31,8 +43,7 @@ export function wordsOf(action: Action): { title: string; verb: string } {
     case 'redo':
       return { title: 'Redo what was undone last', verb: 'Redo' };
     case 'revert': {
-      const what = action.revisions.map((number) => `r${number}`).join(', ');
-      return { title: `Take back ${what}, keep the rest`, verb: 'Take back' };
+      return { title: `Take back ${whatOf(action.of)}, keep the rest`, verb: 'Take back' };
     }
     case 'restore':
       return { title: `Restore ${action.checkpoint ?? `r${action.to}`}`, verb: 'Restore' };
@@ -147,8 +158,9 @@ async function asked(client: Client, id: string, action: Action, asking: Asking)
     case 'redo':
       return await told(there((await answerOf(client, HistoryRedoDocument, { input: base })).redo).outcome);
     case 'revert': {
-      const revisions = action.revisions.map((number) => `r${number}`);
-      const { revert } = await answerOf(client, HistoryRevertDocument, { input: { ...base, revisions } });
+      const { of } = action;
+      const what = 'revisions' in of ? { revisions: of.revisions.map((number) => `r${number}`) } : of;
+      const { revert } = await answerOf(client, HistoryRevertDocument, { input: { ...base, ...what } });
       const { removed, alsoRemoved, kept, outcome } = there(revert);
       const preview = await told(outcome);
       return preview.state === 'made' ? { ...preview, plan: { removed, alsoRemoved, kept } } : preview;
@@ -167,8 +179,7 @@ async function asked(client: Client, id: string, action: Action, asking: Asking)
     }
     case 'merge': {
       const { branch: into, ...rest } = base;
-      const resolutions = [...asking.choices].map(([ref, take]) => ({ ref, take }));
-      const input = { ...rest, into, from: action.from, resolutions };
+      const input = { ...rest, into, from: action.from, resolutions: [...asking.resolutions] };
       return await told(there((await answerOf(client, HistoryMergeDocument, { input })).merge).outcome);
     }
   }
@@ -181,4 +192,50 @@ export async function ask(client: Client, id: string, action: Action, asking: As
   } catch (error) {
     return { state: 'failed', problem: problemOf(error) };
   }
+}
+
+/**
+ * The text of the function or type that a conflict of a merge is about, as the merge would leave it with one side where
+ * both collide; or why there is none.
+ */
+export async function textOf(
+  client: Client,
+  id: string,
+  action: Action,
+  ref: string,
+  conflicts: readonly Conflict[],
+  asking: Asking,
+): Promise<Written | string> {
+  if (action.type !== 'merge') return 'Only a merge is settled by a text.';
+  const kind = ref.startsWith('t') ? 'type' : 'function';
+  if (!/^[fnt]/.test(ref)) return `No text can be written for ${ref}: take a side.`;
+  const base = { programId: id, into: action.branch, from: action.from, ...commonOf(asking) };
+  try {
+    // Where one side has removed it, the other one has its text.
+    for (const take of ['OURS', 'THEIRS'] as const) {
+      const resolutions = sidesOf(conflicts, asking.resolutions, ref, take);
+      const node = ref.startsWith('n');
+      const variables = {
+        input: { ...base, resolutions },
+        ref,
+        node,
+        function: ref.startsWith('f'),
+        types: kind === 'type',
+      };
+      // A removed entity is an error beside what else there is.
+      const { data, error } = await client.mutation(HistoryMergeTextDocument, variables).toPromise();
+      const outcome = data?.merge?.outcome;
+      if (!outcome) throw error;
+      if (outcome.__typename !== 'RevisionMade') continue;
+      const { computeNode, function: itself, types } = outcome.program;
+      const owner = computeNode?.owner ?? itself ?? types?.nodes.find((type) => type.ref === ref);
+      if (!owner?.text) continue;
+      const text = plainText(owner.text);
+      return { kind, ref: owner.ref, path: owner.path, take, was: text, text };
+    }
+  } catch (error) {
+    const { code, message } = problemOf(error);
+    return `${code} · ${message}`;
+  }
+  return 'There is no text of it while others collide: settle those first, or take a side.';
 }

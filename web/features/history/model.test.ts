@@ -11,6 +11,7 @@ import {
   selectionOf,
   selectionText,
   shortest,
+  sidesOf,
   toggled,
   type Branch,
   type Checkpoint,
@@ -81,4 +82,23 @@ test('a selection is read from an address, and changed one by one', () => {
 test('what left no message is told by what it did', () => {
   expect(headline({ ...item(5), kind: 'UNDO', message: null, target: { number: 3 } } as Item)).toBe('Went back to r3');
   expect(headline({ ...item(5), message: 'why' } as Item)).toBe('why');
+});
+
+test('what one conflict looks like is asked with ours where nothing is said yet', () => {
+  const conflicts = [{ ref: 'n1' }, { ref: 'n2' }, { ref: 'n2' }, { ref: 'f3' }];
+  expect(
+    sidesOf(
+      conflicts,
+      [
+        { ref: 'f3', take: 'THEIRS' },
+        { ref: 'n1', take: 'OURS' },
+      ],
+      'n1',
+      'THEIRS',
+    ),
+  ).toEqual([
+    { ref: 'n1', take: 'THEIRS' },
+    { ref: 'n2', take: 'OURS' },
+    { ref: 'f3', take: 'THEIRS' },
+  ]);
 });

@@ -1,4 +1,5 @@
-import type { HistoryItemFragment, HistoryNamesQuery } from '../../generated/graphql';
+import type { HistoryItemFragment, HistoryNamesQuery, ResolutionInput } from '../../generated/graphql';
+import type { Conflict } from '../preview';
 
 /** A revision of the timeline. */
 export type Item = HistoryItemFragment;
@@ -157,4 +158,18 @@ export function headline({ kind, message, checkpoint, target, branch }: Item): s
     case 'EDIT':
       return 'Edited without a message';
   }
+}
+
+/** What is answered of conflicts, one of them with a side, and with ours where nothing is said yet. */
+export function sidesOf(
+  conflicts: readonly Pick<Conflict, 'ref'>[],
+  answered: readonly ResolutionInput[],
+  ref: string,
+  take: 'OURS' | 'THEIRS',
+): ResolutionInput[] {
+  const known = new Map(answered.map((resolution) => [resolution.ref, resolution]));
+  const refs = new Set(conflicts.map((conflict) => conflict.ref));
+  return [...refs].map((each): ResolutionInput =>
+    each === ref ? { ref, take } : (known.get(each) ?? { ref: each, take: 'OURS' }),
+  );
 }

@@ -1,15 +1,29 @@
-import { Split } from 'lucide-react';
+import { Check, Split } from 'lucide-react';
+import { useId, useState } from 'react';
 
 import { Badge } from '../../ui';
-import { conflictsByRef, type Choices, type Conflict } from './model';
+import type { Conflict } from './model';
+import {
+  conflictsByRef,
+  isAnswered,
+  takersOf,
+  type Answer,
+  type Choices,
+  type Side,
+  type Taker,
+  type Written,
+} from './settling';
 
-/** What collides, by entity, with what stands there on each side; with `onChoose` one side can be taken. */
-export function Conflicts(props: {
-  conflicts: readonly Conflict[];
-  choices?: Choices;
-  onChoose?: (ref: string, side: 'OURS' | 'THEIRS') => void;
-}) {
-  const { conflicts, choices, onChoose } = props;
+/** How conflicts are settled by a reader. */
+export interface Settling {
+  choices: Choices;
+  onChange(choices: Choices): void;
+  /** The text in which something collides, to be written otherwise; or why there is none. */
+  textOf(ref: string): Promise<Written | string>;
+}
+
+/** What collides, by entity, with what stands there on each side; where it can be settled, by what. */
+export function Conflicts({ conflicts, settling }: { conflicts: readonly Conflict[]; settling: Settling | undefined }) {
   return (
     <ul className="conflicts" aria-label="Conflicts">
       {conflictsByRef(conflicts).map(([ref, all]) => (
@@ -17,21 +31,11 @@ export function Conflicts(props: {
           <div className="conflict-head">
             <Split size={14} aria-hidden />
             <strong className="mono">{ref}</strong>
-            {onChoose && (
-              <fieldset className="choice">
-                <legend className="hidden">Whose {ref} is taken</legend>
-                {(['OURS', 'THEIRS'] as const).map((side) => (
-                  <label key={side}>
-                    <input
-                      type="radio"
-                      name={`side-${ref}`}
-                      checked={choices?.get(ref) === side}
-                      onChange={() => onChoose(ref, side)}
-                    />
-                    {side === 'OURS' ? 'keep ours' : 'take theirs'}
-                  </label>
-                ))}
-              </fieldset>
+            {settling && isAnswered(ref, all, settling.choices) && (
+              <Badge tone="ok">
+                <Check size={12} aria-hidden />
+                answered
+              </Badge>
             )}
           </div>
           {all.map(({ kind, message, base, ours, theirs }, index) => (
@@ -49,9 +53,121 @@ export function Conflicts(props: {
               )}
             </div>
           ))}
+          {settling && <Settle entity={ref} conflicts={all} settling={settling} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What there is to choose of one entity: a side, other names, or a text of one's own. */
+function Settle(props: { entity: string; conflicts: readonly Conflict[]; settling: Settling }) {
+  const { entity, conflicts, settling } = props;
+  const { choices, onChange, textOf } = settling;
+  const id = useId();
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<string | null>(null);
+  const answer = choices.answers.get(entity);
+  const takers = takersOf(conflicts);
+  const say = (next: Answer, more: Partial<Choices> = {}) =>
+    onChange({ ...choices, ...more, answers: new Map(choices.answers).set(entity, next) });
+
+  const write = async () => {
+    setBusy(true);
+    setFailed(null);
+    const found = await textOf(entity);
+    setBusy(false);
+    if (typeof found === 'string') return setFailed(found);
+    // What is written for another conflict of the same function goes on.
+    const texts = choices.texts.has(found.ref) ? choices.texts : new Map(choices.texts).set(found.ref, found);
+    say({ how: 'text', written: found.ref }, { texts });
+  };
+  const written = answer?.how === 'text' ? choices.texts.get(answer.written) : undefined;
+  const option = (label: string, checked: boolean, choose: () => void) => (
+    <label>
+      <input type="radio" name={`${id}how`} checked={checked} disabled={busy} onChange={choose} />
+      {label}
+    </label>
+  );
+  return (
+    <div className="settle" aria-busy={busy}>
+      <fieldset className="choice">
+        <legend className="hidden">How {entity} is settled</legend>
+        {option('keep ours', !busy && answer?.how === 'side' && answer.take === 'OURS', () =>
+          say({ how: 'side', take: 'OURS' }),
+        )}
+        {option('take theirs', !busy && answer?.how === 'side' && answer.take === 'THEIRS', () =>
+          say({ how: 'side', take: 'THEIRS' }),
+        )}
+        {takers.length > 0
+          ? option('other names', answer?.how === 'names', () => say({ how: 'names' }))
+          : option('write it', busy || answer?.how === 'text', () => void write())}
+      </fieldset>
+      {failed && (
+        <p className="error-text" role="alert">
+          {failed}
+        </p>
+      )}
+      {answer?.how === 'names' && <Names takers={takers} choices={choices} onChange={onChange} />}
+      {written && (
+        <WrittenText
+          written={written}
+          shared={[...choices.answers].filter(([, each]) => each.how === 'text' && each.written === written.ref).length}
+          onChange={(text) =>
+            onChange({ ...choices, texts: new Map(choices.texts).set(written.ref, { ...written, text }) })
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+const WHOSE: Record<Side, string> = { OURS: 'ours', THEIRS: 'theirs' };
+
+function Names(props: { takers: readonly Taker[]; choices: Choices; onChange(choices: Choices): void }) {
+  const { takers, choices, onChange } = props;
+  return (
+    <div className="settle-names">
+      {takers.map(({ side, ref, name }) => (
+        <label key={ref}>
+          <span className="muted">
+            {WHOSE[side]}, <code>{ref}</code>, is called
+          </span>
+          <input
+            className="field mono"
+            value={choices.names.get(ref) ?? name}
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => onChange({ ...choices, names: new Map(choices.names).set(ref, event.target.value) })}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function WrittenText(props: { written: Written; shared: number; onChange(text: string): void }) {
+  const { written, shared, onChange } = props;
+  const { path, text, was, take } = written;
+  return (
+    <label className="settle-text">
+      <span className="muted">
+        The text of <code>{path}</code>, with {WHOSE[take]} where the sides collide.
+        {shared > 1 && ` It settles ${shared} conflicts.`}
+      </span>
+      <textarea
+        className="field mono"
+        value={text}
+        rows={Math.min(18, Math.max(6, text.split('\n').length))}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="off"
+        wrap="off"
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {text === was && <span className="muted">Not changed yet: as it is, this takes {WHOSE[take]}.</span>}
+    </label>
   );
 }
 

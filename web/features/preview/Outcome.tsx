@@ -1,20 +1,21 @@
 import { Check, CircleAlert, CircleCheck, CircleMinus, TriangleAlert } from 'lucide-react';
 
 import { Actor, counted, Notice, ProblemPanel } from '../../ui';
-import { Conflicts } from './Conflicts';
+import { Conflicts, type Settling } from './Conflicts';
 import { DiffView } from './DiffView';
-import type { Choices, Finding, Named, Preview } from './model';
+import type { Conflict, Finding, Named, Preview } from './model';
 import { UnifiedText } from './UnifiedText';
 
 /** What a change would come to: what differs, what the verifier finds, what goes with it; or why nothing comes of it. */
 export function Outcome(props: {
   preview: Preview;
   program: string;
-  choices: Choices | undefined;
-  onChoose: ((ref: string, side: 'OURS' | 'THEIRS') => void) | undefined;
+  /** All conflicts that are known, those that answers have settled included. */
+  conflicts: readonly Conflict[];
+  settling: Settling | undefined;
   onRetry: () => void;
 }) {
-  const { preview, program, choices, onChoose, onRetry } = props;
+  const { preview, program, conflicts, settling, onRetry } = props;
   switch (preview.state) {
     case 'failed':
       return <ProblemPanel problem={preview.problem} onRetry={onRetry} />;
@@ -40,9 +41,9 @@ export function Outcome(props: {
       return (
         <>
           <Notice tone="warn" title="This cannot be done as it is: something collides.">
-            {onChoose && <p className="muted">Choose a side for each entity, then preview again.</p>}
+            {settling && <p className="muted">Settle each: take a side, or write it otherwise. Then preview again.</p>}
           </Notice>
-          <Conflicts conflicts={preview.conflicts} {...(choices && { choices })} {...(onChoose && { onChoose })} />
+          <Conflicts conflicts={settling ? conflicts : preview.conflicts} settling={settling} />
         </>
       );
     case 'made':

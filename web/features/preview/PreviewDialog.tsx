@@ -1,10 +1,12 @@
 import { RotateCw } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
 
+import type { ResolutionInput } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { Notice, SkeletonRows } from '../../ui';
-import { isStale, type Choices, type Preview } from './model';
+import { isStale, type Conflict, type Preview } from './model';
 import { Outcome } from './Outcome';
+import { gathered, NO_CHOICES, resolutionsOf, type Choices, type Written } from './settling';
 import './preview.css';
 
 /** How a change is asked for: tried or done, on the head that the reader has seen. */
@@ -15,7 +17,8 @@ export interface Asking {
   message: string | null;
   /** Under which it is done once. */
   key: string;
-  choices: Choices;
+  /** What is to be done about conflicts. */
+  resolutions: readonly ResolutionInput[];
 }
 
 /** A change that is previewed before it is done. */
@@ -26,8 +29,8 @@ export interface Change {
   verb: string;
   /** On what, in a line. */
   subject: ReactNode;
-  /** Whether conflicts can be settled by taking a side. */
-  resolvable: boolean;
+  /** How conflicts are settled, where they can be: gives the text in which something collides, or why there is none. */
+  settle?: (ref: string, conflicts: readonly Conflict[], asking: Asking) => Promise<Written | string>;
   /** The revision that it is based on, where it was made for one. */
   base?: number | null;
   ask(asking: Asking): Promise<Preview>;
@@ -42,15 +45,26 @@ interface Props {
   onClose(): void;
 }
 
-const NONE: Choices = new Map();
+/** What is shown, and what was answered when it was asked for. */
+interface Shown {
+  preview: Preview;
+  choices: Choices;
+}
+
+/** The conflicts again that answers have settled. */
+function settledOf(conflicts: readonly Conflict[]): Preview {
+  return { state: 'conflict', base: null, head: null, conflicts };
+}
 
 /** Shows what a change would come to, and does it when told so. What is stale is said before, not after. */
 export function PreviewDialog({ change, program, head, onDone, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   const [seen, setSeen] = useState(head);
-  const [choices, setChoices] = useState<Choices>(NONE);
-  const [shown, setShown] = useState<{ preview: Preview; choices: Choices } | null>(null);
+  const [choices, setChoices] = useState(NO_CHOICES);
+  const [shown, setShown] = useState<Shown | null>(null);
+  /** The conflicts that are known of the head that was seen, told and settled. */
+  const [known, setKnown] = useState<readonly Conflict[]>([]);
   const [busy, setBusy] = useState(true);
   const [attempt, setAttempt] = useState(0);
   const [key, setKey] = useState(freshKey);
@@ -60,17 +74,28 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
     dialog.current?.showModal();
   }, []);
 
+  const { settle } = change;
+  const asking = (dryRun: boolean, message: string | null, key: string): Asking => ({
+    dryRun,
+    head: change.base ?? seen,
+    message,
+    key,
+    resolutions: resolutionsOf(known, choices),
+  });
+  const show = (preview: Preview, choices: Choices) => {
+    setShown({ preview, choices });
+    if (preview.state === 'conflict') setKnown((before) => gathered(before, preview.conflicts));
+  };
+
   useEffect(() => {
     let left = false;
     setBusy(true);
     setKey(freshKey());
-    void change
-      .ask({ dryRun: true, head: change.base ?? seen, message: null, key: freshKey(), choices })
-      .then((preview) => {
-        if (left) return;
-        setShown({ preview, choices });
-        setBusy(false);
-      });
+    void change.ask(asking(true, null, freshKey())).then((preview) => {
+      if (left) return;
+      show(preview, choices);
+      setBusy(false);
+    });
     return () => {
       left = true;
     };
@@ -79,25 +104,31 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
   }, [change, seen, attempt]);
 
   const preview = shown?.preview;
+  const settled = known.length > 0 && preview?.state === 'made';
   const stale = isStale(seen, head);
   const chosen = shown !== null && choices !== shown.choices;
   const again = () => {
+    // What collided on another head may not on this one: what was answered is sent once that is known.
+    if (head !== seen) setKnown([]);
     setSeen(head);
     setAttempt((before) => before + 1);
   };
+  /** Whether there is something to preview again with. */
+  const answered = !stale && (chosen || (preview?.state === 'conflict' && choices !== NO_CHOICES));
   const ready = preview?.state === 'made' && !busy && !stale && !chosen;
 
   const carryOut = async (event: FormEvent) => {
     event.preventDefault();
+    if (answered && !busy) return again();
     if (!ready) return;
     setBusy(true);
     const words = message.current?.value.trim() || null;
-    const done = await change.ask({ dryRun: false, head: change.base ?? seen, message: words, key, choices });
+    const done = await change.ask(asking(false, words, key));
     setBusy(false);
     if (done.state === 'made') {
       dialog.current?.close();
       onDone(done.revision);
-    } else setShown({ preview: done, choices });
+    } else show(done, choices);
   };
 
   return (
@@ -124,9 +155,13 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
             <Outcome
               preview={preview}
               program={program}
-              choices={choices}
-              onChoose={
-                change.resolvable ? (ref, side) => setChoices((before) => new Map(before).set(ref, side)) : undefined
+              conflicts={known}
+              settling={
+                settle && {
+                  choices,
+                  onChange: setChoices,
+                  textOf: (ref) => settle(ref, known, asking(true, null, freshKey())),
+                }
               }
               onRetry={again}
             />
@@ -151,8 +186,13 @@ export function PreviewDialog({ change, program, head, onDone, onClose }: Props)
             <button type="button" className="button" onClick={() => dialog.current?.close()}>
               Cancel
             </button>
-            {chosen && !stale && (
-              <button type="button" className="button" onClick={again}>
+            {settled && !stale && (
+              <button type="button" className="button" onClick={() => setShown({ preview: settledOf(known), choices })}>
+                Settle otherwise
+              </button>
+            )}
+            {answered && (
+              <button type="submit" className="button" disabled={busy}>
                 Preview again
               </button>
             )}

@@ -57,16 +57,6 @@ export function without(findings: readonly Finding[], others: readonly Finding[]
   return findings.filter((finding) => !known.has(findingKey(finding)));
 }
 
-/** Which side of a conflict is taken, by the entity's ref. */
-export type Choices = ReadonlyMap<string, 'OURS' | 'THEIRS'>;
-
-/** The refs that conflicts are about, each once, with all that is said of it. */
-export function conflictsByRef(conflicts: readonly Conflict[]): [ref: string, conflicts: Conflict[]][] {
-  const found = new Map<string, Conflict[]>();
-  for (const conflict of conflicts) found.set(conflict.ref, [...(found.get(conflict.ref) ?? []), conflict]);
-  return [...found];
-}
-
 /** Whether what was seen when a change was previewed is not the newest any more. */
 export function isStale(seen: number | null, head: number | null): boolean {
   return seen !== null && head !== null && head > seen;

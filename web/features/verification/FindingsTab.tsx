@@ -62,7 +62,6 @@ export function FindingsTab(props: {
         title: `Repair: ${wanted.fix.title}`,
         verb: 'Apply',
         subject: `${wanted.finding.message} (${wanted.finding.code})`,
-        resolvable: false,
         // The edits are about the revision that the repair was worked out at.
         base: wanted.at === null ? null : Number(wanted.at.slice(1)),
         ask: (asking) => applyFix(client, programId, wanted, asking),
