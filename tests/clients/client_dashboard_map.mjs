@@ -116,7 +116,7 @@ try {
   await accessible(page, 'calls');
   await page.getByRole('searchbox').fill('ORD');
   await page.getByRole('link', { name: 'price' }).waitFor({ state: 'detached' });
-  await page.getByText('1 function found').waitFor({ state: 'attached' });
+  await page.getByText('1 function found').waitFor();
   await accessible(page, 'search');
   await tabTo(page, 'order');
   await page.keyboard.press('Enter');
@@ -152,6 +152,23 @@ try {
   assert.equal(proposeEdit.outcome.__typename, 'EditApplied');
   await draws(page, 4);
   await page.getByRole('link', { name: 'twice' }).waitFor();
+  // It lights up, in the picture and in the table; only its module was asked again.
+  await page.locator('.map-canvas[data-lit^="f"]').waitFor();
+  await page.locator('tr.lit', { hasText: 'twice' }).waitFor();
+  await page.locator('[data-asked="3"]').waitFor({ state: 'attached' });
+  await page.getByText(/^r\d+ changed 1 function$/).waitFor({ state: 'attached' });
+
+  // What is looked for is gone to: Enter leads from one to the next.
+  await page.getByRole('searchbox').fill('goods');
+  await page.getByText('3 functions found').waitFor();
+  await page.getByRole('searchbox').press('Enter');
+  await page.getByText('1 of 3 found').waitFor();
+  const first = await page.locator('.map-canvas').getAttribute('data-pointed');
+  await page.getByRole('searchbox').press('Enter');
+  await page.getByText('2 of 3 found').waitFor();
+  assert.notEqual(await page.locator('.map-canvas').getAttribute('data-pointed'), first);
+  await accessible(page, 'sought');
+  await page.getByRole('searchbox').fill('');
 
   // Where nothing can be drawn, the table stands alone and says why.
   const plain = await open({}, () => {

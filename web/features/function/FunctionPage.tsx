@@ -13,7 +13,7 @@ import { NodeDetails } from './NodeDetails';
 import { TextPane } from './TextPane';
 import type { Loaded, Loading } from './useFunction';
 import { useLayout } from './useLayout';
-import { useLight } from './useLight';
+import { useLight } from '../../lib/useLight';
 
 type Pane = 'graph' | 'text' | 'facts';
 

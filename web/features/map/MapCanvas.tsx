@@ -11,11 +11,15 @@ export function MapCanvas(props: {
   picture: Picture;
   lit: Look['lit'];
   pointed: string | null;
+  /** The marks that are lit up for a moment. */
+  lights: readonly string[];
+  /** Where the camera goes when that is another list. */
+  sought: readonly string[];
   onPoint(id: string | null): void;
   onOpen(id: string): void;
   onFailed(): void;
 }) {
-  const { label, picture, lit, pointed } = props;
+  const { label, picture, lit, pointed, lights, sought } = props;
   const place = useRef<HTMLDivElement>(null);
   const screen = useRef<Screen>(null);
   const palette = usePalette();
@@ -45,9 +49,11 @@ export function MapCanvas(props: {
     place.current?.setAttribute('data-marks', String(picture.marks.length));
   }, [picture]);
   useEffect(() => screen.current?.point(pointed), [pointed]);
+  useEffect(() => screen.current?.light(lights), [lights]);
+  useEffect(() => screen.current?.goTo(sought), [sought]);
 
   return (
-    <div className="map-canvas" data-pointed={pointed ?? undefined}>
+    <div className="map-canvas" data-pointed={pointed ?? undefined} data-lit={lights.join(' ') || undefined}>
       <div ref={place} className="map-place" role="img" aria-label={label} />
       <div className="map-tools" role="toolbar" aria-label="Picture">
         <button

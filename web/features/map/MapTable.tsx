@@ -17,10 +17,12 @@ export function MapTable(props: {
   map: ProgramMap;
   rows: readonly Row[];
   searching: boolean;
+  /** The functions that were just changed. */
+  touched: ReadonlySet<string>;
   onToggle(module: string): void;
   onPoint(id: string | null): void;
 }) {
-  const { program, map, rows, searching, onToggle, onPoint } = props;
+  const { program, map, rows, searching, touched, onToggle, onPoint } = props;
   const [limit, setLimit] = useState(PAGE);
   const [told, setTold] = useState<string | null>(null);
   if (rows.length === 0)
@@ -69,6 +71,7 @@ export function MapTable(props: {
                   map={map}
                   listed={row.listed}
                   told={told === row.listed.ref}
+                  lit={touched.has(row.listed.ref)}
                   onTell={setTold}
                   onPoint={onPoint}
                 />
@@ -114,16 +117,18 @@ function FunctionRow(props: {
   map: ProgramMap;
   listed: MapFunction;
   told: boolean;
+  lit: boolean;
   onTell(ref: string | null): void;
   onPoint(id: string | null): void;
 }) {
-  const { program, map, listed, told, onTell, onPoint } = props;
+  const { program, map, listed, told, lit, onTell, onPoint } = props;
   const { ref, name, path, size, state, findings, callers, callees } = listed;
   const linked = callers.length + callees.length > 0;
   const Icon = told ? ChevronDown : ChevronRight;
   return (
     <Fragment>
       <tr
+        className={lit ? 'lit' : undefined}
         onMouseEnter={() => onPoint(ref)}
         onMouseLeave={() => onPoint(null)}
         onFocus={() => onPoint(ref)}

@@ -4,14 +4,15 @@ import { useNavigate } from '@tanstack/react-router';
 import { FoldVertical, Search, UnfoldVertical, Waypoints } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 
+import { useLight } from '../../lib/useLight';
 import { counted, Empty, Notice, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
 import { useLive } from '../edits';
 import { MapCanvas } from './MapCanvas';
 import { MapTable } from './MapTable';
 import { found, litBy, openAtFirst, rowsOf, type ProgramMap, type State } from './model';
-import { pictureOf, placesOf } from './picture';
+import { pictureOf, placesOf, standingFor } from './picture';
 import { StateMark, STATES } from './StateMark';
-import { useMap } from './useMap';
+import { useMap, type MapLoading } from './useMap';
 
 /** Where the picture has no place beside the table; the style sheet has the same. */
 const NARROW = '(max-width: 860px)';
@@ -25,7 +26,7 @@ function canDraw(): boolean {
 /** A whole program: its modules and functions, who calls whom, and where something is missing. */
 export function MapView() {
   const { programId, name, feed } = useLive();
-  const { map, progress, problem, retry } = useMap(programId, feed.head ?? undefined);
+  const { map, progress, problem, light, asked, retry } = useMap(programId, feed.head ?? undefined);
 
   useEffect(() => {
     document.title = `Map of ${name} · lmlang`;
@@ -61,13 +62,13 @@ export function MapView() {
         </Empty>
       </div>
     );
-  return <Loaded map={map} />;
+  return <Loaded map={map} light={light} asked={asked} />;
 }
 
 type Pane = 'map' | 'table';
 
-function Loaded({ map }: { map: ProgramMap }) {
-  const { name } = useLive();
+function Loaded({ map, light, asked }: Pick<MapLoading, 'light' | 'asked'> & { map: ProgramMap }) {
+  const { name, feed } = useLive();
   const navigate = useNavigate();
   const narrow = useMedia(NARROW);
   const [pane, setPane] = useState<Pane>('map');
@@ -83,6 +84,12 @@ function Loaded({ map }: { map: ProgramMap }) {
   const picture = useMemo(() => pictureOf(map, places, open), [map, places, open]);
   const matches = useMemo(() => found(map, sought), [map, sought]);
   const lit = useMemo(() => (matches ? litBy(map, matches) : null), [map, matches]);
+  const touched = useLight(light, true).lit;
+  const lights = useMemo(() => standingFor(map, open, touched), [map, open, touched]);
+  /** Enter in the search goes from one that is found to the next. */
+  const [turn, setTurn] = useState<number | null>(null);
+  const hits = useMemo(() => (matches ? standingFor(map, open, matches) : []), [map, open, matches]);
+  const goal = useMemo(() => (turn === null ? hits : hits.slice(turn, turn + 1)), [hits, turn]);
   const rows = useMemo(() => rowsOf(map, open, matches), [map, open, matches]);
 
   const toggle = (module: string) => {
@@ -105,6 +112,8 @@ function Loaded({ map }: { map: ProgramMap }) {
         picture={picture}
         lit={lit}
         pointed={pointed}
+        lights={lights}
+        sought={goal}
         onPoint={setPointed}
         onOpen={openMark}
         onFailed={() => setDrawable(false)}
@@ -128,6 +137,7 @@ function Loaded({ map }: { map: ProgramMap }) {
         map={map}
         rows={rows}
         searching={matches !== null}
+        touched={touched}
         onToggle={toggle}
         onPoint={setPointed}
       />
@@ -157,10 +167,28 @@ function Loaded({ map }: { map: ProgramMap }) {
               type="search"
               placeholder="Search by path"
               value={typed}
-              onChange={(event) => setTyped(event.target.value)}
+              onChange={(event) => {
+                setTyped(event.target.value);
+                setTurn(null);
+                setPointed(null);
+              }}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || !matches) return;
+                const next = turn === null ? 0 : turn + (event.shiftKey ? -1 : 1) + hits.length;
+                const at = hits.length === 0 ? null : next % hits.length;
+                setTurn(at);
+                setPointed(at === null ? null : (hits[at] ?? null));
+              }}
             />
           </label>
-          <output className="hidden">{matches && `${counted(matches.size, 'function')} found`}</output>
+          {matches && (
+            <output className="muted numeric found">
+              {turn === null ? counted(matches.size, 'function') : `${turn + 1} of ${hits.length}`} found
+            </output>
+          )}
+          <output className="hidden" data-asked={asked}>
+            {touched.size > 0 && `r${feed.head} changed ${counted(touched.size, 'function')}`}
+          </output>
         </div>
       </div>
       {narrow && drawable && (

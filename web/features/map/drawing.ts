@@ -122,3 +122,23 @@ export function drawPointed(context: CanvasRenderingContext2D, { x, y, size, lab
   context.fillStyle = palette.text;
   context.fillText(label, left + 6, y + 4);
 }
+
+/** How long a light takes to grow and shrink, in milliseconds. */
+const BREATH = 1_200;
+
+/** Draws rings around the marks that were just touched. */
+export function drawLights(
+  marks: readonly { x: number; y: number; size: number }[],
+  context: CanvasRenderingContext2D,
+  age: number,
+  palette: Palette,
+) {
+  const wide = 3 + 3 * (0.5 - 0.5 * Math.cos((2 * Math.PI * age) / BREATH));
+  context.lineWidth = 3;
+  context.strokeStyle = palette.lit;
+  for (const { x, y, size } of marks) {
+    context.beginPath();
+    context.arc(x, y, size + wide, 0, 2 * Math.PI);
+    context.stroke();
+  }
+}

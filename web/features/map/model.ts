@@ -1,9 +1,9 @@
-import type { MapCallsQuery, MapFunctionsQuery, MapModulesQuery } from '../../generated/graphql';
+import type { MapCallsQuery, MapFunctionFragment, MapModulesQuery } from '../../generated/graphql';
 
 /** A module as the server tells it. */
 export type ModuleData = NonNullable<NonNullable<MapModulesQuery['program']>['modules']>['nodes'][number];
 /** A function as the server tells it. */
-export type FunctionData = NonNullable<NonNullable<MapFunctionsQuery['program']>['functions']>['nodes'][number];
+export type FunctionData = MapFunctionFragment;
 /** A call as the server tells it. */
 export type CallData = NonNullable<NonNullable<MapCallsQuery['program']>['callGraph']>['nodes'][number];
 

@@ -8,6 +8,8 @@ export interface Palette {
   /** Of calls, and of the calls of what is pointed at. */
   line: string;
   near: string;
+  /** Of what was just touched. */
+  lit: string;
   /** Of what does not matter at the moment. */
   faint: string;
   text: string;
@@ -32,6 +34,7 @@ function paletteOf(_theme: string): Palette {
     state: { fine: of('accent'), findings: of('warn'), incomplete: of('error'), imported: of('teal') },
     line: of('line-strong'),
     near: of('violet'),
+    lit: of('ok'),
     faint: of('line'),
     text: of('text'),
     muted: of('muted'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { mapOf } from './model';
-import { pictureOf, placesOf, radiusOf } from './picture';
+import { pictureOf, placesOf, radiusOf, ratioFor, standingFor, type Sight } from './picture';
 import { program } from './testing';
 
 const map = mapOf(
@@ -60,4 +60,22 @@ test('50,000 functions have their places', () => {
   const all = pictureOf(huge, placesOf(huge), new Set(Object.keys(modules)));
   expect([all.marks.length, all.boxes.length, all.lines.length]).toEqual([50_000, 200, 49_999]);
   expect(all.marks.every(({ x, y }) => x >= 0 && y >= 0 && x <= all.width && y <= all.height)).toBe(true);
+});
+
+test('a function of a closed module is stood for by that', () => {
+  expect(standingFor(map, new Set(['m1']), ['f1', 'f3', 'f4', 'gone'])).toEqual(['f1', 'm2']);
+});
+
+test('a camera goes to what is found, near enough to read its name', () => {
+  const place = { width: 1000, height: 600 };
+  const sight = (box: Partial<Sight['box']>, more: Partial<Sight> = {}) =>
+    ratioFor({ box: { x: 100, y: 100, width: 0, height: 0, ...box }, place, scale: 0.25, ratio: 1, ...more });
+  // One mark, too small to be read: as near as it is clear. One out of sight: there too.
+  expect(sight({})).toBeCloseTo(0.2);
+  expect(sight({ x: -500 }, { scale: 1, ratio: 0.25 })).toBeCloseTo(0.2);
+  // Many, as far as they stand apart.
+  expect(sight({ width: 350 })).toBeCloseTo(0.5);
+  // What is in sight, and as large as it can be, stays.
+  expect(sight({}, { scale: 1, ratio: 0.25 })).toBe(null);
+  expect(sight({ x: 0, width: 1000 })).toBe(null);
 });

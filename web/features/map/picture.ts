@@ -144,3 +144,39 @@ export function pictureOf(map: ProgramMap, places: Places, open: ReadonlySet<str
   }
   return { marks, boxes, lines: [...lines.values()], width: places.width, height: places.height };
 }
+
+/** What stands for functions on a picture: themselves, or the closed modules that they are in. */
+export function standingFor({ functions }: ProgramMap, open: ReadonlySet<string>, refs: Iterable<string>): string[] {
+  const marks = new Set<string>();
+  for (const ref of refs) {
+    const module = functions.get(ref)?.module;
+    if (module !== undefined) marks.add(open.has(module) ? ref : module);
+  }
+  return [...marks];
+}
+
+/** How a camera sees marks now: the box around them in pixels, the place, and how much things are enlarged. */
+export interface Sight {
+  box: { x: number; y: number; width: number; height: number };
+  place: { width: number; height: number };
+  /** Pixels for a unit of the picture, and the camera's ratio, which is smaller the nearer it is. */
+  scale: number;
+  ratio: number;
+}
+
+/** How much of the place marks fill at most that a camera goes to. */
+const FILLED = 0.7;
+/** So large things are at most where a camera goes to, and so large that their names can be read. */
+const NEAREST = 1.25;
+const READABLE = 0.75;
+
+/** The ratio with which a camera sees marks, and reads their names if they stand near each other; null: it does already. */
+export function ratioFor({ box, place, scale, ratio }: Sight): number | null {
+  const inSight = box.x >= 0 && box.y >= 0 && box.x + box.width <= place.width && box.y + box.height <= place.height;
+  const wanted = ratio * Math.max(box.width / (FILLED * place.width), box.height / (FILLED * place.height));
+  const nearest = (ratio * scale) / NEAREST;
+  const next = Math.min(1, Math.max(wanted, nearest));
+  // Where all is in sight and hardly gets larger, nothing moves.
+  if (inSight && (scale >= READABLE || next > 0.8 * ratio)) return null;
+  return next;
+}

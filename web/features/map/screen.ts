@@ -2,9 +2,9 @@ import { DirectedGraph } from 'graphology';
 import Sigma from 'sigma';
 import { EdgeArrowProgram, EdgeLineProgram } from 'sigma/rendering';
 
-import { drawBoxes, drawLabel, drawPointed, drawTitles } from './drawing';
+import { drawBoxes, drawLabel, drawLights, drawPointed, drawTitles } from './drawing';
 import type { Palette } from './palette';
-import type { Picture } from './picture';
+import { ratioFor, type Picture } from './picture';
 import { ShapeProgram, shapeOf } from './shapes';
 
 /** How a picture looks at the moment. */
@@ -26,6 +26,10 @@ export interface Screen {
   look(look: Look): void;
   point(id: string | null): void;
   move(how: 'larger' | 'smaller' | 'all'): void;
+  /** Moves the camera until marks are in sight, and can be read if they stand near each other. */
+  goTo(ids: readonly string[]): void;
+  /** Lights marks up for a moment. */
+  light(ids: readonly string[]): void;
   close(): void;
 }
 
@@ -38,9 +42,16 @@ const FEW = 100;
 /** A click beside a mark that moved farther than this was no click, in pixels. */
 const STILL = 4;
 
+/** More marks than these are drawn too slowly to move with every picture of the screen. */
+const PULSED = 5_000;
+
+function isStill(): boolean {
+  return window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
 /** How long the picture moves, in milliseconds: not at all for who wants no motion. */
 function glide(): { duration: number } {
-  return { duration: window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 180 };
+  return { duration: isStill() ? 0 : 180 };
 }
 
 /** Puts a picture into the graph that is drawn. */
@@ -100,7 +111,28 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
   const layers = [
     { canvas: renderer.createCanvas('boxes', { beforeLayer: 'edges' }), draw: drawBoxes },
     { canvas: renderer.createCanvas('titles', { beforeLayer: 'labels' }), draw: drawTitles },
+    {
+      canvas: renderer.createCanvas('lights', { beforeLayer: 'labels' }),
+      draw: (...[, context, , palette]: Parameters<typeof drawBoxes>) =>
+        drawLights(lights.flatMap(placed), context, lightAge(), palette),
+    },
   ];
+  let lights: readonly string[] = [];
+  let litAt = 0;
+  let turning = 0;
+  /** How long the marks have been lit, in milliseconds; as if no time went by for who wants no motion. */
+  const lightAge = () => (isStill() || graph.order > PULSED ? 0 : performance.now() - litAt);
+  /** Where a mark is on the screen, and how large. */
+  const placed = (id: string): { x: number; y: number; size: number }[] => {
+    if (!graph.hasNode(id)) return [];
+    const { x, y } = renderer.graphToViewport(graph.getNodeAttributes(id) as { x: number; y: number });
+    return [{ x, y, size: renderer.scaleSize(graph.getNodeAttribute(id, 'size') as number) }];
+  };
+  const turn = () => {
+    if (lights.length === 0 || isStill() || graph.order > PULSED) return;
+    renderer.scheduleRender();
+    turning = requestAnimationFrame(turn);
+  };
   renderer.on('beforeRender', () => {
     const { width, height } = renderer.getDimensions();
     const ratio = window.devicePixelRatio;
@@ -173,7 +205,33 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
       else if (how === 'smaller') void camera.animatedUnzoom(glide());
       else void camera.animatedReset(glide());
     },
+    goTo(ids) {
+      const spots = ids.flatMap(placed);
+      if (spots.length === 0) return;
+      const x = Math.min(...spots.map((spot) => spot.x));
+      const y = Math.min(...spots.map((spot) => spot.y));
+      const width = Math.max(...spots.map((spot) => spot.x)) - x;
+      const height = Math.max(...spots.map((spot) => spot.y)) - y;
+      const camera = renderer.getCamera();
+      const ratio = ratioFor({
+        box: { x, y, width, height },
+        place: renderer.getDimensions(),
+        scale: renderer.scaleSize(1),
+        ratio: camera.ratio,
+      });
+      if (ratio === null) return;
+      const middle = renderer.viewportToFramedGraph({ x: x + width / 2, y: y + height / 2 });
+      void camera.animate({ ...middle, ratio }, glide());
+    },
+    light(ids) {
+      lights = ids;
+      litAt = performance.now();
+      cancelAnimationFrame(turning);
+      renderer.scheduleRender();
+      turn();
+    },
     close() {
+      cancelAnimationFrame(turning);
       resized.disconnect();
       renderer.kill();
     },

@@ -28,7 +28,7 @@ export function program(written: Written): [ModuleData[], FunctionData[], CallDa
     })),
     calls.map((call) => {
       const [caller = '', callee = ''] = call.split(' ');
-      return { sites: 1, caller: { ref: caller }, callee: { ref: callee } };
+      return { caller: { ref: caller }, callee: { ref: callee } };
     }),
   ];
 }
