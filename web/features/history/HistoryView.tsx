@@ -280,10 +280,15 @@ function TimelineList(props: {
   if (items.length === 0)
     return (
       <Empty icon={History} title={filtered ? 'No revision is like this' : 'Nothing has happened yet'}>
-        {filtered && (
-          <button type="button" className="button" onClick={onClear}>
-            Show all revisions
-          </button>
+        {filtered ? (
+          <>
+            <p>Look for another author or entity, or on another branch.</p>
+            <button type="button" className="button" onClick={onClear}>
+              Show all revisions
+            </button>
+          </>
+        ) : (
+          <p>Every edit of agents and people becomes a revision, which can be gone back to.</p>
         )}
       </Empty>
     );

@@ -1,26 +1,26 @@
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, FunctionSquare, Import, TriangleAlert } from 'lucide-react';
 
-import { OverviewFunctionsDocument } from '../../generated/graphql';
+import { OverviewFunctionsDocument, OverviewModulesDocument } from '../../generated/graphql';
 import { usePages } from '../../lib/pages';
 import { Badge, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
-import { findings, grouped, type Listed, type Module } from './model';
+import { findings, grouped, shownOf, type Group, type Listed, type Module } from './model';
 
 /** The functions of a program under their modules: a page, and more when asked for. */
-export function FunctionList(props: {
-  at: string | null;
-  search: string;
-  incomplete: boolean;
-  modules: readonly Module[] | undefined;
-}) {
-  const { at, search, incomplete, modules } = props;
+export function FunctionList({ at, search, incomplete }: { at: string | null; search: string; incomplete: boolean }) {
   const { programId, name } = useLive();
   const { items, total, problem, more, refresh } = usePages({
     document: OverviewFunctionsDocument,
     variables: { id: programId, at, search: search || null, complete: incomplete ? false : null },
     pageOf: ({ program }) => program?.functions,
     keyOf: ({ ref }: Listed) => ref,
+  });
+  const modules = usePages({
+    document: OverviewModulesDocument,
+    variables: { id: programId, at },
+    pageOf: ({ program }) => program?.modules,
+    keyOf: ({ ref }: Module) => ref,
   });
 
   if (problem && !items)
@@ -29,27 +29,21 @@ export function FunctionList(props: {
         <ProblemPanel problem={problem} onRetry={refresh} />
       </div>
     );
-  if (!items || !modules) return <SkeletonRows rows={8} label="Loading functions" />;
-  if (items.length === 0) return <NoFunctions filtered={search !== '' || incomplete} />;
+  if (!items) return <SkeletonRows rows={8} label="Loading functions" />;
+  const filtered = search !== '' || incomplete;
+  if (items.length === 0) return <NoFunctions filtered={filtered} />;
+  // Before the last page, a module without functions is one whose functions are still to come.
+  const whole = !filtered && total <= items.length;
   return (
     <>
-      {grouped(modules, items, search === '' && !incomplete).map(({ module, functions, flawed }) => (
-        <section key={module.ref} aria-label={`Module ${module.path}`}>
-          <div className="module-head">
-            <h3 className="mono">{module.path}</h3>
-            <span className="muted">{counted(functions.length, 'function')}</span>
-            {flawed > 0 && <Badge tone="warn">{flawed} with diagnostics</Badge>}
-            {module.doc && <span className="muted line">{module.doc}</span>}
-          </div>
-          <ul className="functions">
-            {functions.map((listed) => (
-              <li key={listed.ref}>
-                <Row program={name} listed={listed} />
-              </li>
-            ))}
-          </ul>
-        </section>
+      {grouped(items, whole ? (modules.items ?? []) : []).map((group) => (
+        <ModuleSection key={group.module.ref} program={name} group={group} />
       ))}
+      {problem && (
+        <div className="panel-body">
+          <ProblemPanel problem={problem} onRetry={more ?? refresh} />
+        </div>
+      )}
       {more && (
         <div className="more">
           <button type="button" className="button" onClick={more}>
@@ -57,7 +51,43 @@ export function FunctionList(props: {
           </button>
         </div>
       )}
+      {whole && modules.more && (
+        <div className="more">
+          <button type="button" className="button" onClick={modules.more}>
+            Show more: {modules.items?.length.toLocaleString('en')} of {counted(modules.total, 'module')}
+          </button>
+        </div>
+      )}
     </>
+  );
+}
+
+function ModuleSection({ program, group }: { program: string; group: Group }) {
+  const { module, functions, flawed } = group;
+  const { shown, of } = shownOf(group);
+  return (
+    <section aria-label={`Module ${module.path}`}>
+      <div className="module-head">
+        <h3 className="mono">{module.path}</h3>
+        <span className="muted numeric">
+          {shown < of && `${shown.toLocaleString('en')} of `}
+          {counted(of, 'function')}
+        </span>
+        {flawed > 0 && <Badge tone="warn">{flawed} with diagnostics</Badge>}
+        {module.doc && (
+          <span className="muted line" title={module.doc}>
+            {module.doc}
+          </span>
+        )}
+      </div>
+      <ul className="functions">
+        {functions.map((listed) => (
+          <li key={listed.ref}>
+            <Row program={program} listed={listed} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -71,28 +71,22 @@ export function OverviewView() {
               </label>
             </div>
           </div>
-          <FunctionList
-            key={`${search} ${incomplete}`}
-            at={at}
-            search={search}
-            incomplete={incomplete}
-            modules={program?.modules?.nodes}
-          />
+          <FunctionList key={`${search} ${incomplete}`} at={at} search={search} incomplete={incomplete} />
         </section>
         <aside className="overview-aside" aria-label="What is missing or wrong">
           <section className="panel" aria-labelledby="findings-title">
             <div className="panel-head">
               <h2 id="findings-title">Diagnostics</h2>
-              <span className="end muted numeric">{program?.diagnostics?.totalCount}</span>
+              <span className="end muted numeric">{program?.diagnostics?.totalCount.toLocaleString('en')}</span>
             </div>
-            <FindingList findings={program?.diagnostics} />
+            <FindingList at={at} />
           </section>
           <section className="panel" aria-labelledby="holes-title">
             <div className="panel-head">
               <h2 id="holes-title">Holes</h2>
               <span className="end muted numeric">{stats && counted(stats.holes, 'input')}</span>
             </div>
-            <HoleList holes={program?.holes} />
+            <HoleList at={at} />
           </section>
         </aside>
       </div>

@@ -1,24 +1,34 @@
 import { expect, test } from 'vitest';
 
-import { grouped, type Listed, type Module } from './model';
+import { grouped, shownOf, type Listed, type Module } from './model';
 
-const module = (ref: string, path: string) => ({ ref, path }) as Module;
-const listed = (ref: string, of: string, findings = 0, name = ref) =>
-  ({ ref, name, module: { ref: of }, diagnostics: { totalCount: findings } }) as Listed;
+const module = (ref: string, path: string, totalCount = 0) =>
+  ({ ref, path, doc: null, functions: { totalCount } }) as Module;
+const zoo = module('m1', 'zoo', 1);
+const app = module('m2', 'app', 12);
+const listed = (ref: string, of: Module, findings = 0, name = ref) =>
+  ({ ref, name, module: of, diagnostics: { totalCount: findings } }) as Listed;
 
 test('functions stand under their modules, by path', () => {
-  const modules = [module('m1', 'zoo'), module('m2', 'app'), module('m3', 'app::none')];
-  const functions = [listed('f1', 'm1'), listed('f2', 'm2', 2), listed('f3', 'm2')];
-  const told = (all: boolean) =>
-    grouped(modules, functions, all).map(({ module, functions, flawed }) => [
+  const functions = [listed('f1', zoo), listed('f2', app, 2), listed('f3', app)];
+  const told = (further: Module[]) =>
+    grouped(functions, further).map(({ module, functions, flawed }) => [
       module.path,
       functions.map(({ ref }) => ref),
       flawed,
     ]);
-  expect(told(true)).toEqual([
+  // A module is told whether it is among those that are loaded or not.
+  expect(told([])).toEqual([
     ['app', ['f2', 'f3'], 1],
-    ['app::none', [], 0],
     ['zoo', ['f1'], 0],
   ]);
-  expect(told(false).map(([path]) => path)).toEqual(['app', 'zoo']);
+  expect(told([app, module('m3', 'app::none')]).map(([path]) => path)).toEqual(['app', 'app::none', 'zoo']);
+});
+
+test('a module tells how many of its functions are shown', () => {
+  const [first, second] = grouped([listed('f1', zoo), listed('f2', app)], []).map(shownOf);
+  expect([first, second]).toEqual([
+    { shown: 1, of: 12 },
+    { shown: 1, of: 1 },
+  ]);
 });

@@ -1,9 +1,7 @@
-import type { OverviewFunctionsQuery, OverviewQuery } from '../../generated/graphql';
-
-type Overview = NonNullable<OverviewQuery['program']>;
+import type { OverviewFunctionsQuery, OverviewModuleFragment } from '../../generated/graphql';
 
 /** A module of the overview. */
-export type Module = NonNullable<Overview['modules']>['nodes'][number];
+export type Module = OverviewModuleFragment;
 /** A function of the overview. */
 export type Listed = NonNullable<NonNullable<OverviewFunctionsQuery['program']>['functions']>['nodes'][number];
 
@@ -15,18 +13,26 @@ export interface Group {
   flawed: number;
 }
 
-/** Puts functions under their modules, modules by path; modules without functions are told too unless something is looked for. */
-export function grouped(modules: readonly Module[], functions: readonly Listed[], all: boolean): Group[] {
-  const groups = new Map(modules.map((module) => [module.ref, { module, functions: [] as Listed[], flawed: 0 }]));
+/** Puts functions under their modules, by path; further modules, of which no function is shown, are told too. */
+export function grouped(functions: readonly Listed[], further: readonly Module[]): Group[] {
+  const groups = new Map<string, Group>();
+  const groupOf = (module: Module): Group => {
+    const group = groups.get(module.ref) ?? { module, functions: [], flawed: 0 };
+    groups.set(module.ref, group);
+    return group;
+  };
+  for (const module of further) groupOf(module);
   for (const listed of functions) {
-    const group = groups.get(listed.module.ref);
-    if (!group) continue;
+    const group = groupOf(listed.module);
     group.functions.push(listed);
     if (findings(listed) > 0) group.flawed += 1;
   }
-  return [...groups.values()]
-    .filter(({ functions }) => all || functions.length > 0)
-    .sort((a, b) => (a.module.path < b.module.path ? -1 : 1));
+  return [...groups.values()].sort((a, b) => (a.module.path < b.module.path ? -1 : 1));
+}
+
+/** How many functions are shown of a module, of how many: `2 of 12` while more are to come, or others are left out. */
+export function shownOf({ module, functions }: Group): { shown: number; of: number } {
+  return { shown: functions.length, of: Math.max(functions.length, module.functions?.totalCount ?? 0) };
 }
 
 /** How many findings a function has. */
