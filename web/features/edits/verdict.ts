@@ -1,6 +1,4 @@
-import type { FeedVerdictQuery } from '../../generated/graphql';
-
-type Program = NonNullable<FeedVerdictQuery['program']>;
+import type { Verified } from './verdicts';
 
 /** What the verifier says of a revision, for a badge. */
 export interface VerdictFacts {
@@ -14,7 +12,7 @@ export interface VerdictFacts {
 }
 
 /** The worst that is to say of the whole program; the findings of what the revision touched stand in the title. */
-export function verdictOf({ verify, stats }: Pick<Program, 'verify' | 'stats'>): VerdictFacts {
+export function verdictOf({ verify, stats }: Pick<Verified, 'verify' | 'stats'>): VerdictFacts {
   const findings = [...(verify?.errors ?? []), ...(verify?.warnings ?? [])];
   const title =
     findings.length > 0
