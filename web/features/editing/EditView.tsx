@@ -8,9 +8,10 @@ import { useLive } from '../edits';
 import { fileOf, UnifiedText } from '../preview';
 import { keepDraft, keptDraft, offsetAt, type Base } from './draft';
 import { Findings } from './Findings';
+import { baseOf, labelOf, whyNot, type Mistake, type Proposal } from './model';
 import { RenameForm } from './RenameForm';
 import { TextEditor } from './TextEditor';
-import { useProposal, type Mistake, type Proposal } from './useProposal';
+import { useProposal } from './useProposal';
 import { useTarget, type Target } from './useTarget';
 import './editing.css';
 
@@ -51,7 +52,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
       dirty
         ? {
             edits: [{ replaceFunctionText: { ref: info.ref, text, ifHash: base.hash } }],
-            baseRevision: base.revision === null ? null : `r${base.revision}`,
+            baseRevision: baseOf(base.revision),
           }
         : null,
     [dirty, info.ref, text, base],
@@ -60,7 +61,8 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
   const outcome = tried.state === 'done' ? tried.outcome : null;
   const stale = base.hash !== now.hash;
   const fits = !stale && outcome?.__typename === 'EditApplied' ? outcome : null;
-  const ready = fits !== null && !applying;
+  const reason = whyNot({ dirty, stale, applying, tried });
+  const ready = fits !== null && reason === null;
   const conflict = dirty && (stale || outcome?.__typename === 'EditConflict');
 
   useEffect(() => {
@@ -224,13 +226,23 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
                 onChange={(event) => setMessage(event.target.value)}
               />
               <div className="editing-acts">
-                <button type="submit" className="button primary" disabled={!ready} aria-busy={applying}>
+                <button
+                  type="submit"
+                  className="button primary"
+                  disabled={!ready}
+                  aria-busy={applying}
+                  aria-describedby="why-not"
+                  title={reason ?? undefined}
+                >
                   {applying ? 'Applying…' : 'Apply'}
                 </button>
                 <button type="button" className="button" disabled={!dirty} onClick={() => rebase(now, now.text)}>
                   Drop the draft
                 </button>
               </div>
+              <p id="why-not" className="muted">
+                {reason}
+              </p>
             </form>
             <section className="editing-part" aria-labelledby="names-title">
               <h2 id="names-title">Names</h2>
@@ -268,9 +280,4 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
       )}
     </div>
   );
-}
-
-/** The name of a node in the text of its function; empty for one that has none. */
-function labelOf(text: string, node: string): string {
-  return new RegExp(`([A-Za-z_]\\w*)#${node}\\b(?=[^=(]*=)`).exec(text)?.[1] ?? '';
 }

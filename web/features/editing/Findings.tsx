@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
 
 import { Badge, Counts, ProblemPanel } from '../../ui';
-import type { Mistake, Tried } from './useProposal';
+import type { Mistake, Tried } from './model';
 
 /** What a dry run says of what is written. */
 export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mistake) => void }) {
@@ -74,7 +74,7 @@ function Near({ mistake: { expected, found, candidates, details } }: { mistake: 
 function Verdict({ tried }: { tried: Tried }) {
   switch (tried.state) {
     case 'idle':
-      return <span className="muted">Nothing is changed yet.</span>;
+      return <span className="muted">What you write is tried while you write it.</span>;
     case 'trying':
       return (
         <>

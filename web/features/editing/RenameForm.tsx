@@ -2,7 +2,8 @@ import { useId, useMemo, useState, type FormEvent } from 'react';
 
 import { useLive } from '../edits';
 import { Findings } from './Findings';
-import { useProposal, type Proposal } from './useProposal';
+import { renameOf } from './model';
+import { useProposal } from './useProposal';
 
 /** Another name for a function or a node, tried while it is typed. */
 export function RenameForm(props: {
@@ -19,15 +20,7 @@ export function RenameForm(props: {
   const id = useId();
   const [typed, setTyped] = useState(name);
   const [failed, setFailed] = useState<string | null>(null);
-  const wanted = typed.trim();
-  const proposal = useMemo((): Proposal | null => {
-    if (wanted === '' || wanted === name) return null;
-    const rename = { ref: entity, name: wanted };
-    return {
-      edits: [what === 'function' ? { renameFunction: rename } : { renameNode: rename }],
-      baseRevision: revision === null ? null : `r${revision}`,
-    };
-  }, [what, entity, name, wanted, revision]);
+  const proposal = useMemo(() => renameOf(what, entity, name, typed, revision), [what, entity, name, typed, revision]);
   const { tried, applying, apply } = useProposal(programId, functionRef, proposal);
   const ready = tried.state === 'done' && tried.outcome.__typename === 'EditApplied' && !applying;
 

@@ -1,27 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 
-import { EditProposeDocument, type EditInput, type EditProposeMutation } from '../../generated/graphql';
+import { EditProposeDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-
-/** What became of edits, as the API tells it. */
-export type Outcome = NonNullable<EditProposeMutation['proposeEdit']>['outcome'];
-/** An error of an edit. */
-export type Mistake = Extract<Outcome, { __typename: 'EditRejected' }>['errors'][number];
-
-/** Edits on a base. */
-export interface Proposal {
-  edits: EditInput[];
-  baseRevision: string | null;
-}
-
-/** How a try stands. */
-export type Tried =
-  | { state: 'idle' }
-  | { state: 'trying'; last: Outcome | null }
-  | { state: 'done'; outcome: Outcome }
-  | { state: 'failed'; problem: Problem };
+import type { Outcome, Proposal, Tried } from './model';
 
 /** How long one waits for the next key before edits are tried, in milliseconds. */
 const PAUSE = 250;
