@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Import } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
+import { useLight } from '../../lib/useLight';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { around } from './boxes';
@@ -13,7 +14,6 @@ import { NodeDetails } from './NodeDetails';
 import { TextPane } from './TextPane';
 import type { Loaded, Loading } from './useFunction';
 import { useLayout } from './useLayout';
-import { useLight } from '../../lib/useLight';
 
 type Pane = 'graph' | 'text' | 'facts';
 
