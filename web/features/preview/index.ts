@@ -2,6 +2,7 @@
 export { DiffView } from './DiffView';
 export { findingKey, without, type Conflict, type Diff, type Finding, type Named, type Preview } from './model';
 export { PreviewDialog, type Asking, type Change } from './PreviewDialog';
+export { proposed, type Proposed } from './propose';
 export type { Written } from './settling';
 export { fileOf, filesOf, type DiffFile } from './unified';
 export { UnifiedText } from './UnifiedText';

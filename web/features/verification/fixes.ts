@@ -1,9 +1,9 @@
 // Repairs that the server works out, tried and done as edits on the revision that they are about.
 import type { Client } from 'urql';
 
-import { VerifyFixDocument, VerifyFixesDocument, VerifyProgramFixesDocument } from '../../generated/graphql';
+import { VerifyFixesDocument, VerifyProgramFixesDocument, type EditInput } from '../../generated/graphql';
 import { problemOf, type Problem } from '../../lib/problems';
-import { fileOf, findingKey, type Asking, type Finding, type Preview } from '../preview';
+import { findingKey, proposed, type Asking, type Finding, type Preview } from '../preview';
 
 /** A repair of a finding. */
 export interface Fix {
@@ -47,44 +47,13 @@ export async function applyFix(
   client: Client,
   id: string,
   { fix, text, finding }: { fix: Fix; text: string | null; finding: Finding },
-  { dryRun, head, message, key }: Asking,
+  asking: Asking,
 ): Promise<Preview> {
-  const ref = finding.details?.function ?? null;
   const input = {
-    programId: id,
-    dryRun,
-    edits: fix.edits as never,
-    message: message ?? `${finding.code}: ${fix.title}`,
-    ...(head !== null && { baseRevision: `r${head}` }),
-    ...(!dryRun && { idempotencyKey: key }),
+    edits: fix.edits as EditInput[],
+    function: finding.details?.function ?? null,
+    text,
+    message: `${finding.code}: ${fix.title}`,
   };
-  const variables = { input, function: ref, inFunction: ref !== null };
-  const { data, error } = await client.mutation(VerifyFixDocument, variables).toPromise();
-  const outcome = data?.proposeEdit?.outcome;
-  switch (outcome?.__typename) {
-    case undefined:
-      return { state: 'failed', problem: problemOf(error) };
-    case 'EditRejected':
-      return { state: 'rejected', errors: outcome.errors };
-    case 'EditConflict': {
-      const { base, head, conflicts } = outcome;
-      return { state: 'conflict', base: base?.number ?? null, head: head?.number ?? null, conflicts };
-    }
-    case 'EditApplied': {
-      const after = outcome.program.function;
-      return {
-        state: 'made',
-        revision: outcome.revision?.number ?? null,
-        diff: null,
-        files: text !== null && after?.text ? [fileOf(after.path, text, after.text)] : [],
-        changed: outcome.changed,
-        newFindings: outcome.diagnosticsAdded,
-        resolved: outcome.diagnosticsResolved,
-        remaining: outcome.program.diagnostics?.totalCount ?? null,
-        plan: null,
-        rebasedOver: outcome.rebasedOver,
-        note: null,
-      };
-    }
-  }
+  return await proposed(client, id, input, asking);
 }
