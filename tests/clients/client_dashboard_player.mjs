@@ -310,6 +310,54 @@ try {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'share' }).waitFor();
 
+  // Ports are connected by hand: what does not fit is refused before it is dropped, what fits is previewed.
+  const holes = 'pub func due (price: i64, count: i64) -> (i64) {\n  sum = mul.i64 price, count\n  cheap = lt_s.i64 sum, 100\n  cost = if cheap -> (i64) { yield (add.i64 sum, _) } else { yield _ }\n  return cost\n}\n';
+  await data(
+    `mutation ($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename } } }`,
+    { input: { programId: SHOP, edits: [{ addText: { module: 'shop', text: holes } }] } },
+  );
+  await page.goto(pages.address(`/#/p/${SHOP}/f/shop::due`));
+  await page.locator('.cell.hole').nth(1).waitFor();
+  await page.getByRole('button', { name: 'Connect ports' }).click();
+  const middle = async (cell) => {
+    const { x, y, width, height } = await cell.boundingBox();
+    return [x + width / 2, y + height / 2];
+  };
+  const price = page.locator('.box-params .cell', { hasText: 'price' });
+  const draw = async (...targets) => {
+    await page.mouse.move(...(await middle(price)));
+    await page.mouse.down();
+    for (const target of targets) await page.mouse.move(...(await middle(target)), { steps: 3 });
+  };
+  await draw(page.locator('.cell', { hasText: 'condition' }));
+  await page.getByText('refused: cost · condition takes bool, not i64').waitFor();
+  await accessible(page, 'refused');
+  await page.mouse.up();
+  await page.getByText('refused:').waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await draw(page.locator('.box', { hasText: 'add.i64' }).locator('.cell.hole').last());
+  await page.mouse.up();
+  await page.getByRole('dialog').locator('.unified-line.added', { hasText: 'sum, price' }).waitFor();
+  await accessible(page, 'connect');
+  await page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.querySelectorAll('.cell.hole').length === 1, null, { timeout });
+
+  // The same by keyboard.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('c');
+  const box = page.getByRole('dialog');
+  await box.getByLabel('To').selectOption({ label: await box.locator('option', { hasText: '(a hole)' }).textContent() });
+  await box.getByLabel('From').selectOption({ label: 'count: i64' });
+  await accessible(page, 'connect-keys');
+  await box.getByRole('button', { name: 'Preview' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').locator('.unified-line.added', { hasText: 'yield' }).waitFor();
+  await page.getByRole('dialog').getByText('Nothing new.').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.cell.hole').waitFor({ state: 'detached' });
+
   pages.finish();
   console.log('a run is stepped, scrubbed, run to breakpoints and back, and a text edited by hand, by keyboard, light and dark');
 } catch (error) {

@@ -17,13 +17,17 @@ export type BoxData = {
   lit: number;
   /** What a run says here. */
   mark: Mark | undefined;
+  /** Whether ports can be connected. */
+  connects: boolean;
+  /** The inputs that can take the value that is drawn from somewhere; null while none is. */
+  offers: ReadonlySet<number> | null;
   onToggle(id: string, collapsed: boolean): void;
   onStop: ((ref: string) => void) | undefined;
 };
 
 /** A node, an owner of regions, a region, a segment or parameters. */
 export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>) {
-  const { placed, selected, hovered, lit, mark, onToggle, onStop } = data;
+  const { placed, selected, hovered, lit, mark, connects, offers, onToggle, onStop } = data;
   const { box, inputs, outputs } = placed;
   const node = 'node' in box ? box.node : null;
   const open = 'children' in box && box.children.length > 0;
@@ -43,10 +47,13 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
   ];
   return (
     <div className={classes.filter(Boolean).join(' ')} data-ref={box.id}>
-      <Cells cells={inputs} side="in" free={open} />
-      {box.type !== 'params' && <Title box={box} node={node} onToggle={onToggle} />}
+      <Cells cells={inputs} side="in" free={open} connects={connects} offers={offers} />
+      {box.type !== 'params' && (
+        // A constant has no row for its output.
+        <Title box={box} node={node} gives={connects && node?.kind === 'const'} onToggle={onToggle} />
+      )}
       {open && <div className="box-space" />}
-      <Cells cells={outputs} side="out" free={open} />
+      <Cells cells={outputs} side="out" free={open} connects={connects} offers={null} />
       {(mark || onStop) && <BoxMark id={box.id} mark={mark} onStop={onStop} />}
       <Handle type="target" position={Position.Top} isConnectable={false} />
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
@@ -54,10 +61,14 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
   );
 });
 
-function Title(props: { box: Box; node: GraphNode | null; onToggle: BoxData['onToggle'] }) {
-  const { box, node, onToggle } = props;
+function Title(props: { box: Box; node: GraphNode | null; gives: boolean; onToggle: BoxData['onToggle'] }) {
+  const { box, node, gives, onToggle } = props;
   return (
-    <div className="box-title" title={node ? `${node.ref} · ${node.title}` : undefined}>
+    <div
+      className={gives ? 'box-title nodrag nopan' : 'box-title'}
+      title={node ? `${node.ref} · ${node.title}` : undefined}
+      {...(gives && { 'data-side': 'out', 'data-port': 0 })}
+    >
       {'collapsed' in box && (
         <button
           type="button"
@@ -102,14 +113,29 @@ function Marks({ node: { holes, findings } }: { node: GraphNode }) {
   );
 }
 
-function Cells({ cells, side, free }: { cells: readonly Cell[]; side: 'in' | 'out'; free: boolean }) {
+function Cells(props: {
+  cells: readonly Cell[];
+  side: 'in' | 'out';
+  free: boolean;
+  connects: boolean;
+  offers: BoxData['offers'];
+}) {
+  const { cells, side, free, connects, offers } = props;
   if (cells.length === 0) return null;
   return (
     <div className={`cells cells-${side} ${free ? 'free' : ''}`}>
       {cells.map(({ index, name, type, hole, x, width }) => (
         <span
           key={index}
-          className={hole ? 'cell hole' : 'cell'}
+          className={[
+            'cell',
+            hole && 'hole',
+            connects && 'nodrag nopan',
+            offers && (offers.has(index) ? 'offered' : 'refused'),
+          ]
+            .filter(Boolean)
+            .join(' ')}
+          {...(connects && { 'data-side': side, 'data-port': index })}
           style={free ? { left: x, width } : { width }}
           title={`${name ? `${name}: ` : ''}${type}${hole ? ' — a hole: no source yet' : ''}`}
         >

@@ -1,11 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Import } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useClient } from 'urql';
 
 import { useLight } from '../../lib/useLight';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
+import { PreviewDialog, proposed, type Change } from '../preview';
 import { around } from './boxes';
+import { edgeOf, type End, type Start } from './connect';
 import { Facts } from './Facts';
 import { FunctionHeader } from './FunctionHeader';
 import { GraphPane } from './Graph';
@@ -35,7 +38,9 @@ export function FunctionPage(props: {
   onSelect(ref: string | null): void;
 }) {
   const { program, head, loaded, progress, gone, rev, selected, onSelect } = props;
-  const { feed } = useLive();
+  const { programId, feed } = useLive();
+  const client = useClient();
+  const [connection, setConnection] = useState<{ start: Start; end: End } | null>(null);
   const navigate = useNavigate();
   const [hovered, setHovered] = useState<string | null>(null);
   const [pane, setPane] = useState<Pane>('graph');
@@ -75,6 +80,30 @@ export function FunctionPage(props: {
       if (box?.type === 'owner') toggle(ref, !box.collapsed);
     },
     [graph, picture, navigate, program, rev, toggle],
+  );
+
+  const connect = useCallback((start: Start, end: End) => setConnection({ start, end }), []);
+  const editable = rev === undefined && !gone;
+  const change = useMemo((): Change | null => {
+    if (!connection || !graph) return null;
+    const { start, end } = connection;
+    const edits = [edgeOf(graph, start, end)];
+    const title = `Connect ${start.label} with ${end.label}`;
+    return {
+      title,
+      verb: 'Connect',
+      subject:
+        end.now === null ? 'The input is a hole now.' : 'The input takes another value now, which this replaces.',
+      base: loaded?.revision ?? null,
+      ask: (asking) =>
+        proposed(client, programId, { edits, function: head.ref, text: head.text, message: title }, asking),
+    };
+    // What is connected stays what it was drawn as, whatever arrives meanwhile.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [connection, client, programId]);
+  const newest = Math.max(
+    feed.head ?? 0,
+    ...feed.waiting.map(({ number, branch }) => (branch === 'main' ? number : 0)),
   );
 
   const narrow = useMedia(NARROW);
@@ -120,6 +149,7 @@ export function FunctionPage(props: {
               hovered={hovered}
               lit={lit}
               turn={turn}
+              {...(editable && { onConnect: connect })}
               onSelect={select}
               onHover={setHovered}
               onToggle={toggle}
@@ -152,6 +182,15 @@ export function FunctionPage(props: {
           {selected && graph && <NodeDetails node={selected} graph={graph} onSelect={select} onOpen={open} />}
         </div>
       </div>
+      {change && (
+        <PreviewDialog
+          change={change}
+          program={program}
+          head={newest}
+          onDone={() => select(connection?.end.node ?? null)}
+          onClose={() => setConnection(null)}
+        />
+      )}
     </div>
   );
 }

@@ -3,15 +3,19 @@ import './graph.css';
 import './marks.css';
 
 import { Position, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
-import { Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
+import { Cable, Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
 import { BoxNode, type BoxData } from './BoxNode';
+import { ConnectDialog } from './ConnectDialog';
+import type { End, Start } from './connect';
+import { DragLine } from './DragLine';
 import type { Picture, Placed } from './geometry';
 import { LineEdge, type LineData } from './LineEdge';
 import { sameMark, spokenMark, type Mark } from './marks';
 import { spoken, type Graph } from './model';
 import { stepFrom, stepOf } from './steps';
+import { useDrag } from './useDrag';
 
 const NODE_TYPES = { box: BoxNode };
 const EDGE_TYPES = { line: LineEdge };
@@ -33,6 +37,8 @@ export interface GraphProps {
   follow?: string | null;
   /** Sets a breakpoint at a node, or takes it away; absent where nothing runs. */
   onStop?: (ref: string) => void;
+  /** Gives an input another value; absent where nothing can be changed. */
+  onConnect?: (start: Start, end: End) => void;
   onSelect(ref: string | null): void;
   onHover(ref: string | null): void;
   onToggle(id: string, collapsed: boolean): void;
@@ -47,6 +53,9 @@ export function GraphPane(props: GraphProps) {
     </ReactFlowProvider>
   );
 }
+
+/** What offers no input. */
+const NONE: ReadonlySet<number> = new Set();
 
 /** How long the picture moves, in milliseconds: not at all for who wants no motion. */
 function glide(): number {
@@ -103,10 +112,15 @@ function drawn(placed: Placed, data: BoxData): Node<BoxData> {
 
 function Pane(props: GraphProps) {
   const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
-  const { marks, follow, onStop } = props;
+  const { marks, follow, onStop, onConnect } = props;
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
+  /** Whether ports are connected with the pointer, and not the picture moved. */
+  const [connecting, setConnecting] = useState(false);
+  const [choosing, setChoosing] = useState(false);
+  const connects = connecting && onConnect !== undefined;
+  const { drag, offers, begin } = useDrag(graph, connects ? onConnect : undefined);
   const focused = hovered ?? selected;
 
   const nodes = useMemo(
@@ -119,11 +133,13 @@ function Pane(props: GraphProps) {
           hovered: box.id === hovered,
           lit: lit.has(box.id) ? turn : 0,
           mark: marks?.get(box.id),
+          connects,
+          offers: offers && (offers.get(box.id) ?? NONE),
           onToggle,
           onStop: box.type === 'node' || box.type === 'owner' ? onStop : undefined,
         });
       }),
-    [picture, selected, hovered, lit, turn, marks, onToggle, onStop],
+    [picture, selected, hovered, lit, turn, marks, connects, offers, onToggle, onStop],
   );
 
   const edges = useMemo(
@@ -205,6 +221,10 @@ function Pane(props: GraphProps) {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') return onSelect(null);
     if (event.key === 'Enter' && selected) return onOpen(selected);
+    if (event.key === 'c' && onConnect) {
+      event.preventDefault();
+      return setChoosing(true);
+    }
     if (event.key === '+' || event.key === '-') return void (event.key === '+' ? flow.zoomIn() : flow.zoomOut());
     const step = stepOf(event);
     if (!step) return;
@@ -216,7 +236,7 @@ function Pane(props: GraphProps) {
   const spokenSelection =
     selected === null ? 'nothing selected' : spoken(graph.nodes.get(selected) ?? missing(selected));
   return (
-    <div className="graph" data-busy={busy}>
+    <div className="graph" data-busy={busy} data-connects={connects} onPointerDownCapture={begin}>
       <ReactFlow
         ref={frame}
         role="application"
@@ -249,7 +269,7 @@ function Pane(props: GraphProps) {
       />
       <p id="graph-keys" className="hidden">
         Arrow up and down follow values, left and right the order. Shift with up and down leaves and enters regions.
-        Enter opens what is called, Escape clears.
+        Enter opens what is called, Escape clears.{onConnect && ' C connects a value with an input.'}
       </p>
       <p className="hidden" aria-live="polite">
         {spokenSelection}
@@ -279,7 +299,34 @@ function Pane(props: GraphProps) {
         >
           <RouteIcon size={14} aria-hidden />
         </button>
+        {onConnect && (
+          <button
+            type="button"
+            className="button icon"
+            aria-label="Connect ports"
+            title="Connect ports: draw from an output to an input. By keyboard: c"
+            aria-pressed={connecting}
+            onClick={() => setConnecting(!connecting)}
+          >
+            <Cable size={14} aria-hidden />
+          </button>
+        )}
       </div>
+      {connects && !drag && (
+        <output className="graph-hint badge info">Draw from an output to the input that takes its value.</output>
+      )}
+      {drag && <DragLine drag={drag} />}
+      {choosing && onConnect && (
+        <ConnectDialog
+          graph={graph}
+          selected={selected}
+          onConnect={onConnect}
+          onClose={() => {
+            setChoosing(false);
+            frame.current?.focus();
+          }}
+        />
+      )}
       {busy && <output className="graph-busy badge info">laying out…</output>}
     </div>
   );
