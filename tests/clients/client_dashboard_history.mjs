@@ -314,7 +314,7 @@ try {
 
   // A finding is repaired, by keyboard: first its preview.
   await page.goto(pages.address(`/#/p/${NAME}/verify`));
-  await page.getByText('input `b` of `sub` is empty').first().waitFor();
+  await page.getByText('input b of sub is empty').first().waitFor();
   await page.locator('[data-live="connected"]').waitFor();
   await pages.accessible(page, 'verification');
   await tabTo(page, page.getByRole('button', { name: 'What EMPTY_INPUT means' }));
@@ -335,7 +335,7 @@ try {
   await pages.accessible(page, 'repair');
   await page.keyboard.press('Enter');
   await dialog(page).waitFor({ state: 'detached' });
-  await page.getByText('input `b` of `sub` is empty').first().waitFor({ state: 'detached' });
+  await page.getByText('input b of sub is empty').first().waitFor({ state: 'detached' });
   await page.getByText('The verifier finds nothing').first().waitFor();
   await page.getByText('complete', { exact: true }).first().waitFor();
   assert.ok((await head()) > before);
@@ -345,7 +345,7 @@ try {
     [{ addText: { module: 'shop', text: 'func odd (n: i64) -> (i64) {\n  unused = mul.i64 n, 3\n  return (add.i64 n, _)\n}\n' } }],
     'Half done',
   );
-  await page.getByText('nobody uses the value of `mul`').first().waitFor();
+  await page.getByText('nobody uses the value of mul').first().waitFor();
   await page.locator('.finding-row', { hasText: 'UNUSED_VALUE' }).getByText('new', { exact: true }).first().waitFor();
   await page.locator('.delta', { hasText: '2 new' }).waitFor();
   await page.getByRole('combobox', { name: 'Code' }).selectOption('UNUSED_VALUE');

@@ -5,6 +5,7 @@ export { Badge, type Tone } from './Badge';
 export { Command } from './Command';
 export { Counts } from './Counts';
 export { Empty } from './Empty';
+export { Message } from './Message';
 export { Notice } from './Notice';
 export { ProblemPanel, type Problem } from './Problem';
 export { Skeleton, SkeletonRows } from './Skeleton';

@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
 
-import { Badge, Counts, ProblemPanel } from '../../ui';
+import { Badge, Counts, Message, ProblemPanel } from '../../ui';
 import type { Mistake, Tried } from './model';
 
 /** What a dry run says of what is written. */
@@ -28,7 +28,7 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
                 ) : (
                   <code className="muted">{mistake.code}</code>
                 )}{' '}
-                {mistake.message}
+                <Message>{mistake.message}</Message>
                 <Near mistake={mistake} />
               </div>
             </li>
@@ -42,7 +42,7 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
               <li key={at}>
                 <TriangleAlert size={13} aria-hidden className={severity === 'ERROR' ? 'wrong' : 'warn'} />
                 <div>
-                  <code className="muted">{code}</code> {message}
+                  <code className="muted">{code}</code> <Message>{message}</Message>
                 </div>
               </li>
             ))}
@@ -50,7 +50,7 @@ export function Findings(props: { id: string; tried: Tried; onGo?: (mistake: Mis
               <li key={`gone ${at}`}>
                 <CircleCheck size={13} aria-hidden className="good" />
                 <div>
-                  gone: <code className="muted">{code}</code> {message}
+                  gone: <code className="muted">{code}</code> <Message>{message}</Message>
                 </div>
               </li>
             ))}

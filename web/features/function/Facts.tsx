@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, ShieldCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 
-import { Actor, Badge, counted } from '../../ui';
+import { Actor, Badge, counted, Message } from '../../ui';
 import type { Head } from './model';
 
 /** What a function says of itself, and what surrounds it. */
@@ -27,7 +27,7 @@ export function Facts(props: { program: string; head: Head; rev: number | undefi
                 <>
                   <Icon size={14} aria-hidden className={severity === 'ERROR' ? 'error' : 'warn'} />
                   <span>
-                    {message} <code className="muted">{code}</code>
+                    <Message>{message}</Message> <code className="muted">{code}</code>
                   </span>
                 </>
               );

@@ -1,6 +1,6 @@
 import { CircleAlert, CircleDashed, ExternalLink, TriangleAlert, X } from 'lucide-react';
 
-import { Badge } from '../../ui';
+import { Badge, Message } from '../../ui';
 import type { Graph, GraphNode, Input } from './model';
 
 /** What is known of the node that is selected. */
@@ -53,7 +53,9 @@ function Facts({ node, graph, onSelect }: { node: GraphNode; graph: Graph; onSel
             {error ? <CircleAlert size={12} aria-hidden /> : <TriangleAlert size={12} aria-hidden />}
             {code}
           </Badge>
-          <span>{message}</span>
+          <span>
+            <Message>{message}</Message>
+          </span>
         </p>
       ))}
       {node.doc && <p className="muted">{node.doc}</p>}

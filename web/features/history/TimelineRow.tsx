@@ -46,10 +46,14 @@ export const TimelineRow = memo(function TimelineRow(props: {
             <span className="headline">{headline(item)}</span>
           </Link>
           {labels?.map((label) => (
-            <Badge key={label.name} tone={label.kind === 'branch' ? 'teal' : 'info'} title={label.kind}>
+            <Badge
+              key={label.name}
+              tone={label.kind === 'branch' ? 'teal' : 'info'}
+              title={`${label.kind} ${label.name}`}
+            >
               {label.kind === 'branch' ? <GitBranch size={12} aria-hidden /> : <Flag size={12} aria-hidden />}
               <span className="hidden">{label.kind} </span>
-              {label.name}
+              <span className="clip">{label.name}</span>
             </Badge>
           ))}
         </p>

@@ -1,7 +1,7 @@
 import { Check, Split } from 'lucide-react';
 import { useId, useState } from 'react';
 
-import { Badge } from '../../ui';
+import { Badge, Message } from '../../ui';
 import type { Conflict } from './model';
 import {
   conflictsByRef,
@@ -42,7 +42,7 @@ export function Conflicts({ conflicts, settling }: { conflicts: readonly Conflic
             // Conflicts have no names; the list is replaced as a whole.
             <div key={index} className="conflict-body">
               <p>
-                <Badge tone="error">{kind}</Badge> {message}
+                <Badge tone="error">{kind}</Badge> <Message>{message}</Message>
               </p>
               {(base !== null || ours !== null || theirs !== null) && (
                 <dl className="sides">

@@ -1,6 +1,6 @@
 import { Check, CircleAlert, CircleCheck, CircleMinus, TriangleAlert } from 'lucide-react';
 
-import { Actor, counted, Notice, ProblemPanel } from '../../ui';
+import { Actor, counted, Message, Notice, ProblemPanel } from '../../ui';
 import { Conflicts, type Settling } from './Conflicts';
 import { DiffView } from './DiffView';
 import type { Conflict, Finding, Named, Preview } from './model';
@@ -32,7 +32,7 @@ export function Outcome(props: {
           {preview.errors.map(({ code, message }, index) => (
             // Errors have no names; the list is replaced as a whole.
             <p key={index}>
-              {message} <code className="muted">{code}</code>
+              <Message>{message}</Message> <code className="muted">{code}</code>
             </p>
           ))}
         </Notice>
@@ -133,7 +133,7 @@ function FindingLines({ findings, word }: { findings: readonly Finding[]; word: 
           <li key={index} className="fine-line">
             <Icon size={14} aria-hidden className={tone} />
             <span>
-              <b>{word}</b> {message} <code className="muted">{code}</code>
+              <b>{word}</b> <Message>{message}</Message> <code className="muted">{code}</code>
             </span>
           </li>
         );

@@ -3,6 +3,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 
 import { OverviewFindingsDocument, type OverviewFindingsQuery } from '../../generated/graphql';
 import { usePages } from '../../lib/pages';
+import { Message } from '../../ui';
 import { useLive } from '../edits';
 import { ListEnd, ListStart } from './ListEnd';
 
@@ -37,10 +38,10 @@ export function FindingList({ at }: { at: string | null }) {
             <>
               <Icon size={14} aria-hidden className={severity === 'ERROR' ? 'error' : 'warn'} />
               <span>
-                {message}
+                <Message>{message}</Message>
                 <span className="mono muted">
                   {code}
-                  {details?.node && ` · ${details.node}`}
+                  {details?.node && ` · ${details.text?.trim() ?? details.node}`}
                 </span>
               </span>
             </>

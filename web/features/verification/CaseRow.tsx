@@ -7,7 +7,7 @@ import { VerifyBisectDocument, type VerifyBisectMutation } from '../../generated
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
 import { Actor, Badge, counted, ProblemPanel } from '../../ui';
-import { valuesText, type Case } from './model';
+import { caseTold, valuesText, type Case } from './model';
 
 const STATUS = {
   GREEN: { icon: CircleCheck, tone: 'ok' },
@@ -26,7 +26,8 @@ export function CaseRow(props: {
   onRemove(): void;
 }) {
   const { test, program, programId, at, onRemove } = props;
-  const { id, name, status, message, args, expected, lastGreen } = test;
+  const { id, name, status, args, expected, lastGreen } = test;
+  const told = caseTold(test);
   const client = useClient();
   const [report, setReport] = useState<Report>();
   const [problem, setProblem] = useState<Problem>();
@@ -57,7 +58,7 @@ export function CaseRow(props: {
             ({valuesText(args)}) {expected ? `→ ${valuesText(expected)}` : 'returns'}
           </code>
         </p>
-        {message && <p className="case-message">{message}</p>}
+        {told && <p className="case-message">{told}</p>}
         {report && <Blame report={report} program={program} />}
         {problem && <ProblemPanel problem={problem} />}
       </div>

@@ -4,7 +4,7 @@ import { useEffect, useId, useState } from 'react';
 import { useClient } from 'urql';
 
 import type { Problem } from '../../lib/problems';
-import { Badge, ProblemPanel, Skeleton } from '../../ui';
+import { Badge, Message, ProblemPanel, Skeleton } from '../../ui';
 import { findingKey, type Finding } from '../preview';
 import { CodeButton } from './CodeButton';
 import { fixesOf, type Fix, type Fixes } from './fixes';
@@ -50,7 +50,7 @@ export function FindingRow(props: {
       <div className="finding-main">
         <p>
           <span className="hidden">{kind}: </span>
-          {message}
+          <Message>{message}</Message>
         </p>
         <p className="finding-line">
           <CodeButton code={code} />

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Finding } from '../preview';
 import {
   caseName,
+  caseTold,
   casesByFunction,
   codesOf,
   countsOf,
@@ -69,4 +70,12 @@ test('cases stand under their functions, what is red first', () => {
     ['m::b', 'ba'],
   ]);
   expect(countsOf(cases)).toEqual({ GREEN: 1, RED: 1, STALE: 1 });
+});
+
+test('a case that is red tells what came in the place of what was expected', () => {
+  const red = { status: 'RED', expected: [40], returned: [50], message: 'expected i64:40, returned i64:50' } as unknown;
+  const told = (more: Partial<Case>) => caseTold({ ...(red as Case), ...more });
+  expect(told({})).toBe(`expected ${valuesText([40])}, returned ${valuesText([50])}`);
+  expect(told({ returned: null, message: 'division by zero' })).toBe('division by zero');
+  expect(told({ status: 'GREEN', message: null })).toBe(null);
 });

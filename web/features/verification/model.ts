@@ -111,6 +111,15 @@ export function valuesText(values: readonly unknown[]): string {
   return values.map(valueText).join(', ');
 }
 
+/** What is told of a case that is not green: what came in place of what was expected, or the words of the server. */
+export function caseTold({ status, expected, returned, message }: CaseResult): string | null {
+  if (status !== 'GREEN' && expected && returned)
+    return `expected ${valuesText(expected)}, returned ${valuesText(returned)}`;
+  return message;
+}
+
+type CaseResult = Pick<Case, 'status' | 'expected' | 'returned' | 'message'>;
+
 const LONGEST_NAME = 60;
 
 /** A name for a case that is made of a counterexample, which no case of the function has. */
