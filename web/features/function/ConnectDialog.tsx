@@ -35,6 +35,7 @@ export function ConnectDialog(props: {
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby={`${id}title`} onClose={onClose}>
       <form
+        className="connect"
         onSubmit={(event) => {
           event.preventDefault();
           if (!start || !end || why !== null) return;
