@@ -6,7 +6,7 @@ import type { Palette } from './palette';
 import type { Box } from './picture';
 
 /** The room that a name has to the right of its mark. */
-const ROOM = 160;
+export const ROOM = 160;
 /** Names of functions are shown from this scale on: smaller, they would stand on each other. */
 const READABLE = 0.6;
 

@@ -2,7 +2,7 @@ import { DirectedGraph } from 'graphology';
 import Sigma from 'sigma';
 import { EdgeArrowProgram, EdgeLineProgram } from 'sigma/rendering';
 
-import { drawBoxes, drawLabel, drawLights, drawPointed, drawTitles } from './drawing';
+import { drawBoxes, drawLabel, drawLights, drawPointed, drawTitles, ROOM } from './drawing';
 import type { Palette } from './palette';
 import { ratioFor, type Picture } from './picture';
 import { ShapeProgram, shapeOf } from './shapes';
@@ -128,12 +128,22 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
     const { x, y } = renderer.graphToViewport(graph.getNodeAttributes(id) as { x: number; y: number });
     return [{ x, y, size: renderer.scaleSize(graph.getNodeAttribute(id, 'size') as number) }];
   };
+  /** What a mark takes on the screen: a closed module its box, a function its name too. */
+  const spread = (id: string): { x: number; y: number; width: number; height: number }[] => {
+    const box = picture?.boxes.find(({ module }) => module.ref === id);
+    const scale = renderer.scaleSize(1);
+    if (!box)
+      return placed(id).map(({ x, y, size }) => ({ x: x - size, y: y - size, width: ROOM * scale, height: 2 * size }));
+    const { x, y } = renderer.graphToViewport({ x: box.x, y: -box.y });
+    return [{ x, y, width: box.width * scale, height: box.height * scale }];
+  };
   const turn = () => {
     if (lights.length === 0 || isStill() || graph.order > PULSED) return;
     renderer.scheduleRender();
     turning = requestAnimationFrame(turn);
   };
-  renderer.on('beforeRender', () => {
+  // Where things are on the screen is known once what is drawn by the graphics card stands there.
+  renderer.on('afterRender', () => {
     const { width, height } = renderer.getDimensions();
     const ratio = window.devicePixelRatio;
     for (const { canvas, draw } of layers) {
@@ -206,12 +216,12 @@ export function openScreen(container: HTMLElement, first: Look, { onPoint, onOpe
       else void camera.animatedReset(glide());
     },
     goTo(ids) {
-      const spots = ids.flatMap(placed);
+      const spots = ids.flatMap(spread);
       if (spots.length === 0) return;
-      const x = Math.min(...spots.map((spot) => spot.x));
-      const y = Math.min(...spots.map((spot) => spot.y));
-      const width = Math.max(...spots.map((spot) => spot.x)) - x;
-      const height = Math.max(...spots.map((spot) => spot.y)) - y;
+      const x = spots.reduce((least, spot) => Math.min(least, spot.x), Infinity);
+      const y = spots.reduce((least, spot) => Math.min(least, spot.y), Infinity);
+      const width = spots.reduce((most, spot) => Math.max(most, spot.x + spot.width), -Infinity) - x;
+      const height = spots.reduce((most, spot) => Math.max(most, spot.y + spot.height), -Infinity) - y;
       const camera = renderer.getCamera();
       const ratio = ratioFor({
         box: { x, y, width, height },
