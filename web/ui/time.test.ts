@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { ago, counted } from './time';
+import { ago, counted, lasting } from './time';
 
 test('moments are told by their largest unit', () => {
   const at = (seconds: number) => ago(0, seconds * 1000);
@@ -16,6 +16,20 @@ test('moments are told by their largest unit', () => {
 });
 
 test('a clock that is behind tells no future', () => expect(ago(5_000, 0)).toBe('just now'));
+
+test('a time that something lasts has its two largest units', () => {
+  const HOUR = 3_600_000;
+  expect([0, 820.4, 3_240, 59_960, 245_000, 3 * HOUR, 3 * HOUR + 125_000, 50 * HOUR].map(lasting)).toEqual([
+    '0 ms',
+    '820 ms',
+    '3.2 s',
+    '1 min',
+    '4 min 5 s',
+    '3 h',
+    '3 h 2 min',
+    '2 d 2 h',
+  ]);
+});
 
 test('numbers agree with their words', () => {
   expect(counted(1, 'hole')).toBe('1 hole');

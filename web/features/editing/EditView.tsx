@@ -3,6 +3,7 @@ import { CircleCheck, Import } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { plainText } from '../../lib/text';
+import { setTitle } from '../../lib/title';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { fileOf, UnifiedText } from '../preview';
@@ -66,7 +67,7 @@ function Editing({ target: { info, now }, gone, onChanged }: { target: Target; g
   const conflict = dirty && (stale || outcome?.__typename === 'EditConflict');
 
   useEffect(() => {
-    document.title = `Edit ${info.path} · lmlang`;
+    setTitle(`Edit ${info.path}`);
   }, [info.path]);
   useEffect(() => keepDraft(programId, info.ref, draft), [programId, info.ref, draft]);
 

@@ -1,6 +1,7 @@
 import { Activity } from 'lucide-react';
 import { useEffect } from 'react';
 
+import { setTitle } from '../../lib/title';
 import { counted, Empty } from '../../ui';
 import { FeedRow } from './FeedRow';
 import { useLive } from './live';
@@ -11,7 +12,7 @@ export function EditsView() {
   const { name, feed, loadOlder, resume } = useLive();
   const { items, waiting, paused } = feed;
   useEffect(() => {
-    document.title = `Edits · ${name} · lmlang`;
+    setTitle(`Edits · ${name}`);
   }, [name]);
   return (
     <div className="page">

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 
 import { useLight } from '../../lib/useLight';
+import { setTitle } from '../../lib/title';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, proposed, type Change } from '../preview';
@@ -51,7 +52,7 @@ export function FunctionPage(props: {
   const { lit, turn } = useLight(feed.light, rev === undefined);
 
   useEffect(() => {
-    document.title = `${head.path} · lmlang`;
+    setTitle(head.path);
   }, [head.path]);
 
   const shown = useMemo(() => new Set(picture?.boxes.map(({ box }) => box.id)), [picture]);

@@ -6,6 +6,7 @@ import { useClient } from 'urql';
 import { HistoryNamesDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useOffer } from '../../lib/commands';
+import { setTitle } from '../../lib/title';
 import { counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, type Change } from '../preview';
@@ -59,7 +60,7 @@ export function HistoryView() {
   const { items } = timeline;
 
   useEffect(() => {
-    document.title = `History · ${program} · lmlang`;
+    setTitle(`History · ${program}`);
   }, [program]);
   const refreshNames = names.refresh;
   useEffect(() => refreshNames(), [refreshNames, newest]);

@@ -5,6 +5,7 @@ import { FoldVertical, Search, UnfoldVertical, Waypoints } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 
 import { useLight } from '../../lib/useLight';
+import { setTitle } from '../../lib/title';
 import { counted, Empty, Notice, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
 import { useLive } from '../edits';
 import { MapCanvas } from './MapCanvas';
@@ -29,7 +30,7 @@ export function MapView() {
   const { map, progress, problem, light, asked, retry } = useMap(programId, feed.head ?? undefined);
 
   useEffect(() => {
-    document.title = `Map of ${name} · lmlang`;
+    setTitle(`Map of ${name}`);
   }, [name]);
 
   if (problem && !map)

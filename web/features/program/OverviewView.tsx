@@ -4,6 +4,7 @@ import { useDeferredValue, useEffect, useState } from 'react';
 import { OverviewDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { revisionKey } from '../../lib/program';
+import { setTitle } from '../../lib/title';
 import { counted, ProblemPanel, Skeleton } from '../../ui';
 import { useLive } from '../edits';
 import { FindingList } from './FindingList';
@@ -20,7 +21,7 @@ export function OverviewView() {
   const search = useDeferredValue(typed.trim());
 
   useEffect(() => {
-    document.title = `${name} · lmlang`;
+    setTitle(name);
   }, [name]);
 
   const program = data?.program;

@@ -6,6 +6,7 @@ import { ProgramsDocument, ProgramsEventsDocument, type ProgramsQuery } from '..
 import { useSocket } from '../../lib/connection';
 import { follow } from '../../lib/follow';
 import { usePages } from '../../lib/pages';
+import { setTitle } from '../../lib/title';
 import { Actor, Ago, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
 import { FlawBadges } from './FlawBadges';
 import { NoPrograms } from './NoPrograms';
@@ -36,7 +37,7 @@ export function ProgramsView() {
   });
 
   useEffect(() => {
-    document.title = 'Programs · lmlang';
+    setTitle('Programs');
   }, []);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

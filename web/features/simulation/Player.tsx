@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 
 import type { BreakpointInput, StepFragment } from '../../generated/graphql';
+import { setTitle } from '../../lib/title';
 import { Notice, ProblemPanel, SkeletonRows, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { Breakpoints } from './Breakpoints';
@@ -74,7 +75,7 @@ export function Player(props: {
 
   useEffect(() => root.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
-    document.title = `Step ${position.toLocaleString('en')} of ${state.function?.path ?? 'a run'} · lmlang`;
+    setTitle(`Step ${position.toLocaleString('en')} of ${state.function?.path ?? 'a run'}`);
   }, [position, state.function?.path]);
 
   /** The step that the address was last seen to name, or made to. */

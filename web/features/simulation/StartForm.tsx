@@ -7,6 +7,7 @@ import { RunStartDocument, RunTargetDocument, type RunTargetQuery, type Simulate
 import { useAsk } from '../../lib/ask';
 import { freshKey } from '../../lib/key';
 import { functionKey, revisionKey } from '../../lib/program';
+import { setTitle } from '../../lib/title';
 import { Badge, Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { useLive } from '../edits';
 import { argumentAt, argumentOf, blank, draftOf, slip, type Draft } from './inputs';
@@ -36,7 +37,7 @@ export function StartForm({ name, rev }: { name: string; rev: number | undefined
   const target = found?.function;
 
   useEffect(() => {
-    if (target) document.title = `Run ${target.path} · lmlang`;
+    if (target) setTitle(`Run ${target.path}`);
   }, [target]);
 
   if (problem && !target)

@@ -5,6 +5,7 @@ import { useCallback, useEffect } from 'react';
 import { VerifySummaryDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { revisionKey } from '../../lib/program';
+import { setTitle } from '../../lib/title';
 import { Actor, Badge, counted, Skeleton, Tabs } from '../../ui';
 import { useLive } from '../edits';
 import { CasesTab } from './CasesTab';
@@ -32,7 +33,7 @@ export function VerificationView() {
   const part: Part = search.tab ?? 'findings';
 
   useEffect(() => {
-    document.title = `Verification · ${program} · lmlang`;
+    setTitle(`Verification · ${program}`);
   }, [program]);
 
   const go = useCallback(
