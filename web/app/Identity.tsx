@@ -1,13 +1,15 @@
 import { UserRound } from 'lucide-react';
 import { useRef, type FormEvent } from 'react';
 
+import { useCaller } from '../lib/caller';
 import { nameAuthor, signIn, useSession } from './session';
 
 /** Says who the reader is, and lets that be changed. */
 export function Identity() {
   const { token, author } = useSession();
   const dialog = useRef<HTMLDialogElement>(null);
-  const name = author ?? (token ? 'token' : 'anonymous');
+  const caller = useCaller();
+  const name = caller.name ?? author ?? (token ? 'token' : 'anonymous');
 
   const save = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

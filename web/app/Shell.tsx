@@ -1,7 +1,8 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { Boxes, ChevronRight, Moon, Sun, Terminal } from 'lucide-react';
+import { Boxes, ChevronRight, Inbox, Moon, Play, Sun, Terminal, Workflow } from 'lucide-react';
 
 import { PaletteButton } from '../features/palette';
+import { useQuestions } from '../features/questions';
 import { useOffer } from '../lib/commands';
 import { Identity } from './Identity';
 import { useTheme } from './theme';
@@ -12,9 +13,13 @@ export function Shell() {
   const { theme, toggle } = useTheme();
   const other = theme === 'dark' ? 'light' : 'dark';
   const navigate = useNavigate();
+  const { open } = useQuestions();
   useOffer([
     { id: 'theme', label: `Use ${other} colours`, icon: theme === 'dark' ? Sun : Moon, run: toggle },
     { id: 'programs', label: 'Go to all programs', icon: Boxes, run: () => void navigate({ to: '/' }) },
+    { id: 'approvals', label: 'Go to approvals', icon: Inbox, run: () => void navigate({ to: '/approvals' }) },
+    { id: 'runs', label: 'Go to runs of flows', icon: Workflow, run: () => void navigate({ to: '/runs' }) },
+    { id: 'start', label: 'Start a run of a flow…', icon: Play, run: () => void navigate({ to: '/runs/new' }) },
     { id: 'graphiql', label: 'Go to GraphiQL', icon: Terminal, run: () => window.location.assign('/graphiql') },
   ]);
   return (
@@ -36,6 +41,22 @@ export function Shell() {
               </Link>
             </>
           )}
+        </nav>
+        <nav aria-label="Sections" className="sections">
+          <Link to="/runs" className="button plain" title="Runs of flows">
+            <Workflow size={15} aria-hidden />
+            <span className="label">Runs</span>
+          </Link>
+          <Link to="/approvals" className="button plain" title="Questions that runs ask of people">
+            <Inbox size={15} aria-hidden />
+            <span className="label">Approvals</span>
+            {open !== null && open > 0 && (
+              <span className="count numeric">
+                {open}
+                <span className="hidden"> open</span>
+              </span>
+            )}
+          </Link>
         </nav>
         <div className="tools">
           <PaletteButton program={program} />

@@ -8,17 +8,23 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
+import { QuestionsProvider } from '../features/questions';
+import { CallerProvider } from '../lib/caller';
 import { ConnectionProvider } from '../lib/connection';
 import { Login } from './Login';
 import { router } from './router';
 import { useSession } from './session';
 
 function App() {
-  const { connection, denied } = useSession();
+  const { connection, author, denied } = useSession();
   if (denied) return <Login />;
   return (
     <ConnectionProvider connection={connection}>
-      <RouterProvider router={router} />
+      <CallerProvider author={author}>
+        <QuestionsProvider>
+          <RouterProvider router={router} />
+        </QuestionsProvider>
+      </CallerProvider>
     </ConnectionProvider>
   );
 }

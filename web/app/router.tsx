@@ -12,7 +12,16 @@ import { OverviewView, ProgramFrame } from '../features/program';
 import { ProgramsView } from '../features/programs';
 import { Crash } from './Crash';
 import { Missing } from './Missing';
-import { readFunctionSearch, readHistorySearch, readRunSearch, readVerifySearch } from './search';
+import {
+  readApprovalsSearch,
+  readFunctionSearch,
+  readHistorySearch,
+  readRunSearch,
+  readRunsSearch,
+  readRunViewSearch,
+  readStartSearch,
+  readVerifySearch,
+} from './search';
 import { Shell } from './Shell';
 
 const root = createRootRoute({ component: Shell, errorComponent: Crash, notFoundComponent: Missing });
@@ -74,9 +83,41 @@ const map = createRoute({
   component: lazyRouteComponent(() => import('../features/map'), 'MapView'),
 });
 
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: readRunsSearch,
+  component: lazyRouteComponent(() => import('../features/runs'), 'RunsView'),
+});
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/new',
+  validateSearch: readStartSearch,
+  component: lazyRouteComponent(() => import('../features/runs'), 'StartView'),
+});
+
+const flowRun = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$run',
+  validateSearch: readRunViewSearch,
+  component: lazyRouteComponent(() => import('../features/runs'), 'RunView'),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  validateSearch: readApprovalsSearch,
+  component: lazyRouteComponent(() => import('../features/approvals'), 'ApprovalsView'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     programs,
+    runs,
+    start,
+    flowRun,
+    approvals,
     program.addChildren([overview, edits, map, history, verify, view, run, edit]),
   ]),
   history: createHashHistory(),

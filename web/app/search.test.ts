@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 
-import { readFunctionSearch, readHistorySearch, readRunSearch, readVerifySearch } from './search';
+import {
+  readApprovalsSearch,
+  readFunctionSearch,
+  readHistorySearch,
+  readRunSearch,
+  readRunsSearch,
+  readRunViewSearch,
+  readStartSearch,
+  readVerifySearch,
+} from './search';
 
 test('an address keeps what makes sense in it', () => {
   expect(readFunctionSearch({ rev: 12, node: 'n5' })).toEqual({ rev: 12, node: 'n5' });
@@ -29,4 +38,17 @@ test('the address of a verification keeps what it knows', () => {
     code: 'EMPTY_INPUT',
     fn: 'f3',
   });
+});
+
+test('addresses of runs keep filters that there are', () => {
+  expect(readRunsSearch({ flow: 'draft', status: 'FAILED', more: 1 })).toEqual({ flow: 'draft', status: 'FAILED' });
+  expect(readRunsSearch({ flow: ' ', status: 'BROKEN' })).toEqual({});
+  expect(readRunViewSearch({ density: 'compact', failed: true })).toEqual({ density: 'compact', failed: true });
+  expect(readRunViewSearch({ density: 'normal', failed: 'yes' })).toEqual({});
+  expect(readStartSearch({ flow: 'draft', from: 12 })).toEqual({ flow: 'draft', from: '12' });
+});
+
+test('the inbox without a status is of the open questions', () => {
+  expect(readApprovalsSearch({ status: 'OPEN', id: 'I-1' })).toEqual({ id: 'I-1' });
+  expect(readApprovalsSearch({ status: 'ANSWERED' })).toEqual({ status: 'ANSWERED' });
 });

@@ -1,5 +1,8 @@
+import type { ApprovalsSearch } from '../features/approvals';
 import type { HistorySearch } from '../features/history';
+import type { RunsSearch, RunViewSearch, StartSearch } from '../features/runs';
 import type { VerifySearch } from '../features/verification';
+import type { RunStatus } from '../generated/graphql';
 
 /** What an address says of a function beside its name. All panels share it, so it is the selection. */
 export interface FunctionSearch {
@@ -63,5 +66,42 @@ export function readVerifySearch(search: Record<string, unknown>): VerifySearch 
     ...((severity === 'ERROR' || severity === 'WARNING') && { severity }),
     ...textOf(search, 'code'),
     ...textOf(search, 'fn'),
+  };
+}
+
+const RUN_STATUSES = [
+  'RUNNING',
+  'WAITING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'SUPERSEDED',
+] as const satisfies readonly RunStatus[];
+
+/** Reads what an address says of the list of runs. */
+export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
+  const status = RUN_STATUSES.find((each) => each === search['status']);
+  return { ...textOf(search, 'flow'), ...textOf(search, 'session'), ...(status && { status }) };
+}
+
+/** Reads what an address says of a run that is to be started. */
+export function readStartSearch(search: Record<string, unknown>): StartSearch {
+  return { ...textOf(search, 'flow'), ...textOf(search, 'session'), ...textOf(search, 'from') };
+}
+
+/** Reads what an address says of a run of a flow. */
+export function readRunViewSearch({ density, failed }: Record<string, unknown>): RunViewSearch {
+  return {
+    ...((density === 'compact' || density === 'detailed') && { density }),
+    ...(failed === true && { failed }),
+  };
+}
+
+/** Reads what an address says of the inbox. */
+export function readApprovalsSearch(search: Record<string, unknown>): ApprovalsSearch {
+  const { status } = search;
+  return {
+    ...((status === 'ANSWERED' || status === 'EXPIRED' || status === 'CANCELLED') && { status }),
+    ...textOf(search, 'id'),
   };
 }

@@ -1,0 +1,78 @@
+import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
+import { useEffect } from 'react';
+
+import { QuestionEvidenceDocument } from '../../generated/graphql';
+import { useAsk } from '../../lib/ask';
+import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
+import { DiffView } from '../preview';
+import type { Question } from './model';
+
+/** More steps than these before the question are left to the page of the run. */
+const LAST = 8;
+
+/** What an approval would change, and, where the run is not in view anyway, what it has done for it. */
+export function Evidence({ question, parts }: { question: Question; parts: 'all' | 'difference' }) {
+  const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, { run: question.runId });
+  const moment = JSON.stringify([question.status, question.head?.number]);
+  useEffect(() => {
+    refresh();
+    // It is another one when the question is, or when the program has moved.
+  }, [moment, refresh]);
+  const run = data?.run;
+  if (problem && !run) return <ProblemPanel problem={problem} onRetry={refresh} />;
+  // A difference is not announced before it is known that there is one.
+  if (!run) return parts === 'difference' ? null : <SkeletonRows rows={4} label="Loading what there is to see" />;
+  const diff = run.interrupts.find(({ id }) => id === question.id)?.diff;
+  const all = run.steps?.nodes ?? [];
+  const steps = all.slice(-LAST);
+  const program = question.run.program;
+  return (
+    <>
+      {diff && program && (
+        <section className="question-part" aria-label="What approving would change">
+          <h3>What approving would change</h3>
+          <div className="question-diff">
+            <DiffView diff={diff} program={program.name} />
+          </div>
+        </section>
+      )}
+      {parts === 'all' && (
+        <section className="question-part" aria-label="Evidence">
+          <h3>Evidence</h3>
+          {run.progress.length > 0 && (
+            <ul className="evidence-progress" aria-label="What the run says of itself">
+              {run.progress.slice(-LAST).map((line, at) => (
+                // Lines have no names; the list only grows.
+                <li key={at}>{line}</li>
+              ))}
+            </ul>
+          )}
+          <ol className="evidence-steps" aria-label="The last steps before the question">
+            {steps.map(({ index, branch, attempt, node, endedAt, error, latencyMs, receipts, update }) => {
+              const Icon = error ? CircleAlert : endedAt ? CircleCheck : CircleDashed;
+              return (
+                <li key={`${index} ${branch} ${attempt}`}>
+                  <details>
+                    <summary>
+                      <Icon size={14} aria-hidden className={error ? 'error' : endedAt ? 'fine' : 'muted'} />
+                      <span className="mono">{node}</span>
+                      <span className="hidden">{error ? 'failed' : endedAt ? 'done' : 'waits'}</span>
+                      {attempt > 1 && <span className="muted">attempt {attempt}</span>}
+                      {latencyMs !== null && <span className="muted numeric">{lasting(latencyMs)}</span>}
+                      {receipts > 0 && <span className="muted numeric">{counted(receipts, 'receipt')}</span>}
+                    </summary>
+                    <Json value={error ?? update} label={`What ${node} came to`} />
+                  </details>
+                </li>
+              );
+            })}
+          </ol>
+          <details className="evidence-input">
+            <summary>What the run was started with</summary>
+            <Json value={run.input} label="Input of the run" />
+          </details>
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,262 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { useClient } from 'urql';
+
+import { CancelRunDocument, ForkRunDocument, RewindRunDocument, type RewindRunMutation } from '../../generated/graphql';
+import { freshKey } from '../../lib/key';
+import { problemOf, type Problem } from '../../lib/problems';
+import { counted, ProblemPanel, SkeletonRows } from '../../ui';
+import { errorOf, shortId } from './model';
+import { StatusBadge } from './StatusBadge';
+import type { Step } from './timeline';
+
+/** A question of the page about a run, and the button that does what is asked. */
+function Ask(props: {
+  title: string;
+  verb: string;
+  danger: boolean;
+  busy: boolean;
+  ready: boolean;
+  problem: Problem | undefined;
+  children: ReactNode;
+  onDo(): void;
+  onClose(): void;
+}) {
+  const { title, verb, danger, busy, ready, problem, children, onDo, onClose } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy && ready) onDo();
+  };
+  return (
+    <dialog ref={dialog} className="dialog run-dialog" aria-labelledby={id} onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        {children}
+        {problem && <ProblemPanel problem={problem} />}
+        <div className="acts">
+          <span className="gap" />
+          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+            Leave it
+          </button>
+          <button
+            type="submit"
+            className={danger ? 'button danger' : 'button primary'}
+            disabled={busy || !ready}
+            aria-busy={busy}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** Ends a run before it is done. */
+export function CancelDialog({ run, onDone, onClose }: { run: string; onDone(): void; onClose(): void }) {
+  const client = useClient();
+  const id = useId();
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [key] = useState(freshKey);
+  const cancel = async () => {
+    const words = reason.trim();
+    setBusy(true);
+    // Another reason is another request.
+    const input = { runId: run, ...(words && { reason: words }), idempotencyKey: `${key} ${words}` };
+    const { data, error } = await client.mutation(CancelRunDocument, { input }).toPromise();
+    setBusy(false);
+    if (!data?.cancelRun?.run) return setProblem(problemOf(error));
+    onDone();
+    onClose();
+  };
+  return (
+    <Ask
+      title="Cancel this run"
+      verb="Cancel the run"
+      danger
+      busy={busy}
+      ready
+      problem={problem}
+      onDo={() => void cancel()}
+      onClose={onClose}
+    >
+      <p className="muted">
+        What it has committed stays, what it asks is withdrawn, and it does not go on. It can be forked from each of its
+        steps.
+      </p>
+      <label htmlFor={id}>
+        Reason <span className="muted">(optional, for the log)</span>
+      </label>
+      <input
+        id={id}
+        className="field"
+        maxLength={1000}
+        autoComplete="off"
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        autoFocus
+      />
+    </Ask>
+  );
+}
+
+/** Begins another run with the state after a step. */
+export function ForkDialog({ run, step, onClose }: { run: string; step: Step; onClose(): void }) {
+  const client = useClient();
+  const navigate = useNavigate();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [key] = useState(freshKey);
+  const fork = async () => {
+    setBusy(true);
+    const input = { runId: run, atStep: step.index, idempotencyKey: key };
+    const { data, error } = await client.mutation(ForkRunDocument, { input }).toPromise();
+    setBusy(false);
+    const made = data?.forkRun?.run;
+    if (!made) return setProblem(problemOf(error));
+    onClose();
+    return navigate({ to: '/runs/$run', params: { run: made.id } });
+  };
+  return (
+    <Ask
+      title={`Fork from step ${step.index}`}
+      verb="Fork"
+      danger={false}
+      busy={busy}
+      ready
+      problem={problem}
+      onDo={() => void fork()}
+      onClose={onClose}
+    >
+      <p className="muted">
+        Another run begins with the state that there was at step {step.index} (<span className="mono">{step.node}</span>
+        ) and goes on from there. This one stays as it is.
+      </p>
+    </Ask>
+  );
+}
+
+type Rewound = NonNullable<NonNullable<RewindRunMutation['rewindRun']>['run']>;
+
+/** Takes a run back to a step; what that would undo is shown first. */
+export function RewindDialog(props: {
+  run: string;
+  step: Step;
+  /** The steps that are loaded and come after it. */
+  later: readonly Step[];
+  /** How many steps the run has. */
+  total: number;
+  onDone(run: string): void;
+  onClose(): void;
+}) {
+  const { run, step, later, total, onDone, onClose } = props;
+  const client = useClient();
+  const [shown, setShown] = useState<Rewound | null>(null);
+  const [busy, setBusy] = useState(true);
+  const [problem, setProblem] = useState<Problem>();
+  const [key] = useState(freshKey);
+  const to = step.index;
+
+  useEffect(() => {
+    let left = false;
+    const input = { runId: run, toStep: to, dryRun: true };
+    const answer = client.mutation(RewindRunDocument, { input }).toPromise();
+    void answer.then(({ data, error }) => {
+      if (left) return;
+      setBusy(false);
+      setShown(data?.rewindRun?.run ?? null);
+      if (error || !data?.rewindRun?.run) setProblem(problemOf(error));
+    });
+    return () => {
+      left = true;
+    };
+  }, [client, run, to]);
+
+  const rewind = async () => {
+    setBusy(true);
+    const input = { runId: run, toStep: to, dryRun: false, idempotencyKey: key };
+    const { data, error } = await client.mutation(RewindRunDocument, { input }).toPromise();
+    setBusy(false);
+    const made = data?.rewindRun?.run;
+    if (!made) return setProblem(problemOf(error));
+    onDone(made.id);
+    onClose();
+  };
+  const revisions = later.flatMap(({ revision }) => revision ?? []);
+  const wrong = errorOf(shown?.error);
+  return (
+    <Ask
+      title={`Rewind to step ${to}`}
+      verb="Rewind"
+      danger
+      busy={busy}
+      ready={shown !== null}
+      problem={problem}
+      onDo={() => void rewind()}
+      onClose={onClose}
+    >
+      <p className="muted">
+        The run goes on from step {to} (<span className="mono">{step.node}</span>), and what came after it is taken
+        back.
+      </p>
+      {later.length > 0 && (
+        <section aria-label="What is taken back">
+          <h3>
+            Taken back: {counted(later.length, 'step')}
+            {total > to + 1 + later.length && ' and those that are not loaded'}
+          </h3>
+          <ol className="rewind-steps">
+            {later.slice(0, 12).map((each) => (
+              <li key={`${each.index} ${each.branch} ${each.attempt}`}>
+                <span className="numeric muted">{each.index}</span> <span className="mono">{each.node}</span>
+                {each.revision && <span> committed r{each.revision.number}</span>}
+                {each.receipts > 0 && <span className="muted"> {counted(each.receipts, 'receipt')}</span>}
+              </li>
+            ))}
+            {later.length > 12 && <li className="muted">and {counted(later.length - 12, 'other')}</li>}
+          </ol>
+          {revisions.length > 0 && (
+            <p>
+              {counted(revisions.length, 'revision')} of the program would be undone:{' '}
+              {revisions.map(({ number }) => `r${number}`).join(', ')}.
+            </p>
+          )}
+        </section>
+      )}
+      {busy && !shown && !problem && <SkeletonRows rows={2} label="Working out what would happen" />}
+      {shown && (
+        <section aria-label="What the server says">
+          <h3>How the run would stand</h3>
+          <p className="rewind-line">
+            <StatusBadge status={shown.status} />
+            {shown.node && (
+              <span>
+                at <span className="mono">{shown.node}</span>
+              </span>
+            )}
+            {shown.steps && <span className="muted numeric">{counted(shown.steps.totalCount, 'step')}</span>}
+            {shown.id !== run && <span className="muted mono">{shortId(shown.id)}</span>}
+          </p>
+          {wrong && (
+            <p className="step-error">
+              <code>{wrong.code}</code> {wrong.message}
+            </p>
+          )}
+          {shown.progress.length > 0 && (
+            <ul className="evidence-progress">
+              {shown.progress.slice(-5).map((line, at) => (
+                // Lines have no names; the list is replaced as a whole.
+                <li key={at}>{line}</li>
+              ))}
+            </ul>
+          )}
+        </section>
+      )}
+    </Ask>
+  );
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+
+import type { RunEventKind } from '../../generated/graphql';
+import { afterEvent, worth, type Working } from './live';
+
+const after = (...events: [kind: RunEventKind, node: string | null, text?: string][]) =>
+  events.reduce<readonly Working[]>(
+    (now, [kind, node, text]) => afterEvent(now, { kind, node, text: text ?? null, at: '2026-01-01T00:00:00Z' }),
+    [],
+  );
+
+test('what a model writes stands at its node until that is done', () => {
+  const writing = after(
+    ['NODE_STARTED', 'a'],
+    ['NODE_STARTED', 'b'],
+    ['MODEL_DELTA', 'a', 'two '],
+    ['MODEL_DELTA', 'a', 'words'],
+  );
+  expect(writing.map(({ node, text }) => [node, text])).toEqual([
+    ['a', 'two words'],
+    ['b', ''],
+  ]);
+  const done = afterEvent(writing, { kind: 'NODE_FINISHED', node: 'a', text: null, at: '' });
+  expect(done.map(({ node }) => node)).toEqual(['b']);
+});
+
+test('a page that is opened in the middle shows what comes', () => {
+  expect(after(['MODEL_DELTA', 'a', 'rest']).map(({ node, text }) => [node, text])).toEqual([['a', 'rest']]);
+  // Nobody says whose it is.
+  expect(after(['MODEL_DELTA', null, 'rest'])).toEqual([]);
+});
+
+test('a new try begins with an empty page, and says why', () => {
+  const [a] = after(
+    ['NODE_STARTED', 'a'],
+    ['MODEL_DELTA', 'a', 'wrong'],
+    ['RETRIED', 'a', 'no answer'],
+    ['TOOL_CALLED', 'a', 'verify'],
+  );
+  expect([a?.text, a?.lines]).toEqual(['', ['tried again: no answer', 'called verify']]);
+});
+
+test('nothing is at work in a run that asks, has ended, or of which events are missing', () => {
+  for (const kind of ['INTERRUPTED', 'FINISHED', 'GAP'] as const)
+    expect(after(['NODE_STARTED', 'a'], ['NODE_STARTED', 'b'], [kind, null])).toEqual([]);
+  expect(after(['NODE_STARTED', 'a'], ['NODE_STARTED', 'b'], ['INTERRUPTED', 'a']).map(({ node }) => node)).toEqual([
+    'b',
+  ]);
+});
+
+test('deltas are no reason to ask, a gap is one to ask for everything', () => {
+  expect([worth('MODEL_DELTA'), worth('NODE_FINISHED'), worth('GAP')]).toEqual(['nothing', 'news', 'all']);
+});

@@ -1,0 +1,82 @@
+// What a run is doing at this moment, from its events: no event is kept, the next page of steps has what came of it.
+import type { RunEventKind } from '../../generated/graphql';
+
+/** An event of a run. */
+export interface Event {
+  at: string;
+  kind: RunEventKind;
+  node: string | null;
+  text: string | null;
+}
+
+/** A node that is at work. */
+export interface Working {
+  node: string;
+  since: string;
+  /** What a model has written so far. */
+  text: string;
+  /** Tools that were called, and tries that failed. */
+  lines: readonly string[];
+}
+
+/** More characters of a model than these are not kept: the end is what is new. */
+const KEPT = 20_000;
+const LINES = 50;
+
+function changed(now: readonly Working[], node: string, at: string, change: (working: Working) => Working): Working[] {
+  const known = now.some((working) => working.node === node);
+  const all = known ? now : [...now, { node, since: at, text: '', lines: [] }];
+  return all.map((working) => (working.node === node ? change(working) : working));
+}
+
+/** What is at work after an event. */
+export function afterEvent(now: readonly Working[], { kind, at, text, ...event }: Event): readonly Working[] {
+  const node = event.node ?? now.at(-1)?.node ?? null;
+  const line = (words: string) =>
+    node === null
+      ? now
+      : changed(now, node, at, (working) => ({ ...working, lines: [...working.lines, words].slice(-LINES) }));
+  switch (kind) {
+    case 'NODE_STARTED':
+      if (node === null) return now;
+      return [...now.filter((working) => working.node !== node), { node, since: at, text: '', lines: [] }];
+    case 'MODEL_DELTA':
+      if (node === null || !text) return now;
+      return changed(now, node, at, (working) => ({ ...working, text: (working.text + text).slice(-KEPT) }));
+    case 'TOOL_CALLED':
+      return line(`called ${text ?? 'a tool'}`);
+    case 'RETRIED':
+      if (node === null) return now;
+      // What the failed try has written is in its own step.
+      return changed(now, node, at, (working) => ({
+        ...working,
+        text: '',
+        lines: [...working.lines, `tried again${text ? `: ${text}` : ''}`].slice(-LINES),
+      }));
+    case 'NODE_FINISHED':
+      return now.filter((working) => working.node !== node);
+    case 'INTERRUPTED':
+    case 'ESCALATED':
+      return event.node === null ? [] : now.filter((working) => working.node !== node);
+    case 'FINISHED':
+    case 'GAP':
+      return [];
+    case 'STARTED':
+    case 'STATE_UPDATED':
+    case 'ANSWERED':
+      return now;
+  }
+}
+
+/** What an event makes worth asking for: nothing, what is new, or everything. */
+export function worth(kind: RunEventKind): 'nothing' | 'news' | 'all' {
+  switch (kind) {
+    case 'MODEL_DELTA':
+    case 'TOOL_CALLED':
+      return 'nothing';
+    case 'GAP':
+      return 'all';
+    default:
+      return 'news';
+  }
+}

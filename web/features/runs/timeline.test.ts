@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+
+import {
+  price,
+  rowsOf,
+  scaleOf,
+  spansByStep,
+  stepState,
+  usageOf,
+  waitedIn,
+  type Asked,
+  type Row,
+  type Span,
+  type Step,
+} from './timeline';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const iso = (at: number) => new Date(at).toISOString();
+
+function step(index: number, node: string, from: number, to: number | null, more: Partial<Step> = {}): Step {
+  return {
+    index,
+    node,
+    branch: '',
+    attempt: 1,
+    startedAt: iso(from),
+    endedAt: to === null ? null : iso(to),
+    latencyMs: to === null ? null : to - from,
+    update: null,
+    goto: null,
+    error: null,
+    receipts: 0,
+    revision: null,
+    ...more,
+  };
+}
+
+function span(id: string, kind: string, name: string, from: number, more: Partial<Span> = {}): Span {
+  return {
+    id,
+    parentId: null,
+    kind,
+    name,
+    startedAt: iso(from),
+    endedAt: iso(from + SECOND),
+    ok: true,
+    attempt: 1,
+    attributes: {},
+    ...more,
+  };
+}
+
+function told(steps: Step[], more: Partial<Parameters<typeof rowsOf>[0]> = {}, failedOnly = false) {
+  const rows = rowsOf({ steps, spans: [], asked: [], going: false, cut: false, now: 10 * HOUR, ...more }, failedOnly);
+  return rows.map((row: Row) =>
+    row.type === 'step' ? row.step.node : `${row.what} ${(row.to - row.from) / HOUR} h${row.open ? ' so far' : ''}`,
+  );
+}
+
+const asked = (from: number, to: number | null): Asked => ({
+  askedAt: iso(from),
+  decision: to === null ? null : { at: iso(to) },
+});
+
+test('a time in which nothing happened is folded, and says whether an answer was waited for', () => {
+  const steps = [step(0, 'ask', 0, SECOND), step(1, 'commit', SECOND + 3 * HOUR, SECOND + 3 * HOUR + 1)];
+  expect(told(steps)).toEqual(['ask', 'idle 3 h', 'commit']);
+  expect(told(steps, { asked: [asked(500, 3 * HOUR)] })).toEqual(['ask', 'answer 3 h', 'commit']);
+  // A question that was open for a moment only explains nothing.
+  expect(told(steps, { asked: [asked(500, 60 * SECOND)] })).toEqual(['ask', 'idle 3 h', 'commit']);
+});
+
+test('short times and parallel steps are no gap', () => {
+  const steps = [
+    step(0, 'a', 0, 2 * HOUR, { branch: '0' }),
+    step(1, 'b', SECOND, 2 * SECOND, { branch: '1' }),
+    step(2, 'c', 2 * HOUR + SECOND, 2 * HOUR + 2 * SECOND),
+  ];
+  expect(told(steps)).toEqual(['a', 'b', 'c']);
+});
+
+test('a run that goes on says how long it has waited, unless later steps are not loaded', () => {
+  const steps = [step(0, 'ask', 0, HOUR)];
+  expect(told(steps, { going: true, asked: [asked(HOUR, null)] })).toEqual(['ask', 'answer 9 h so far']);
+  expect(told(steps, { going: true, cut: true })).toEqual(['ask']);
+  expect(told([step(0, 'work', 0, null)], { going: true })).toEqual(['work']);
+});
+
+test('only what failed, without gaps', () => {
+  const steps = [
+    step(0, 'a', 0, 1),
+    step(1, 'b', HOUR, HOUR + 1, { error: { code: 'X' } }),
+    step(2, 'c', 3 * HOUR, null),
+  ];
+  expect(told(steps, {}, true)).toEqual(['b']);
+});
+
+test('a step has failed, is done, waits or runs', () => {
+  expect([
+    stepState(step(0, 'a', 0, 1, { error: { code: 'X' } }), false),
+    stepState(step(0, 'a', 0, 1), true),
+    stepState(step(0, 'a', 0, null), true),
+    stepState(step(0, 'a', 0, null), false),
+  ]).toEqual(['failed', 'done', 'waiting', 'running']);
+});
+
+test('a step that waited says how long', () => {
+  expect(waitedIn(step(0, 'ask', 0, 3 * HOUR), [asked(HOUR, 2 * HOUR)], 9 * HOUR)).toBe(HOUR);
+  expect(waitedIn(step(0, 'ask', 0, null), [asked(HOUR, null)], 3 * HOUR)).toBe(2 * HOUR);
+});
+
+test('each attempt has the spans that began with it, with all that is within', () => {
+  const steps = [step(0, 'verify', 0, SECOND), step(2, 'verify', 10 * SECOND, 11 * SECOND)];
+  const spans = [
+    span('late', 'node', 'verify', 10 * SECOND + 5),
+    span('early', 'node', 'verify', 3),
+    span('model', 'model', 'chat', 100, { parentId: 'early' }),
+    span('retry', 'retry', 'again', 200, { parentId: 'model' }),
+    span('other', 'node', 'verify', 0, { attempt: 2 }),
+  ];
+  const found = spansByStep(steps, spans);
+  const told = (key: string) => found.get(key)?.map(({ span, depth }) => `${span.id} ${depth}`);
+  expect(told('0  1')).toEqual(['early 0', 'model 1', 'retry 2']);
+  expect(told('2  1')).toEqual(['late 0']);
+});
+
+test('tokens and costs are summed once, where they are told', () => {
+  const use = (input: number, cost: number) => ({
+    'gen_ai.usage.input_tokens': input,
+    'gen_ai.usage.output_tokens': 10,
+    'lmlang.cost_usd': cost,
+  });
+  const spans = [
+    span('node', 'node', 'repair', 0, { attributes: use(300, 0.3) }),
+    span('a', 'model', 'chat', 1, { parentId: 'node', attributes: use(100, 0.1) }),
+    span('b', 'model', 'chat', 2, { parentId: 'node', attributes: use(200, 0.2) }),
+  ];
+  const usage = usageOf(spans);
+  expect([usage?.input, usage?.output, usage?.cost?.toFixed(2)]).toEqual([300, 20, '0.30']);
+  expect(usageOf([span('n', 'node', 'a', 0)])).toBe(null);
+  expect(usageOf([span('n', 'model', 'a', 0, { attributes: { 'gen_ai.usage.output_tokens': 7 } })])).toEqual({
+    input: 0,
+    output: 7,
+    cost: null,
+  });
+});
+
+test('prices show what is small', () => {
+  expect([price(0), price(0.00123), price(0.5), price(12)]).toEqual(['$0', '$0.0012', '$0.50', '$12.00']);
+});
+
+test('folded times and waits take no room on the line of time', () => {
+  const steps = [step(0, 'a', 0, SECOND), step(1, 'b', HOUR, HOUR + 3 * SECOND)];
+  const scale = scaleOf(steps, [], 9 * HOUR);
+  expect([0, SECOND, HOUR / 2, HOUR, HOUR + 3 * SECOND, 9 * HOUR].map((at) => scale.at(at))).toEqual([
+    0, 0.25, 0.25, 0.25, 1, 1,
+  ]);
+  const waiting = [step(0, 'a', 0, SECOND), step(1, 'ask', SECOND, null)];
+  const cut = scaleOf(waiting, [asked(2 * SECOND, null)], 9 * HOUR);
+  expect([cut.at(SECOND), cut.at(9 * HOUR)]).toEqual([0.5, 1]);
+  expect(scaleOf([], [], 0).at(5)).toBe(0);
+});

@@ -1,0 +1,223 @@
+// A run as a line of steps: what each took, what it cost, and the time in which nothing happened.
+import type { SpanFactsFragment, StepFactsFragment } from '../../generated/graphql';
+
+/** A step of a run: one attempt at a node. */
+export type Step = StepFactsFragment;
+/** A span of its trace. */
+export type Span = SpanFactsFragment;
+
+/** A question, as far as it explains why nothing happened. */
+export interface Asked {
+  askedAt: string;
+  decision: { at: string } | null;
+}
+
+/** What a model was given and has written, and what that costs. */
+export interface Usage {
+  input: number;
+  output: number;
+  /** In US dollars; null where nothing says it. */
+  cost: number | null;
+}
+
+/** A row of the timeline. */
+export type Row =
+  | { type: 'step'; key: string; step: Step; spans: readonly { span: Span; depth: number }[]; usage: Usage | null }
+  | { type: 'gap'; key: string; from: number; to: number; open: boolean; what: 'answer' | 'idle' };
+
+/** What a step is told apart by. */
+export function stepKey({ index, branch, attempt }: Step): string {
+  return `${index} ${branch} ${attempt}`;
+}
+
+/** How a step stands, in a word. */
+export function stepState({ error, endedAt }: Step, waiting: boolean): 'failed' | 'done' | 'waiting' | 'running' {
+  if (error !== null && error !== undefined) return 'failed';
+  if (endedAt !== null) return 'done';
+  return waiting ? 'waiting' : 'running';
+}
+
+function numberOf(attributes: unknown, name: string): number | null {
+  const value = (attributes as Record<string, unknown> | null)?.[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** What spans say of the use of models; null where they say nothing. Only a span that no other one within repeats counts. */
+export function usageOf(spans: readonly Span[]): Usage | null {
+  const telling = spans.filter(({ attributes }) =>
+    ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens', 'lmlang.cost_usd'].some(
+      (name) => numberOf(attributes, name) !== null,
+    ),
+  );
+  if (telling.length === 0) return null;
+  const byId = new Map(spans.map((span) => [span.id, span]));
+  const around = new Set<string>();
+  for (const span of telling)
+    for (let at = span.parentId; at !== null && !around.has(at); at = byId.get(at)?.parentId ?? null) around.add(at);
+  const sum = { input: 0, output: 0, cost: null as number | null };
+  for (const { id, attributes } of telling) {
+    // A node's span may add up what its models' spans say.
+    if (around.has(id)) continue;
+    sum.input += numberOf(attributes, 'gen_ai.usage.input_tokens') ?? 0;
+    sum.output += numberOf(attributes, 'gen_ai.usage.output_tokens') ?? 0;
+    const cost = numberOf(attributes, 'lmlang.cost_usd');
+    if (cost !== null) sum.cost = (sum.cost ?? 0) + cost;
+  }
+  return sum;
+}
+
+/** A price as it is written: `$0.0042`. */
+export function price(dollars: number): string {
+  if (dollars === 0) return '$0';
+  return dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
+}
+
+/** The spans of each step, with their depth under its own: by the span of its node and attempt that began with it. */
+export function spansByStep(
+  steps: readonly Step[],
+  spans: readonly Span[],
+): Map<string, { span: Span; depth: number }[]> {
+  const children = new Map<string, Span[]>();
+  for (const span of spans)
+    if (span.parentId !== null) children.set(span.parentId, [...(children.get(span.parentId) ?? []), span]);
+  const free = new Map<string, Step[]>();
+  for (const step of steps) {
+    const name = `${step.node} ${step.attempt}`;
+    free.set(name, [...(free.get(name) ?? []), step]);
+  }
+  const found = new Map<string, { span: Span; depth: number }[]>();
+  const time = (at: string) => Date.parse(at);
+  for (const span of spans) {
+    if (span.kind !== 'node') continue;
+    const candidates = free.get(`${span.name} ${span.attempt}`);
+    if (!candidates || candidates.length === 0) continue;
+    const far = (step: Step) => Math.abs(time(step.startedAt) - time(span.startedAt));
+    const step = candidates.reduce((best, each) => (far(each) < far(best) ? each : best));
+    candidates.splice(candidates.indexOf(step), 1);
+    const list: { span: Span; depth: number }[] = [];
+    const visit = (span: Span, depth: number) => {
+      list.push({ span, depth });
+      for (const child of children.get(span.id) ?? []) visit(child, depth + 1);
+    };
+    visit(span, 0);
+    found.set(stepKey(step), list);
+  }
+  return found;
+}
+
+/** A time without a step that is longer than this, in milliseconds, is folded. */
+const IDLE = 60_000;
+
+/** Whether a question was open for most of a time. */
+function isWait(from: number, to: number, asked: readonly Asked[], now: number): boolean {
+  return asked.some(({ askedAt, decision }) => {
+    const begun = Math.max(from, Date.parse(askedAt));
+    const ended = Math.min(to, decision ? Date.parse(decision.at) : now);
+    return ended - begun > (to - from) / 2;
+  });
+}
+
+/** How long of a step was waiting for answers, in milliseconds. */
+export function waitedIn({ startedAt, endedAt }: Step, asked: readonly Asked[], now: number): number {
+  const from = Date.parse(startedAt);
+  const to = endedAt === null ? now : Date.parse(endedAt);
+  return asked.reduce((sum, { askedAt, decision }) => {
+    const begun = Math.max(from, Date.parse(askedAt));
+    const ended = Math.min(to, decision ? Date.parse(decision.at) : now);
+    return sum + Math.max(0, ended - begun);
+  }, 0);
+}
+
+/** What a timeline is of. */
+export interface Told {
+  steps: readonly Step[];
+  spans: readonly Span[];
+  asked: readonly Asked[];
+  /** Whether the run goes on: what has not happened since the last step is told too. */
+  going: boolean;
+  /** Whether there are steps behind those that are loaded. */
+  cut: boolean;
+  now: number;
+}
+
+/** The rows of a timeline, with idle times folded; with `failedOnly` the failed steps alone. */
+export function rowsOf({ steps, spans, asked, going, cut, now }: Told, failedOnly: boolean): Row[] {
+  const under = spansByStep(steps, spans);
+  const rows: Row[] = [];
+  let end: number | null = null;
+  const gap = (to: number, open: boolean) => {
+    if (end === null || to - end < IDLE || failedOnly) return;
+    rows.push({
+      type: 'gap',
+      key: `gap ${end}`,
+      from: end,
+      to,
+      open,
+      what: isWait(end, to, asked, now) ? 'answer' : 'idle',
+    });
+  };
+  for (const step of steps) {
+    gap(Date.parse(step.startedAt), false);
+    const ended = step.endedAt === null ? now : Date.parse(step.endedAt);
+    end = Math.max(end ?? ended, ended);
+    if (failedOnly && (step.error === null || step.error === undefined)) continue;
+    const own = under.get(stepKey(step)) ?? [];
+    rows.push({
+      type: 'step',
+      key: stepKey(step),
+      step,
+      spans: own,
+      usage: usageOf(own.map(({ span }) => span)),
+    });
+  }
+  if (going && !cut) gap(now, true);
+  return rows;
+}
+
+/** A place on a line of time on which folded times take no room, from 0 to 1. */
+export interface Scale {
+  at(moment: number): number;
+}
+
+/** The times of a step in which it did not wait for an answer. */
+function atWork({ startedAt, endedAt }: Step, asked: readonly Asked[], now: number): [from: number, to: number][] {
+  let free: [number, number][] = [[Date.parse(startedAt), endedAt === null ? now : Date.parse(endedAt)]];
+  for (const { askedAt, decision } of asked) {
+    const from = Date.parse(askedAt);
+    const to = decision ? Date.parse(decision.at) : now;
+    if (to - from < IDLE) continue;
+    free = free.flatMap(([a, b]): [number, number][] => {
+      if (to <= a || from >= b) return [[a, b]];
+      const parts: [number, number][] = [];
+      if (from >= a) parts.push([a, from]);
+      if (to <= b) parts.push([to, b]);
+      return parts;
+    });
+  }
+  return free;
+}
+
+/** The line of time of a run: its steps, one behind the other, without what is folded between them and within. */
+export function scaleOf(steps: readonly Step[], asked: readonly Asked[], now: number): Scale {
+  const spans = steps.flatMap((step) => atWork(step, asked, now)).sort(([a], [b]) => a - b);
+  const pieces: { from: number; to: number; before: number }[] = [];
+  let length = 0;
+  for (const [from, to] of spans) {
+    const last = pieces.at(-1);
+    if (last && from - last.to < IDLE) {
+      length += Math.max(0, to - last.to);
+      last.to = Math.max(last.to, to);
+    } else {
+      pieces.push({ from, to, before: length });
+      length += to - from;
+    }
+  }
+  return {
+    at: (moment) => {
+      const piece = pieces.findLast(({ from }) => from <= moment) ?? pieces[0];
+      if (!piece || length === 0) return 0;
+      const within = Math.min(piece.to, Math.max(piece.from, moment)) - piece.from;
+      return Math.min(1, (piece.before + within) / length);
+    },
+  };
+}
