@@ -9,15 +9,21 @@ import {
   History,
   Package,
   Search,
+  Workflow,
   type LucideIcon,
 } from 'lucide-react';
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
-import { PaletteProgramsDocument, PaletteSearchDocument } from '../../generated/graphql';
+import {
+  PaletteProgramsDocument,
+  PaletteRunDocument,
+  PaletteRunsDocument,
+  PaletteSearchDocument,
+} from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCommands } from '../../lib/commands';
 import { programKey } from '../../lib/program';
-import { entriesOf, HEADINGS, isNodeRef, sections, type Entry, type Kind } from './model';
+import { entriesOf, HEADINGS, isNodeRef, isRunId, runsOf, sections, type Entry, type Kind } from './model';
 import './palette.css';
 
 const ICONS: Record<Kind, LucideIcon> = {
@@ -27,6 +33,7 @@ const ICONS: Record<Kind, LucideIcon> = {
   type: Braces,
   module: Package,
   revision: History,
+  run: Workflow,
   other: Hash,
   program: Boxes,
 };
@@ -54,17 +61,26 @@ export default function Palette({ program, onClose }: { program: string | undefi
   const search = { program: program ?? '', ...programKey(program ?? ''), query, ref: query, isNode: isNodeRef(query) };
   const found = useAsk(PaletteSearchDocument, search, { pause: !wanted || program === undefined });
   const programs = useAsk(PaletteProgramsDocument, { search: query }, { pause: !wanted });
-  const entries = useMemo(
-    () =>
-      entriesOf(typed.trim(), commands, wanted ? found.data : undefined, wanted ? programs.data : undefined).filter(
-        ({ target }) => target.to !== 'program' || target.program !== program,
-      ),
-    [typed, commands, wanted, found.data, programs.data, program],
-  );
+  // Whoever may not see runs finds everything else.
+  const runs = useAsk(PaletteRunsDocument, {}, { pause: !wanted });
+  const run = useAsk(PaletteRunDocument, { id: query }, { pause: !isRunId(query) });
+  const entries = useMemo(() => {
+    const named = entriesOf(
+      typed.trim(),
+      commands,
+      wanted ? found.data : undefined,
+      wanted ? programs.data : undefined,
+    );
+    const runsFound = [...(isRunId(query) && run.data?.run ? [run.data.run] : []), ...(runs.data?.runs?.nodes ?? [])];
+    const others = named.filter(({ target }) => target.to !== 'program' || target.program !== program);
+    const ofRuns = wanted ? runsOf(typed.trim(), runsFound) : [];
+    // An id means a run before it means anything else.
+    return isRunId(typed.trim()) ? [...ofRuns, ...others] : [...others, ...ofRuns];
+  }, [typed, query, commands, wanted, found.data, programs.data, runs.data, run.data, program]);
   const groups = sections(entries);
   const shown = groups.flatMap(([, all]) => all);
   const active = shown[Math.min(at, shown.length - 1)];
-  const busy = typed.trim() !== query || (wanted && (found.fetching || programs.fetching));
+  const busy = typed.trim() !== query || (wanted && (found.fetching || programs.fetching || runs.fetching));
   const problem = found.problem ?? programs.problem;
 
   useEffect(() => {
@@ -80,6 +96,8 @@ export default function Palette({ program, onClose }: { program: string | undefi
         return setTimeout(() => commands.find((command) => command.id === target.id)?.run());
       case 'program':
         return navigate({ to: '/p/$program', params: { program: target.program } });
+      case 'run':
+        return navigate({ to: '/runs/$run', params: { run: target.run } });
       case 'function':
         return (
           program !== undefined &&
@@ -137,7 +155,7 @@ export default function Palette({ program, onClose }: { program: string | undefi
           aria-controls={`${id}list`}
           aria-autocomplete="list"
           aria-activedescendant={active && optionId(id, active)}
-          placeholder={program ? `Find in ${program}, or type a command` : 'Find a program or a command'}
+          placeholder={program ? `Find in ${program}, or type a command` : 'Find a program, a run or a command'}
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);
@@ -211,9 +229,7 @@ function Option(props: { id: string; entry: Entry; icon: LucideIcon; active: boo
       onMouseMove={active ? undefined : onHover}
     >
       <Icon size={14} aria-hidden className="muted" />
-      <span className={entry.kind === 'command' || entry.kind === 'program' ? 'label' : 'label mono'}>
-        {entry.label}
-      </span>
+      <span className={['command', 'program', 'run'].includes(entry.kind) ? 'label' : 'label mono'}>{entry.label}</span>
       <span className="detail muted">{entry.detail}</span>
     </div>
   );

@@ -2,7 +2,7 @@ import { Sun } from 'lucide-react';
 import { expect, test } from 'vitest';
 
 import type { PaletteSearchQuery } from '../../generated/graphql';
-import { entriesOf, isNodeRef, matches, ownerOf, revisionOf, sections } from './model';
+import { entriesOf, isNodeRef, isRunId, matches, ownerOf, revisionOf, runsOf, sections, type FoundRun } from './model';
 
 const commands = [
   { id: 'theme', label: 'Use dark colours', icon: Sun, run: () => {} },
@@ -42,4 +42,32 @@ test('refs and revisions are known by how they look', () => {
   expect([isNodeRef('n12'), isNodeRef('net')]).toEqual([true, false]);
   expect(entriesOf('r7', [], found, undefined)[0]?.target).toEqual({ to: 'revision', sel: 'r7' });
   expect([ownerOf('m::f::sum'), ownerOf('m::f')]).toEqual(['m::f', null]);
+});
+
+test('runs are found by flow, title and id, each once', () => {
+  const run = (id: string, name: string, title: string | null): FoundRun => ({
+    id,
+    status: 'WAITING',
+    node: 'ask',
+    flow: { name },
+    session: { title },
+  });
+  const runs = [run('01-a', 'draft', 'A higher fee'), run('02-b', 'draft', null), run('03-c', 'triage', null)];
+  const labels = (query: string) => runsOf(query, [...runs, ...runs]).map(({ label }) => label);
+  expect([labels('draft'), labels('fee'), labels('03-c'), labels('')]).toEqual([
+    ['draft: A higher fee', 'draft'],
+    ['draft: A higher fee'],
+    ['triage'],
+    [],
+  ]);
+  expect(runsOf('fee', runs)[0]).toMatchObject({ detail: 'waiting at ask · 01-a', target: { to: 'run', run: '01-a' } });
+});
+
+test('only what looks like an id is asked for as one', () => {
+  expect([isRunId('0199c0de-0001'), isRunId('total'), isRunId('n12'), isRunId('a higher fee 12')]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -1,16 +1,17 @@
-import type { PaletteProgramsQuery, PaletteSearchQuery } from '../../generated/graphql';
+import type { PaletteProgramsQuery, PaletteRunsQuery, PaletteSearchQuery } from '../../generated/graphql';
 import type { Command } from '../../lib/commands';
 
 /** Where an entry of the palette leads. */
 export type Target =
   | { to: 'command'; id: string }
   | { to: 'program'; program: string }
+  | { to: 'run'; run: string }
   | { to: 'function'; function: string; node: string | null }
   | { to: 'revision'; sel: string }
   | { to: 'touching'; ref: string };
 
 /** What kind of thing an entry is, for its icon and heading. */
-export type Kind = 'command' | 'program' | 'function' | 'node' | 'type' | 'module' | 'revision' | 'other';
+export type Kind = 'command' | 'program' | 'function' | 'node' | 'type' | 'module' | 'revision' | 'run' | 'other';
 
 /** An entry of the palette. */
 export interface Entry {
@@ -88,6 +89,33 @@ export function isNodeRef(query: string): boolean {
   return /^n\d+$/.test(query.trim());
 }
 
+/** A run that the palette may lead to. */
+export type FoundRun = NonNullable<PaletteRunsQuery['runs']>['nodes'][number];
+
+/** More runs than these are left to their own list. */
+const RUNS = 6;
+
+/** Whether a query may be the id of a run, and long enough to be asked for. */
+export function isRunId(query: string): boolean {
+  return query.length >= 8 && /^[\w:=-]*\d[\w:=-]*$/.test(query);
+}
+
+/** The runs that a query means: by flow, by a word of the title, by a part of the id. */
+export function runsOf(query: string, runs: readonly FoundRun[]): Entry[] {
+  if (query.trim() === '') return [];
+  const all = [...new Map(runs.map((run) => [run.id, run])).values()];
+  return all
+    .filter(({ id, flow, session }) => matches(`${flow.name} ${session.title ?? ''} ${id}`, query))
+    .slice(0, RUNS)
+    .map(({ id, flow, session, status, node }) => ({
+      id: `run ${id}`,
+      kind: 'run',
+      label: session.title ? `${flow.name}: ${session.title}` : flow.name,
+      detail: `${status.toLowerCase()}${node ? ` at ${node}` : ''} · ${id}`,
+      target: { to: 'run', run: id },
+    }));
+}
+
 /** What a query may mean, each thing once: what it names by ref first, then commands, functions, the rest. */
 export function entriesOf(
   query: string,
@@ -163,6 +191,7 @@ export const HEADINGS: Record<Kind, string> = {
   type: 'Types',
   module: 'Modules',
   revision: 'Revisions',
+  run: 'Runs of flows',
   other: 'Variables and contracts',
   program: 'Programs',
 };
