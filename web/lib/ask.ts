@@ -1,5 +1,5 @@
 import type { TypedDocumentNode } from '@urql/core';
-import { useCallback } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type RequestPolicy } from 'urql';
 
 import { problemOf, type Problem } from './problems';
@@ -25,4 +25,14 @@ export function useAsk<Data, Variables extends Record<string, unknown>>(
   >;
   const refresh = useCallback(() => ask({ requestPolicy: 'network-only' }), [ask]);
   return { data, problem: error && problemOf(error), fetching: fetching || stale, refresh };
+}
+
+/** Asks again whenever something that the answer depends on has become another one; the first time has been asked. */
+export function useAgain(refresh: () => void, moment: string): void {
+  const asked = useRef(moment);
+  useEffect(() => {
+    if (asked.current === moment) return;
+    asked.current = moment;
+    refresh();
+  }, [moment, refresh]);
 }

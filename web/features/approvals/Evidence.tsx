@@ -1,8 +1,7 @@
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
-import { useEffect } from 'react';
 
 import { QuestionEvidenceDocument } from '../../generated/graphql';
-import { useAsk } from '../../lib/ask';
+import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView } from '../preview';
 import type { Question } from './model';
@@ -12,17 +11,15 @@ const LAST = 8;
 
 /** What an approval would change, and, where the run is not in view anyway, what it has done for it. */
 export function Evidence({ question, parts }: { question: Question; parts: 'all' | 'difference' }) {
-  const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, { run: question.runId });
-  const moment = JSON.stringify([question.status, question.head?.number]);
-  useEffect(() => {
-    refresh();
-    // It is another one when the question is, or when the program has moved.
-  }, [moment, refresh]);
+  const variables = { run: question.runId, question: question.id };
+  const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, variables);
+  // It is another one when the question is, or when the program has moved.
+  useAgain(refresh, `${question.status} ${question.head?.number}`);
   const run = data?.run;
   if (problem && !run) return <ProblemPanel problem={problem} onRetry={refresh} />;
   // A difference is not announced before it is known that there is one.
   if (!run) return parts === 'difference' ? null : <SkeletonRows rows={4} label="Loading what there is to see" />;
-  const diff = run.interrupts.find(({ id }) => id === question.id)?.diff;
+  const diff = data.node?.__typename === 'Interrupt' ? data.node.diff : null;
   const all = run.steps?.nodes ?? [];
   const steps = all.slice(-LAST);
   const program = question.run.program;

@@ -120,7 +120,8 @@ export function QuestionCard(props: {
           onSend={(answer, reason) => void onSend(answer, reason)}
         />
       ) : decision ? (
-        <DecisionLine decision={decision} />
+        // The notice above says it already.
+        outcome?.state !== 'already' && <DecisionLine decision={decision} />
       ) : (
         <p className="muted">
           {status === 'EXPIRED'

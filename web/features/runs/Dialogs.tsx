@@ -222,7 +222,7 @@ export function RewindDialog(props: {
           </ol>
           {revisions.length > 0 && (
             <p>
-              {counted(revisions.length, 'revision')} of the program would be undone:{' '}
+              They have committed {counted(revisions.length, 'revision')}:{' '}
               {revisions.map(({ number }) => `r${number}`).join(', ')}.
             </p>
           )}

@@ -3,7 +3,7 @@ import { CircleSlash, Play } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 
 import { RunStateNowDocument } from '../../generated/graphql';
-import { useAsk } from '../../lib/ask';
+import { useAgain, useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { useOffer } from '../../lib/commands';
 import { setTitle } from '../../lib/title';
@@ -448,22 +448,20 @@ function Now({ working: { node, since, text, lines }, now }: { working: Working;
 }
 
 /** The state of the run, when it is asked for. */
-function State({ id, moment }: { id: string; moment: string }) {
+function State(props: { id: string; moment: string }) {
   const [open, setOpen] = useState(false);
-  const { data, problem, fetching, refresh } = useAsk(RunStateNowDocument, { id }, { pause: !open });
-  useEffect(() => {
-    if (open) refresh();
-  }, [open, moment, refresh]);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>State</summary>
-      {problem ? (
-        <ProblemPanel problem={problem} onRetry={refresh} />
-      ) : data ? (
-        <Json value={data.runState} label="State of the run" />
-      ) : (
-        fetching && <SkeletonRows rows={3} label="Loading the state" />
-      )}
+      {open && <StateNow {...props} />}
     </details>
   );
+}
+
+function StateNow({ id, moment }: { id: string; moment: string }) {
+  const { data, problem, refresh } = useAsk(RunStateNowDocument, { id });
+  useAgain(refresh, moment);
+  if (problem) return <ProblemPanel problem={problem} onRetry={refresh} />;
+  if (!data) return <SkeletonRows rows={3} label="Loading the state" />;
+  return <Json value={data.runState} label="State of the run" />;
 }

@@ -176,7 +176,7 @@ function NoRuns({ lacks }: { lacks: string | null }) {
           A run carries out a flow: it works in steps that survive a restart, and asks people where a decision is
           theirs. Start one here, from a shell, or over GraphQL.
         </p>
-        <Command>{'lmlang flow start draft --input input.json'}</Command>
+        <Command>lmlang flow start --help</Command>
         <Command>{MUTATION}</Command>
       </Empty>
       {lacks === null ? (

@@ -108,6 +108,8 @@ test('a step has failed, is done, waits or runs', () => {
 test('a step that waited says how long', () => {
   expect(waitedIn(step(0, 'ask', 0, 3 * HOUR), [asked(HOUR, 2 * HOUR)], 9 * HOUR)).toBe(HOUR);
   expect(waitedIn(step(0, 'ask', 0, null), [asked(HOUR, null)], 3 * HOUR)).toBe(2 * HOUR);
+  // What goes on beside a question that is open does not wait for it.
+  expect(waitedIn(step(0, 'work', HOUR, 2 * HOUR), [asked(0, 3 * HOUR)], 9 * HOUR)).toBe(0);
 });
 
 test('each attempt has the spans that began with it, with all that is within', () => {

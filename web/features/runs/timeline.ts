@@ -117,15 +117,18 @@ function isWait(from: number, to: number, asked: readonly Asked[], now: number):
   });
 }
 
+/** The times in which a step itself waited for an answer: those of questions that were asked and answered within it. */
+function waitsOf({ startedAt, endedAt }: Step, asked: readonly Asked[], now: number): [from: number, to: number][] {
+  const begun = Date.parse(startedAt);
+  const ended = endedAt === null ? now : Date.parse(endedAt);
+  return asked
+    .map(({ askedAt, decision }): [number, number] => [Date.parse(askedAt), decision ? Date.parse(decision.at) : now])
+    .filter(([from, to]) => begun <= from && to <= ended && from < to);
+}
+
 /** How long of a step was waiting for answers, in milliseconds. */
-export function waitedIn({ startedAt, endedAt }: Step, asked: readonly Asked[], now: number): number {
-  const from = Date.parse(startedAt);
-  const to = endedAt === null ? now : Date.parse(endedAt);
-  return asked.reduce((sum, { askedAt, decision }) => {
-    const begun = Math.max(from, Date.parse(askedAt));
-    const ended = Math.min(to, decision ? Date.parse(decision.at) : now);
-    return sum + Math.max(0, ended - begun);
-  }, 0);
+export function waitedIn(step: Step, asked: readonly Asked[], now: number): number {
+  return waitsOf(step, asked, now).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
 /** What a timeline is of. */
@@ -180,19 +183,19 @@ export interface Scale {
 }
 
 /** The times of a step in which it did not wait for an answer. */
-function atWork({ startedAt, endedAt }: Step, asked: readonly Asked[], now: number): [from: number, to: number][] {
-  let free: [number, number][] = [[Date.parse(startedAt), endedAt === null ? now : Date.parse(endedAt)]];
-  for (const { askedAt, decision } of asked) {
-    const from = Date.parse(askedAt);
-    const to = decision ? Date.parse(decision.at) : now;
+function atWork(step: Step, asked: readonly Asked[], now: number): [from: number, to: number][] {
+  const ended = step.endedAt === null ? now : Date.parse(step.endedAt);
+  let free: [number, number][] = [[Date.parse(step.startedAt), ended]];
+  for (const [from, to] of waitsOf(step, asked, now)) {
     if (to - from < IDLE) continue;
-    free = free.flatMap(([a, b]): [number, number][] => {
-      if (to <= a || from >= b) return [[a, b]];
-      const parts: [number, number][] = [];
-      if (from >= a) parts.push([a, from]);
-      if (to <= b) parts.push([to, b]);
-      return parts;
-    });
+    free = free.flatMap(([a, b]): [number, number][] =>
+      to <= a || from >= b
+        ? [[a, b]]
+        : [
+            [a, Math.max(a, from)],
+            [Math.min(b, to), b],
+          ],
+    );
   }
   return free;
 }
