@@ -135,7 +135,7 @@ export function ForkDialog({ run, step, onClose }: { run: string; step: Step; on
     >
       <p className="muted">
         Another run begins with the state that there was at step {step.index} (<span className="mono">{step.node}</span>
-        ) and goes on from there. This one stays as it is.
+        ) and goes on from there, on a branch of its own if it is about a program. This one stays as it is.
       </p>
     </Ask>
   );
@@ -149,12 +149,12 @@ export function RewindDialog(props: {
   step: Step;
   /** The steps that are loaded and come after it. */
   later: readonly Step[];
-  /** How many steps the run has. */
-  total: number;
+  /** Whether there are steps behind those. */
+  cut: boolean;
   onDone(run: string): void;
   onClose(): void;
 }) {
-  const { run, step, later, total, onDone, onClose } = props;
+  const { run, step, later, cut, onDone, onClose } = props;
   const client = useClient();
   const [shown, setShown] = useState<Rewound | null>(null);
   const [busy, setBusy] = useState(true);
@@ -201,14 +201,14 @@ export function RewindDialog(props: {
       onClose={onClose}
     >
       <p className="muted">
-        The run goes on from step {to} (<span className="mono">{step.node}</span>), and what came after it is taken
-        back.
+        The run goes on from step {to} (<span className="mono">{step.node}</span>). What came after it does not count
+        any more, and what that has changed in a program is taken back by a new revision; other effects stay.
       </p>
       {later.length > 0 && (
         <section aria-label="What is taken back">
           <h3>
             Taken back: {counted(later.length, 'step')}
-            {total > to + 1 + later.length && ' and those that are not loaded'}
+            {cut && ' and those that are not loaded'}
           </h3>
           <ol className="rewind-steps">
             {later.slice(0, 12).map((each) => (

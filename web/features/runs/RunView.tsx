@@ -11,13 +11,13 @@ import { Actor, Ago, counted, Empty, Json, lasting, Notice, ProblemPanel, Skelet
 import { Evidence, QuestionCard, type Armed, type Outcome, type Question } from '../approvals';
 import { CancelDialog, ForkDialog, RewindDialog } from './Dialogs';
 import { FlowPicture } from './FlowPicture';
-import type { Working } from './live';
+import { atWork, type Working } from './live';
 import { LiveMark } from './LiveMark';
 import { errorOf, isOver, shortId, STATUSES } from './model';
 import type { Density } from './search';
 import { StatusBadge } from './StatusBadge';
 import { Timeline, type StepActs } from './Timeline';
-import { price, rowsOf, usageOf, waitedIn, type Span, type Step } from './timeline';
+import { price, rowsOf, stepKey, supersededOf, usageOf, waitedIn, type Span, type Step } from './timeline';
 import { useRun, type Head } from './useRun';
 import './runs.css';
 
@@ -41,6 +41,7 @@ function RunPage({ id }: { id: string }) {
   const lacks = useCaller().lacks('EDIT');
   const { head, problem, live, stopped, working, steps, spans, reload } = useRun(id);
   const going = head !== null && !isOver(head.status);
+  const waiting = head?.status === 'WAITING';
   // What goes on is looked at by the second.
   const now = useMoment(head?.status === 'RUNNING' ? 'seconds' : 'minutes');
   const [asking, setAsking] = useState<Asking | null>(null);
@@ -61,9 +62,13 @@ function RunPage({ id }: { id: string }) {
   );
 
   const rows = useMemo(
-    () => rowsOf({ steps: stepList, spans: spanList, asked, going, cut: steps.tail.next !== null, now }, failedOnly),
-    [stepList, spanList, asked, going, steps.tail.next, now, failedOnly],
+    () => rowsOf({ steps: stepList, spans: spanList, asked, waiting, cut: steps.tail.next !== null, now }, failedOnly),
+    [stepList, spanList, asked, waiting, steps.tail.next, now, failedOnly],
   );
+  const standing = useMemo(() => {
+    const gone = supersededOf(stepList, spanList);
+    return gone.size === 0 ? stepList : stepList.filter((step) => !gone.has(stepKey(step)));
+  }, [stepList, spanList]);
   const place = useMemo(
     () => head && { status: head.status, node: head.node, failed: errorOf(head.error)?.node ?? null },
     [head],
@@ -141,7 +146,7 @@ function RunPage({ id }: { id: string }) {
           <span className="muted run-line">{head.flow.doc}</span>
         </div>
         <div className="panel-body">
-          <FlowPicture flow={head.flow} steps={stepList} run={place} />
+          <FlowPicture flow={head.flow} steps={standing} run={place} />
         </div>
       </section>
       <section className="panel" aria-labelledby="timeline-title" aria-busy={steps.busy}>
@@ -180,7 +185,7 @@ function RunPage({ id }: { id: string }) {
             rows={rows}
             steps={stepList}
             asked={asked}
-            waiting={head.status === 'WAITING'}
+            waiting={waiting}
             density={density}
             program={head.program?.name ?? null}
             now={now}
@@ -211,7 +216,9 @@ function RunPage({ id }: { id: string }) {
             <ProblemPanel problem={spans.problem} onRetry={spans.reload} />
           </div>
         )}
-        {going && working.map((each) => <Now key={each.node} working={each} now={now} />)}
+        {atWork(working, head, stepList).map((each) => (
+          <Now key={each.node} working={each} now={now} />
+        ))}
       </section>
       {closed.length > 0 && (
         <section className="panel" aria-labelledby="answers-title">
@@ -274,8 +281,8 @@ function RunPage({ id }: { id: string }) {
         <RewindDialog
           run={id}
           step={asking.step}
-          later={stepList.filter(({ index }) => index > asking.step.index)}
-          total={steps.tail.total}
+          later={standing.filter(({ index }) => index > asking.step.index)}
+          cut={steps.tail.next !== null}
           onDone={(made) => (made === id ? reload() : void navigate({ to: '/runs/$run', params: { run: made } }))}
           onClose={() => setAsking(null)}
         />

@@ -122,7 +122,7 @@ function StepRow(props: {
   acts: StepActs;
 }) {
   const { row, waited, waiting, density, program, scale, now, acts } = props;
-  const { step, spans, usage } = row;
+  const { step, spans, usage, superseded } = row;
   const [open, setOpen] = useState(false);
   const state = stepState(step, waiting);
   const { icon: Icon, tone } = STATES[state];
@@ -135,7 +135,12 @@ function StepRow(props: {
   const name = `step ${step.index}${step.branch && ` in branch ${step.branch}`}, ${step.node}, ${state}`;
   const Chevron = open ? ChevronDown : ChevronRight;
   return (
-    <li className={`step ${state}`} data-step={step.index} data-node={step.node} data-state={state}>
+    <li
+      className={`step ${state}${superseded ? ' superseded' : ''}`}
+      data-step={step.index}
+      data-node={step.node}
+      data-state={state}
+    >
       <div className="step-line">
         <button type="button" className="step-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
           <Chevron size={13} aria-hidden />
@@ -146,6 +151,7 @@ function StepRow(props: {
           <span className="hidden">{state}</span>
         </button>
         {step.branch && <Badge title={`The parallel branch ${step.branch}`}>∥ {step.branch}</Badge>}
+        {superseded && <Badge title="A rewind has taken it back">taken back</Badge>}
         {step.attempt > 1 && <Badge tone="warn">attempt {step.attempt}</Badge>}
         <span className="step-bar" aria-hidden>
           <span style={{ left: `${left}%`, width: `${Math.max(0.6, right - left)}%` }} />
@@ -182,7 +188,7 @@ function StepRow(props: {
               <Spans spans={spans} now={now} />
             </>
           )}
-          {step.branch === '' && (
+          {step.branch === '' && !superseded && (
             <div className="step-acts">
               <button
                 type="button"

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { RunEventKind } from '../../generated/graphql';
-import { afterEvent, worth, type Working } from './live';
+import { afterEvent, atWork, isNews, type Working } from './live';
 
 const after = (...events: [kind: RunEventKind, node: string | null, text?: string][]) =>
   events.reduce<readonly Working[]>(
@@ -48,6 +48,17 @@ test('nothing is at work in a run that asks, has ended, or of which events are m
   ]);
 });
 
-test('deltas are no reason to ask, a gap is one to ask for everything', () => {
-  expect([worth('MODEL_DELTA'), worth('NODE_FINISHED'), worth('GAP')]).toEqual(['nothing', 'news', 'all']);
+test('deltas are no news, a gap is', () => {
+  expect([isNews('MODEL_DELTA'), isNews('NODE_FINISHED'), isNews('GAP')]).toEqual([false, true, true]);
+});
+
+test('a node that nobody heard begin is at work since the last step', () => {
+  const run = { status: 'RUNNING' as const, node: 'b', createdAt: '2026-01-01T00:00:00Z' };
+  const done = { node: 'a', endedAt: '2026-01-01T00:00:05Z' };
+  const told = (...given: Parameters<typeof atWork>) => atWork(...given).map(({ node, since }) => [node, since]);
+  expect(told([], run, [done])).toEqual([['b', done.endedAt]]);
+  expect(told([], run, [])).toEqual([['b', run.createdAt]]);
+  // Its row says it.
+  expect(told([], run, [done, { node: 'b', endedAt: null }])).toEqual([]);
+  expect(told([], { ...run, status: 'WAITING' }, [done])).toEqual([]);
 });

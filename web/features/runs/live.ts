@@ -1,5 +1,5 @@
 // What a run is doing at this moment, from its events: no event is kept, the next page of steps has what came of it.
-import type { RunEventKind } from '../../generated/graphql';
+import type { RunEventKind, RunStatus } from '../../generated/graphql';
 
 /** An event of a run. */
 export interface Event {
@@ -68,15 +68,27 @@ export function afterEvent(now: readonly Working[], { kind, at, text, ...event }
   }
 }
 
-/** What an event makes worth asking for: nothing, what is new, or everything. */
-export function worth(kind: RunEventKind): 'nothing' | 'news' | 'all' {
-  switch (kind) {
-    case 'MODEL_DELTA':
-    case 'TOOL_CALLED':
-      return 'nothing';
-    case 'GAP':
-      return 'all';
-    default:
-      return 'news';
-  }
+/**
+ * Whether an event tells of something that can be asked for.
+ *
+ * A gap does: whatever is stored and was not told is behind what has been loaded.
+ */
+export function isNews(kind: RunEventKind): boolean {
+  return kind !== 'MODEL_DELTA' && kind !== 'TOOL_CALLED';
+}
+
+/** What is at work, also where nobody has heard it begin: the node at which a run stands, since its last step. */
+export function atWork(
+  told: readonly Working[],
+  run: { status: RunStatus; node: string | null; createdAt: string },
+  steps: readonly { node: string; endedAt: string | null }[],
+): readonly Working[] {
+  if (run.status !== 'RUNNING') return [];
+  const listed = steps.some(({ endedAt }) => endedAt === null);
+  if (told.length > 0 || run.node === null || listed) return told;
+  const since = steps.reduce(
+    (last, { endedAt }) => (endedAt !== null && endedAt > last ? endedAt : last),
+    run.createdAt,
+  );
+  return [{ node: run.node, since, text: '', lines: [] }];
 }

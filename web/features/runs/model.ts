@@ -11,7 +11,7 @@ export const STATUSES: Record<RunStatus, { word: string; tone: Tone; title: stri
   COMPLETED: { word: 'completed', tone: 'ok', title: 'It came to its end.' },
   FAILED: { word: 'failed', tone: 'error', title: 'A node of it failed, and nothing is left to try.' },
   CANCELLED: { word: 'cancelled', tone: 'plain', title: 'Somebody ended it.' },
-  SUPERSEDED: { word: 'superseded', tone: 'plain', title: 'It was rewound: another run goes on in its place.' },
+  SUPERSEDED: { word: 'superseded', tone: 'plain', title: 'It was taken back, and does not count any more.' },
 };
 
 /** All of them, in the order of a filter. */

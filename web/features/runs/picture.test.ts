@@ -27,13 +27,13 @@ test('nodes are marked by how far the run has come', () => {
 test('ways that were gone are those between steps, not between tries', () => {
   const steps = [
     step(0, 'verify', { error: {} }),
-    step(0, 'verify', { attempt: 2, goto: 'ask' }),
+    step(1, 'verify', { attempt: 2, goto: 'ask, verify' }),
     step(1, 'ask'),
     step(2, 'commit'),
     step(3, 'side', { branch: '2.0' }),
   ];
-  expect([...waysOf(steps, 'COMPLETED')]).toEqual(['verify → ask', 'ask → commit', 'commit → END']);
-  expect([...waysOf(steps.slice(0, 3), 'WAITING')]).toEqual(['verify → ask']);
+  expect([...waysOf(steps, 'COMPLETED')]).toEqual(['verify → ask', 'verify → verify', 'ask → commit', 'commit → END']);
+  expect([...waysOf(steps.slice(0, 3), 'WAITING')]).toEqual(['verify → ask', 'verify → verify']);
 });
 
 test('the layout is asked for each way once, and only to nodes that there are', () => {

@@ -61,8 +61,10 @@ export function waysOf(steps: readonly Step[], status: RunStatus): Set<string> {
   for (const line of lines.values())
     line.forEach((step, at) => {
       const next = line[at + 1];
-      if (step.goto) ways.add(`${step.node} → ${step.goto}`);
-      else if (next && next.index !== step.index) ways.add(`${step.node} → ${next.node}`);
+      const again = next && next.node === step.node && next.attempt > step.attempt;
+      // Where the way parts, it leads to several at once.
+      if (step.goto) for (const target of step.goto.split(/,\s*/)) ways.add(`${step.node} → ${target}`);
+      else if (next && !again) ways.add(`${step.node} → ${next.node}`);
       else if (!next && step.branch === '' && status === 'COMPLETED') ways.add(`${step.node} → ${END}`);
     });
   return ways;

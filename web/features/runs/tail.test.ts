@@ -4,6 +4,7 @@ import { changingAfter, NOTHING, withPart, type Part, type Tail } from './tail';
 
 type Item = { id: string; endedAt: string | null };
 const keyOf = ({ id }: Item) => id;
+const hasEnded = ({ endedAt }: Item) => endedAt !== null;
 const part = (ids: string, hasNextPage = false): Part<Item> => {
   const edges = ids.split(' ').map((name) => {
     const id = name.replace('*', '');
@@ -22,15 +23,15 @@ test('parts follow one another', () => {
 
 test('what had not ended is told again with what is new', () => {
   const before = withPart(NOTHING as Tail<Item>, null, part('a b* c*'), keyOf);
-  expect(changingAfter(before)).toBe('after a');
-  const now = withPart(before, changingAfter(before), part('b c* d*'), keyOf);
+  expect(changingAfter(before, hasEnded)).toBe('after a');
+  const now = withPart(before, changingAfter(before, hasEnded), part('b c* d*'), keyOf);
   expect(told(now)).toBe('a b c* d*');
 });
 
 test('where nothing has ended all is told again, and where all has, what follows', () => {
-  expect(changingAfter(withPart(NOTHING as Tail<Item>, null, part('a*'), keyOf))).toBe(null);
-  expect(changingAfter(withPart(NOTHING as Tail<Item>, null, part('a b'), keyOf))).toBe('after b');
-  expect(changingAfter(NOTHING as Tail<Item>)).toBe(null);
+  expect(changingAfter(withPart(NOTHING as Tail<Item>, null, part('a*'), keyOf), hasEnded)).toBe(null);
+  expect(changingAfter(withPart(NOTHING as Tail<Item>, null, part('a b'), keyOf), hasEnded)).toBe('after b');
+  expect(changingAfter(NOTHING as Tail<Item>, hasEnded)).toBe(null);
 });
 
 test('what was taken back is gone when the list begins anew', () => {

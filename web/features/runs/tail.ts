@@ -35,9 +35,13 @@ export function withPart<Item>(
   return { edges: [...all.values()], total: part.totalCount, next };
 }
 
-/** The cursor behind which something may be another one now: that of the last item before the first that has not ended. */
-export function changingAfter<Item extends { endedAt: string | null }>({ edges = [] }: Tail<Item>): string | null {
-  const first = edges.findIndex(({ node }) => node.endedAt === null);
+/**
+ * The cursor behind which something may be another one now: that of the last item before the first that is not settled.
+ *
+ * Null asks for the first part again.
+ */
+export function changingAfter<Item>({ edges = [] }: Tail<Item>, settled: (item: Item) => boolean): string | null {
+  const first = edges.findIndex(({ node }) => !settled(node));
   const at = first < 0 ? edges.length : first;
   return edges[at - 1]?.cursor ?? null;
 }

@@ -6,6 +6,7 @@ import {
   scaleOf,
   spansByStep,
   stepState,
+  supersededOf,
   usageOf,
   waitedIn,
   type Asked,
@@ -52,7 +53,7 @@ function span(id: string, kind: string, name: string, from: number, more: Partia
 }
 
 function told(steps: Step[], more: Partial<Parameters<typeof rowsOf>[0]> = {}, failedOnly = false) {
-  const rows = rowsOf({ steps, spans: [], asked: [], going: false, cut: false, now: 10 * HOUR, ...more }, failedOnly);
+  const rows = rowsOf({ steps, spans: [], asked: [], waiting: false, cut: false, now: 10 * HOUR, ...more }, failedOnly);
   return rows.map((row: Row) =>
     row.type === 'step' ? row.step.node : `${row.what} ${(row.to - row.from) / HOUR} h${row.open ? ' so far' : ''}`,
   );
@@ -80,11 +81,11 @@ test('short times and parallel steps are no gap', () => {
   expect(told(steps)).toEqual(['a', 'b', 'c']);
 });
 
-test('a run that goes on says how long it has waited, unless later steps are not loaded', () => {
+test('a run that waits says for how long, unless later steps are not loaded', () => {
   const steps = [step(0, 'ask', 0, HOUR)];
-  expect(told(steps, { going: true, asked: [asked(HOUR, null)] })).toEqual(['ask', 'answer 9 h so far']);
-  expect(told(steps, { going: true, cut: true })).toEqual(['ask']);
-  expect(told([step(0, 'work', 0, null)], { going: true })).toEqual(['work']);
+  expect(told(steps, { waiting: true, asked: [asked(HOUR, null)] })).toEqual(['ask', 'answer 9 h so far']);
+  expect(told(steps, { waiting: true, cut: true })).toEqual(['ask']);
+  expect(told([step(0, 'work', 0, null)], { waiting: true })).toEqual(['work']);
 });
 
 test('only what failed, without gaps', () => {
@@ -162,4 +163,11 @@ test('folded times and waits take no room on the line of time', () => {
   const cut = scaleOf(waiting, [asked(2 * SECOND, null)], 9 * HOUR);
   expect([cut.at(SECOND), cut.at(9 * HOUR)]).toEqual([0.5, 1]);
   expect(scaleOf([], [], 0).at(5)).toBe(0);
+});
+
+test('what a rewind has taken back is told apart from what came after it', () => {
+  const steps = [step(2, 'a', 0, 1), step(4, 'b', 2, 3), step(6, 'c', 4, 5), step(9, 'b', 20, 21)];
+  const rewound = span('r', 'decision', 'rewound', 10, { attributes: { 'lmlang.to': 2 } });
+  expect([...supersededOf(steps, [rewound])]).toEqual(['4  1', '6  1']);
+  expect(supersededOf(steps, [span('c', 'decision', 'cancelled', 10)]).size).toBe(0);
 });

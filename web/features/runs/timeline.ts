@@ -22,7 +22,15 @@ export interface Usage {
 
 /** A row of the timeline. */
 export type Row =
-  | { type: 'step'; key: string; step: Step; spans: readonly { span: Span; depth: number }[]; usage: Usage | null }
+  | {
+      type: 'step';
+      key: string;
+      step: Step;
+      spans: readonly { span: Span; depth: number }[];
+      usage: Usage | null;
+      /** Whether a rewind has taken it back. */
+      superseded: boolean;
+    }
   | { type: 'gap'; key: string; from: number; to: number; open: boolean; what: 'answer' | 'idle' };
 
 /** What a step is told apart by. */
@@ -105,6 +113,18 @@ export function spansByStep(
   return found;
 }
 
+/** The steps that rewinds have taken back: those that came behind the step that was gone back to, and before that was done. */
+export function supersededOf(steps: readonly Step[], spans: readonly Span[]): Set<string> {
+  const gone = new Set<string>();
+  for (const { kind, name, startedAt, attributes } of spans) {
+    const to = numberOf(attributes, 'lmlang.to');
+    if (kind !== 'decision' || name !== 'rewound' || to === null) continue;
+    for (const step of steps)
+      if (step.index > to && Date.parse(step.startedAt) < Date.parse(startedAt)) gone.add(stepKey(step));
+  }
+  return gone;
+}
+
 /** A time without a step that is longer than this, in milliseconds, is folded. */
 const IDLE = 60_000;
 
@@ -136,16 +156,17 @@ export interface Told {
   steps: readonly Step[];
   spans: readonly Span[];
   asked: readonly Asked[];
-  /** Whether the run goes on: what has not happened since the last step is told too. */
-  going: boolean;
+  /** Whether the run waits: for how long, since the last step, is told too. */
+  waiting: boolean;
   /** Whether there are steps behind those that are loaded. */
   cut: boolean;
   now: number;
 }
 
 /** The rows of a timeline, with idle times folded; with `failedOnly` the failed steps alone. */
-export function rowsOf({ steps, spans, asked, going, cut, now }: Told, failedOnly: boolean): Row[] {
+export function rowsOf({ steps, spans, asked, waiting, cut, now }: Told, failedOnly: boolean): Row[] {
   const under = spansByStep(steps, spans);
+  const gone = supersededOf(steps, spans);
   const rows: Row[] = [];
   let end: number | null = null;
   const gap = (to: number, open: boolean) => {
@@ -171,9 +192,10 @@ export function rowsOf({ steps, spans, asked, going, cut, now }: Told, failedOnl
       step,
       spans: own,
       usage: usageOf(own.map(({ span }) => span)),
+      superseded: gone.has(stepKey(step)),
     });
   }
-  if (going && !cut) gap(now, true);
+  if (waiting && !cut) gap(now, true);
   return rows;
 }
 

@@ -12,7 +12,7 @@ import {
 import { useSocket } from '../../lib/connection';
 import { follow, type LiveStatus } from '../../lib/follow';
 import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
-import { afterEvent, worth, type Event, type Working } from './live';
+import { afterEvent, isNews, type Event, type Working } from './live';
 import { changingAfter, NOTHING, withPart, type Part, type Tail } from './tail';
 import { stepKey, type Span, type Step } from './timeline';
 
@@ -51,11 +51,13 @@ function afterAnswer<Item>(loading: Loading<Item>, answer: Answer<Item>): Loadin
 }
 
 /** A list of a run that grows: it is loaded part by part, and its end again when something has happened. */
-function useTail<Data, Item extends { endedAt: string | null }>(
+function useTail<Data, Item>(
   id: string,
   document: TypedDocumentNode<Data, { id: string; after?: string | null }>,
   partOf: (data: Data) => Part<Item> | null | undefined,
   keyOf: (item: Item) => string,
+  /** Whether an item stays as it is. */
+  settled: (item: Item) => boolean,
 ) {
   const client = useClient();
   const [{ tail, problem, busy }, dispatch] = useReducer(afterAnswer<Item>, {
@@ -93,7 +95,7 @@ function useTail<Data, Item extends { endedAt: string | null }>(
     more: tail.next !== null && !busy ? () => load(tail.next) : undefined,
     /** Loads what may have changed, where the end of the list is shown. */
     catchUp: () => {
-      if (tail.next === null) load(changingAfter(tail));
+      if (tail.next === null) load(changingAfter(tail, settled));
     },
   };
 }
@@ -116,12 +118,20 @@ export function useRun(id: string) {
   const [stopped, setStopped] = useState<Problem>();
   const [attempt, setAttempt] = useState(0);
   const [working, happened] = useReducer(afterEvents, []);
-  const steps = useTail(id, FlowRunStepsDocument, (data) => data.run?.steps, stepKey as (step: Step) => string);
+  const steps = useTail(
+    id,
+    FlowRunStepsDocument,
+    (data) => data.run?.steps,
+    stepKey,
+    ({ endedAt }: Step) => endedAt !== null,
+  );
   const spans = useTail(
     id,
     FlowRunSpansDocument,
     (data) => data.run?.trace,
-    (span: Span) => span.id,
+    (span) => span.id,
+    // The span of the run itself is open as long as the run, and the first.
+    ({ endedAt, kind }: Span) => endedAt !== null || kind === 'run',
   );
   const loaded = steps.tail.edges?.length ?? 0;
 
@@ -176,9 +186,7 @@ export function useRun(id: string) {
             const events = gathered;
             gathered = [];
             happened(events);
-            const most = events.map(({ kind }) => worth(kind));
-            if (most.includes('all')) reload();
-            else if (most.includes('news')) news();
+            if (events.some(({ kind }) => isNews(kind))) news();
           }, GATHERED);
         },
         onStatus: (status) => {
@@ -198,7 +206,7 @@ export function useRun(id: string) {
       clearTimeout(timer);
       end();
     };
-  }, [socket, id, attempt, readHead, reload]);
+  }, [socket, id, attempt, readHead]);
 
   return { head: head?.id === id ? head : null, problem, live, stopped, working, steps, spans, reload };
 }
