@@ -4,7 +4,7 @@ import { QuestionEvidenceDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView } from '../preview';
-import type { Question } from './model';
+import { stepsBefore, type Question } from './model';
 
 /** More steps than these before the question are left to the page of the run. */
 const LAST = 8;
@@ -21,13 +21,15 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
   if (!run) return parts === 'difference' ? null : <SkeletonRows rows={4} label="Loading what there is to see" />;
   const diff = data.node?.__typename === 'Interrupt' ? data.node.diff : null;
   const all = run.steps?.nodes ?? [];
-  const steps = all.slice(-LAST);
+  const steps = stepsBefore(all, question, LAST);
+  const unseen = (run.steps?.totalCount ?? 0) - all.length;
   const program = question.run.program;
+  const title = question.status === 'OPEN' ? 'What approving would change' : 'The change that was asked about';
   return (
     <>
       {diff && program && (
-        <section className="question-part" aria-label="What approving would change">
-          <h3>What approving would change</h3>
+        <section className="question-part" aria-label={title}>
+          <h3>{title}</h3>
           <div className="question-diff">
             <DiffView diff={diff} program={program.name} />
           </div>
@@ -64,6 +66,7 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
               );
             })}
           </ol>
+          {unseen > 0 && <p className="muted">The page of the run has {counted(unseen, 'later step')}.</p>}
           <details className="evidence-input">
             <summary>What the run was started with</summary>
             <Json value={run.input} label="Input of the run" />

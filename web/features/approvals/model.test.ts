@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest';
 
 import { commandOf } from './keys';
-import { answerOf, answerWords, mannerOf, merged, moved, movedOn, nextOpen, refreshed, type Question } from './model';
+import {
+  answerOf,
+  answerWords,
+  mannerOf,
+  merged,
+  moved,
+  movedOn,
+  nextOpen,
+  refreshed,
+  stepsBefore,
+  type Question,
+} from './model';
 
 function question(id: string, minute: number, more: Partial<Question> = {}): Question {
   return {
@@ -86,6 +97,11 @@ test('the keyboard goes from question to question and stops at the ends', () => 
 test('after an answer the next open question follows, from the start after the last', () => {
   const listed = [question('a', 1), question('b', 2, { status: 'ANSWERED' }), question('c', 3)];
   expect([nextOpen(listed, 'a'), nextOpen(listed, 'c'), nextOpen([question('a', 1)], 'a')]).toEqual(['c', 'a', null]);
+});
+
+test('what led to a question is what had begun when it was asked', () => {
+  const steps = [0, 1, 2, 5].map((minute) => ({ startedAt: new Date(minute * 60_000).toISOString() }));
+  expect(stepsBefore(steps, question('a', 2), 2)).toEqual(steps.slice(1, 3));
 });
 
 test('keys are commands, except where something is typed', () => {

@@ -132,6 +132,15 @@ export function refreshed(
   return news.length === 0 ? fresh : new Map([...fresh, ...news.map((question) => [question.id, question] as const)]);
 }
 
+/** The last of the steps that had begun when a question was asked. */
+export function stepsBefore<Step extends { startedAt: string }>(
+  steps: readonly Step[],
+  { askedAt }: Pick<Question, 'askedAt'>,
+  last: number,
+): Step[] {
+  return steps.filter(({ startedAt }) => Date.parse(startedAt) <= Date.parse(askedAt)).slice(-last);
+}
+
 /** The question that stands so many places after another one; the first or last at the ends. */
 export function moved(listed: readonly Question[], from: string | null, by: number): string | null {
   const at = listed.findIndex(({ id }) => id === from);

@@ -164,7 +164,7 @@ function Sign({ mark: { state, visits }, width }: { mark: Mark; width: number })
               ? '✓'
               : '';
   if (text === '') return null;
-  const wide = text.length > 1 ? 26 : 18;
+  const wide = text.length > 1 ? 12 + 7 * text.length : 18;
   return (
     <g transform={`translate(${width - wide / 2 - 4} 0)`} className="flow-sign">
       <rect x={-wide / 2} y={-9} width={wide} height={18} rx={9} />

@@ -141,9 +141,10 @@ function RunPage({ id }: { id: string }) {
         </section>
       ))}
       <section className="panel" aria-labelledby="flow-title">
-        <div className="panel-head">
+        <div className="panel-head run-flow-head">
           <h2 id="flow-title">Flow</h2>
           <span className="muted run-line">{head.flow.doc}</span>
+          {steps.more && <span className="end muted">as far as the first {counted(stepList.length, 'step')}</span>}
         </div>
         <div className="panel-body">
           <FlowPicture flow={head.flow} steps={standing} run={place} />
@@ -371,7 +372,7 @@ function Header(props: {
               {usage.input.toLocaleString('en')} → {counted(usage.output, 'token')}
               {usage.cost !== null && ` · ${price(usage.cost)}`}
             </span>
-            {!allSpans && <span className="muted"> so far as loaded</span>}
+            {!allSpans && <span className="muted"> as far as loaded</span>}
           </Fact>
         )}
         <Fact name="provider">{provider}</Fact>
