@@ -63,6 +63,37 @@ CREATE UNIQUE INDEX "cases_name" ON "cases" ("program", "function", "name") WHER
 
 CREATE UNIQUE INDEX "cases_removed_key" ON "cases" ("removed_key");
 
+CREATE TABLE "flow_definitions" (
+  "hash" blob NOT NULL PRIMARY KEY,
+  "name" text NOT NULL,
+  "version" integer NOT NULL,
+  "definition" blob NOT NULL
+);
+
+CREATE TABLE "interrupts" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "run" uuid_text NOT NULL,
+  "asked" integer NOT NULL,
+  "time" integer NOT NULL,
+  "standing" smallint NOT NULL,
+  "program" uuid_text NULL
+);
+
+CREATE UNIQUE INDEX "interrupts_asked" ON "interrupts" ("run", "asked");
+
+CREATE INDEX "interrupts_standing" ON "interrupts" ("standing", "key");
+
+CREATE TABLE "journal" (
+  "position" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "run" uuid_text NOT NULL,
+  "number" integer NOT NULL,
+  "time" integer NOT NULL,
+  "kind" smallint NOT NULL,
+  "payload" blob NOT NULL
+);
+
+CREATE UNIQUE INDEX "journal_entry" ON "journal" ("run", "number");
+
 CREATE TABLE "log" (
   "position" integer NOT NULL PRIMARY KEY,
   "program" integer NOT NULL,
@@ -149,6 +180,53 @@ CREATE TABLE "programs" (
 );
 
 CREATE UNIQUE INDEX "programs_name" ON "programs" ("name") WHERE "deleted" IS NULL;
+
+CREATE TABLE "runs" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "id" uuid_text NOT NULL UNIQUE,
+  "flow" text NOT NULL,
+  "definition" blob NOT NULL,
+  "session" uuid_text NOT NULL,
+  "parent" uuid_text NULL,
+  "parent_place" text NULL,
+  "program" uuid_text NULL,
+  "branch" text NULL,
+  "actor" integer NOT NULL,
+  "input" blob NOT NULL,
+  "made" integer NOT NULL,
+  "status" smallint NOT NULL,
+  "node" text NULL,
+  "last" integer NOT NULL,
+  "wake" integer NULL,
+  "ended" integer NULL,
+  "made_key" blob NULL,
+  "made_digest" blob NULL,
+  "forked_from" uuid_text NULL,
+  "forked_at" integer NULL,
+  "owner" uuid_text NULL,
+  "lease" integer NULL
+);
+
+CREATE UNIQUE INDEX "runs_made_key" ON "runs" ("made_key");
+
+CREATE INDEX "runs_parent" ON "runs" ("parent");
+
+CREATE INDEX "runs_session" ON "runs" ("session");
+
+CREATE INDEX "runs_wake" ON "runs" ("wake") WHERE "wake" IS NOT NULL;
+
+CREATE TABLE "sessions" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "id" uuid_text NOT NULL UNIQUE,
+  "workflow" text NOT NULL,
+  "title" text NULL,
+  "actor" integer NOT NULL,
+  "made" integer NOT NULL,
+  "made_key" blob NULL,
+  "made_digest" blob NULL
+);
+
+CREATE UNIQUE INDEX "sessions_made_key" ON "sessions" ("made_key");
 
 CREATE TABLE "simulations" (
   "id" uuid_text NOT NULL PRIMARY KEY,

@@ -218,7 +218,7 @@ impl FlowCode for Review {
             .with("patch", given.patch)
             .with("owns_branch", owns)
             .with("keep_branch", given.keep_branch);
-        Ok(Accepted { update, program: Some((open.info().id, branch)) })
+        Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
     }
 
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
@@ -227,10 +227,10 @@ impl FlowCode for Review {
             "prepare" => prepare(&open, state, work).await,
             "gate_merge" => gate_merge(&open, state, work).await,
             "gate_cases" => gate_cases(&open, state, work).await,
-            "ask_confirm" => Ok(ask_confirm(&open, state)),
+            "ask_confirm" => Ok(ask_confirm(&open, state, work)),
             "decide" => Ok(decide(state)),
             "merge" => merge(&open, state, work).await,
-            "ask_again" => Ok(ask_again(state)),
+            "ask_again" => Ok(ask_again(state, work)),
             "resume" => Ok(resume(state)),
             _ => clean_up(&open, state, work).await,
         }
@@ -238,8 +238,8 @@ impl FlowCode for Review {
 }
 
 async fn program(work: &Work) -> Result<OpenProgram, Failure> {
-    let (program, _) = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
-    work.engine().find(&Selector::Id(*program)).await.map_err(|error| failed("program", &error))
+    let program = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
+    work.engine().find(&Selector::Id(program)).await.map_err(|error| failed("program", &error))
 }
 
 fn edits(text: Option<&str>, patch: Option<&str>) -> Vec<EditRequest> {
@@ -284,48 +284,27 @@ fn words(outcome: &Outcome) -> String {
     }
 }
 
-/// The branch that a run looks at.
+/// The branch that a run looks at: that which it was begun for or forked onto, or made itself.
 fn branch_of(state: &State, work: &Work) -> String {
-    match state.text("branch") {
-        "" => format!("review-{}", &work.run().simple().to_string()[..8]),
-        branch => branch.to_owned(),
-    }
+    work.branch().unwrap_or_else(|| state.text("branch")).to_owned()
 }
 
 async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
-    let branch = branch_of(state, work);
     if state.get("owns_branch") != &json!(true) {
         return Ok(Step::next("gate_merge", Update::none()));
     }
-    let into = state.text("into").to_owned();
-    let request = json!({ "branch": branch, "at": into });
-    let effect = Effect {
-        kind: "edit",
-        name: "create_branch".to_owned(),
-        request: request.clone(),
-        repeat: Repeat::Keyed,
+    let branch = match work.branch() {
+        // It was forked before it had made one.
+        Some(branch) => branch.to_owned(),
+        None => made_branch(open, state, work).await?,
     };
-    let engine = work.engine().clone();
-    let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
-    let (of, name, by) = (open.clone(), branch.clone(), call.clone());
-    let made = work.effect(effect, move |key| async move {
-        let call = by.keyed(Some(&key), request.to_string().as_bytes());
-        let made = engine.create_branch(&of, &name, Some(&into), &call).await;
-        let made = made.map_err(|error| failed("create_branch", &error))?;
-        Ok((json!({ "branch": made.name, "at": made.head.entry.number }), Value::Null))
-    });
-    made.await?;
     let edits = edits(state.get("text").as_str(), state.get("patch").as_str());
     let request = json!({ "branch": branch, "text": state.get("text"), "patch": state.get("patch") });
-    let effect = Effect {
-        kind: "edit",
-        name: "propose_edit".to_owned(),
-        request: request.clone(),
-        repeat: Repeat::Keyed,
-    };
-    let engine = work.engine().clone();
-    let proposal = proposal(open, &branch, edits, false);
-    let on = branch.clone();
+    let name = "propose_edit".to_owned();
+    let effect = Effect { kind: "edit", name, request: request.clone(), repeat: Repeat::Keyed };
+    let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
+    let (engine, proposal, on) =
+        (work.engine().clone(), proposal(open, &branch, edits, false), branch.clone());
     let edited = work.effect(effect, move |key| async move {
         let call = call.keyed(Some(&key), request.to_string().as_bytes());
         match engine.propose(proposal, &call).await.map_err(|error| failed("propose_edit", &error))? {
@@ -339,6 +318,23 @@ async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<S
     edited.await?;
     let progress = json!([format!("made the branch `{branch}`")]);
     Ok(Step::next("gate_merge", Update::none().with("branch", branch).with("progress", progress)))
+}
+
+/// Makes a branch for a given text, under a name that is free. A repetition makes no other one: its key says the same.
+async fn made_branch(open: &OpenProgram, state: &State, work: &mut Work) -> Result<String, Halt> {
+    let into = state.text("into").to_owned();
+    let request = json!({ "at": into });
+    let name = "create_branch".to_owned();
+    let effect = Effect { kind: "edit", name, request: request.clone(), repeat: Repeat::Keyed };
+    let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
+    let (engine, of) = (work.engine().clone(), open.clone());
+    let made = work.effect(effect, move |key| async move {
+        let call = call.keyed(Some(&key), request.to_string().as_bytes());
+        let made = engine.create_branch(&of, &of.free_branch("review"), Some(&into), &call).await;
+        let made = made.map_err(|error| failed("create_branch", &error))?;
+        Ok((json!({ "branch": made.name, "at": made.head.entry.number }), Value::Null))
+    });
+    Ok(made.await?["branch"].as_str().unwrap_or_default().to_owned())
 }
 
 /// What a merge of the branch as it is now would come to.
@@ -454,16 +450,19 @@ async fn gate_cases(open: &OpenProgram, state: &State, work: &mut Work) -> Resul
     let update = Update::none().with("evidence", evidence).with("violations", json!(violations));
     Ok(match violations.is_empty() {
         true => {
-            let said = format!("{green} of {} test cases hold", page.cases.len());
+            let said = match page.cases.len() {
+                0 => "there are no test cases".to_owned(),
+                all => format!("{green} of {all} test cases hold"),
+            };
             Step::next("ask_confirm", update.with("progress", json!([said])))
         }
         false => Step::next("ask_again", update),
     })
 }
 
-fn ask_confirm(open: &OpenProgram, state: &State) -> Step {
+fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
     let proposed = state.get("proposed").as_u64().unwrap_or(0);
-    let (branch, into) = (state.text("branch"), state.text("into"));
+    let (branch, into) = (branch_of(state, work), state.text("into"));
     let functions = state.get("evidence")["changes"]["functions"].as_u64().unwrap_or(0);
     let of = if functions == 1 { "function" } else { "functions" };
     let why = state.get("message").as_str().map(|why| format!(" {why}")).unwrap_or_default();
@@ -478,7 +477,7 @@ fn ask_confirm(open: &OpenProgram, state: &State) -> Step {
         into: Some("answer".to_owned()),
         subject: Some(Subject {
             program: open.info().id.into_bytes(),
-            branch: branch.to_owned(),
+            branch,
             proposed,
             into: into.to_owned(),
             base: state.get("base").as_u64().unwrap_or(0),
@@ -554,14 +553,14 @@ async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Ste
     Ok(Step::next("clean_up", update))
 }
 
-fn ask_again(state: &State) -> Step {
+fn ask_again(state: &State, work: &Work) -> Step {
     let violations = state.get("violations").as_array().cloned().unwrap_or_default();
     let found: Vec<&str> = violations.iter().filter_map(|of| of["message"].as_str()).take(5).collect();
     let more = violations.len().saturating_sub(found.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let question = format!(
         "`{}` cannot be merged as it is: {}{more}. Work on it and have it looked at again, or withdraw it?",
-        state.text("branch"),
+        branch_of(state, work),
         found.join("; "),
     );
     let ask = Ask {

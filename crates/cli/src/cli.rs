@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config, context,
-    debug, diff, doctor, export, find, fmt, graphql, help, history, import, man, mcp, merge, program, revert,
-    run, schema, serve, test, token, tool, travel, watch,
+    approve, ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config,
+    context, debug, diff, doctor, export, find, flow, fmt, graphql, help, history, import, man, mcp, merge,
+    program, revert, run, schema, serve, test, token, tool, travel, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -115,6 +115,12 @@ pub(crate) enum Command {
     Find(find::Args),
     /// Ask for an operation of the schema, and print the whole answer.
     Graphql(graphql::Args),
+    /// Begin durable runs of flows, answer what they ask, and look at what they did.
+    Flow(flow::Args),
+    /// Agree to what a run asks.
+    Approve(approve::Args),
+    /// Refuse what a run asks.
+    Reject(approve::RejectArgs),
     /// Make, list and revoke the tokens with which callers show who they are.
     Token(token::Args),
     /// Offer the tools for agents on standard input and output (MCP), and tell clients how to start that.

@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use lmlang_engine::backup::Backup;
 use lmlang_engine::{Engine, Selector};
 use lmlang_graphql::schema;
+use lmlang_graphql::schema::ids::GlobalId;
 use lmlang_graphql::schema::wasm::{self, ImportRequest, Imported, Progress, Watch};
 use lmlang_graphql::transport::{
     Actor, ActorKind, Answer as Answered, Caller, Executor, Limits, Params, RequestId,
@@ -70,6 +71,13 @@ struct Refusal {
 pub(crate) struct Page<T> {
     pub(crate) nodes: Vec<T>,
     pub(crate) page_info: PageInfo,
+}
+
+impl<T> Page<T> {
+    /// Nothing, and nothing follows.
+    pub(crate) fn empty() -> Page<T> {
+        Page { nodes: Vec::new(), page_info: PageInfo { has_next_page: false, end_cursor: None } }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -134,6 +142,18 @@ impl Client {
     pub(crate) async fn close(&self) {
         if let Host::Here { engine, .. } = &self.host {
             engine.close().await;
+        }
+    }
+
+    /// Has a run gone on with, if this process has the database; a server does that by itself.
+    pub(crate) async fn go_on(&self, run: &str) -> Result<(), Error> {
+        match &self.host {
+            Host::There(_) => Ok(()),
+            Host::Here { engine, .. } => match run.parse() {
+                Ok(GlobalId::Run(id)) => Ok(engine.resume_run(id).await?),
+                // Whoever is asked for it says that there is none.
+                Ok(_) | Err(_) => Ok(()),
+            },
         }
     }
 

@@ -53,6 +53,9 @@ pub(crate) enum Error {
         /// What is wrong.
         why: String,
     },
+    /// What a run is to be started with cannot be read.
+    #[error("{0}")]
+    FlowInput(String),
     /// The author's name is none that a server could be told.
     #[error("the author's name cannot be sent to a server")]
     AuthorName(#[source] http::Error),
@@ -334,6 +337,7 @@ impl Error {
             Error::Refused { code, .. } => code,
             Error::Answer(_) => "BAD_ANSWER",
             Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => "BAD_SETTINGS",
+            Error::FlowInput(_) => "BAD_REQUEST",
             Error::Unreachable { .. } => "UNREACHABLE",
             Error::Lost { .. } => "CONNECTION_LOST",
             Error::InDoubt { .. } => "IN_DOUBT",
@@ -394,7 +398,9 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Error::Refused { code, .. } => refused_exit(code),
-            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => Exit::Usage,
+            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText | Error::FlowInput(_) => {
+                Exit::Usage
+            }
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,
             Error::InDoubt { source, .. } => source.exit(),

@@ -29,7 +29,10 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     if missing == Missing::Refuse && is_missing(&location) {
         return Err(Error::NoDatabase(location));
     }
-    open_as(Options::new(location)).await
+    let engine = open_as(Options::new(location)).await?;
+    // Runs that were left are the server's; those that a command names go on.
+    engine.know_flows(lmlang_agents::flows());
+    Ok(engine)
 }
 
 /// Opens the database of the settings, made if there is none, and tells others where its programs are served. Runs of flows

@@ -84,6 +84,15 @@ impl OpenProgram {
         self.timeline.info()
     }
 
+    /// A name that no branch has: the given one with a number behind it.
+    pub fn free_branch(&self, name: &str) -> String {
+        let head = self.timeline.head();
+        let names = (1_u64..).map(|number| format!("{name}-{number}"));
+        // There are fewer branches than numbers.
+        let free = names.into_iter().find(|name| head.number_of(name).is_none());
+        free.unwrap_or_else(|| name.to_owned())
+    }
+
     /// Tells subscribers, those of this program and those of all; `bytes` is what the event takes, about.
     pub(crate) fn tell(&self, event: Event, bytes: usize) {
         self.timeline.tell(event, bytes);

@@ -31,8 +31,10 @@ pub struct Run {
     pub session: Uuid,
     /// The run that waits for it, and the branch of that one.
     pub parent: Option<(Uuid, String)>,
-    /// The program that it is about, if it is about one, and the branch that it works on.
-    pub program: Option<(Uuid, String)>,
+    /// The program that it is about.
+    pub program: Option<Uuid>,
+    /// The branch of it that it works on, if that is known.
+    pub branch: Option<String>,
     /// Who began it.
     pub actor: ActorKey,
     /// What it was begun with, encoded.
@@ -274,21 +276,6 @@ impl Store {
         Ok(changed.last() == Some(&1))
     }
 
-    /// Has a run work on another branch of its program.
-    ///
-    /// # Errors
-    ///
-    /// A fault of the database.
-    pub async fn move_run(&self, id: Uuid, branch: &str) -> Result<(), Fault> {
-        let update = Query::update()
-            .table(runs::Entity)
-            .value(runs::Column::Branch, branch)
-            .and_where(Expr::col(runs::Column::Id).eq(id))
-            .to_owned();
-        self.committer().write(vec![update.into()], None).await?;
-        Ok(())
-    }
-
     /// The definition that a hash tells from others.
     ///
     /// # Errors
@@ -322,7 +309,7 @@ pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
         let insert = sessions::Entity::insert(crate::sessions::to_row(session));
         statements.push(insert.into_query().into());
     }
-    let (id, program) = (run.id, run.program.as_ref().map(|(program, _)| *program));
+    let (id, program) = (run.id, run.program);
     statements.push(runs::Entity::insert(to_row(run)).into_query().into());
     let rows = entries.into_iter().zip(1..).map(|((time, kind, payload), number)| journal::ActiveModel {
         position: NotSet,
@@ -360,7 +347,6 @@ fn listed(filter: &RunFilter) -> Select<runs::Entity> {
 
 fn to_row(run: Run) -> runs::ActiveModel {
     let (parent, parent_place) = run.parent.unzip();
-    let (program, branch) = run.program.unzip();
     let (forked_from, forked_at) = run.forked.unzip();
     let (made_key, made_digest) = run.making.map(|making| (making.key, making.digest)).unzip();
     runs::ActiveModel {
@@ -371,8 +357,8 @@ fn to_row(run: Run) -> runs::ActiveModel {
         session: Set(run.session),
         parent: Set(parent),
         parent_place: Set(parent_place),
-        program: Set(program),
-        branch: Set(branch),
+        program: Set(run.program),
+        branch: Set(run.branch),
         actor: Set(run.actor.0),
         input: Set(run.input),
         made: Set(run.made.0),
@@ -402,7 +388,8 @@ impl TryFrom<runs::Model> for Run {
             definition: row.definition,
             session: row.session,
             parent: row.parent.zip(row.parent_place),
-            program: row.program.zip(row.branch),
+            program: row.program,
+            branch: row.branch,
             actor: ActorKey(row.actor),
             input: row.input,
             made: Timestamp(row.made),

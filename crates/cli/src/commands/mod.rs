@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod bisect;
@@ -17,6 +18,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
+pub(crate) mod flow;
 pub(crate) mod fmt;
 pub(crate) mod graphql;
 pub(crate) mod help;
@@ -76,6 +78,9 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Ask(args) => ask::run(&args, &layers.settings()?, output),
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
         Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
+        Command::Flow(args) => flow::run(&args, &layers.settings()?, output),
+        Command::Approve(args) => approve::approve(&args, &layers.settings()?, output),
+        Command::Reject(args) => approve::reject(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),
         Command::Mcp(args) => mcp::run(&args, &layers.settings()?, output),
         Command::Tool(args) => tool::run(&args, &layers.settings()?, output),

@@ -43,8 +43,10 @@ pub trait FlowCode: Send + Sync + 'static {
 pub struct Accepted {
     /// What its run begins with.
     pub update: Update,
-    /// The program and branch that it is about, by the program's id.
-    pub program: Option<(uuid::Uuid, String)>,
+    /// The program that it is about.
+    pub program: Option<uuid::Uuid>,
+    /// The branch of it that it works on, if there is one already.
+    pub branch: Option<String>,
 }
 
 /// Why a node has not come to its end.

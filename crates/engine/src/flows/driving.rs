@@ -32,15 +32,25 @@ const AT_A_TIME: u64 = 256;
 const REST: Duration = Duration::from_millis(500);
 
 impl Engine {
-    /// Makes flows known and goes on with the runs of them that were left: once, before callers come.
-    pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
+    /// Makes flows known: once, before callers come. Runs that somebody begins, answers or names go on.
+    pub fn know_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
         let codes = codes.into_iter().map(|code| (code.flow().name().to_owned(), code)).collect();
         if self.0.flows.codes.set(codes).is_err() {
             tracing::warn!("flows were made known twice");
-            return;
         }
+    }
+
+    /// Makes flows known and goes on with the runs of them that were left: once, before callers come.
+    pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
+        self.know_flows(codes);
         let engine = self.seeing_all();
         self.spawn(async move { engine.schedule().await });
+    }
+
+    /// Goes on with a run that was left, if there is anything to do about it.
+    pub async fn resume_run(&self, run: Uuid) -> Result<(), Error> {
+        self.run_info(run).await?;
+        self.seeing_all().go_on(run).await
     }
 
     /// Looks for runs about which something is to be done, for as long as the engine is open.
@@ -235,16 +245,17 @@ impl Engine {
             },
             Err(failure) => Err(failure),
         };
-        let appended = live.append(self, |machine, now| {
-            if !machine.stands(task) {
+        let task = task.clone();
+        let appended = live.append_to_end(self, move |machine, now| {
+            if !machine.stands(&task) {
                 return None;
             }
             Some(match step {
-                Ok(step) => machine.finished(task, step, started, effects).unwrap_or_else(|refused| {
+                Ok(step) => machine.finished(&task, step, started, effects).unwrap_or_else(|refused| {
                     let broken = failure(refused.code(), refused.to_string());
-                    machine.broken(task, broken, started, effects)
+                    machine.broken(&task, broken, started, effects)
                 }),
-                Err(failure) => machine.failed(task, failure, started, effects, now),
+                Err(failure) => machine.failed(&task, failure, started, effects, now),
             })
         });
         appended.await.map(drop)

@@ -26,11 +26,13 @@ pub struct RunInfo {
     /// Its flow.
     pub flow: Arc<Flow>,
     /// Its session.
-    pub session: Uuid,
+    pub session: SessionInfo,
     /// The run that waits for it.
     pub parent: Option<Uuid>,
-    /// The program that it is about, and the branch that it works on.
-    pub program: Option<(Uuid, String)>,
+    /// The program that it is about.
+    pub program: Option<Uuid>,
+    /// The branch of it that it works on, if there was one when it began.
+    pub branch: Option<String>,
     /// Who began it.
     pub actor: Actor,
     /// What it was begun with.
@@ -126,7 +128,7 @@ impl Engine {
 
     fn sees_run(&self, row: &lmlang_store::Run) -> bool {
         match &row.program {
-            Some((program, _)) => self.sees(*program),
+            Some(program) => self.sees(*program),
             None => self.only().is_none(),
         }
     }
@@ -135,13 +137,16 @@ impl Engine {
         let flow = self.flow_of(&row).await?;
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| Error::not_found("run", row.id))?;
+        let session = self.store().session(row.session).await?;
+        let session = session.ok_or_else(|| Error::not_found("session", row.session))?;
         Ok(RunInfo {
             key: row.key,
             id: row.id,
             flow,
-            session: row.session,
+            session: self.session_of(session).await?,
             parent: row.parent.map(|(parent, _)| parent),
             program: row.program,
+            branch: row.branch,
             actor: from_actor(actor),
             input: serde_json::from_slice(&row.input).unwrap_or_default(),
             made: row.made.0,

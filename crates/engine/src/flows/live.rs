@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
 use crate::flows::told::Passing;
 use crate::records::from_actor;
@@ -33,7 +33,8 @@ pub(crate) struct LiveRun {
     pub(crate) parent: Option<Uuid>,
     pub(crate) flow: Arc<Flow>,
     pub(crate) code: Arc<dyn FlowCode>,
-    pub(crate) program: Option<(Uuid, String)>,
+    pub(crate) program: Option<Uuid>,
+    pub(crate) branch: Option<String>,
     pub(crate) actor: Actor,
     /// Held while an entry is stored: a journal has one order, and the next entry is planned on this one.
     pub(crate) machine: Mutex<Run>,
@@ -76,6 +77,18 @@ impl LiveRun {
         }
     }
 
+    /// The same, to its end, whatever becomes of whoever waits: something has happened, and the engine does not close before it
+    /// is written down.
+    pub(crate) async fn append_to_end(
+        self: &Arc<Self>,
+        engine: &Engine,
+        plan: impl FnOnce(&Run, i64) -> Option<What> + Send + 'static,
+    ) -> Result<Option<u64>, Halt> {
+        let (live, on) = (Arc::clone(self), engine.clone());
+        let appended = engine.spawn_to_end(async move { live.append(&on, plan).await }).await;
+        joined(appended).map_err(Halt::Lost)?
+    }
+
     async fn append_to(
         &self,
         engine: &Engine,
@@ -94,14 +107,13 @@ impl LiveRun {
             _ => machine.take(&entry).map_err(damaged)?,
         }
         let begins = self.begins(engine, &entry, machine).await?;
-        let program = self.program.as_ref().map(|(program, _)| *program);
         let lease = (!engine.store().is_alone()).then(|| {
             let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
             (engine.0.flows.me, Timestamp(until))
         });
         let append = JournalAppend {
             run: self.id,
-            program,
+            program: self.program,
             number: entry.number,
             time: Timestamp(now),
             kind: entry.what.kind() as u8,
@@ -258,6 +270,7 @@ impl Engine {
             flow,
             code: Arc::clone(code),
             program: row.program,
+            branch: row.branch,
             actor: from_actor(actor),
             machine: Mutex::new(machine),
             driving: Arc::default(),

@@ -72,7 +72,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
         number: entry.number,
         id: id(run.id, &format!("entry {}", entry.number)),
         parent: Some(id(run.id, "run")),
-        trace: run.session.simple().to_string(),
+        trace: run.session.id.simple().to_string(),
         kind: "decision".to_owned(),
         name: String::new(),
         started: entry.time,
@@ -94,7 +94,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
                 "lmlang.run.id": run.id,
                 "lmlang.flow.version": run.flow.definition().version,
                 "lmlang.flow.definition_hash": hex(&run.flow.hash()),
-                "gen_ai.conversation.id": run.session,
+                "gen_ai.conversation.id": run.session.id,
             }),
             ..of_run
         },

@@ -153,9 +153,7 @@ impl Engine {
     ) -> Result<NewRun, Error> {
         let code = self.code_named(flow)?;
         let accepted = code.accept(self, input).await?;
-        if let Some((program, _)) = &accepted.program
-            && !self.sees(*program)
-        {
+        if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));
         }
         let now = self.now();
@@ -177,6 +175,7 @@ impl Engine {
             session,
             parent,
             program: accepted.program,
+            branch: accepted.branch,
             actor: self.store().actor_key(&to_actor(actor)).await?,
             input: input.to_string().into_bytes(),
             made: Timestamp(now),

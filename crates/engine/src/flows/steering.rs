@@ -128,16 +128,16 @@ impl Engine {
             let message = "the run waits for another one there, which goes on for it alone".to_owned();
             return Err(Error::Argument { place: "input.atStep".to_owned(), message });
         }
-        let program = match &row.program {
+        let branch = match row.program {
             None => None,
-            Some((program, branch)) => {
-                let open = self.find(&Selector::Id(*program)).await?;
-                let made = self.revisions_before(&info, &journal, at).await?;
-                let from = made.map_or_else(|| branch.clone(), |number| format!("r{number}"));
-                let name = format!("fork-{}", &id.simple().to_string()[..8]);
+            Some(program) => {
+                let open = self.find(&Selector::Id(program)).await?;
+                let made = standing_entries(&journal, at).into_iter().filter_map(revision).next_back();
+                let from = made.map(|(_, number)| format!("r{number}")).or_else(|| info.branch.clone());
+                let name = open.free_branch("fork");
                 let call = Call { idempotency: None, ..call.clone() };
-                self.create_branch(&open, &name, Some(&from), &call).await?;
-                Some((*program, name))
+                self.create_branch(&open, &name, from.as_deref(), &call).await?;
+                Some(name)
             }
         };
         let open = machine.interrupts().filter(|of| of.standing == Standing::Open);
@@ -145,7 +145,7 @@ impl Engine {
         let new = NewRun {
             run: lmlang_store::Run {
                 id,
-                program,
+                branch,
                 parent: None,
                 actor: self.store().actor_key(&to_actor(&call.actor)).await?,
                 made: Timestamp(self.now()),
@@ -177,32 +177,20 @@ impl Engine {
         to: u64,
     ) -> Result<Vec<(Uuid, String, Vec<u64>)>, Error> {
         let mut found: Vec<(Uuid, String, Vec<u64>)> = Vec::new();
-        let Some((program, _)) = &info.program else { return Ok(found) };
+        let Some(program) = info.program else { return Ok(found) };
         for entry in standing_entries(journal, u64::MAX).into_iter().filter(|entry| entry.number > to) {
             if let Some((branch, number)) = revision(entry) {
                 match found.iter_mut().find(|(_, of, _)| *of == branch) {
                     Some((_, _, numbers)) => numbers.push(number),
-                    None => found.push((*program, branch, vec![number])),
+                    None => found.push((program, branch, vec![number])),
                 }
             }
         }
         // A branch that is gone has nothing to be taken back on.
-        let open = self.find(&Selector::Id(*program)).await?;
+        let open = self.find(&Selector::Id(program)).await?;
         let head = open.timeline.head();
         found.retain(|(_, branch, _)| head.number_of(branch).is_some());
         Ok(found)
-    }
-
-    /// The newest revision that a run has made on its branch up to an entry.
-    async fn revisions_before(
-        &self,
-        info: &RunInfo,
-        journal: &[Entry],
-        at: u64,
-    ) -> Result<Option<u64>, Error> {
-        let Some((_, branch)) = &info.program else { return Ok(None) };
-        let made = standing_entries(journal, at).into_iter().filter_map(revision);
-        Ok(made.filter(|(of, _)| of == branch).map(|(_, number)| number).next_back())
     }
 }
 

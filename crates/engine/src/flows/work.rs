@@ -69,10 +69,16 @@ impl Work {
         self.live.id
     }
 
-    /// The program that the run is about, and the branch that it works on.
+    /// The program that the run is about.
     #[must_use]
-    pub fn program(&self) -> Option<&(Uuid, String)> {
-        self.live.program.as_ref()
+    pub fn program(&self) -> Option<Uuid> {
+        self.live.program
+    }
+
+    /// The branch of it that the run works on, if there was one when it began: of a fork, one of its own.
+    #[must_use]
+    pub fn branch(&self) -> Option<&str> {
+        self.live.branch.as_deref()
     }
 
     /// Who began the run.
@@ -183,7 +189,7 @@ impl Work {
         };
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
-        self.live.append(&self.engine, move |_, _| Some(What::Received(receipt))).await?;
+        self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt))).await?;
         answer.map_err(Halt::Failed)
     }
 

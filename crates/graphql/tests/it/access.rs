@@ -21,12 +21,19 @@ const ASKED: &[(&str, &str)] = &[
     ("Query.diagnosticCode", r#"diagnosticCode(code: "FORBIDDEN") { title }"#),
     ("Query.eventCursor", "eventCursor"),
     ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
+    ("Query.flows", "flows { name }"),
+    ("Query.interrupts", "interrupts { totalCount }"),
     ("Query.node", r#"node(id: "PROGRAM") { id }"#),
     ("Query.nodes", r#"nodes(ids: ["PROGRAM"]) { id }"#),
     ("Query.ops", r#"ops(search: "add.i64") { __typename }"#),
     ("Query.program", r#"program(name: "world") { name }"#),
     ("Query.programs", "programs { totalCount }"),
+    ("Query.run", r#"run(id: "RUN") { status }"#),
+    ("Query.runState", r#"runState(runId: "RUN")"#),
+    ("Query.runs", "runs { totalCount }"),
     ("Query.serverInfo", "serverInfo { name }"),
+    ("Query.session", r#"session(id: "SESSION") { workflow }"#),
+    ("Query.sessions", "sessions { totalCount }"),
     ("Query.simulation", r#"simulation(id: "SIMULATION") { status }"#),
     ("Query.tokens", "tokens { totalCount }"),
     (
@@ -40,6 +47,21 @@ const ASKED: &[(&str, &str)] = &[
     (
         "Mutation.compareRuns",
         r#"compareRuns(input: {programId: "world", from: "r1", to: "main", function: "world::total", run: {args: [3]}}) { same }"#,
+    ),
+    (
+        "Mutation.answerInterrupt",
+        r#"answerInterrupt(input: {interruptId: "RUN/999", answer: {confirm: true}}) { outcome { __typename } }"#,
+    ),
+    (
+        "Mutation.cancelRun",
+        r#"cancelRun(input: {runId: "R-67e55044-10b1-426f-9247-bb680e5fe0c8"}) { run { id } }"#,
+    ),
+    ("Mutation.createSession", r#"createSession(input: {workflow: "nothing"}) { session { id } }"#),
+    ("Mutation.forkRun", r#"forkRun(input: {runId: "RUN", atStep: 999}) { run { id } }"#),
+    ("Mutation.rewindRun", r#"rewindRun(input: {runId: "RUN", toStep: 1, dryRun: true}) { run { id } }"#),
+    (
+        "Mutation.startRun",
+        r#"startRun(input: {flow: "review", input: {program: "world", branch: "x"}}) { run { id } }"#,
     ),
     ("Mutation.removeCase", r#"removeCase(input: {id: "x"}) { deleted }"#),
     (
@@ -78,6 +100,7 @@ const ASKED: &[(&str, &str)] = &[
         "Subscription.simulate",
         r#"simulate(input: {programId: "world", function: "world::total", run: {args: [3]}}) { cursor }"#,
     ),
+    ("Subscription.runEvents", r#"runEvents(runId: "RUN", after: "j0.0") { cursor }"#),
     ("Subscription.simulation", r#"simulation(id: "SIMULATION") { cursor }"#),
     (
         "Function.simulate",
@@ -163,11 +186,16 @@ impl Two {
         let run = r#"subscription { simulate(input: {programId: "world", function: "world::total", run: {args: [3]}}) { simulationId } }"#;
         let batch = soon(world.stream(run, json!({})).next()).await.expect("there is a batch");
         let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
+        let run = world.review().await;
+        let session =
+            world.data("query($run: ID!) { run(id: $run) { session { id } } }", json!({"run": run})).await;
         let names = vec![
             ("PROGRAM", text(&found["program"]["id"])),
             ("MODULE", text(&found["program"]["modules"]["nodes"][0]["ref"])),
             ("SIMULATION", text(&batch["data"]["simulate"]["simulationId"])),
             ("CURSOR", text(&cursor)),
+            ("RUN", run.clone()),
+            ("SESSION", text(&session["run"]["session"]["id"])),
         ];
         Two { world, names }
     }

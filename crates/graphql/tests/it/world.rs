@@ -74,6 +74,7 @@ impl World {
         let store = Store::open(Options::new(location)).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
+        engine.run_flows(lmlang_agents::flows());
         let executor = schema::build(engine.clone(), transport::Limits::default());
         World { engine, executor, db }
     }
@@ -100,6 +101,18 @@ impl World {
         let done = world.data(edit, json!({})).await;
         assert_eq!(done["proposeEdit"]["outcome"]["__typename"], "EditApplied");
         world
+    }
+
+    /// Begins a run of `review` about `world` and waits until it asks; its id.
+    pub(crate) async fn review(&self) -> String {
+        let start = r#"mutation { startRun(input: {flow: "review", input: {
+            program: "world", text: "module world\nfunc more () -> () pure { return }", message: "More."
+        }}) { run { id cursor } } }"#;
+        let started = self.data(start, json!({})).await;
+        let run = started["startRun"]["run"]["id"].as_str().expect("it has an id").to_owned();
+        let events = r#"subscription($run: ID!) { runEvents(runId: $run, after: "j0.0", kinds: [INTERRUPTED]) { kind } }"#;
+        soon(self.stream(events, json!({"run": run})).next()).await.expect("it asks");
+        run
     }
 
     /// The same engine under other limits of operations.

@@ -11,7 +11,9 @@ mod later;
 mod outcomes;
 mod program;
 mod propose;
+mod run;
 mod search;
+mod session;
 mod simulate;
 mod subgraph;
 mod undo;
@@ -33,8 +35,8 @@ pub static TOOLS: [&Tool; 15] = [
     &diff::TOOL,
     &context::TOOL,
     &later::READ_DOC,
-    &later::SESSION,
-    &later::RUN,
+    &session::TOOL,
+    &run::TOOL,
     &graphql::TOOL,
 ];
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use lmlang_graphql::transport::Caller;
-use lmlang_mcp::{Desk, InProcess, desk};
+use lmlang_mcp::{Desk, InProcess, RpcCode, desk};
 use serde_json::{Value, json};
 
 use crate::world::{Listener, World, soon};
@@ -218,6 +218,39 @@ async fn everything_else_is_asked_in_graphql() {
         .call("graphql", json!({ "action": "run", "document": "subscription { programEvents { cursor } }" }))
         .await;
     assert!(stream.is_error(), "{}", stream.text());
+}
+
+/// A run asks with the id that answers it, and a person's word goes on with it; nobody answers twice.
+#[tokio::test]
+async fn a_branch_is_merged_when_somebody_agrees() {
+    let world = World::with_shop().await;
+    let text = "module shop\nfunc more () -> () pure { return }";
+    let start = json!({ "action": "start", "flow": "review", "input": { "program": "shop", "text": text } });
+    let asked = world.call("run", start).await;
+    assert_eq!(asked.data()["outcome"], "awaiting_approval", "{}", asked.text());
+    let told = asked.text();
+    let word = |name: &str| {
+        let rest = told.split(&format!("{name} ")).nth(1).expect("it is named");
+        rest.split_whitespace().next().expect("it has an id").to_owned()
+    };
+    let (run, interrupt) = (word("run_id"), word("interrupt_id"));
+    let answer = |confirm: bool| json!({ "action": "answer", "interrupt_id": interrupt, "answer": { "confirm": confirm } });
+    let bad = world
+        .try_call("run", json!({ "action": "answer", "interrupt_id": interrupt }))
+        .await
+        .expect_err("an answer is missing");
+    assert_eq!((bad.code, &bad.data["field"]), (RpcCode::ValidationError, &json!("answer")));
+    let done = world.call("run", answer(true)).await;
+    assert_eq!(done.data()["outcome"], "completed", "{}", done.text());
+    assert!(done.text().contains("merged as r"), "{}", done.text());
+    let late = world.call("run", answer(false)).await;
+    assert_eq!(late.data()["outcome"], "already_answered", "{}", late.text());
+    let listed = world.says("run", json!({ "action": "list" })).await;
+    assert!(listed.contains(&format!("{run} review about shop: completed")), "{listed}");
+    let shown = world.says("run", json!({ "action": "show", "run_id": run })).await;
+    assert!(shown.contains("agreed to"), "{shown}");
+    let sessions = world.says("session", json!({ "action": "list" })).await;
+    assert!(sessions.contains("of review"), "{sessions}");
 }
 
 /// CUE-07: what takes long says how far it is.

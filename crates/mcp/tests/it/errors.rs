@@ -91,8 +91,7 @@ async fn what_is_not_there_yet_says_so() {
     let world = World::new().await;
     for (tool, arguments) in [
         ("read_doc", json!({ "path": "a.md" })),
-        ("session", json!({ "action": "list" })),
-        ("run", json!({ "action": "list" })),
+        ("run", json!({ "action": "turn", "text": "merge it" })),
         ("read_context", json!({ "query": "errors" })),
     ] {
         let done = world.call(tool, arguments).await;

@@ -51,6 +51,7 @@ impl World {
         let location = Location::parse(&db.to_string()).expect("the database has a place");
         let store = Store::open(Options::new(location)).await.expect("the database opens");
         let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
+        engine.run_flows(lmlang_agents::flows());
         let executor = schema::build(engine.clone(), transport::Limits::default());
         let ask = InProcess { executor: executor.clone(), caller: Caller::anonymous() };
         World { engine, executor, desk: Desk::new(Arc::new(ask)), _db: db }

@@ -116,7 +116,7 @@ impl FlowCode for Code {
             let message = format!("`{channel}` is missing");
             return Err(Error::Argument { place: format!("input.input.{channel}"), message });
         };
-        Ok(Accepted { update: Update::none().with(channel, value.clone()), program: None })
+        Ok(Accepted { update: Update::none().with(channel, value.clone()), ..Accepted::default() })
     }
 
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {

@@ -23,7 +23,7 @@ use crate::schema::flows::run::{Run, whole};
 use crate::schema::ids::GlobalId;
 use crate::schema::provenance::Actor;
 use crate::schema::revision::{Revision, moment};
-use crate::schema::view::{View, not_found};
+use crate::schema::view::{View, not_found, nullable};
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -186,8 +186,8 @@ impl Interrupt {
     }
 
     /// The run that asks.
-    async fn run(&self) -> Result<Run> {
-        Ok(Box::pin(Run::find(&self.engine, self.info.run)).await?)
+    async fn run(&self) -> Option<Result<Run>> {
+        nullable(Box::pin(Run::find(&self.engine, self.info.run)).await)
     }
 
     /// The node that asks.

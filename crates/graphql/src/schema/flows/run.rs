@@ -102,10 +102,29 @@ impl Run {
     }
 
     /// The words of a channel that lists some.
-    async fn words(&self, channel: &str) -> Result<Vec<String>> {
+    async fn words(&self, channel: &str) -> std::result::Result<Vec<String>, ApiError> {
         let machine = self.machine().await?;
         let words = machine.state().get(channel).as_array().cloned().unwrap_or_default();
         Ok(words.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    async fn step_page(&self, page: &PageRequest) -> std::result::Result<Connection<Step>, ApiError> {
+        let behind = page.after_number()?.unwrap_or(0);
+        let found = self.engine.step_page(self.info.id, behind, page.first).await.map_err(fail)?;
+        let edge = |step: engine::StepInfo| Edge {
+            cursor: step.number.to_string(),
+            node: Step::new(&self.engine, &self.info, step),
+        };
+        let edges = found.items.into_iter().map(edge).collect();
+        Ok(Connection::known(page, found.more, whole(found.total), edges))
+    }
+
+    async fn span_page(&self, page: &PageRequest) -> std::result::Result<Connection<Span>, ApiError> {
+        let behind = page.after_number()?.unwrap_or(0);
+        let found = self.engine.span_page(&self.info, behind, page.first).await.map_err(fail)?;
+        let edge = |span: engine::Span| Edge { cursor: span.number.to_string(), node: Span::from(span) };
+        let edges = found.items.into_iter().map(edge).collect();
+        Ok(Connection::known(page, found.more, whole(found.total), edges))
     }
 }
 
@@ -123,8 +142,8 @@ impl Run {
     }
 
     /// The session that it belongs to.
-    async fn session(&self) -> Result<Session> {
-        Ok(Session::find(&self.engine, self.info.session).await?)
+    async fn session(&self) -> Session {
+        Session::new(&self.engine, self.info.session.clone())
     }
 
     /// The run that waits for it; null: none does.
@@ -144,13 +163,13 @@ impl Run {
     }
 
     /// What it is going to do, in words, if its flow says so.
-    async fn plan(&self) -> Result<Vec<String>> {
-        self.words("plan").await
+    async fn plan(&self) -> Option<Result<Vec<String>>> {
+        nullable(self.words("plan").await)
     }
 
     /// What it has done, in words, if its flow says so.
-    async fn progress(&self) -> Result<Vec<String>> {
-        self.words("progress").await
+    async fn progress(&self) -> Option<Result<Vec<String>>> {
+        nullable(self.words("progress").await)
     }
 
     /// Why it cannot go on, or was stopped: `code`, `message`, `node`, `tool`; null otherwise.
@@ -182,23 +201,19 @@ impl Run {
         #[graphql(desc = "How many at most.", default)] first: Or<Int<100>>,
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
-    ) -> Result<Connection<Step>> {
-        let page = PageRequest::new(first, after)?;
-        let behind = page.after_number()?.unwrap_or(0);
-        let found = self.engine.step_page(self.info.id, behind, page.first).await.map_err(fail)?;
-        let edge = |step: engine::StepInfo| Edge {
-            cursor: step.number.to_string(),
-            node: Step::new(&self.engine, &self.info, step),
-        };
-        let edges = found.items.into_iter().map(edge).collect();
-        Ok(Connection::known(&page, found.more, whole(found.total), edges))
+    ) -> Option<Result<Connection<Step>>> {
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => self.step_page(&page).await,
+            Err(error) => Err(error),
+        })
     }
 
     /// Its questions, whatever became of them, oldest first; the first thousand.
-    async fn interrupts(&self) -> Result<Vec<Interrupt>> {
+    async fn interrupts(&self) -> Option<Result<Vec<Interrupt>>> {
         let filter = InterruptFilter { run: Some(self.info.id), ..InterruptFilter::default() };
-        let found = self.engine.interrupt_page(&filter, None, MOST_INTERRUPTS).await.map_err(fail)?;
-        Ok(found.items.into_iter().map(|info| Interrupt::new(&self.engine, info)).collect())
+        let found = self.engine.interrupt_page(&filter, None, MOST_INTERRUPTS).await.map_err(fail);
+        let shown = |info| Interrupt::new(&self.engine, info);
+        nullable(found.map(|found| found.items.into_iter().map(shown).collect()))
     }
 
     /// Its trace, oldest first: the run, its nodes, and what they did outside.
@@ -208,30 +223,23 @@ impl Run {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Span>>> {
-        nullable(
-            async {
-                let page = PageRequest::new(first, after)?;
-                let behind = page.after_number()?.unwrap_or(0);
-                let found = self.engine.span_page(&self.info, behind, page.first).await.map_err(fail)?;
-                let edge =
-                    |span: engine::Span| Edge { cursor: span.number.to_string(), node: Span::from(span) };
-                let edges = found.items.into_iter().map(edge).collect();
-                Ok(Connection::known(&page, found.more, whole(found.total), edges))
-            }
-            .await,
-        )
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => self.span_page(&page).await,
+            Err(error) => Err(error),
+        })
     }
 
     /// The program that it is about, at the branch that the run works on; null: none, or it was deleted.
     async fn program(&self) -> Option<Result<Program>> {
-        let (id, branch) = self.info.program.as_ref()?;
-        let open = match self.engine.find(&Selector::Id(*id)).await {
+        let id = self.info.program?;
+        let open = match self.engine.find(&Selector::Id(id)).await {
             Ok(open) => open,
             Err(engine::Error::NotFound { .. }) => return None,
             Err(error) => return nullable(Err(fail(error))),
         };
         // The branch of a run that has ended may be gone.
-        let at = open.timeline.head().number_of(branch).map(|_| branch.as_str());
+        let head = open.timeline.head();
+        let at = self.info.branch.as_deref().filter(|branch| head.number_of(branch).is_some());
         nullable(View::find(&self.engine, &id.to_string(), at).await.map(Program::of))
     }
 
@@ -267,8 +275,8 @@ impl Run {
 
     /// Where `runEvents(after:)` starts so that nothing is missed of what happens after this answer. Ask for it in a request
     /// before the rest.
-    async fn cursor(&self) -> Result<String> {
-        Ok(self.engine.run_cursor().await.map_err(fail)?.to_string())
+    async fn cursor(&self) -> Option<Result<String>> {
+        nullable(self.engine.run_cursor().await.map(|cursor| cursor.to_string()).map_err(fail))
     }
 }
 

@@ -41,6 +41,17 @@ impl Session {
         Ok(Session::new(engine, engine.session_info(id).await.map_err(fail)?))
     }
 
+    async fn summed_up(&self) -> std::result::Result<String, ApiError> {
+        let Some(newest) = self.newest().await? else { return Ok("nothing has run yet".to_owned()) };
+        let machine = self.engine.run_machine(&newest).await.map_err(fail)?;
+        let progress = machine.state().get("progress").as_array().cloned().unwrap_or_default();
+        let words: Vec<&str> = progress.iter().filter_map(serde_json::Value::as_str).collect();
+        Ok(match words.is_empty() {
+            true => format!("{:?}", newest.status).to_lowercase(),
+            false => words.join(", "),
+        })
+    }
+
     async fn newest(&self) -> std::result::Result<Option<lmlang_engine::RunInfo>, ApiError> {
         let filter = RunFilter { session: Some(self.info.id), ..RunFilter::default() };
         Ok(self.engine.run_page(&filter, None, 1).await.map_err(fail)?.items.pop())
@@ -76,9 +87,9 @@ impl Session {
     }
 
     /// When its newest run began or ended.
-    async fn updated_at(&self) -> Result<DateTime<Utc>> {
-        let newest = self.newest().await?;
-        Ok(moment(newest.map_or(self.info.made, |run| run.ended.unwrap_or(run.made))))
+    async fn updated_at(&self) -> Option<Result<DateTime<Utc>>> {
+        let of = |run: lmlang_engine::RunInfo| run.ended.unwrap_or(run.made);
+        nullable(self.newest().await.map(|newest| moment(newest.map_or(self.info.made, of))))
     }
 
     /// Its runs, the newest first.
@@ -88,26 +99,16 @@ impl Session {
         #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
         after: Option<String>,
     ) -> Option<Result<Connection<Run>>> {
-        nullable(
-            async {
-                let page = PageRequest::new(first, after)?;
-                let id = GlobalId::Session(self.info.id).to_string();
-                run::page(&self.engine, page, None, None, Some(&id)).await
-            }
-            .await,
-        )
+        let id = GlobalId::Session(self.info.id).to_string();
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => run::page(&self.engine, page, None, None, Some(&id)).await,
+            Err(error) => Err(error),
+        })
     }
 
     /// What its newest run has done so far, in a line.
-    async fn summary(&self) -> Result<String> {
-        let Some(newest) = self.newest().await? else { return Ok("nothing has run yet".to_owned()) };
-        let machine = self.engine.run_machine(&newest).await.map_err(fail)?;
-        let progress = machine.state().get("progress").as_array().cloned().unwrap_or_default();
-        let words: Vec<&str> = progress.iter().filter_map(serde_json::Value::as_str).collect();
-        Ok(match words.is_empty() {
-            true => format!("{:?}", newest.status).to_lowercase(),
-            false => words.join(", "),
-        })
+    async fn summary(&self) -> Option<Result<String>> {
+        nullable(self.summed_up().await)
     }
 }
 

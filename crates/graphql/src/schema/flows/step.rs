@@ -116,10 +116,10 @@ impl Step {
     async fn revision(&self) -> Option<Result<Revision>> {
         let What::Stepped(stepped) = &self.step.what else { return None };
         let number = stepped.update.0.get("revision").and_then(Value::as_u64)?;
-        let (program, _) = self.run.program.as_ref()?;
+        let program = self.run.program?;
         nullable(
             async {
-                let open = self.engine.find(&Selector::Id(*program)).await.map_err(fail)?;
+                let open = self.engine.find(&Selector::Id(program)).await.map_err(fail)?;
                 let view = View::head(&self.engine, open);
                 let entry = self.engine.header(view.open(), number).await.map_err(fail)?;
                 let missing = || crate::schema::view::not_found("revision", &format!("r{number}"));

@@ -1,0 +1,705 @@
+//! `lmlang flow`: durable runs of flows.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::client::{Client, Page, with_client};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, columns, counted, moment, say};
+use crate::session::Missing;
+use crate::settings::Settings;
+
+/// What to do with flows and their runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with flows and their runs.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the flows that can be run, or show one as a picture.
+    List {
+        /// The flow to show, by name.
+        flow: Option<String>,
+        /// In which language the picture is.
+        #[arg(long, value_enum, default_value_t)]
+        picture: Picture,
+    },
+    /// Begin a run and wait until it ends or asks; exits with 7 when it asks.
+    Start {
+        /// The flow, by name.
+        flow: String,
+        /// What it is started with: `name=value`; a value that is no JSON is a text, and `@FILE` is the text of a file.
+        #[arg(value_name = "NAME=VALUE")]
+        fields: Vec<String>,
+        /// What it is started with, as a JSON object in a file, or `-` for standard input.
+        #[arg(long, value_name = "FILE", conflicts_with = "fields")]
+        input: Option<PathBuf>,
+        /// The session that it belongs to [default: one of its own].
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// How many seconds are waited at most.
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        wait: u64,
+    },
+    /// List runs, the newest first.
+    Runs {
+        /// Only those of this flow.
+        #[arg(long)]
+        flow: Option<String>,
+        /// Only those that stand so.
+        #[arg(long, value_enum)]
+        status: Option<Status>,
+        /// How many at most.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Show how a run stands, its steps and its questions.
+    Show {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+    },
+    /// Go on with a run that was left, and wait until it ends or asks; exits with 7 when it asks.
+    Resume {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+        /// How many seconds are waited at most.
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        wait: u64,
+    },
+    /// List the questions that nobody has answered yet, the oldest first.
+    Questions,
+    /// Answer a question with a choice or with words; `lmlang approve` and `lmlang reject` say yes and no.
+    Answer {
+        /// One of its choices, or words.
+        answer: String,
+        /// The question, as `lmlang flow questions` lists it [default: the only one that stands].
+        #[arg(long, value_name = "ID")]
+        question: Option<String>,
+        /// Why, for the record.
+        #[arg(long, short)]
+        message: Option<String>,
+    },
+    /// Stop a run.
+    Cancel {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+        /// Why, for the record.
+        #[arg(long, short)]
+        message: Option<String>,
+    },
+    /// Begin a run that goes on from a step of another one, on a branch of its own.
+    Fork {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+        /// The step, by the number that `lmlang flow show` gives.
+        #[arg(long, value_name = "STEP")]
+        at: u32,
+    },
+    /// Take a run back to a step; revisions that it made after that are taken back.
+    Rewind {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+        /// The step, by the number that `lmlang flow show` gives.
+        #[arg(long, value_name = "STEP")]
+        to: u32,
+        /// Tell what it would come to, and change nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Print the trace of a run: its nodes, and what they did outside.
+    Trace {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+    },
+}
+
+/// A language of pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Picture {
+    /// A list of nodes, each with those that it leads to.
+    #[default]
+    Nodes,
+    /// The language of Graphviz.
+    Dot,
+    /// The language of Mermaid.
+    Mermaid,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Status {
+    Running,
+    Waiting,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+const FLOWS: &str =
+    "query { flows { name version doc definitionHash nodes { name kind targets doc } dot mermaid } }";
+
+const START: &str = "mutation($input: StartRunInput!) { made: startRun(input: $input) { run { id } } }";
+
+const RUNS: &str = "query($first: Int!, $after: String, $flow: String, $status: RunStatus) {
+  runs(first: $first, after: $after, flow: $flow, status: $status) {
+    nodes { id flow { name } status node createdAt startedBy { name } }
+    pageInfo { hasNextPage endCursor }
+  }
+}";
+
+const RUN: &str = "query($id: ID!) { run(id: $id) {
+  id flow { name version } status node plan progress error input createdAt endedAt startedBy { name } forkedFrom
+  program { name }
+  interrupts { id type question choices status decision { actor { name } answer reason } }
+} }";
+
+const STEPS: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id) {
+  steps(first: $first, after: $after) {
+    nodes { index node branch attempt latencyMs goto error receipts }
+    pageInfo { hasNextPage endCursor }
+  }
+} }";
+
+const TRACE: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id) {
+  trace(first: $first, after: $after) {
+    nodes { id parentId kind name startedAt endedAt ok attempt attributes }
+    pageInfo { hasNextPage endCursor }
+  }
+} }";
+
+const QUESTIONS: &str = "query($first: Int!, $after: String) { interrupts(first: $first, after: $after) {
+  nodes { id type question choices status askedAt run { flow { name } } }
+  pageInfo { hasNextPage endCursor }
+} }";
+
+const QUESTION: &str = "query($id: ID!) { node(id: $id) { ... on Interrupt { type } } }";
+
+const ANSWER: &str =
+    "mutation($input: AnswerInterruptInput!) { answered: answerInterrupt(input: $input) { outcome {
+  __typename
+  ... on Answered { run { id status } }
+  ... on AlreadyAnswered { decision { actor { name } answer at } }
+  ... on StaleInterrupt { reason }
+} } }";
+
+const CANCEL: &str = "mutation($input: CancelRunInput!) { made: cancelRun(input: $input) { run { id } } }";
+
+const FORK: &str = "mutation($input: ForkRunInput!) { made: forkRun(input: $input) { run { id } } }";
+
+const REWIND: &str = "mutation($input: RewindRunInput!) { made: rewindRun(input: $input) {
+  run { id } rewound { superseded reverted notUndone }
+} }";
+
+#[derive(Debug, Deserialize)]
+struct Made {
+    made: MadeRun,
+}
+
+#[derive(Debug, Deserialize)]
+struct MadeRun {
+    run: Named,
+    rewound: Option<Rewound>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    id: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rewound {
+    superseded: u64,
+    reverted: Vec<String>,
+    not_undone: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfRun {
+    run: Run,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    id: String,
+    flow: FlowName,
+    status: String,
+    node: Option<String>,
+    progress: Vec<String>,
+    error: Option<Value>,
+    started_by: Author,
+    created_at: String,
+    program: Option<ProgramName>,
+    interrupts: Vec<Question>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FlowName {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ProgramName {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Author {
+    name: String,
+}
+
+/// A question of a run.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    question: String,
+    choices: Option<Vec<String>>,
+    status: String,
+    decision: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    runs: Page<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Questions {
+    interrupts: Page<Value>,
+}
+
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    match &args.action {
+        Action::List { flow, picture } => list(flow.as_deref(), *picture, settings, output),
+        Action::Start { flow, fields, input, session, wait } => {
+            let given = read_input(fields, input.as_ref())?;
+            let input = json!({ "flow": flow, "input": given, "sessionId": session });
+            with_client(settings, Missing::Refuse, async |client| {
+                let made: Made = client.change(START, input, "lmlang flow runs").await?;
+                say(format_args!("began {}", made.made.run.id));
+                wait_for(client, &made.made.run.id, 0, *wait, output).await
+            })
+        }
+        Action::Runs { flow, status, limit } => {
+            let status = status.map(|status| format!("{status:?}").to_uppercase());
+            let variables = json!({ "flow": flow, "status": status });
+            let (runs, more) = with_client(settings, Missing::Refuse, async |client| {
+                client.list(RUNS, variables, *limit, |answer: Listed| answer.runs).await
+            })?;
+            let row = |run: &Value| {
+                let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+                [
+                    text(&run["id"]),
+                    text(&run["flow"]["name"]),
+                    text(&run["status"]).to_lowercase(),
+                    text(&run["node"]),
+                    moment(run["createdAt"].as_str().unwrap_or_default()),
+                    text(&run["startedBy"]["name"]),
+                ]
+            };
+            let json = runs.iter().map(|run| {
+                let mut json = run.clone();
+                json["createdAt"] = moment(run["createdAt"].as_str().unwrap_or_default()).into();
+                json
+            });
+            output
+                .data(&json.collect::<Vec<Value>>(), || columns(&runs.iter().map(row).collect::<Vec<_>>()))?;
+            if more {
+                say("there are more: `--limit` shows them");
+            }
+            Ok(Exit::Success)
+        }
+        Action::Show { run } => with_client(settings, Missing::Refuse, async |client| {
+            let run = &id_of(client, run).await?;
+            let shown = find(client, run).await?;
+            let steps = all(client, STEPS, run, "steps").await?;
+            show(&shown, &steps, output)
+        }),
+        Action::Resume { run, wait } => with_client(settings, Missing::Refuse, async |client| {
+            let run = &id_of(client, run).await?;
+            let told = find(client, run).await?.progress.len();
+            client.go_on(run).await?;
+            wait_for(client, run, told, *wait, output).await
+        }),
+        Action::Questions => {
+            let (questions, _) = with_client(settings, Missing::Refuse, async |client| {
+                client.list(QUESTIONS, json!({}), usize::MAX, |answer: Questions| answer.interrupts).await
+            })?;
+            output.data(&questions, || {
+                let mut text = String::new();
+                for of in &questions {
+                    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                    let (id, kind, flow) =
+                        (word(&of["id"]), word(&of["type"]), word(&of["run"]["flow"]["name"]));
+                    text += &format!("{id}  {flow}  {kind}\n  {}\n", word(&of["question"]));
+                }
+                text
+            })?;
+            Ok(Exit::Success)
+        }
+        Action::Answer { question, answer, message } => {
+            with_client(settings, Missing::Refuse, async |client| {
+                let question = &question_of(client, question.as_deref()).await?;
+                let asked: Value = client.ask(QUESTION, &json!({ "id": question })).await?;
+                let given = match asked["node"]["type"].as_str() {
+                    Some("need_clarification") => json!({ "text": answer }),
+                    Some("need_confirm") => match serde_json::from_str(answer) {
+                        Ok(Value::Bool(yes)) => json!({ "confirm": yes }),
+                        _ => json!({ "confirm": false, "feedback": answer }),
+                    },
+                    _ => json!({ "choice": answer }),
+                };
+                decide(client, question, given, message.as_deref(), output).await
+            })
+        }
+        Action::Cancel { run, message } => {
+            with_client(settings, Missing::Refuse, async |client| {
+                let run = &id_of(client, run).await?;
+                let input = json!({ "runId": run, "reason": message });
+                client.change::<Made>(CANCEL, input, &look(run)).await?;
+                let run = find(client, run).await?;
+                output.data(&run.json(), || format!("{} {}\n", run.id, run.status.to_lowercase()))
+            })?;
+            Ok(Exit::Success)
+        }
+        Action::Fork { run, at } => {
+            let made: Made = with_client(settings, Missing::Refuse, async |client| {
+                let input = json!({ "runId": id_of(client, run).await?, "atStep": at });
+                client.change(FORK, input, "lmlang flow runs").await
+            })?;
+            let id = made.made.run.id;
+            output.data(&json!({ "id": id }), || format!("{id}\n"))?;
+            Ok(Exit::Success)
+        }
+        Action::Rewind { run, to, dry_run } => {
+            let made: Made = with_client(settings, Missing::Refuse, async |client| {
+                let input = json!({ "runId": id_of(client, run).await?, "toStep": to, "dryRun": dry_run });
+                client.change(REWIND, input, &look(run)).await
+            })?;
+            let Some(rewound) = made.made.rewound else { return Ok(Exit::Success) };
+            let json = json!({
+                "superseded": rewound.superseded, "reverted": rewound.reverted, "notUndone": rewound.not_undone,
+            });
+            output.data(&json, || {
+                let entries = counted(rewound.superseded, "entry", "entries");
+                let verb = if *dry_run { "would not count" } else { "does not count" };
+                let mut text = format!("{entries} after step {to} {verb} any more\n");
+                for branch in &rewound.reverted {
+                    text += &format!("taken back on {branch}\n");
+                }
+                for effect in &rewound.not_undone {
+                    text += &format!("not undone: {effect}\n");
+                }
+                text
+            })?;
+            Ok(Exit::Success)
+        }
+        Action::Trace { run } => {
+            let spans = with_client(settings, Missing::Refuse, async |client| {
+                all(client, TRACE, &id_of(client, run).await?, "trace").await
+            })?;
+            output.data(&spans, || trace(&spans))?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+fn look(run: &str) -> String {
+    format!("lmlang flow show {run}")
+}
+
+fn list(flow: Option<&str>, picture: Picture, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let answer: Value =
+        with_client(settings, Missing::Refuse, async |client| client.ask(FLOWS, &json!({})).await)?;
+    let flows = answer["flows"].as_array().cloned().unwrap_or_default();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let Some(name) = flow else {
+        let row = |flow: &Value| [word(&flow["name"]), word(&flow["version"]), word(&flow["doc"])];
+        output.data(&flows, || columns(&flows.iter().map(row).collect::<Vec<_>>()))?;
+        return Ok(Exit::Success);
+    };
+    let Some(found) = flows.iter().find(|flow| flow["name"] == name) else {
+        let names: Vec<String> = flows.iter().map(|flow| format!("`{}`", word(&flow["name"]))).collect();
+        say(format_args!("error: there is no flow `{name}`; there is {}", names.join(", ")));
+        return Ok(Exit::NotFound);
+    };
+    output.data(found, || match picture {
+        Picture::Dot => word(&found["dot"]),
+        Picture::Mermaid => word(&found["mermaid"]),
+        Picture::Nodes => {
+            let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
+            let row = |node: &Value| {
+                let targets: Vec<String> =
+                    node["targets"].as_array().into_iter().flatten().map(word).collect();
+                [
+                    word(&node["name"]),
+                    word(&node["kind"]).to_lowercase(),
+                    targets.join(", "),
+                    word(&node["doc"]),
+                ]
+            };
+            columns(&nodes.iter().map(row).collect::<Vec<_>>())
+        }
+    })?;
+    Ok(Exit::Success)
+}
+
+/// What a run is started with.
+fn read_input(fields: &[String], file: Option<&PathBuf>) -> Result<Value, Error> {
+    if let Some(file) = file {
+        let text = match file.as_os_str() == "-" {
+            true => {
+                let mut text = String::new();
+                let read = std::io::stdin().read_to_string(&mut text);
+                read.map_err(|source| Error::Io { what: "reading standard input", source })?;
+                text
+            }
+            false => std::fs::read_to_string(file)
+                .map_err(|source| Error::Io { what: "reading the input", source })?,
+        };
+        return serde_json::from_str(&text)
+            .map_err(|error| Error::FlowInput(format!("the input is no JSON: {error}")));
+    }
+    let mut input = Map::new();
+    for field in fields {
+        let (name, value) = field
+            .split_once('=')
+            .ok_or_else(|| Error::FlowInput(format!("`{field}` is not `name=value`")))?;
+        let value = match value.strip_prefix('@') {
+            Some(path) => Value::String(
+                std::fs::read_to_string(path)
+                    .map_err(|source| Error::Io { what: "reading the input", source })?,
+            ),
+            // `message=5` may be meant as a text; only booleans and numbers of schemas are read as such.
+            None => serde_json::from_str(value)
+                .ok()
+                .filter(|value: &Value| !value.is_string())
+                .unwrap_or_else(|| Value::String(value.to_owned())),
+        };
+        input.insert(name.to_owned(), value);
+    }
+    Ok(Value::Object(input))
+}
+
+async fn find(client: &Client, run: &str) -> Result<Run, Error> {
+    let found: OfRun = client.ask(RUN, &json!({ "id": run })).await?;
+    Ok(found.run)
+}
+
+/// The id of a run that a caller names: itself, or `last` for that of the newest one.
+async fn id_of(client: &Client, run: &str) -> Result<String, Error> {
+    if run != "last" {
+        return Ok(run.to_owned());
+    }
+    let (runs, _) = client.list(RUNS, json!({}), 1, |answer: Listed| answer.runs).await?;
+    let newest = runs.first().and_then(|run| run["id"].as_str()).map(str::to_owned);
+    newest.ok_or_else(|| Error::FlowInput("there is no run yet".to_owned()))
+}
+
+/// The id of the question that a caller names: without a name, that of the only one that stands.
+pub(crate) async fn question_of(client: &Client, question: Option<&str>) -> Result<String, Error> {
+    if let Some(question) = question {
+        return Ok(question.to_owned());
+    }
+    let (open, _) = client.list(QUESTIONS, json!({}), 2, |answer: Questions| answer.interrupts).await?;
+    match &open[..] {
+        [only] => Ok(only["id"].as_str().unwrap_or_default().to_owned()),
+        [] => Err(Error::FlowInput("no question stands".to_owned())),
+        _ => Err(Error::FlowInput("several questions stand: `lmlang flow questions` lists them".to_owned())),
+    }
+}
+
+/// All items of a list of a run.
+async fn all(client: &Client, document: &str, run: &str, list: &'static str) -> Result<Vec<Value>, Error> {
+    let page = |answer: Value| -> Page<Value> {
+        serde_json::from_value(answer["run"][list].clone()).unwrap_or_else(|_| Page::empty())
+    };
+    Ok(client.list(document, json!({ "id": run }), usize::MAX, page).await?.0)
+}
+
+/// Waits until a run ends or asks, and prints how it stands then; what it has done by then, but for the first so many words.
+async fn wait_for(
+    client: &Client,
+    id: &str,
+    mut told: usize,
+    seconds: u64,
+    output: Output,
+) -> Result<Exit, Error> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let until = std::time::Instant::now() + Duration::from_secs(seconds);
+    loop {
+        let run = find(client, id).await?;
+        for words in run.progress.iter().skip(told) {
+            say(words);
+        }
+        told = run.progress.len();
+        let over = run.status != "RUNNING";
+        if over || std::time::Instant::now() >= until {
+            output.data(&run.json(), || run.standing())?;
+            return Ok(run.exit());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Answers a question, and says what became of the answer.
+pub(crate) async fn decide(
+    client: &Client,
+    question: &str,
+    answer: Value,
+    reason: Option<&str>,
+    output: Output,
+) -> Result<Exit, Error> {
+    // A question is called after its run.
+    let run = question.rsplit_once('/').map_or(question, |(run, _)| run);
+    let told = find(client, run).await?.progress.len();
+    let input = json!({ "interruptId": question, "answer": answer, "reason": reason });
+    let answered: Value = client.change(ANSWER, input, "lmlang flow questions").await?;
+    let outcome = &answered["answered"]["outcome"];
+    match outcome["__typename"].as_str() {
+        Some("Answered") => wait_for(client, run, told, 60, output).await,
+        Some("AlreadyAnswered") => {
+            let decision = &outcome["decision"];
+            let by = decision["actor"]["name"].as_str().unwrap_or_default();
+            say(format_args!("error: `{by}` has answered it: {}", decision["answer"]));
+            Ok(Exit::Conflict)
+        }
+        _ => {
+            say(format_args!(
+                "error: {}",
+                outcome["reason"].as_str().unwrap_or("it does not stand any more")
+            ));
+            Ok(Exit::Conflict)
+        }
+    }
+}
+
+fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, Error> {
+    let mut json = run.json();
+    json["steps"] = json!(steps);
+    output.data(&json, || {
+        let row = |step: &Value| {
+            let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let attempt = step["attempt"].as_u64().unwrap_or(0);
+            let came = match (step["error"]["message"].as_str(), step["goto"].as_str()) {
+                (Some(message), _) => format!("failed: {message} ({})", word(&step["error"]["code"])),
+                (None, goto) => format!("-> {}", goto.unwrap_or_default()),
+            };
+            let branch = word(&step["branch"]);
+            [
+                step["index"].to_string(),
+                if branch.is_empty() {
+                    word(&step["node"])
+                } else {
+                    format!("{branch} {}", word(&step["node"]))
+                },
+                if attempt > 1 { format!("attempt {attempt}") } else { String::new() },
+                came,
+            ]
+        };
+        let about =
+            run.program.as_ref().map(|program| format!(" about {}", program.name)).unwrap_or_default();
+        let mut text = format!(
+            "{} of {}{about}, begun by {} at {}\n",
+            run.id,
+            run.flow.name,
+            run.started_by.name,
+            moment(&run.created_at)
+        );
+        text += &columns(&steps.iter().map(row).collect::<Vec<_>>());
+        text + &run.standing()
+    })?;
+    Ok(Exit::Success)
+}
+
+fn trace(spans: &[Value]) -> String {
+    let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut text = String::new();
+    // A node is stored after what it did: it is told of before that.
+    let starts = |span: &Value| span["startedAt"].as_str().unwrap_or_default().to_owned();
+    let mut sorted: Vec<&Value> = spans.iter().collect();
+    sorted.sort_by_key(|span| (starts(span), span["kind"] != "run", span["kind"] != "node"));
+    for span in sorted {
+        let word = |field: &str| span[field].as_str().unwrap_or_default();
+        let depth = depths.get(word("parentId")).map_or(0, |depth| depth + 1);
+        depths.insert(word("id"), depth);
+        let ok = match span["ok"].as_bool() {
+            Some(true) => "ok",
+            Some(false) => span["attributes"]["error.type"].as_str().unwrap_or("failed"),
+            None => "goes on",
+        };
+        text += &format!("{}{} {}  {ok}\n", "  ".repeat(depth), word("kind"), word("name"));
+    }
+    text
+}
+
+impl Run {
+    fn json(&self) -> Value {
+        let mut json = json!({
+            "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
+            "progress": self.progress, "error": self.error, "startedBy": self.started_by.name,
+            "createdAt": moment(&self.created_at), "program": self.program.as_ref().map(|of| &of.name),
+            "questions": self.interrupts.iter().map(Question::json).collect::<Vec<_>>(),
+        });
+        for field in ["input", "plan"] {
+            json[field] = self.rest.get(field).cloned().unwrap_or_default();
+        }
+        json
+    }
+
+    /// How it stands, and what it asks.
+    fn standing(&self) -> String {
+        let mut text = self.status.to_lowercase();
+        if let Some(node) = &self.node {
+            text += &format!(" at {node}");
+        }
+        text.push('\n');
+        if let Some(error) = &self.error {
+            let word = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
+            text += &format!("{} ({})\n", word("message"), word("code"));
+        }
+        for of in self.interrupts.iter().filter(|of| of.status == "OPEN") {
+            text += &format!("{}  {}\n", of.id, of.question);
+            match (&of.choices, of.kind.as_str()) {
+                (Some(choices), _) => text += &format!("  answers: {}\n", choices.join(", ")),
+                (None, "need_confirm") => text += "  `lmlang approve` or `lmlang reject` with its id\n",
+                (None, _) => {}
+            }
+        }
+        text
+    }
+
+    fn exit(&self) -> Exit {
+        match self.status.as_str() {
+            "COMPLETED" => Exit::Success,
+            "WAITING" => Exit::Approval,
+            "RUNNING" => Exit::TimeOut,
+            "CANCELLED" => Exit::Interrupted,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+impl Question {
+    fn json(&self) -> Value {
+        json!({
+            "id": self.id, "type": self.kind, "question": self.question, "choices": self.choices,
+            "status": self.status, "decision": self.decision,
+        })
+    }
+}
