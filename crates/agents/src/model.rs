@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 pub use digest::{Digest, DigestError};
 pub use error::{Class, Mismatch, ModelError, Problem};
-pub use estimate::Count;
+pub use estimate::{Count, tokens};
 pub use models::{Described, Models, build};
 pub use prices::{Price, Prices};
 pub use probe::Probe;
@@ -47,6 +47,7 @@ pub use reply::{Cost, CostSource, Finish, Latency, Reply, ToolCall, Usage, Usage
 pub use request::{Format, Message, Repair, Request, Tool};
 pub use role::{Role, RoleError};
 pub use secret::Secret;
+pub use settings::SettingsError;
 
 /// A piece of an answer, told while it arrives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -53,6 +53,9 @@ pub(crate) enum Error {
         /// What is wrong.
         why: String,
     },
+    /// The settings of models make no sense.
+    #[error("the settings of models")]
+    Models(#[source] Box<lmlang_agents::model::SettingsError>),
     /// What a run is to be started with cannot be read.
     #[error("{0}")]
     FlowInput(String),
@@ -336,7 +339,9 @@ impl Error {
         match self {
             Error::Refused { code, .. } => code,
             Error::Answer(_) => "BAD_ANSWER",
-            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText => "BAD_SETTINGS",
+            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText | Error::Models(_) => {
+                "BAD_SETTINGS"
+            }
             Error::FlowInput(_) => "BAD_REQUEST",
             Error::Unreachable { .. } => "UNREACHABLE",
             Error::Lost { .. } => "CONNECTION_LOST",
@@ -398,9 +403,11 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Error::Refused { code, .. } => refused_exit(code),
-            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText | Error::FlowInput(_) => {
-                Exit::Usage
-            }
+            Error::ServerUrl { .. }
+            | Error::AuthorName(_)
+            | Error::TokenText
+            | Error::FlowInput(_)
+            | Error::Models(_) => Exit::Usage,
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,
             Error::InDoubt { source, .. } => source.exit(),

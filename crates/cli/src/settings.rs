@@ -18,7 +18,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 13] = [
+pub(crate) const NAMES: [(&str, &str); 14] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -32,6 +32,7 @@ pub(crate) const NAMES: [(&str, &str); 13] = [
     ("author", "who is recorded with changes made on the command line"),
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
+    ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
 ];
 
 /// What can be set.
@@ -64,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) log: String,
     /// How log lines look.
     pub(crate) log_format: Logs,
+    /// The models that flows ask, by role.
+    pub(crate) llm: lmlang_agents::model::settings::Settings,
 }
 
 /// A setting that is not shown to anybody.
@@ -127,6 +130,7 @@ impl Default for Settings {
             author: author(),
             log: "info,sea_orm_migration=warn,rmcp=warn".to_owned(),
             log_format: Logs::Auto,
+            llm: lmlang_agents::model::settings::Settings::new(),
         }
     }
 }
@@ -190,8 +194,12 @@ impl Layers {
         for file in files {
             figment = figment.merge(Toml::file_exact(file));
         }
-        let figment =
-            figment.merge(Env::prefixed("LMLANG_").only(&names)).merge(Layer("flag", flags.clone()));
+        // `LMLANG_LLM__DEFAULT__MODEL` is the `model` of `[llm.default]`.
+        let of_models = Env::prefixed("LMLANG_").filter(|name| name.starts_with("llm__")).split("__");
+        let figment = figment
+            .merge(Env::prefixed("LMLANG_").only(&names))
+            .merge(of_models)
+            .merge(Layer("flag", flags.clone()));
         Layers(figment)
     }
 

@@ -254,6 +254,7 @@ impl Engine {
         self.0.tasks.close();
         self.0.tasks.wait().await;
         self.write_last_snapshots().await;
+        self.release_runs().await;
         if let Err(error) = self.0.store.close().await {
             // What was acknowledged is safe.
             tracing::warn!(%error, "closing the database failed");

@@ -276,6 +276,22 @@ impl Store {
         Ok(changed.last() == Some(&1))
     }
 
+    /// Gives free whatever runs a process has.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn release_runs(&self, me: Uuid) -> Result<(), Fault> {
+        let update = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Owner, Option::<Uuid>::None)
+            .and_where(Expr::col(runs::Column::Owner).eq(me))
+            .and_where(Expr::col(runs::Column::Ended).is_null())
+            .to_owned();
+        self.committer().write(vec![update.into()], None).await?;
+        Ok(())
+    }
+
     /// The definition that a hash tells from others.
     ///
     /// # Errors

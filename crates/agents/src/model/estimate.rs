@@ -8,6 +8,12 @@ use super::request::{Format, Message, Request};
 /// Counts the tokens of a text.
 pub type Count = fn(&str) -> usize;
 
+/// Counts with the vocabulary that most models have or come near to.
+#[must_use]
+pub fn tokens(text: &str) -> usize {
+    lmlang_context::Tokenizer::default().count(text)
+}
+
 /// What a message takes beside its text: the marks around it and who speaks. OpenAI's cookbook counts three and a reply's
 /// three more.
 const AROUND: usize = 4;

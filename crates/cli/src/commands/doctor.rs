@@ -1,19 +1,27 @@
-//! `lmlang doctor`: whether a database is sound.
+//! `lmlang doctor`: whether a database is sound, and whether models answer.
 
+use lmlang_agents::model::{Described, ModelError, Probe};
 use lmlang_engine::Engine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, bar, counted, say};
+use crate::output::{Output, bar, columns, counted, say};
 use crate::session::{Missing, block_on, open};
 use crate::settings::Settings;
 
-/// Nothing to choose.
+/// What is checked.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Ask each model that flows are configured to ask for one token, instead of checking the database.
+    #[arg(long)]
+    models: bool,
+}
 
-pub(crate) fn run(_args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
+    if args.models {
+        return models(settings, output);
+    }
     let bar = bar("replaying logs", 0);
     let checkup = block_on(async {
         let engine: Engine = open(settings, Missing::Refuse).await?;
@@ -60,4 +68,62 @@ pub(crate) fn run(_args: &Args, settings: &Settings, output: Output) -> Result<E
     }
     say(counted(findings.len() as u64, "finding", "findings"));
     Ok(Exit::Failure)
+}
+
+/// Asks every model that the settings name for one token.
+fn models(settings: &Settings, output: Output) -> Result<Exit, Error> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let models = lmlang_agents::model::build(&settings.llm, &variable, lmlang_agents::model::tokens);
+    let models = models.map_err(|error| Error::Models(Box::new(error)))?;
+    let rows = block_on(async {
+        let mut rows = Vec::new();
+        for described in models.describe() {
+            let probe = match models.is_configured(&described.role) {
+                true => Some(models.probe(&described.role).await),
+                false => None,
+            };
+            rows.push((described, probe));
+        }
+        Ok(rows)
+    })?;
+    let failed = rows.iter().filter(|(_, probe)| matches!(probe, Some(Err(_)))).count();
+    let json: Vec<Value> = rows
+        .iter()
+        .map(|(described, probe)| {
+            let mut json = json!({
+                "role": described.role.name(), "provider": described.provider, "model": described.model,
+                "server": described.server,
+            });
+            match probe {
+                None => {}
+                Some(Ok(probe)) => {
+                    json["answered"] = json!({
+                        "model": probe.model,
+                        "milliseconds": probe.latency.total_ms,
+                        "inputTokens": probe.usage.input,
+                        "outputTokens": probe.usage.output,
+                    });
+                }
+                Some(Err(error)) => {
+                    json["error"] = json!({ "code": error.code(), "message": error.to_string() });
+                }
+            }
+            json
+        })
+        .collect();
+    output.data(&json, || {
+        let row = |(described, probe): &(&Described, Option<Result<Probe, ModelError>>)| {
+            let told = match probe {
+                None => "no model is configured: flows decide by rules of their own".to_owned(),
+                Some(Ok(probe)) => {
+                    format!("answered as {} in {} ms", probe.model, probe.latency.total_ms)
+                }
+                Some(Err(error)) => format!("{error} ({})", error.code()),
+            };
+            let model = described.model.clone().unwrap_or_else(|| "-".to_owned());
+            [described.role.name().to_owned(), described.provider.clone(), model, told]
+        };
+        columns(&rows.iter().map(row).collect::<Vec<_>>())
+    })?;
+    Ok(if failed == 0 { Exit::Success } else { Exit::Failure })
 }

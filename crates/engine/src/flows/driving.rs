@@ -150,6 +150,17 @@ impl Engine {
         }
     }
 
+    /// Lets other processes go on with what this one executes, at its end.
+    pub(crate) async fn release_runs(&self) {
+        if self.store().is_alone() {
+            return;
+        }
+        if let Err(error) = self.store().release_runs(self.0.flows.me).await {
+            // They wait until the lease is over.
+            tracing::warn!(%error, "runs could not be given free");
+        }
+    }
+
     /// Takes a run for this process.
     async fn claim(&self, live: &LiveRun) -> Result<bool, Error> {
         if self.store().is_alone() {
