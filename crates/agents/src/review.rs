@@ -5,13 +5,15 @@
 //! is recorded, and leads to a question instead of a merge. The person who agrees agrees to one revision: what the branch
 //! gets after that is not merged.
 
+mod gates;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{
-    Accepted, Arrival, CaseStatus, Effect, Effort, Engine, Error, FlowCode, Halt, MOST_RUNS, MergeRequest,
-    OpenProgram, Outcome, Preview, Proposal, Repeat, Selector, Stored, Work,
+    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, MergeRequest, OpenProgram, Outcome, Proposal,
+    Repeat, Selector, Work,
 };
 use lmlang_flow::definition::END;
 use lmlang_flow::{
@@ -22,6 +24,8 @@ use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+use gates::{Violation, broken_cases, gate_cases, gate_merge, tip};
 
 /// How often a branch may be looked at: each time somebody has worked on it.
 const LOOKS: u32 = 50;
@@ -42,17 +46,6 @@ struct Input {
     message: Option<String>,
     #[serde(default)]
     keep_branch: bool,
-}
-
-/// Something that a gate holds against a merge.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Violation {
-    gate: &'static str,
-    rule: String,
-    severity: &'static str,
-    message: String,
-    location: Option<String>,
 }
 
 /// What is offered when a gate has found something, or a person wants something else.
@@ -87,7 +80,7 @@ impl Default for Review {
         ))
         .node(NodeSpec::task(
             "merge",
-            &["clean_up", "gate_merge"],
+            &["clean_up", "gate_merge", "ask_again"],
             "Merges what was agreed to, and nothing that came after.",
         ))
         .node(NodeSpec::ask("ask_again", &["resume"], "Asks for more work on the branch, or to give it up."))
@@ -337,129 +330,6 @@ async fn made_branch(open: &OpenProgram, state: &State, work: &mut Work) -> Resu
     Ok(made.await?["branch"].as_str().unwrap_or_default().to_owned())
 }
 
-/// What a merge of the branch as it is now would come to.
-async fn preview(open: &OpenProgram, from: &str, into: &str, work: &Work) -> Result<Preview, Failure> {
-    let request = MergeRequest {
-        from: from.to_owned(),
-        into: into.to_owned(),
-        resolutions: Vec::new(),
-        expected_head: None,
-        dry_run: true,
-    };
-    let call = work.call("", None, &Value::Null);
-    work.engine().merge_preview(open, &request, &call).await.map_err(|error| failed("merge_preview", &error))
-}
-
-async fn tip(open: &OpenProgram, name: &str, work: &Work) -> Result<u64, Failure> {
-    let head = open.timeline.head();
-    let tip = work.engine().tip(open, &head, name).await.map_err(|error| failed("branch", &error))?;
-    Ok(tip.revision.entry.number)
-}
-
-async fn gate_merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
-    let (branch, into) = (branch_of(state, work), state.text("into").to_owned());
-    let proposed = tip(open, &branch, work).await?;
-    let base = tip(open, &into, work).await?;
-    let preview = preview(open, &format!("r{proposed}"), &into, work).await?;
-    let mut violations: Vec<Violation> = preview
-        .conflicts
-        .iter()
-        .map(|conflict| Violation {
-            gate: "merge",
-            rule: conflict.kind.to_owned(),
-            severity: "error",
-            message: conflict.message.clone(),
-            location: Some(conflict.of.clone()),
-        })
-        .collect();
-    let counts =
-        lmlang_history::diff(preview.before.checked.program(), preview.after.checked.program()).counts();
-    if violations.is_empty() && counts == lmlang_history::ChangeCounts::default() {
-        violations.push(Violation {
-            gate: "merge",
-            rule: "NOTHING_TO_MERGE".to_owned(),
-            severity: "error",
-            message: format!("`{into}` has all that `{branch}` has"),
-            location: None,
-        });
-    }
-    let warnings: Vec<Value> = preview
-        .findings
-        .iter()
-        .take(50)
-        .map(|found| {
-            json!({
-                "code": found.code.to_string(),
-                "message": found.message(preview.after.checked.program()),
-                "location": found.at.entity.to_string(),
-            })
-        })
-        .collect();
-    let evidence = json!({
-        "branch": format!("r{proposed}"),
-        "into": format!("r{base}"),
-        "changes": {
-            "added": counts.added, "removed": counts.removed, "modified": counts.modified,
-            "functions": counts.functions,
-        },
-        "newFindings": warnings,
-    });
-    let update = Update::none()
-        .with("proposed", proposed)
-        .with("base", base)
-        .with("evidence", evidence)
-        .with("violations", json!(violations));
-    Ok(match violations.is_empty() {
-        true => Step::next(
-            "gate_cases",
-            update.with(
-                "progress",
-                json!([format!("r{proposed} of `{branch}` merges into `{into}` and type-checks")]),
-            ),
-        ),
-        false => Step::next("ask_again", update),
-    })
-}
-
-async fn gate_cases(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
-    let proposed = state.get("proposed").as_u64().unwrap_or(0);
-    let preview = preview(open, &format!("r{proposed}"), state.text("into"), work).await?;
-    let engine = work.engine();
-    let error = |error: Error| failed("cases", &error);
-    let page = engine.cases(open, None, None, MOST_RUNS).await.map_err(error)?;
-    let effort = (Effort::Runs(MOST_RUNS), Stored::No);
-    let after = engine.standings(open, &preview.after, &page.cases, effort).await.map_err(error)?;
-    let effort = (Effort::Runs(MOST_RUNS), Stored::Yes);
-    let before = engine.standings(open, &preview.before, &page.cases, effort).await.map_err(error)?;
-    let (mut violations, mut green) = (Vec::new(), 0_u64);
-    for ((case, now), then) in page.cases.iter().zip(&after).zip(&before) {
-        green += u64::from(now.status == CaseStatus::Green);
-        if now.status == CaseStatus::Red && then.status != CaseStatus::Red {
-            let why = now.why.clone().unwrap_or_else(|| "it does not hold any more".to_owned());
-            violations.push(Violation {
-                gate: "cases",
-                rule: "CASE_BROKEN".to_owned(),
-                severity: "error",
-                message: format!("the test case `{}` broke: {why}", case.name),
-                location: Some(case.function.to_string()),
-            });
-        }
-    }
-    let mut evidence = state.get("evidence").clone();
-    evidence["cases"] = json!({ "green": green, "of": page.cases.len(), "more": page.more });
-    let update = Update::none().with("evidence", evidence).with("violations", json!(violations));
-    Ok(match violations.is_empty() {
-        true => {
-            let said = match page.cases.len() {
-                0 => "there are no test cases".to_owned(),
-                all => format!("{green} of {all} test cases hold"),
-            };
-            Step::next("ask_confirm", update.with("progress", json!([said])))
-        }
-        false => Step::next("ask_again", update),
-    })
-}
-
 fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
     let proposed = state.get("proposed").as_u64().unwrap_or(0);
     let (branch, into) = (branch_of(state, work), state.text("into"));
@@ -509,6 +379,13 @@ fn decide(state: &State) -> Step {
 async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
     let proposed = state.get("proposed").as_u64().unwrap_or(0);
     let into = state.text("into").to_owned();
+    if Some(tip(open, &into, work).await?) != state.get("base").as_u64() {
+        // Others have changed it since the gates have looked: what they hold against it now, nobody has agreed to.
+        let (violations, _) = broken_cases(open, state, work).await?;
+        if !violations.is_empty() {
+            return Ok(Step::next("ask_again", Update::none().with("violations", json!(violations))));
+        }
+    }
     let request = json!({ "from": format!("r{proposed}"), "into": into });
     let effect =
         Effect { kind: "edit", name: "merge".to_owned(), request: request.clone(), repeat: Repeat::Keyed };
@@ -537,15 +414,17 @@ async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Ste
         }
     });
     let merged = merged.await?;
+    if let Some(why) = merged["nothing"].as_str() {
+        // The branch has all of it: it was merged before, and may have been taken back since. The gates say so.
+        let said = format!("nothing was merged: {why}");
+        return Ok(Step::next("gate_merge", Update::none().with("progress", json!([said]))));
+    }
     if !merged["conflict"].is_null() {
         // Somebody was faster since the gates have looked.
         let said = format!("`{into}` has gone on, and r{proposed} does not merge any more");
         return Ok(Step::next("gate_merge", Update::none().with("progress", json!([said]))));
     }
-    let said = match merged["revision"].as_u64() {
-        Some(number) => format!("merged as r{number}"),
-        None => "there was nothing left to merge".to_owned(),
-    };
+    let said = format!("merged as r{}", merged["revision"]);
     let update = Update::none()
         .with("outcome", "merged")
         .with("revision", merged["revision"].clone())

@@ -8,11 +8,12 @@ use lmlang_engine::Error as EngineError;
 use lmlang_engine::backup::Unsound;
 use lmlang_mcp::{RpcCode, RpcError};
 use lmlang_server::telemetry::LogError;
-use lmlang_store::backup::{FileError, Refusal, Refused};
+use lmlang_store::backup::{FileError, Refused};
 use lmlang_store::{Fault, Location, OpenError, UnknownLocation};
 use lmlang_wasm::{ExportError, ImportError};
 use thiserror::Error;
 
+use crate::codes::{engine_code, refusal_code, refused_exit};
 use crate::exit::Exit;
 
 /// Why a command was not carried out.
@@ -558,47 +559,5 @@ impl Error {
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Error {
         Error::Open(Box::new(error))
-    }
-}
-
-/// How the process ends on a refusal with a code of the API.
-pub(crate) fn refused_exit(code: &str) -> Exit {
-    match code {
-        "NOT_FOUND" => Exit::NotFound,
-        "BAD_REQUEST" => Exit::Usage,
-        "NAME_TAKEN" | "IDEMPOTENCY_MISMATCH" => Exit::Conflict,
-        "UNAUTHENTICATED" | "FORBIDDEN" => Exit::Denied,
-        "TIMEOUT" => Exit::TimeOut,
-        // A newer server may have codes of its own.
-        _ => Exit::Failure,
-    }
-}
-
-fn refusal_code(refusal: &Refusal) -> &'static str {
-    match refusal {
-        Refusal::Diverged { .. } | Refusal::Changed { .. } | Refusal::Deleted { .. } => "DIVERGED",
-        Refusal::NameTaken { .. } => "NAME_TAKEN",
-        Refusal::KeyTaken { .. } => "IDEMPOTENCY_MISMATCH",
-    }
-}
-
-fn engine_code(error: &EngineError) -> &'static str {
-    match error {
-        EngineError::NotFound { .. } => "NOT_FOUND",
-        EngineError::BadRequest { .. }
-        | EngineError::Argument { .. }
-        | EngineError::Breakpoint { .. }
-        | EngineError::Bisect(_) => "BAD_REQUEST",
-        EngineError::NameTaken { .. } => "NAME_TAKEN",
-        EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
-        EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
-        EngineError::CursorInvalid { .. } => "CURSOR_INVALID",
-        EngineError::Late => "TIMEOUT",
-        EngineError::Overloaded { .. } => "OVERLOADED",
-        EngineError::Unsupported { .. } => "UNSUPPORTED",
-        EngineError::Storage(_) => "STORAGE_UNAVAILABLE",
-        EngineError::Unmergeable { .. } => "INTERNAL",
-        EngineError::Damaged { .. } => "DAMAGED",
-        EngineError::Closed => "CLOSED",
     }
 }

@@ -9,6 +9,7 @@ mod asking;
 mod callee;
 mod cli;
 mod client;
+mod codes;
 mod commands;
 mod diagnostics;
 mod error;

@@ -85,6 +85,11 @@ pub(crate) struct Fitted {
 }
 
 impl Case {
+    /// Where it stands in the list of its program.
+    pub fn place(&self) -> CasePlace {
+        CasePlace { function: self.function.number(), name: self.name.clone() }
+    }
+
     /// Reads the case with the types of a program; why that cannot be done otherwise, in words.
     pub(crate) fn fit(&self, program: &Program) -> Result<Fitted, String> {
         let Some(function) = program.function(self.function) else {

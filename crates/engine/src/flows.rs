@@ -21,6 +21,7 @@ pub mod told;
 pub mod work;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
@@ -77,6 +78,26 @@ impl Flows {
 
     fn live(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<LiveRun>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a run go, unless another one of the same id is in its place by now.
+    fn forget(&self, live: &Arc<LiveRun>) {
+        let mut all = self.live();
+        if all.get(&live.id).is_some_and(|there| Arc::ptr_eq(there, live)) {
+            all.remove(&live.id);
+        }
+    }
+
+    /// Lets a run go that nobody has asked for since; answers whether it did.
+    fn leave(&self, live: &Arc<LiveRun>, seen: u64) -> bool {
+        let mut all = self.live();
+        if live.kicks.load(Ordering::SeqCst) != seen {
+            return false;
+        }
+        if all.get(&live.id).is_some_and(|there| Arc::ptr_eq(there, live)) {
+            all.remove(&live.id);
+        }
+        true
     }
 
     fn stuck(&self) -> MutexGuard<'_, HashSet<Uuid>> {

@@ -70,6 +70,9 @@ pub enum What {
         to: u64,
         /// Who.
         by: String,
+        /// A digest of the request's key, if it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<String>,
     },
 }
 

@@ -10,9 +10,11 @@
 //! [`receipts`] for why an effect is not repeated.
 
 pub mod answer;
+mod branch;
 pub mod check;
 pub mod definition;
 pub mod entry;
+mod interrupt;
 pub mod ladder;
 mod picture;
 mod place;
@@ -26,10 +28,11 @@ pub use answer::{AnswerError, BadAnswer, Decision};
 pub use check::{Flow, Problem};
 pub use definition::{Channel, Definition, NodeKind, NodeSpec, Reducer};
 pub use entry::{Entry, Failed, Kind, Receipt, Stepped, What};
+pub use interrupt::{Interrupt, Standing};
 pub use ladder::{Class, Failure, Remedy};
 pub use place::Place;
 pub use plan::Refused;
-pub use run::{Corrupt, Interrupt, Run, Status, Task};
+pub use run::{Corrupt, Run, Status, Task};
 pub use state::{State, StateError, Update};
 pub use step::{Arm, Ask, AskKind, Goto, Step, Subject};
 

@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use crate::answer::{AnswerError, Decision, fits};
-use crate::definition::END;
+use crate::branch::Position;
+use crate::definition::{END, Reducer};
 use crate::entry::{Failed, Stepped, What};
+use crate::interrupt::Standing;
 use crate::ladder::{Class, Failure, Remedy, remedy};
 use crate::place::Place;
-use crate::run::{Position, Run, Standing, Task};
+use crate::run::{Run, Task};
 use crate::state::StateError;
 use crate::step::{Goto, Step};
 
@@ -63,8 +65,11 @@ impl Run {
     /// Whether a branch still stands where a task was taken from.
     #[must_use]
     pub fn stands(&self, task: &Task) -> bool {
-        self.tasks()
-            .any(|now| now.place == task.place && now.step == task.step && now.attempt == task.attempt)
+        let same = |now: Task| {
+            (&now.place, now.step, now.attempt, now.epoch)
+                == (&task.place, task.step, task.attempt, task.epoch)
+        };
+        self.tasks().any(same)
     }
 
     /// The entry of a node that came to its end.
@@ -95,8 +100,16 @@ impl Run {
         }
         let update = |error| Refused::Update { node: node(), error };
         branch.state.check(self.flow(), &step.update).map_err(update)?;
-        if let Some(channel) = step.goto.channels().find(|channel| self.flow().channel(channel).is_none()) {
-            return Err(update(StateError::UnknownChannel { channel: channel.to_owned() }));
+        for name in step.goto.channels() {
+            // An answer stands for the one before it.
+            match self.flow().channel(name).map(|channel| channel.reducer) {
+                Some(Reducer::Replace) => {}
+                Some(Reducer::Append { .. } | Reducer::Sum | Reducer::Merge { .. }) => {
+                    let (expected, found) = ("what is added to it", "an answer");
+                    return Err(update(StateError::Misfit { channel: name.to_owned(), expected, found }));
+                }
+                None => return Err(update(StateError::UnknownChannel { channel: name.to_owned() })),
+            }
         }
         if let Goto::Fork { arms, .. } = &step.goto {
             for arm in arms {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::answer::{Decision, Stale};
+use crate::branch::{Branch, Position};
 use crate::check::Flow;
 use crate::definition::END;
 use crate::entry::{Entry, Failed, Kind, Receipt, Stepped, What};
+use crate::interrupt::{Interrupt, Standing};
 use crate::ladder::{Failure, Remedy};
 use crate::place::Place;
 use crate::receipts::{EffectId, Intent, Known};
@@ -26,37 +28,6 @@ pub struct Run {
     interrupts: BTreeMap<u64, Interrupt>,
     pub(crate) visits: BTreeMap<String, u32>,
     ended: Option<Ended>,
-}
-
-/// A line of execution within a run.
-#[derive(Clone, Debug)]
-pub(crate) struct Branch {
-    pub(crate) state: State,
-    /// What it changed since it was opened, for those who wait for it.
-    changes: Vec<Update>,
-    pub(crate) position: Position,
-    /// How many steps it has made.
-    pub(crate) step: u64,
-    pub(crate) failures: Vec<Failure>,
-    announced: Vec<Intent>,
-    receipts: Vec<Receipt>,
-    /// How many arms it has opened.
-    arms: u32,
-}
-
-/// Where a branch stands.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Position {
-    /// At a node, from a time on.
-    At { node: String, attempt: u32, from: i64 },
-    /// Before a node, until a question is answered.
-    Asking { asked: u64, then: String },
-    /// Before a node, until the arms with these numbers have ended.
-    Forked { first: u32, count: u32, join: String },
-    /// Before a node, until another run has ended.
-    Sub { since: u64, flow: String, input: Value, into: String, then: String },
-    /// Nowhere.
-    Ended,
 }
 
 /// How a run ended.
@@ -82,39 +53,6 @@ pub enum Status {
     Cancelled,
 }
 
-/// A question of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Interrupt {
-    /// The number of the entry that asked it.
-    pub asked: u64,
-    /// When it was asked, in microseconds of UTC.
-    pub time: i64,
-    /// The branch that waits.
-    pub place: Place,
-    /// The node that asked.
-    pub node: String,
-    /// The question.
-    pub ask: Ask,
-    /// What became of it.
-    pub standing: Standing,
-}
-
-/// What became of a question.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
-    /// Nobody has answered yet.
-    Open,
-    /// It was answered.
-    Answered {
-        /// How.
-        decision: Decision,
-        /// A digest of the request's key, if it had one.
-        request: Option<String>,
-    },
-    /// It does not stand any more.
-    Stale(Stale),
-}
-
 /// A node that is to be executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
@@ -128,6 +66,8 @@ pub struct Task {
     pub attempt: u32,
     /// How often it has failed in this step, with or without counting as an attempt.
     pub tries: u32,
+    /// The entry that the run was last taken back to when it was taken from it.
+    pub epoch: u64,
     /// Not before this time, in microseconds of UTC.
     pub from: i64,
 }
@@ -207,7 +147,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Takes in the next entry; nothing changes if it does not follow. A rewound journal is replayed instead.
+    /// Takes in the next entry. A run that one does not follow from is not to be used any more; a rewound journal is replayed
+    /// instead.
     ///
     /// # Errors
     ///
@@ -323,6 +264,7 @@ impl Run {
                 step: branch.step,
                 attempt: *attempt,
                 tries: u32::try_from(branch.failures.len()).unwrap_or(u32::MAX),
+                epoch: self.epoch,
                 from: *from,
             }),
             Position::Asking { .. } | Position::Forked { .. } | Position::Sub { .. } | Position::Ended => {
@@ -343,15 +285,30 @@ impl Run {
     /// When something is to be done without anybody doing anything: a node whose time comes, a question that expires.
     #[must_use]
     pub fn wake(&self) -> Option<i64> {
-        let nodes = self.tasks().map(|task| task.from);
-        let open = self.interrupts.values().filter(|of| of.standing == Standing::Open);
-        nodes.chain(open.filter_map(|of| of.ask.expires)).min()
+        self.times().min()
     }
 
     /// Earlier failures of the step that a branch is at.
     #[must_use]
     pub fn failures(&self, place: &Place) -> &[Failure] {
         self.branches.get(place).map_or(&[], |branch| &branch.failures)
+    }
+
+    /// The step of a branch by which others know its effects again: that in which somebody had its node tried again is the same.
+    #[must_use]
+    pub fn known_step(&self, place: &Place) -> u64 {
+        self.branches.get(place).map_or(0, |branch| branch.step - branch.retried)
+    }
+
+    /// When the next thing is to be done after a time; what is to be done by then is left out.
+    #[must_use]
+    pub fn wake_after(&self, now: i64) -> Option<i64> {
+        self.times().filter(|time| *time > now).min()
+    }
+
+    fn times(&self) -> impl Iterator<Item = i64> {
+        let open = self.interrupts.values().filter(|of| of.standing == Standing::Open);
+        self.tasks().map(|task| task.from).chain(open.filter_map(|of| of.ask.expires))
     }
 
     /// What is known of an effect that a node asks for. What an earlier attempt at the same step was answered well stands.
@@ -372,7 +329,13 @@ impl Run {
         if let Some(receipt) = branch.receipts.iter().rev().find(alike) {
             return Known::Answered(receipt.outcome.clone());
         }
-        match branch.announced.iter().any(|intent| intent.id == *id) {
+        // Announced in an earlier attempt too, and broken off before anything was known of it.
+        let open = |intent: &&Intent| {
+            intent.id.index == id.index
+                && intent.digest == digest
+                && branch.receipts.iter().all(|receipt| receipt.intent.id != intent.id)
+        };
+        match branch.announced.iter().find(open).is_some() {
             true => Known::Announced,
             false => Known::Nothing,
         }
@@ -430,6 +393,7 @@ impl Run {
         }
         branch.change(&self.flow, place, &stepped.update).map_err(&misfit)?;
         branch.step += 1;
+        branch.retried = 0;
         branch.failures.clear();
         branch.announced.clear();
         branch.receipts.clear();
@@ -659,31 +623,3 @@ impl Run {
 
 /// The code of a run that failed because nobody answered.
 pub const EXPIRED: &str = "INTERRUPT_EXPIRED";
-
-impl Branch {
-    fn at(state: State, node: String, from: i64) -> Branch {
-        Branch {
-            state,
-            changes: Vec::new(),
-            position: Position::At { node, attempt: 1, from },
-            step: 0,
-            failures: Vec::new(),
-            announced: Vec::new(),
-            receipts: Vec::new(),
-            arms: 0,
-        }
-    }
-
-    fn change(&mut self, flow: &Flow, place: &Place, update: &Update) -> Result<(), StateError> {
-        self.state.apply(flow, update)?;
-        if place.parent().is_some() && !update.0.is_empty() {
-            self.changes.push(update.clone());
-        }
-        Ok(())
-    }
-
-    /// The same step again: its effects are counted apart from those of the attempts before.
-    fn retries(&mut self) {
-        self.step += 1;
-    }
-}

@@ -9,7 +9,6 @@ use crate::answer::Stale;
 use crate::definition::END;
 use crate::ladder::{self, CHOICES};
 use crate::receipts::{EffectId, Intent, Known, Outcome};
-use crate::run::Standing;
 use crate::*;
 
 /// What is wrong with a flow of these nodes, each with its targets.
@@ -422,7 +421,7 @@ fn a_rewound_run_stands_where_it_stood() {
     open.iter().for_each(|asked| writer.answer(*asked, json!({"text": "x"})).expect("it is open"));
     writer.go(step, |_| 0);
     assert_eq!(writer.run.status(), Status::Completed);
-    writer.write(What::Rewound { to: at, by: "ann".to_owned() });
+    writer.write(What::Rewound { to: at, by: "ann".to_owned(), request: None });
     assert_eq!((writer.run.status(), writer.open()), (Status::Waiting, open));
     assert_eq!(writer.run.state(), before.state());
     assert_eq!(writer.run.epoch(), writer.run.last(), "what is done again is told from what was done");

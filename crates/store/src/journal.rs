@@ -150,9 +150,13 @@ impl Store {
         match of {
             JournalsOf::All => {}
             JournalsOf::Run(run) => found = found.filter(journal::Column::Run.eq(*run)),
-            JournalsOf::Session(session) => {
+            JournalsOf::Session(session, programs) => {
                 let (mut select, column) = among(runs::Column::Session);
-                let select = select.and_where(column.eq(*session)).to_owned();
+                select.and_where(column.eq(*session));
+                if let Some(programs) = programs {
+                    let of = Expr::col(runs::Column::Program).is_in(programs.iter().copied());
+                    select.and_where(of);
+                }
                 found = found.filter(journal::Column::Run.in_subquery(select));
             }
             JournalsOf::Programs(programs) => {
@@ -215,8 +219,8 @@ pub enum JournalsOf {
     All,
     /// That of a run.
     Run(Uuid),
-    /// Those of the runs of a session.
-    Session(Uuid),
+    /// Those of the runs of a session, as far as they are about one of some programs; without, of all.
+    Session(Uuid, Option<Vec<Uuid>>),
     /// Those of runs about one of these programs.
     Programs(Vec<Uuid>),
 }

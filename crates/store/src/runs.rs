@@ -276,6 +276,22 @@ impl Store {
         Ok(changed.last() == Some(&1))
     }
 
+    /// Notes when something is to be done about a run that goes on.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn wake_run(&self, id: Uuid, at: Timestamp) -> Result<(), Fault> {
+        let update = Query::update()
+            .table(runs::Entity)
+            .value(runs::Column::Wake, at.0)
+            .and_where(Expr::col(runs::Column::Id).eq(id))
+            .and_where(Expr::col(runs::Column::Ended).is_null())
+            .to_owned();
+        self.committer().write(vec![update.into()], None).await?;
+        Ok(())
+    }
+
     /// Gives free whatever runs a process has.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! `lmlang flow`: durable runs of flows.
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +13,10 @@ use crate::exit::Exit;
 use crate::output::{Output, columns, counted, moment, say};
 use crate::session::Missing;
 use crate::settings::Settings;
+
+mod shown;
+
+use shown::{OfRun, Run, show, trace};
 
 /// What to do with flows and their runs.
 #[derive(Debug, clap::Args)]
@@ -221,56 +224,6 @@ struct Rewound {
     superseded: u64,
     reverted: Vec<String>,
     not_undone: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OfRun {
-    run: Run,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Run {
-    id: String,
-    flow: FlowName,
-    status: String,
-    node: Option<String>,
-    progress: Vec<String>,
-    error: Option<Value>,
-    started_by: Author,
-    created_at: String,
-    program: Option<ProgramName>,
-    interrupts: Vec<Question>,
-    #[serde(flatten)]
-    rest: BTreeMap<String, Value>,
-}
-
-#[derive(Debug, Deserialize)]
-struct FlowName {
-    name: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct ProgramName {
-    name: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Author {
-    name: String,
-}
-
-/// A question of a run.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Question {
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    question: String,
-    choices: Option<Vec<String>>,
-    status: String,
-    decision: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -586,120 +539,5 @@ pub(crate) async fn decide(
             ));
             Ok(Exit::Conflict)
         }
-    }
-}
-
-fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, Error> {
-    let mut json = run.json();
-    json["steps"] = json!(steps);
-    output.data(&json, || {
-        let row = |step: &Value| {
-            let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let attempt = step["attempt"].as_u64().unwrap_or(0);
-            let came = match (step["error"]["message"].as_str(), step["goto"].as_str()) {
-                (Some(message), _) => format!("failed: {message} ({})", word(&step["error"]["code"])),
-                (None, goto) => format!("-> {}", goto.unwrap_or_default()),
-            };
-            let branch = word(&step["branch"]);
-            [
-                step["index"].to_string(),
-                if branch.is_empty() {
-                    word(&step["node"])
-                } else {
-                    format!("{branch} {}", word(&step["node"]))
-                },
-                if attempt > 1 { format!("attempt {attempt}") } else { String::new() },
-                came,
-            ]
-        };
-        let about =
-            run.program.as_ref().map(|program| format!(" about {}", program.name)).unwrap_or_default();
-        let mut text = format!(
-            "{} of {}{about}, begun by {} at {}\n",
-            run.id,
-            run.flow.name,
-            run.started_by.name,
-            moment(&run.created_at)
-        );
-        text += &columns(&steps.iter().map(row).collect::<Vec<_>>());
-        text + &run.standing()
-    })?;
-    Ok(Exit::Success)
-}
-
-fn trace(spans: &[Value]) -> String {
-    let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut text = String::new();
-    // A node is stored after what it did: it is told of before that.
-    let starts = |span: &Value| span["startedAt"].as_str().unwrap_or_default().to_owned();
-    let mut sorted: Vec<&Value> = spans.iter().collect();
-    sorted.sort_by_key(|span| (starts(span), span["kind"] != "run", span["kind"] != "node"));
-    for span in sorted {
-        let word = |field: &str| span[field].as_str().unwrap_or_default();
-        let depth = depths.get(word("parentId")).map_or(0, |depth| depth + 1);
-        depths.insert(word("id"), depth);
-        let ok = match span["ok"].as_bool() {
-            Some(true) => "ok",
-            Some(false) => span["attributes"]["error.type"].as_str().unwrap_or("failed"),
-            None => "goes on",
-        };
-        text += &format!("{}{} {}  {ok}\n", "  ".repeat(depth), word("kind"), word("name"));
-    }
-    text
-}
-
-impl Run {
-    fn json(&self) -> Value {
-        let mut json = json!({
-            "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
-            "progress": self.progress, "error": self.error, "startedBy": self.started_by.name,
-            "createdAt": moment(&self.created_at), "program": self.program.as_ref().map(|of| &of.name),
-            "questions": self.interrupts.iter().map(Question::json).collect::<Vec<_>>(),
-        });
-        for field in ["input", "plan"] {
-            json[field] = self.rest.get(field).cloned().unwrap_or_default();
-        }
-        json
-    }
-
-    /// How it stands, and what it asks.
-    fn standing(&self) -> String {
-        let mut text = self.status.to_lowercase();
-        if let Some(node) = &self.node {
-            text += &format!(" at {node}");
-        }
-        text.push('\n');
-        if let Some(error) = &self.error {
-            let word = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
-            text += &format!("{} ({})\n", word("message"), word("code"));
-        }
-        for of in self.interrupts.iter().filter(|of| of.status == "OPEN") {
-            text += &format!("{}  {}\n", of.id, of.question);
-            match (&of.choices, of.kind.as_str()) {
-                (Some(choices), _) => text += &format!("  answers: {}\n", choices.join(", ")),
-                (None, "need_confirm") => text += "  `lmlang approve` or `lmlang reject` with its id\n",
-                (None, _) => {}
-            }
-        }
-        text
-    }
-
-    fn exit(&self) -> Exit {
-        match self.status.as_str() {
-            "COMPLETED" => Exit::Success,
-            "WAITING" => Exit::Approval,
-            "RUNNING" => Exit::TimeOut,
-            "CANCELLED" => Exit::Interrupted,
-            _ => Exit::Failure,
-        }
-    }
-}
-
-impl Question {
-    fn json(&self) -> Value {
-        json!({
-            "id": self.id, "type": self.kind, "question": self.question, "choices": self.choices,
-            "status": self.status, "decision": self.decision,
-        })
     }
 }

@@ -5,7 +5,8 @@ use std::io::Read;
 use serde_json::{Map, Value, json};
 
 use crate::client::with_client;
-use crate::error::{Error, refused_exit};
+use crate::codes::refused_exit;
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Form, Output};
 use crate::session::Missing;

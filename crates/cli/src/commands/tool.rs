@@ -90,7 +90,7 @@ fn exit(done: &lmlang_mcp::ToolResult) -> Exit {
         (false, _) => Exit::Success,
         (true, Some("rejected")) => Exit::Verification,
         (true, Some("conflict")) => Exit::Conflict,
-        (true, Some("refused")) => crate::error::refused_exit(code),
+        (true, Some("refused")) => crate::codes::refused_exit(code),
         (true, _) => Exit::Failure,
     }
 }

@@ -1,6 +1,6 @@
 //! Answers to the questions of runs.
 
-use lmlang_flow::run::Standing;
+use lmlang_flow::Standing;
 use lmlang_flow::{AnswerError, Decision, What};
 use lmlang_history::log::ActorKind;
 use serde_json::Value;
@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::steering::request_digest;
 use crate::request::Call;
 
 /// An answer to a question.
@@ -53,11 +54,8 @@ impl Engine {
     pub async fn answer_interrupt(&self, answer: &Answer, call: &Call) -> Result<AnswerOutcome, Error> {
         // Whether this caller may know of the run.
         self.run_info(answer.run).await?;
-        let request = call.idempotency.as_ref().map(|made| {
-            let mut seen = blake3::Hasher::new();
-            seen.update(&made.key).update(&made.digest);
-            seen.finalize().to_hex()[..32].to_owned()
-        });
+        let request = call.idempotency.as_ref().map(request_digest);
+        self.check_version(answer.run).await?;
         let changed = self.change_run(answer.run, |machine, now| {
             let repeated = machine.interrupt(answer.asked).and_then(|asked| match &asked.standing {
                 Standing::Answered { decision, request: Some(first) } if Some(first) == request.as_ref() => {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use lmlang_flow::{Failure, Place, Task, What};
+use lmlang_flow::{Failure, Place, Run, Task, What};
 use lmlang_store::{RunStatus, Timestamp};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::code::{FlowCode, Halt, failure};
-use crate::flows::live::{LEASE, LiveRun, child_id};
+use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
 use crate::flows::told::Passing;
 use crate::flows::work::Work;
 
@@ -84,7 +84,7 @@ impl Engine {
             begun += 1;
             if let Err(error) = self.go_on(run).await {
                 tracing::warn!(%run, %error, "a run cannot be gone on with");
-                self.0.flows.stuck().insert(run);
+                self.leave_if_stuck(run, &error);
             }
         }
         let longest = match self.store().is_alone() {
@@ -101,16 +101,40 @@ impl Engine {
 
     /// Has a run executed, if it is not already.
     pub(crate) async fn go_on(&self, run: Uuid) -> Result<(), Error> {
-        let live = self.live_run(run).await?;
-        self.kick(&live);
+        self.check_version(run).await?;
+        self.kick(&self.live_run(run).await?);
         Ok(())
     }
 
+    /// Refuses to go on with a run whose flow is another one by now.
+    pub(crate) async fn check_version(&self, run: Uuid) -> Result<(), Error> {
+        let live = self.live_run(run).await?;
+        match live.code {
+            Some(_) => Ok(()),
+            None => {
+                self.0.flows.forget(&live);
+                let what =
+                    format!("going on with a run of an older version of the flow `{}`", live.flow.name());
+                Err(Error::Unsupported { what })
+            }
+        }
+    }
+
+    /// A run whose trouble does not go away by itself is not looked at again before somebody does something about it.
+    fn leave_if_stuck(&self, run: Uuid, error: &Error) {
+        if matches!(error, Error::Unsupported { .. } | Error::Damaged { .. }) {
+            self.0.flows.stuck().insert(run);
+        }
+    }
+
     pub(crate) fn kick(&self, live: &Arc<LiveRun>) {
+        // It may have been let go since it was found, and another one be there: that one is told.
+        let live = Arc::clone(self.0.flows.live().entry(live.id).or_insert_with(|| Arc::clone(live)));
+        self.0.flows.stuck().remove(&live.id);
         live.kicks.fetch_add(1, Ordering::SeqCst);
         match Arc::clone(&live.driving).try_lock_owned() {
             Ok(driving) => {
-                let (engine, live) = (self.seeing_all(), Arc::clone(live));
+                let engine = self.seeing_all();
                 self.spawn(async move { engine.drive(live, driving).await });
             }
             // Whoever drives it looks once more before they leave.
@@ -129,16 +153,17 @@ impl Engine {
             };
             drop(driving);
             if let Err(Halt::Lost(error)) = left {
-                self.0.flows.live().remove(&live.id);
+                self.0.flows.forget(&live);
                 if !self.closing().is_cancelled() && !live.stop.is_cancelled() {
                     tracing::warn!(run = %live.id, %error, "a run was let go");
                 }
+                self.leave_if_stuck(live.id, &error);
                 tokio::time::sleep(REST).await;
                 self.0.flows.sooner.notify_one();
                 return;
             }
-            if live.kicks.load(Ordering::SeqCst) == seen {
-                self.0.flows.live().remove(&live.id);
+            if self.0.flows.leave(&live, seen) {
+                self.look_again(&live).await;
                 self.0.flows.sooner.notify_one();
                 return;
             }
@@ -161,6 +186,20 @@ impl Engine {
         }
     }
 
+    /// Notes when a run that waits for others is looked at again, should nobody tell that they have ended.
+    async fn look_again(&self, live: &LiveRun) {
+        let waits = {
+            let machine = live.machine.lock().await;
+            !machine.has_ended() && machine.subs().next().is_some()
+        };
+        if waits {
+            let at = Timestamp(self.now().saturating_add(LOOKS_AGAIN));
+            if let Err(error) = self.store().wake_run(live.id, at).await {
+                tracing::warn!(run = %live.id, %error, "a run that waits could not be noted");
+            }
+        }
+    }
+
     /// Takes a run for this process.
     async fn claim(&self, live: &LiveRun) -> Result<bool, Error> {
         if self.store().is_alone() {
@@ -179,16 +218,16 @@ impl Engine {
         loop {
             self.expire(live).await?;
             self.take_in_subs(live).await?;
+            let now = self.now();
             let (tasks, wake, ended) = {
                 let machine = live.machine.lock().await;
-                (machine.tasks().collect::<Vec<Task>>(), machine.wake(), machine.has_ended())
+                (machine.tasks().collect::<Vec<Task>>(), machine.wake_after(now), machine.has_ended())
             };
             if ended {
                 doing.shutdown().await;
                 self.after_end(live).await;
                 return Ok(());
             }
-            let now = self.now();
             let free = |task: &&Task| !busy.contains(&task.place);
             let ready: Vec<Task> =
                 tasks.iter().filter(free).filter(|task| task.from <= now).cloned().collect();
@@ -200,7 +239,7 @@ impl Engine {
             if doing.is_empty() {
                 return Ok(());
             }
-            let later = wake.filter(|wake| *wake > now).map_or(LONGEST_SLEEP, |wake| {
+            let later = wake.map_or(LONGEST_SLEEP, |wake| {
                 Duration::from_micros(u64::try_from(wake.saturating_sub(now)).unwrap_or(0))
             });
             tokio::select! {
@@ -213,7 +252,12 @@ impl Engine {
                 }
                 () = live.kicked.notified() => {}
                 () = tokio::time::sleep(later) => {}
-                _ = renew.tick() => drop(self.claim(live).await.map_err(Halt::Lost)?),
+                _ = renew.tick() => {
+                    if !self.claim(live).await.map_err(Halt::Lost)? {
+                        return Err(Halt::Lost(Error::Overloaded { what: "changes of the run" }));
+                    }
+                    live.catch_up(self).await.map_err(Halt::Lost)?;
+                }
                 () = live.stop.cancelled() => return Err(Halt::Lost(Error::Closed)),
             }
         }
@@ -234,7 +278,8 @@ impl Engine {
         let started = self.now();
         live.pass(self, Passing::begun(live.id, &task.node, task.attempt, started));
         let mut work = Work::new(self, live, task, failures);
-        let executed = live.code.execute(&task.node, &state, &mut work);
+        let Some(code) = &live.code else { return Ok(()) };
+        let executed = code.execute(&task.node, &state, &mut work);
         // A node that panics fails like one that says so.
         let executed = std::panic::AssertUnwindSafe(executed).catch_unwind().await;
         let effects = work.effects();
@@ -261,7 +306,7 @@ impl Engine {
             if !machine.stands(&task) {
                 return None;
             }
-            Some(match step {
+            Some(match step.clone() {
                 Ok(step) => machine.finished(&task, step, started, effects).unwrap_or_else(|refused| {
                     let broken = failure(refused.code(), refused.to_string());
                     machine.broken(&task, broken, started, effects)
@@ -274,7 +319,7 @@ impl Engine {
 
     async fn check_sub(&self, live: &LiveRun, step: &lmlang_flow::Step) -> Result<(), Failure> {
         let lmlang_flow::Goto::Sub { flow, input, .. } = &step.goto else { return Ok(()) };
-        let id = child_id(live.id, 0, 0);
+        let id = child_id(live.id, 0);
         match self.new_run(flow, input, &live.actor, id, Some((live.session, (live.id, String::new())))).await
         {
             Ok(_) => Ok(()),
@@ -282,9 +327,9 @@ impl Engine {
         }
     }
 
-    async fn expire(&self, live: &LiveRun) -> Result<(), Halt> {
+    async fn expire(&self, live: &Arc<LiveRun>) -> Result<(), Halt> {
         loop {
-            let expired = live.append(self, |machine, now| machine.expired(now).next()).await?;
+            let expired = live.append(self, By::Driver, |machine, now| machine.expired(now).next()).await?;
             if expired.is_none() {
                 return Ok(());
             }
@@ -292,13 +337,13 @@ impl Engine {
     }
 
     /// Takes in what runs have come to that this one waits for, and has those executed that have not.
-    async fn take_in_subs(&self, live: &LiveRun) -> Result<(), Halt> {
-        let waits: Vec<(Place, u64, u64)> = {
+    async fn take_in_subs(&self, live: &Arc<LiveRun>) -> Result<(), Halt> {
+        let waits: Vec<(Place, u64)> = {
             let machine = live.machine.lock().await;
-            machine.subs().map(|(place, since, _, _)| (place.clone(), since, machine.epoch())).collect()
+            machine.subs().map(|(place, since, _, _)| (place.clone(), since)).collect()
         };
-        for (place, since, epoch) in waits {
-            let child = child_id(live.id, epoch, since);
+        for (place, since) in waits {
+            let child = child_id(live.id, since);
             let row = self.store().run(child).await.map_err(|fault| Halt::Lost(fault.into()))?;
             let Some(row) = row else { continue };
             let result = match row.standing.status {
@@ -324,7 +369,8 @@ impl Engine {
                     Err(failure("SUB_RUN_CANCELLED", message))
                 }
             };
-            live.append(self, move |machine, _| machine.sub_ended(&place, result)).await?;
+            let ended = |machine: &Run, _| machine.sub_ended(&place, result.clone());
+            live.append(self, By::Driver, ended).await?;
         }
         Ok(())
     }
@@ -346,6 +392,17 @@ impl Engine {
         }
     }
 
+    /// Waits until nobody executes a run in this process, and lets it go: nodes that are at work are broken off, as if the process
+    /// had ended.
+    pub(crate) async fn let_go_of_run(&self, run: Uuid) {
+        let live = self.0.flows.live().get(&run).cloned();
+        if let Some(live) = live {
+            live.stop.cancel();
+            let _driving = live.driving.lock().await;
+            self.0.flows.forget(&live);
+        }
+    }
+
     /// Appends that somebody stopped a run, unless it has ended. Answers whether it was appended.
     pub(crate) async fn stop_run(&self, run: Uuid, by: &str, reason: Option<String>) -> Result<bool, Error> {
         let by = by.to_owned();
@@ -354,36 +411,35 @@ impl Engine {
             Ok::<_, Error>((!machine.has_ended()).then_some(What::Cancelled { by, reason }))
         });
         let (live, stopped) = stopped.await?;
-        if stopped.is_some() {
-            self.kick(&live);
-        }
+        self.kick(&live);
         Ok(stopped.is_some())
     }
 
-    /// Appends what `plan` makes of a run as it is; plans again when somebody else was faster.
+    /// Appends what `plan` makes of a run as it is.
     pub(crate) async fn change_run<E: From<Error> + Send>(
         &self,
         run: Uuid,
-        plan: impl Fn(&lmlang_flow::Run, i64) -> Result<Option<What>, E> + Sync,
+        plan: impl Fn(&Run, i64) -> Result<Option<What>, E> + Send + Sync,
     ) -> Result<(Arc<LiveRun>, Option<u64>), E> {
-        const ATTEMPTS: usize = 8;
         for _ in 0..ATTEMPTS {
             let live = self.live_run(run).await?;
-            let mut refused = None;
-            let appended = live.append(self, |machine, now| match plan(machine, now) {
+            let refused = std::sync::Mutex::new(None);
+            let appended = live.append(self, By::Caller, |machine, now| match plan(machine, now) {
                 Ok(what) => what,
                 Err(error) => {
-                    refused = Some(error);
+                    *refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
                     None
                 }
             });
             let appended = appended.await;
-            if let Some(refused) = refused {
+            if let Some(refused) = refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+                // Nobody else may drive it: it is let go when there is nothing to do.
+                self.kick(&live);
                 return Err(refused);
             }
             match appended {
                 Ok(number) => return Ok((live, number)),
-                // It is loaded again.
+                // It was let go, and is loaded again.
                 Err(Halt::Lost(Error::Overloaded { .. })) => {}
                 Err(Halt::Lost(error)) => return Err(error.into()),
                 Err(Halt::Failed(failure)) => return Err(Error::bad_request(failure.message).into()),
@@ -392,3 +448,6 @@ impl Engine {
         Err(Error::Overloaded { what: "changes of the run" }.into())
     }
 }
+
+/// How often a run that was let go is loaded again for a change.
+const ATTEMPTS: usize = 8;

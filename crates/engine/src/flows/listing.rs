@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lmlang_flow::run::Standing;
+use lmlang_flow::Standing;
 use lmlang_flow::{Ask, Decision, Flow, Goto, Kind, Remedy, Run, What};
 use lmlang_history::log::Actor;
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};

@@ -1,7 +1,7 @@
 //! A run in memory, and the one way by which its journal grows.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lmlang_flow::{Entry, Flow, Goto, Run, Status, What};
@@ -20,11 +20,14 @@ use crate::flows::code::{FlowCode, Halt};
 use crate::flows::told::Passing;
 use crate::records::from_actor;
 
+/// Others were faster, again and again.
+const OUTRUN: Error = Error::Overloaded { what: "changes of the run" };
+
 /// For how long nobody else executes a run that this process has not given a sign of.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// After what time a run looks again whether those that it waits for have ended, should nobody have told it.
-const LOOKS_AGAIN: i64 = 5_000_000;
+pub(crate) const LOOKS_AGAIN: i64 = 5_000_000;
 
 /// A run in memory.
 pub(crate) struct LiveRun {
@@ -32,7 +35,8 @@ pub(crate) struct LiveRun {
     pub(crate) session: Uuid,
     pub(crate) parent: Option<Uuid>,
     pub(crate) flow: Arc<Flow>,
-    pub(crate) code: Arc<dyn FlowCode>,
+    /// None when its flow is another one by now: it is not gone on with.
+    pub(crate) code: Option<Arc<dyn FlowCode>>,
     pub(crate) program: Option<Uuid>,
     pub(crate) branch: Option<String>,
     pub(crate) actor: Actor,
@@ -44,6 +48,8 @@ pub(crate) struct LiveRun {
     pub(crate) kicks: AtomicU64,
     pub(crate) kicked: Notify,
     pub(crate) stop: CancellationToken,
+    /// Set, with the machine held, when what is in memory is not what is stored: nothing is written on it any more.
+    lost: AtomicBool,
 }
 
 impl std::fmt::Debug for LiveRun {
@@ -52,29 +58,53 @@ impl std::fmt::Debug for LiveRun {
     }
 }
 
+/// Who appends to a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// Whoever executes the run: it stays with them for a while.
+    Driver,
+    /// Somebody beside them.
+    Caller,
+}
+
+/// How often an entry is planned again when somebody else was faster.
+const ATTEMPTS: usize = 8;
+
 impl LiveRun {
-    /// Appends the entry that `plan` makes of the run as it is now, and answers whether there was one.
+    /// Appends the entry that `plan` makes of the run as it is now, and answers whether there was one. When another process was
+    /// faster, its entries are taken in and the entry is planned again.
     ///
     /// # Errors
     ///
-    /// [`Halt::Lost`]: the journal cannot be written, or somebody else has written it. The run is to be loaded again.
+    /// [`Halt::Lost`]: the journal cannot be written. The run is to be loaded again.
     pub(crate) async fn append(
-        &self,
+        self: &Arc<Self>,
         engine: &Engine,
-        plan: impl FnOnce(&Run, i64) -> Option<What> + Send,
+        by: By,
+        plan: impl Fn(&Run, i64) -> Option<What> + Send,
     ) -> Result<Option<u64>, Halt> {
         let mut machine = self.machine.lock().await;
-        let now = engine.now();
-        let Some(what) = plan(&machine, now) else { return Ok(None) };
-        match self.append_to(engine, &mut machine, now, what).await {
-            Ok(number) => Ok(Some(number)),
-            Err(error) => {
-                // What is in memory is ahead of the journal, or behind it.
-                engine.0.flows.live().remove(&self.id);
-                self.stop.cancel();
-                Err(Halt::Lost(error))
+        for _ in 0..ATTEMPTS {
+            if self.lost.load(Ordering::Relaxed) {
+                return Err(Halt::Lost(OUTRUN));
+            }
+            let now = engine.now();
+            let Some(what) = plan(&machine, now) else { return Ok(None) };
+            match self.append_to(engine, &mut machine, (now, by), what).await {
+                Ok(Some(number)) => return Ok(Some(number)),
+                Ok(None) => {}
+                Err(error) => {
+                    // What is in memory is ahead of the journal.
+                    self.lose(engine);
+                    return Err(Halt::Lost(error));
+                }
+            }
+            if let Err(error) = self.load(engine, &mut machine).await {
+                self.lose(engine);
+                return Err(Halt::Lost(error));
             }
         }
+        Err(Halt::Lost(OUTRUN))
     }
 
     /// The same, to its end, whatever becomes of whoever waits: something has happened, and the engine does not close before it
@@ -82,20 +112,43 @@ impl LiveRun {
     pub(crate) async fn append_to_end(
         self: &Arc<Self>,
         engine: &Engine,
-        plan: impl FnOnce(&Run, i64) -> Option<What> + Send + 'static,
+        plan: impl Fn(&Run, i64) -> Option<What> + Send + 'static,
     ) -> Result<Option<u64>, Halt> {
         let (live, on) = (Arc::clone(self), engine.clone());
-        let appended = engine.spawn_to_end(async move { live.append(&on, plan).await }).await;
+        let appended = engine.spawn_to_end(async move { live.append(&on, By::Driver, plan).await }).await;
         joined(appended).map_err(Halt::Lost)?
     }
 
+    /// Takes in what other processes have stored.
+    pub(crate) async fn catch_up(&self, engine: &Engine) -> Result<(), Error> {
+        let mut machine = self.machine.lock().await;
+        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
+        match row.standing.last > machine.last() {
+            true => self.load(engine, &mut machine).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
+        let journal = engine.journal_of(self.id).await?;
+        *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
+        Ok(())
+    }
+
+    fn lose(self: &Arc<Self>, engine: &Engine) {
+        self.lost.store(true, Ordering::Relaxed);
+        engine.0.flows.forget(self);
+        self.stop.cancel();
+    }
+
+    /// Answers without a number when another process was faster.
     async fn append_to(
         &self,
         engine: &Engine,
         machine: &mut Run,
-        now: i64,
+        (now, by): (i64, By),
         what: What,
-    ) -> Result<u64, Error> {
+    ) -> Result<Option<u64>, Error> {
         let entry = Entry { number: machine.last() + 1, time: now, what };
         let damaged = |error: lmlang_flow::Corrupt| damaged(self.id, entry.number, error);
         match &entry.what {
@@ -106,8 +159,8 @@ impl LiveRun {
             }
             _ => machine.take(&entry).map_err(damaged)?,
         }
-        let begins = self.begins(engine, &entry, machine).await?;
-        let lease = (!engine.store().is_alone()).then(|| {
+        let begins = self.begins(engine, &entry).await?;
+        let lease = (by == By::Driver && !engine.store().is_alone()).then(|| {
             let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
             (engine.0.flows.me, Timestamp(until))
         });
@@ -125,19 +178,19 @@ impl LiveRun {
         };
         match engine.store().append_to_journal(append).await {
             Ok(()) => {}
-            Err(JournalError::Taken) => return Err(Error::Overloaded { what: "changes of the run" }),
+            Err(JournalError::Taken) => return Ok(None),
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         engine.0.flows.stored.send_modify(|count| *count += 1);
-        Ok(entry.number)
+        Ok(Some(entry.number))
     }
 
     /// The runs that begin by an entry.
-    async fn begins(&self, engine: &Engine, entry: &Entry, machine: &Run) -> Result<Vec<NewRun>, Error> {
+    async fn begins(&self, engine: &Engine, entry: &Entry) -> Result<Vec<NewRun>, Error> {
         let What::Stepped(stepped) = &entry.what else { return Ok(Vec::new()) };
         let Goto::Sub { flow, input, .. } = &stepped.goto else { return Ok(Vec::new()) };
         let parent = (self.id, stepped.place.to_string());
-        let id = child_id(self.id, machine.epoch(), entry.number);
+        let id = child_id(self.id, entry.number);
         let new = engine.new_run(flow, input, &self.actor, id, Some((self.session, parent))).await?;
         Ok(vec![new])
     }
@@ -150,10 +203,9 @@ impl LiveRun {
 }
 
 /// The id of a run that another one waits for: the same whenever its beginning is repeated.
-pub(crate) fn child_id(parent: Uuid, epoch: u64, number: u64) -> Uuid {
+pub(crate) fn child_id(parent: Uuid, number: u64) -> Uuid {
     let mut seen = blake3::Hasher::new();
     seen.update(parent.as_bytes());
-    seen.update(&epoch.to_be_bytes());
     seen.update(&number.to_be_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&seen.finalize().as_bytes()[..16]);
@@ -188,7 +240,7 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
         What::Answered { asked, .. } => vec![InterruptChange::Over(*asked, InterruptStanding::Answered)],
         What::Expired { asked } => vec![InterruptChange::Over(*asked, InterruptStanding::Expired)],
         What::Rewound { to, .. } => {
-            let open = run.interrupts().filter(|of| of.standing == lmlang_flow::run::Standing::Open);
+            let open = run.interrupts().filter(|of| of.standing == lmlang_flow::Standing::Open);
             vec![InterruptChange::Rewound(*to, open.map(|of| of.asked).collect())]
         }
         What::Started(_)
@@ -243,24 +295,15 @@ impl Engine {
     }
 
     /// A run in memory, for executing it or changing it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] when its flow is not the one any more that it began with.
     pub(crate) async fn live_run(&self, id: Uuid) -> Result<Arc<LiveRun>, Error> {
         if let Some(live) = self.0.flows.live().get(&id) {
             return Ok(Arc::clone(live));
         }
         let row = self.store().run(id).await?.ok_or_else(|| Error::not_found("run", id))?;
         let code = self.0.flows.code(&row.flow).filter(|code| code.flow().hash()[..] == row.definition[..]);
-        let Some(code) = code else {
-            return Err(Error::Unsupported {
-                what: format!("going on with a run of an older version of the flow `{}`", row.flow),
-            });
-        };
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| damaged(id, 1, "its actor is unknown"))?;
-        let flow = Arc::clone(code.flow());
+        let flow = self.flow_of(&row).await?;
         let journal = self.journal_of(id).await?;
         let machine = Run::replay(&flow, &journal).map_err(|error| damaged(id, 0, error))?;
         let live = LiveRun {
@@ -268,7 +311,7 @@ impl Engine {
             session: row.session,
             parent: row.parent.map(|(parent, _)| parent),
             flow,
-            code: Arc::clone(code),
+            code: code.cloned(),
             program: row.program,
             branch: row.branch,
             actor: from_actor(actor),
@@ -277,9 +320,13 @@ impl Engine {
             kicks: AtomicU64::new(0),
             kicked: Notify::new(),
             stop: self.closing().child_token(),
+            lost: AtomicBool::new(false),
         };
         // Somebody may have been faster: there is one of each.
-        Ok(Arc::clone(self.0.flows.live().entry(id).or_insert_with(|| Arc::new(live))))
+        let live = Arc::clone(self.0.flows.live().entry(id).or_insert_with(|| Arc::new(live)));
+        // And it may have gone on between the reading and this.
+        live.catch_up(self).await?;
+        Ok(live)
     }
 
     /// The run as it is stored, whatever has become of its flow.

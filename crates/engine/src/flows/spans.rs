@@ -179,7 +179,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
             attributes: json!({ "lmlang.by": by }),
             ..of_run
         },
-        What::Rewound { to, by } => Span {
+        What::Rewound { to, by, .. } => Span {
             name: "rewound".to_owned(),
             attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
             ..of_run

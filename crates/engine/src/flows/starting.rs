@@ -54,8 +54,7 @@ impl Engine {
             });
         }
         if let Some(session) = start.session {
-            let found = self.store().session(session).await?;
-            let found = found.ok_or_else(|| Error::not_found("session", session))?;
+            let found = self.session_info(session).await?;
             if found.workflow != start.flow {
                 let message = format!("the session is one of the flow `{}`", found.workflow);
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });

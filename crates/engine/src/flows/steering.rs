@@ -1,7 +1,7 @@
 //! Stopping runs, taking them back, and going on from an earlier entry in another run.
 
+use lmlang_flow::Standing;
 use lmlang_flow::receipts::Intent;
-use lmlang_flow::run::Standing;
 use lmlang_flow::{Entry, Run, What};
 use lmlang_store::{BeginError, NewRun, Timestamp};
 use serde_json::Value;
@@ -48,6 +48,17 @@ impl Engine {
         call: &Call,
     ) -> Result<(RunInfo, Rewound), Error> {
         let info = self.run_info(run).await?;
+        let request = call.idempotency.as_ref().map(request_digest);
+        let before = self.journal_of(run).await?;
+        if let Some(first) = repeated(&before, request.as_deref()) {
+            return Ok((info, first));
+        }
+        kept(&before, to)?;
+        if !dry_run {
+            self.check_version(run).await?;
+            // What it does at the moment would come after what is taken back.
+            self.let_go_of_run(run).await;
+        }
         let journal = self.journal_of(run).await?;
         let kept = kept(&journal, to)?;
         let (intents, count) = after(&journal, to);
@@ -76,14 +87,16 @@ impl Engine {
                 }
             }
         }
-        let edit = |intent: &&Intent| intent.kind != "edit";
-        let not_undone = intents.iter().filter(edit).map(|of| (of.kind.clone(), of.name.clone())).collect();
+        let not_undone = intents.iter().map(|of| (of.kind.clone(), of.name.clone())).collect();
         let rewound = Rewound { superseded: count, reverted, not_undone };
         // The journal may have gone on meanwhile; what is in it then does not count either.
         if !dry_run {
             let by = call.actor.name.clone();
             let (live, _) = self
-                .change_run(run, |_, _| Ok::<_, Error>(Some(What::Rewound { to: kept, by: by.clone() })))
+                .change_run(run, |_, _| {
+                    let (by, request) = (by.clone(), request.clone());
+                    Ok::<_, Error>(Some(What::Rewound { to: kept, by, request }))
+                })
                 .await?;
             self.kick(&live);
         }
@@ -133,11 +146,18 @@ impl Engine {
             Some(program) => {
                 let open = self.find(&Selector::Id(program)).await?;
                 let made = standing_entries(&journal, at).into_iter().filter_map(revision).next_back();
-                let from = made.map(|(_, number)| format!("r{number}")).or_else(|| info.branch.clone());
-                let name = open.free_branch("fork");
-                let call = Call { idempotency: None, ..call.clone() };
-                self.create_branch(&open, &name, from.as_deref(), &call).await?;
-                Some(name)
+                match made.map(|(_, number)| format!("r{number}")).or_else(|| info.branch.clone()) {
+                    // It has none yet, and makes its own.
+                    None => None,
+                    Some(from) => {
+                        let request = call.idempotency.as_ref().map(request_digest);
+                        let request = request.unwrap_or_else(|| id.simple().to_string());
+                        let key = format!("fork:{}:{at}:{request}", run.simple());
+                        let name = open.free_branch("fork");
+                        let call = call.clone().keyed(Some(&key), from.as_bytes());
+                        Some(self.create_branch(&open, &name, Some(&from), &call).await?.name)
+                    }
+                }
             }
         };
         let open = machine.interrupts().filter(|of| of.standing == Standing::Open);
@@ -161,7 +181,12 @@ impl Engine {
         };
         match self.store().begin_run(new).await {
             Ok(()) => {}
-            Err(BeginError::KeyTaken) => return Err(Error::IdempotencyMismatch),
+            Err(BeginError::KeyTaken) => {
+                let made = call.idempotency.as_ref().ok_or(Error::IdempotencyMismatch)?;
+                let first = self.store().run_made_under(&made.key).await?;
+                let first = first.filter(|first| first.making == idempotency(call));
+                return self.run_info(first.ok_or(Error::IdempotencyMismatch)?.id).await;
+            }
             Err(BeginError::Storage(fault)) => return Err(fault.into()),
         }
         self.0.flows.stored.send_modify(|count| *count += 1);
@@ -224,12 +249,33 @@ fn kept(journal: &[Entry], to: u64) -> Result<u64, Error> {
     found.map(|entry| entry.number).ok_or_else(|| Error::not_found("step", to.to_string()))
 }
 
-/// The effects that were had behind an entry, and how many entries there are.
+/// A digest of a request's key and content.
+pub(crate) fn request_digest(made: &lmlang_history::log::Idempotency) -> String {
+    let mut seen = blake3::Hasher::new();
+    seen.update(&made.key).update(&made.digest);
+    seen.finalize().to_hex()[..32].to_owned()
+}
+
+/// What a request came to that has taken a run back before, as far as the journal knows.
+fn repeated(journal: &[Entry], request: Option<&str>) -> Option<Rewound> {
+    let request = request?;
+    journal.iter().find_map(|entry| match &entry.what {
+        What::Rewound { to, request: Some(first), .. } if first == request => {
+            let superseded = entry.number - 1 - to;
+            Some(Rewound { superseded, reverted: Vec::new(), not_undone: Vec::new() })
+        }
+        _ => None,
+    })
+}
+
+/// The effects that were had behind an entry and that no revision takes back, and how many entries there are.
 fn after(journal: &[Entry], to: u64) -> (Vec<Intent>, u64) {
     let later: Vec<&Entry> =
         standing_entries(journal, u64::MAX).into_iter().filter(|entry| entry.number > to).collect();
     let intents = later.iter().filter_map(|entry| match &entry.what {
-        What::Received(receipt) if receipt.outcome.answer.is_ok() => Some(receipt.intent.clone()),
+        What::Received(receipt) if receipt.outcome.answer.is_ok() && revision(entry).is_none() => {
+            Some(receipt.intent.clone())
+        }
         _ => None,
     });
     (intents.collect(), later.len() as u64)

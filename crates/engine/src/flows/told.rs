@@ -159,7 +159,10 @@ impl Engine {
     pub async fn run_events(&self, of: &RunsOf, after: Option<RunCursor>) -> Result<RunEvents, Error> {
         let of = match of {
             RunsOf::Run(run) => JournalsOf::Run(self.run_info(*run).await?.id),
-            RunsOf::Session(session) => JournalsOf::Session(self.session_info(*session).await?.id),
+            RunsOf::Session(session) => {
+                let only = self.only().map(<[Uuid]>::to_vec);
+                JournalsOf::Session(self.session_info(*session).await?.id, only)
+            }
             RunsOf::All => match self.only() {
                 None => JournalsOf::All,
                 Some(only) => JournalsOf::Programs(only.to_vec()),
@@ -251,7 +254,9 @@ impl Listener {
         let (flow, ended) = self.known(row).await.map_err(Err)?;
         let entry = decode(row).map_err(Err)?;
         let mut events = events(&entry, flow.as_deref());
-        if let Some(status) = ended {
+        // What was performed comes after the end of a run that was stopped meanwhile.
+        let ends = !matches!(entry.what, What::Received(_) | What::Announced(_));
+        if let Some(status) = ended.filter(|_| ends) {
             events.push((RunEventKind::Finished, None, None, json!({ "status": status })));
         }
         for ((kind, node, text, data), event) in events.into_iter().zip(0..) {
@@ -292,7 +297,7 @@ impl Listener {
             JournalsOf::Run(run) => told.run == *run,
             // Of which something stored was told before: so it is one of those.
             JournalsOf::All => true,
-            JournalsOf::Session(_) | JournalsOf::Programs(_) => self.runs.contains_key(&told.run),
+            JournalsOf::Session(..) | JournalsOf::Programs(_) => self.runs.contains_key(&told.run),
         };
         if !wanted {
             return Ok(());
@@ -307,7 +312,7 @@ impl Listener {
         let at = self.engine.now();
         let run = match &self.of {
             JournalsOf::Run(run) => *run,
-            JournalsOf::All | JournalsOf::Session(_) | JournalsOf::Programs(_) => Uuid::nil(),
+            JournalsOf::All | JournalsOf::Session(..) | JournalsOf::Programs(_) => Uuid::nil(),
         };
         let told = RunTold {
             cursor: self.seen,
@@ -399,7 +404,7 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
         What::Cancelled { by, reason } => {
             vec![(RunEventKind::StateUpdated, None, reason.clone(), json!({ "cancelledBy": by }))]
         }
-        What::Rewound { to, by } => {
+        What::Rewound { to, by, .. } => {
             vec![(RunEventKind::StateUpdated, None, None, json!({ "rewoundTo": to, "by": by }))]
         }
     }

@@ -10,8 +10,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::flows::code::{Halt, failure};
-use crate::flows::live::LiveRun;
+use crate::flows::live::{By, LiveRun};
 use crate::flows::told::Passing;
 use crate::request::Call;
 
@@ -151,9 +152,14 @@ impl Work {
         self.effects += 1;
         let digest = digest(&effect);
         let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name, digest };
-        let (known, epoch) = {
+        let (known, epoch, step) = {
             let machine = self.live.machine.lock().await;
-            (machine.known(&intent.id, &intent.digest), machine.epoch())
+            if !machine.stands(&self.task) {
+                // It was stopped or taken back meanwhile.
+                return Err(Halt::Lost(Error::Overloaded { what: "changes of the run" }));
+            }
+            let step = machine.known_step(&intent.id.place);
+            (machine.known(&intent.id, &intent.digest), machine.epoch(), step)
         };
         let in_doubt = || Failure {
             tool: Some(intent.name.clone()),
@@ -170,12 +176,17 @@ impl Work {
             Known::Announced => {}
             Known::Nothing if effect.repeat == Repeat::Harmless => {}
             Known::Nothing => {
-                let announced = intent.clone();
-                self.live.append(&self.engine, move |_, _| Some(What::Announced(announced))).await?;
+                let (announced, task) = (intent.clone(), self.task.clone());
+                let told = self.live.append(&self.engine, By::Driver, move |machine, _| {
+                    machine.stands(&task).then(|| What::Announced(announced.clone()))
+                });
+                if told.await?.is_none() {
+                    return Err(Halt::Lost(Error::Overloaded { what: "changes of the run" }));
+                }
             }
         }
         let started = self.engine.now();
-        let key = self.key(&intent, epoch);
+        let key = self.key(&intent, epoch, step);
         let (answer, notes) = match perform(key).await {
             Ok((answer, notes)) => (Ok(answer), notes),
             Err(failed) => {
@@ -189,14 +200,14 @@ impl Work {
         };
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
-        self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt))).await?;
+        self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt.clone()))).await?;
         answer.map_err(Halt::Failed)
     }
 
     /// The key by which whoever carries an effect out knows a repetition: the same for the same effect of the same step,
     /// whatever attempt it is, and another one after the run was taken back.
-    fn key(&self, intent: &Intent, epoch: u64) -> String {
-        let EffectId { place, step, index, .. } = &intent.id;
+    fn key(&self, intent: &Intent, epoch: u64, step: u64) -> String {
+        let EffectId { place, index, .. } = &intent.id;
         let short = intent.digest.get(..16).unwrap_or(&intent.digest);
         format!("flow:{}:{epoch}:{place}:{step}:{index}:{short}", self.live.id.simple())
     }

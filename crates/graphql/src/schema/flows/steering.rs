@@ -98,7 +98,7 @@ pub struct RewindRunInput {
     /// Whether to tell what it would come to, and change nothing.
     #[graphql(default)]
     dry_run: Or<No>,
-    /// Has no effect: taking a run back to where it stands changes nothing.
+    /// Same key and input: it is taken back once.
     idempotency_key: Option<String>,
 }
 

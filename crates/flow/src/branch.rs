@@ -1,0 +1,73 @@
+//! A line of execution within a run.
+
+use serde_json::Value;
+
+use crate::check::Flow;
+use crate::entry::Receipt;
+use crate::ladder::Failure;
+use crate::place::Place;
+use crate::receipts::Intent;
+use crate::state::{State, StateError, Update};
+
+/// A line of execution within a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) state: State,
+    /// What it changed since it was opened, for those who wait for it.
+    pub(crate) changes: Vec<Update>,
+    pub(crate) position: Position,
+    /// How many steps it has made; a node that somebody has tried again is another one.
+    pub(crate) step: u64,
+    /// How often that was since the last step.
+    pub(crate) retried: u64,
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) announced: Vec<Intent>,
+    pub(crate) receipts: Vec<Receipt>,
+    /// How many arms it has opened.
+    pub(crate) arms: u32,
+}
+
+/// Where a branch stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Position {
+    /// At a node, from a time on.
+    At { node: String, attempt: u32, from: i64 },
+    /// Before a node, until a question is answered.
+    Asking { asked: u64, then: String },
+    /// Before a node, until the arms with these numbers have ended.
+    Forked { first: u32, count: u32, join: String },
+    /// Before a node, until another run has ended.
+    Sub { since: u64, flow: String, input: Value, into: String, then: String },
+    /// Nowhere.
+    Ended,
+}
+
+impl Branch {
+    pub(crate) fn at(state: State, node: String, from: i64) -> Branch {
+        Branch {
+            state,
+            changes: Vec::new(),
+            position: Position::At { node, attempt: 1, from },
+            step: 0,
+            retried: 0,
+            failures: Vec::new(),
+            announced: Vec::new(),
+            receipts: Vec::new(),
+            arms: 0,
+        }
+    }
+
+    pub(crate) fn change(&mut self, flow: &Flow, place: &Place, update: &Update) -> Result<(), StateError> {
+        self.state.apply(flow, update)?;
+        if place.parent().is_some() && !update.0.is_empty() {
+            self.changes.push(update.clone());
+        }
+        Ok(())
+    }
+
+    /// The same step again: its effects are counted apart from those of the attempts before.
+    pub(crate) fn retries(&mut self) {
+        self.step += 1;
+        self.retried += 1;
+    }
+}
