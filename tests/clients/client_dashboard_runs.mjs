@@ -1,22 +1,21 @@
 // Runs of flows and what they ask, in Chromium: a run is started by its form, once however often the button is pressed; its
 // page and the inbox follow it live; one question is approved and one rejected by keyboard, one is answered by somebody else
-// meanwhile, and one has a base that is stale; a run is cancelled, and what a rewind would undo is shown before it is done.
+// meanwhile, one has a base that is stale, and one is asked because a test case broke; a run is cancelled, another one forked,
+// and what a rewind would undo is shown before it is done.
 import assert from 'node:assert/strict';
 
 import { post } from './http.mjs';
 import { fits, Pages, settled, tabTo, timeout } from './pages.mjs';
 
 const server = process.argv[2];
-const NAME = `drafts-${process.pid}`;
-const text = (fee) => `module shop
-
-; What things cost together.
-pub func total (price: i64, count: i64) -> (i64) pure {
+const NAME = `reviews-${process.pid}`;
+const total = (cost) => `pub func total (price: i64, count: i64) -> (i64) pure {
   sum = mul.i64 price, count
-  cost = add.i64 sum, ${fee}
+  cost = ${cost}
   return cost
 }
 `;
+const fee = (number) => total(`add.i64 sum, ${number}`);
 const says = (what) => `${what} ${process.pid}`;
 
 async function data(query, variables, author = 'planner') {
@@ -25,9 +24,27 @@ async function data(query, variables, author = 'planner') {
   return answer.data;
 }
 
-/** Starts a run as an agent does; returns its id. */
-async function start(fee, message) {
-  const input = { flow: 'draft', input: { program: NAME, branch: 'main', text: text(fee), message } };
+/** Works on a branch of its own, as an agent does. */
+async function work(branch, text, message) {
+  await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
+    input: { programId: NAME, name: branch },
+  });
+  const edits = [{ replaceFunctionText: { ref: 'shop::total', text } }];
+  const { proposeEdit } = await data(
+    'mutation ($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename } } }',
+    { input: { programId: NAME, branch, edits, message } },
+  );
+  assert.equal(proposeEdit.outcome.__typename, 'EditApplied');
+}
+
+/** Starts a run about a branch; returns its id. */
+async function start(branch, text, message) {
+  await work(branch, text, message);
+  return begin({ program: NAME, branch, message });
+}
+
+async function begin(given) {
+  const input = { flow: 'review', input: given };
   const { startRun } = await data('mutation ($input: StartRunInput!) { startRun(input: $input) { run { id } } }', { input });
   return startRun.run.id;
 }
@@ -45,9 +62,12 @@ async function head() {
 
 const { createProgram } = await data(
   'mutation ($input: CreateProgramInput!) { createProgram(input: $input) { errors { message line } } }',
-  { input: { name: NAME, text: text(5) } },
+  { input: { name: NAME, text: `module shop\n\n; What things cost together.\n${fee(5)}` } },
 );
 assert.deepEqual(createProgram.errors, []);
+await data('mutation ($input: AddCaseInput!) { addCase(input: $input) { case { status } } }', {
+  input: { programId: NAME, function: 'shop::total', name: 'it costs something', args: [2, 3] },
+});
 
 const pages = await Pages.open(server, 'runs');
 const dialog = (page) => page.getByRole('dialog');
@@ -57,13 +77,13 @@ const live = (page) => page.locator('[data-live="connected"]').waitFor();
 
 /** Waits in an open inbox for the question of a run, and selects it. */
 async function asked(inbox, message, run) {
-  await inbox.locator('.inbox-list').getByRole('button').filter({ hasText: 'draft' }).first().waitFor();
+  await inbox.locator('.inbox-list').getByRole('button').filter({ hasText: 'review' }).first().waitFor();
   let [id] = await questions(run);
   for (const end = Date.now() + timeout; !id && Date.now() < end; [id] = await questions(run))
     await new Promise((resolve) => setTimeout(resolve, 100));
   assert.ok(id, `${message} asks`);
   await row(inbox, id).click();
-  await inbox.locator('.question').getByRole('link', { name: 'draft' }).first().waitFor();
+  await inbox.locator('.question').getByRole('link', { name: /^review/ }).first().waitFor();
   return id;
 }
 
@@ -76,33 +96,40 @@ try {
   await settled(page);
   await pages.accessible(page, 'runs-before');
   await pages.accessible(inbox, 'approvals-before');
-  await page.goto(pages.address('/#/runs/new?flow=draft'));
-  const form = page.getByRole('form', { name: 'Input of draft' });
+  await page.goto(pages.address('/#/runs/new?flow=review'));
+  const form = page.getByRole('form', { name: 'Input of review' });
   await form.getByRole('button', { name: 'Start' }).click();
   await form.getByText(/is needed/).first().waitFor();
   await pages.accessible(page, 'start');
   const field = (name) => form.getByLabel(new RegExp(`^${name}`, 'i'));
   await field('program').fill(NAME);
-  await field('text').fill(text(7));
+  await form.getByRole('button', { name: 'Start' }).click();
+  await form.getByText(/a branch, a text or a patch is missing/).waitFor();
+  await pages.accessible(page, 'start-refused');
+  await work('higher', fee(7), says('A higher fee'));
+  await field('branch').fill('higher');
   await field('message').fill(says('A higher fee'));
   await form.getByRole('button', { name: 'Start' }).dblclick();
   await page.waitForURL((url) => /#\/runs\/(?!new)/.test(url.hash), { timeout });
   const first = decodeURIComponent(/#\/runs\/([^?]+)/.exec(page.url())[1]);
 
   // Its page follows it to the question, and so does the inbox: nobody has loaded anything anew.
-  await page.getByRole('heading', { name: /^draft/ }).waitFor();
+  await page.getByRole('heading', { name: /^review/ }).waitFor();
   await stands(page, 'WAITING');
   await page.locator('.flow-node.waiting').waitFor();
-  await page.locator('.step').first().waitFor();
+  await page.locator('.step[data-node="ask_confirm"][data-state="waiting"]').waitFor();
   await page.locator('.run-question').getByText('shop::total').first().waitFor();
   await pages.accessible(page, 'waiting');
-  const { runs } = await data('{ runs(flow: "draft", first: 50) { nodes { program { name } } } }');
+  const { runs } = await data('{ runs(flow: "review", first: 50) { nodes { program { name } } } }');
   assert.equal(runs.nodes.filter(({ program }) => program?.name === NAME).length, 1, 'two clicks start one run');
   const question = await asked(inbox, 'the first run', first);
   await inbox.waitForFunction(() => /^\(\d+\) /.test(document.title), null, { timeout });
   assert.match(await inbox.locator('link[rel="icon"]').getAttribute('href'), /d92d20/, 'the icon has a dot');
   await inbox.getByRole('region', { name: 'What approving would change' }).getByText('shop::total').first().waitFor();
-  await inbox.getByRole('region', { name: 'Evidence' }).waitFor();
+  const gates = inbox.getByRole('region', { name: 'What the gates have found' });
+  await gates.getByText('1 of 1 test case holds').waitFor();
+  await gates.getByText('No new finding').waitFor();
+  await inbox.getByRole('region', { name: 'Evidence' }).getByText('gate_cases').waitFor();
   await pages.accessible(inbox, 'question');
 
   // Two keystrokes approve; the run goes on and commits.
@@ -146,6 +173,9 @@ try {
   await step.getByRole('button', { name: 'Rewind to here…' }).click();
   await dialog(page).getByText(/^Taken back/).waitFor();
   await dialog(page).getByText(`r${committed}`).first().waitFor();
+  const comes = dialog(page).getByRole('region', { name: 'What it comes to' });
+  await comes.getByText(/will not count any more/).waitFor();
+  await comes.getByText('Revisions are taken back on main').waitFor();
   await settled(page);
   await pages.accessible(page, 'rewind');
   await page.keyboard.press('Escape');
@@ -157,7 +187,7 @@ try {
   await dialog(page).waitFor({ state: 'detached' });
 
   // A rejection with a word on what should be different.
-  const second = await start(9, says('Another fee'));
+  const second = await start('dear', fee(9), says('Another fee'));
   const rejected = await asked(inbox, 'the second run', second);
   await row(inbox, rejected).focus();
   await inbox.keyboard.press('r');
@@ -171,7 +201,7 @@ try {
   await page.getByText('Too dear.').first().waitFor();
 
   // Somebody else is first, while the answer is about to be given: the inbox says so, and the row stays.
-  const third = await start(11, says('A third fee'));
+  const third = await start('third', fee(11), says('A third fee'));
   const contested = await asked(inbox, 'the third run', third);
   await row(inbox, contested).focus();
   await inbox.keyboard.press('a');
@@ -188,7 +218,7 @@ try {
   await inbox.getByRole('form', { name: 'Approve' }).waitFor({ state: 'detached' });
 
   // A program that has moved on is told before the answer.
-  const fourth = await start(13, says('A fourth fee'));
+  const fourth = await start('fourth', fee(13), says('A fourth fee'));
   await asked(inbox, 'the fourth run', fourth);
   const edits = [{ setDoc: { ref: 'shop::total', doc: 'What things cost.' } }];
   await data('mutation ($input: ProposeEditInput!) { proposeEdit(input: $input) { outcome { __typename } } }', {
@@ -199,7 +229,7 @@ try {
 
   // The run is cancelled by keyboard, with a reason; its question goes.
   await page.goto(pages.address(`/#/runs/${encodeURIComponent(fourth)}`));
-  await page.getByRole('heading', { name: /^draft/ }).waitFor();
+  await page.getByRole('heading', { name: /^review/ }).waitFor();
   await tabTo(page, page.getByRole('button', { name: 'Cancel…' }));
   await page.keyboard.press('Enter');
   await dialog(page).getByRole('heading', { name: 'Cancel this run' }).waitFor();
@@ -208,6 +238,29 @@ try {
   await page.keyboard.press('Enter');
   await stands(page, 'CANCELLED');
   assert.deepEqual(await questions(fourth), []);
+
+  // A branch that breaks a test case is not merged: what the gate says stands with the question, and a digit answers it.
+  const broken = await start('broken', total('div_s.i64 sum, 0'), says('No fee at all'));
+  const choice = await asked(inbox, 'the run of a broken branch', broken);
+  await gates.getByText(/the test case `it costs something` broke/).waitFor();
+  await gates.getByText('0 of 1 test case holds').waitFor();
+  await pages.accessible(inbox, 'broken');
+  await row(inbox, choice).focus();
+  await inbox.keyboard.press('2');
+  await inbox.getByRole('form', { name: 'Choose “withdraw”' }).waitFor();
+  await inbox.keyboard.press('Enter');
+  await row(inbox, choice).getByText(/^chose by /).waitFor();
+
+  // A fork says what it comes from.
+  await page.goto(pages.address(`/#/runs/${encodeURIComponent(broken)}`));
+  await stands(page, 'COMPLETED');
+  await step.getByRole('button').first().click();
+  await step.getByRole('button', { name: 'Fork from here…' }).click();
+  await dialog(page).getByRole('button', { name: 'Fork', exact: true }).click();
+  await page.waitForURL((url) => !url.hash.includes(encodeURIComponent(broken)), { timeout });
+  await stands(page, 'WAITING');
+  await page.locator('.run-facts').getByText('forked from').waitFor();
+  await pages.accessible(page, 'forked');
 
   // What was decided, by whom, stands under its own tab.
   await inbox.getByRole('tab', { name: /^Open/ }).focus();
@@ -231,15 +284,20 @@ try {
   await page.locator(`[data-run="${fourth}"]`).waitFor({ state: 'detached' });
   await page.locator(`[data-run="${first}"]`).waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
-  const fifth = await start(15, says('A fifth fee'));
+  const fifth = await begin({
+    program: NAME,
+    text: 'module shop\n\npub func net (gross: i64) -> (i64) pure {\n  return (div_s.i64 gross, 2)\n}\n',
+    message: says('A function more'),
+  });
   await page.locator(`[data-run="${fifth}"]`).getByText('waiting').waitFor();
+  await page.getByText('7 runs', { exact: true }).waitFor();
   await pages.accessible(page, 'runs');
 
   // The palette leads to a run, and to the inbox.
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: /^Find functions/ }).waitFor();
   await page.keyboard.type(first);
-  await page.getByRole('option', { name: /draft/ }).first().waitFor();
+  await page.getByRole('option', { name: /review/ }).first().waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL((url) => url.hash.includes(encodeURIComponent(first)), { timeout });
   await page.keyboard.press('Control+k');
@@ -251,7 +309,7 @@ try {
 
   // Narrow: nothing is wider than the page, and a question stands in the place of the list.
   const narrow = await pages.page('/#/runs', { viewport: { width: 390, height: 844 } });
-  const views = ['runs', 'runs/new?flow=draft', `runs/${encodeURIComponent(first)}`, `runs/${encodeURIComponent(fifth)}?density=detailed`, 'approvals', 'approvals?status=ANSWERED'];
+  const views = ['runs', 'runs/new?flow=review', `runs/${encodeURIComponent(first)}`, `runs/${encodeURIComponent(fifth)}?density=detailed`, 'approvals', 'approvals?status=ANSWERED'];
   for (const view of views) {
     await narrow.goto(pages.address(`/#/${view}`));
     await narrow.getByRole('heading', { level: 1 }).first().waitFor();

@@ -237,8 +237,8 @@ function Row(props: {
             status !== tab && <Badge tone={state.tone}>{state.word}</Badge>
           )}
           <span className="muted inbox-row-run">
-            {run.flow.name}
-            {run.program && ` · ${run.program.name}`}
+            {run ? run.flow.name : question.runId}
+            {run?.program && ` · ${run.program.name}`}
           </span>
           <span className="inbox-row-at">
             <Ago at={decision?.at ?? question.askedAt} />

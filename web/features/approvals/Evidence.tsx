@@ -4,12 +4,13 @@ import { QuestionEvidenceDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView } from '../preview';
-import { stepsBefore, type Question } from './model';
+import { Gates } from './Gates';
+import { findingsOf, stateWhen, stepsBefore, type Question } from './model';
 
 /** More steps than these before the question are left to the page of the run. */
 const LAST = 8;
 
-/** What an approval would change, and, where the run is not in view anyway, what it has done for it. */
+/** What the gates have found, what an approval would change, and, where the run is not in view anyway, what it has done for it. */
 export function Evidence({ question, parts }: { question: Question; parts: 'all' | 'difference' }) {
   const variables = { run: question.runId, question: question.id };
   const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, variables);
@@ -21,12 +22,15 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
   if (!run) return parts === 'difference' ? null : <SkeletonRows rows={4} label="Loading what there is to see" />;
   const diff = data.node?.__typename === 'Interrupt' ? data.node.diff : null;
   const all = run.steps?.nodes ?? [];
-  const steps = stepsBefore(all, question, LAST);
+  const before = stepsBefore(all, question, all.length);
+  const steps = before.slice(-LAST);
+  const findings = findingsOf(stateWhen(question, data.runState, before));
   const unseen = (run.steps?.totalCount ?? 0) - all.length;
-  const program = question.run.program;
+  const program = question.run?.program;
   const title = question.status === 'OPEN' ? 'What approving would change' : 'The change that was asked about';
   return (
     <>
+      {findings && <Gates findings={findings} />}
       {diff && program && (
         <section className="question-part" aria-label={title}>
           <h3>{title}</h3>
@@ -38,7 +42,7 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
       {parts === 'all' && (
         <section className="question-part" aria-label="Evidence">
           <h3>Evidence</h3>
-          {run.progress.length > 0 && (
+          {run.progress && run.progress.length > 0 && (
             <ul className="evidence-progress" aria-label="What the run says of itself">
               {run.progress.slice(-LAST).map((line, at) => (
                 // Lines have no names; the list only grows.
@@ -48,14 +52,16 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
           )}
           <ol className="evidence-steps" aria-label="The last steps before the question">
             {steps.map(({ index, branch, attempt, node, endedAt, error, latencyMs, receipts, update }) => {
-              const Icon = error ? CircleAlert : endedAt ? CircleCheck : CircleDashed;
+              const asks = question.status === 'OPEN' && question.id.endsWith(`/${index}`);
+              const done = endedAt !== null && !asks;
+              const Icon = error ? CircleAlert : done ? CircleCheck : CircleDashed;
               return (
                 <li key={`${index} ${branch} ${attempt}`}>
                   <details>
                     <summary>
-                      <Icon size={14} aria-hidden className={error ? 'error' : endedAt ? 'fine' : 'muted'} />
+                      <Icon size={14} aria-hidden className={error ? 'error' : done ? 'fine' : 'muted'} />
                       <span className="mono">{node}</span>
-                      <span className="hidden">{error ? 'failed' : endedAt ? 'done' : 'waits'}</span>
+                      <span className="hidden">{error ? 'failed' : done ? 'done' : 'waits'}</span>
                       {attempt > 1 && <span className="muted">attempt {attempt}</span>}
                       {latencyMs !== null && <span className="muted numeric">{lasting(latencyMs)}</span>}
                       {receipts > 0 && <span className="muted numeric">{counted(receipts, 'receipt')}</span>}

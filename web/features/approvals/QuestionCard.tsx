@@ -60,11 +60,11 @@ export function QuestionCard(props: {
           <Badge tone={word.tone}>{word.word}</Badge>
           {named && (
             <>
-              <Link to="/runs/$run" params={{ run: run.id }}>
-                {run.flow.name}
-                {run.session.title && `: ${run.session.title}`}
+              <Link to="/runs/$run" params={{ run: question.runId }}>
+                {run ? run.flow.name : `run ${question.runId}`}
+                {run?.session.title && `: ${run.session.title}`}
               </Link>
-              {run.program && (
+              {run?.program && (
                 <Link to="/p/$program" params={{ program: run.program.name }} className="mono">
                   {run.program.name}
                 </Link>
@@ -76,7 +76,7 @@ export function QuestionCard(props: {
           </span>
           <Expiry question={question} />
         </p>
-        {named && (
+        {named && run && (
           <p className="question-line">
             <span className="muted">started by</span> <Actor {...run.startedBy} />
           </p>
@@ -90,7 +90,7 @@ export function QuestionCard(props: {
           tone="warn"
           title={`The program has moved on from r${stale.from} to r${stale.to} since this was proposed.`}
           actions={
-            run.program && (
+            run?.program && (
               <Link
                 className="button"
                 to="/p/$program/history"

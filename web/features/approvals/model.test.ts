@@ -4,12 +4,14 @@ import { commandOf } from './keys';
 import {
   answerOf,
   answerWords,
+  findingsOf,
   mannerOf,
   merged,
   moved,
   movedOn,
   nextOpen,
   refreshed,
+  stateWhen,
   stepsBefore,
   type Question,
 } from './model';
@@ -115,4 +117,35 @@ test('keys are commands, except where something is typed', () => {
     null,
   ]);
   expect(press('a', document.createElement('textarea'))).toBe(null);
+});
+
+test('what gates have found is read as far as it is there', () => {
+  expect(findingsOf(null)).toBe(null);
+  expect(findingsOf({ evidence: {}, violations: [] })).toBe(null);
+  const conflict = {
+    gate: 'merge',
+    rule: 'BOTH_CHANGED',
+    severity: 'error',
+    message: 'both changed it',
+    location: 'f3',
+  };
+  expect(findingsOf({ violations: [conflict, 7, {}] })).toEqual({
+    violations: [conflict, { gate: 'gate', rule: '', severity: 'error', message: 'it says nothing', location: null }],
+    fresh: null,
+    cases: null,
+  });
+  expect(findingsOf({ evidence: { newFindings: [], cases: { green: 2, of: 3, more: false } } })).toEqual({
+    violations: [],
+    fresh: [],
+    cases: { green: 2, of: 3, more: false },
+  });
+});
+
+test('the evidence of a question that is over is that of its time', () => {
+  const steps = [{ update: { violations: [1], evidence: 'a' } }, { update: null }, { update: { evidence: 'b' } }];
+  const now = { evidence: 'c' };
+  expect(stateWhen({ status: 'OPEN' }, now, steps)).toBe(now);
+  expect(stateWhen({ status: 'ANSWERED' }, now, steps)).toEqual({ violations: [1], evidence: 'b' });
+  // What could not be read is put together as well.
+  expect(stateWhen({ status: 'OPEN' }, null, steps)).toEqual({ violations: [1], evidence: 'b' });
 });

@@ -141,6 +141,66 @@ export function stepsBefore<Step extends { startedAt: string }>(
   return steps.filter(({ startedAt }) => Date.parse(startedAt) <= Date.parse(askedAt)).slice(-last);
 }
 
+/** What a gate holds against a proposal. */
+export interface Violation {
+  gate: string;
+  rule: string;
+  severity: string;
+  message: string;
+  location: string | null;
+}
+
+/** What the gates of a flow have found. */
+export interface Findings {
+  violations: Violation[];
+  /** Findings that neither side has alone; null where no gate has looked for some. */
+  fresh: { code: string; message: string; location: string | null }[] | null;
+  /** How many test cases hold; null where no gate has tried some. */
+  cases: { green: number; of: number; more: boolean } | null;
+}
+
+type Channels = Record<string, unknown>;
+
+const channels = (value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Channels) : null;
+const listed = (value: unknown) =>
+  Array.isArray(value) ? (value.map(channels).filter((each) => each !== null) as Channels[]) : null;
+const word = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+
+/** What a state says that the gates have found; null where it says nothing of gates. */
+export function findingsOf(state: unknown): Findings | null {
+  const { evidence, violations } = channels(state) ?? {};
+  const { newFindings, cases } = channels(evidence) ?? {};
+  const { green, of, more } = channels(cases) ?? {};
+  const found: Findings = {
+    violations: (listed(violations) ?? []).map(({ gate, rule, severity, message, location }) => ({
+      gate: word(gate) ?? 'gate',
+      rule: word(rule) ?? '',
+      severity: word(severity) ?? 'error',
+      message: word(message) ?? word(rule) ?? 'it says nothing',
+      location: word(location),
+    })),
+    fresh:
+      listed(newFindings)?.map(({ code, message, location }) => ({
+        code: word(code) ?? '',
+        message: word(message) ?? '',
+        location: word(location),
+      })) ?? null,
+    cases: typeof green === 'number' && typeof of === 'number' ? { green, of, more: more === true } : null,
+  };
+  return found.violations.length > 0 || found.fresh || found.cases ? found : null;
+}
+
+/** What a run carried when it asked: what it carries now, or, of a question that is over, what its steps had set until then. */
+export function stateWhen(
+  { status }: Pick<Question, 'status'>,
+  now: unknown,
+  before: readonly { update: unknown }[],
+): Channels {
+  if (status === 'OPEN' && channels(now)) return channels(now) ?? {};
+  return Object.assign({}, ...before.map(({ update }) => channels(update) ?? {})) as Channels;
+}
+
 /** The question that stands so many places after another one; the first or last at the ends. */
 export function moved(listed: readonly Question[], from: string | null, by: number): string | null {
   const at = listed.findIndex(({ id }) => id === from);

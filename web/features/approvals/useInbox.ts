@@ -60,7 +60,7 @@ export function useInbox(status: InterruptStatus): Omit<Pages<Question>, 'next'>
   const take = useEffectEvent((now: readonly Question[]) => dispatch({ status, listed: pages.items ?? [], now }));
   const reread = (run: string) => {
     const answer = client.query(QuestionsOfRunDocument, { run }, { requestPolicy: 'network-only' });
-    void answer.toPromise().then(({ data }) => data?.run && take(data.run.interrupts));
+    void answer.toPromise().then(({ data }) => data?.run?.interrupts && take(data.run.interrupts));
   };
   const refresh = () => {
     dispatch({ status, listed: [], now: null });
@@ -77,7 +77,7 @@ export function useInbox(status: InterruptStatus): Omit<Pages<Question>, 'next'>
 
   const onPrograms = useEffectEvent((programs: ReadonlySet<string>) => {
     const stale = items?.filter(
-      ({ status, base, run }) => status === 'OPEN' && base && run.program && programs.has(run.program.programId),
+      ({ status, base, run }) => status === 'OPEN' && base && run?.program && programs.has(run.program.programId),
     );
     new Set(stale?.slice(0, SINGLY).map(({ runId }) => runId)).forEach(reread);
   });

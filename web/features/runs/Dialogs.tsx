@@ -5,9 +5,7 @@ import { useClient } from 'urql';
 import { CancelRunDocument, ForkRunDocument, RewindRunDocument, type RewindRunMutation } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
-import { counted, ProblemPanel, SkeletonRows } from '../../ui';
-import { errorOf, shortId } from './model';
-import { StatusBadge } from './StatusBadge';
+import { counted, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import type { Step } from './timeline';
 
 /** A question of the page about a run, and the button that does what is asked. */
@@ -141,7 +139,7 @@ export function ForkDialog({ run, step, onClose }: { run: string; step: Step; on
   );
 }
 
-type Rewound = NonNullable<NonNullable<RewindRunMutation['rewindRun']>['run']>;
+type Rewound = NonNullable<NonNullable<RewindRunMutation['rewindRun']>['rewound']>;
 
 /** Takes a run back to a step; what that would undo is shown first. */
 export function RewindDialog(props: {
@@ -169,8 +167,9 @@ export function RewindDialog(props: {
     void answer.then(({ data, error }) => {
       if (left) return;
       setBusy(false);
-      setShown(data?.rewindRun?.run ?? null);
-      if (error || !data?.rewindRun?.run) setProblem(problemOf(error));
+      const rewound = data?.rewindRun?.rewound;
+      setShown(rewound ?? null);
+      if (error || !rewound) setProblem(problemOf(error));
     });
     return () => {
       left = true;
@@ -188,7 +187,6 @@ export function RewindDialog(props: {
     onClose();
   };
   const revisions = later.flatMap(({ revision }) => revision ?? []);
-  const wrong = errorOf(shown?.error);
   return (
     <Ask
       title={`Rewind to step ${to}`}
@@ -228,32 +226,28 @@ export function RewindDialog(props: {
           )}
         </section>
       )}
-      {busy && !shown && !problem && <SkeletonRows rows={2} label="Working out what would happen" />}
+      {busy && !shown && !problem && <SkeletonRows rows={2} label="Working out what it comes to" />}
       {shown && (
-        <section aria-label="What the server says">
-          <h3>How the run would stand</h3>
-          <p className="rewind-line">
-            <StatusBadge status={shown.status} />
-            {shown.node && (
-              <span>
-                at <span className="mono">{shown.node}</span>
-              </span>
-            )}
-            {shown.steps && <span className="muted numeric">{counted(shown.steps.totalCount, 'step')}</span>}
-            {shown.id !== run && <span className="muted mono">{shortId(shown.id)}</span>}
-          </p>
-          {wrong && (
-            <p className="step-error">
-              <code>{wrong.code}</code> {wrong.message}
-            </p>
-          )}
-          {shown.progress.length > 0 && (
-            <ul className="evidence-progress">
-              {shown.progress.slice(-5).map((line, at) => (
-                // Lines have no names; the list is replaced as a whole.
-                <li key={at}>{line}</li>
-              ))}
-            </ul>
+        <section aria-label="What it comes to">
+          <h3>What it comes to</h3>
+          <ul className="rewind-facts">
+            <li>{counted(shown.superseded, 'entry', 'entries')} of its journal will not count any more.</li>
+            <li>
+              {shown.reverted.length === 0
+                ? 'No revision has to be taken back.'
+                : `Revisions are taken back on ${shown.reverted.join(', ')}.`}
+            </li>
+            {shown.notUndone.length === 0 && <li>Nothing outside the database stays.</li>}
+          </ul>
+          {shown.notUndone.length > 0 && (
+            <Notice tone="warn" title="What happened outside the database stays as it is:">
+              <ul className="rewind-facts mono">
+                {shown.notUndone.map((effect, at) => (
+                  // The same effect may have happened several times.
+                  <li key={at}>{effect}</li>
+                ))}
+              </ul>
+            </Notice>
           )}
         </section>
       )}

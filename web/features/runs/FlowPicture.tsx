@@ -10,6 +10,9 @@ import './picture.css';
 /** Below this width the picture goes down, not to the right. */
 const NARROW = '(max-width: 640px)';
 
+/** How much smaller than its measure a picture may be drawn before it is scrolled. */
+const LEAST = 0.75;
+
 const KINDS: Record<string, string> = { TASK: 'works', ASK: 'asks a person', GATE: 'decides' };
 
 /** The flow of a run as a picture and in words, with how far the run has come. */
@@ -53,8 +56,7 @@ export function FlowPicture(props: {
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard.
         <div className="flow-picture" tabIndex={0} role="group" aria-label={`Picture of ${flow.name}`}>
           <svg
-            width={picture.width}
-            height={picture.height}
+            style={{ width: '100%', minWidth: picture.width * LEAST, maxWidth: picture.width }}
             viewBox={`0 0 ${picture.width} ${picture.height}`}
             role="img"
             aria-label={`The ${flow.nodes.length} nodes of ${flow.name}, as in the list below`}

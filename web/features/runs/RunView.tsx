@@ -17,7 +17,7 @@ import { errorOf, isOver, shortId, STATUSES } from './model';
 import type { Density } from './search';
 import { StatusBadge } from './StatusBadge';
 import { Timeline, type StepActs } from './Timeline';
-import { price, rowsOf, stepKey, supersededOf, usageOf, waitedIn, type Span, type Step } from './timeline';
+import { asksOf, price, rowsOf, stepKey, supersededOf, usageOf, waitedIn, type Span, type Step } from './timeline';
 import { useRun, type Head } from './useRun';
 import './runs.css';
 
@@ -48,9 +48,14 @@ function RunPage({ id }: { id: string }) {
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const density: Density = search.density ?? 'normal';
   const failedOnly = search.failed === true;
-  const stepList = useMemo(() => steps.tail.edges?.map(({ node }) => node) ?? NO_STEPS, [steps.tail]);
-  const spanList = useMemo(() => spans.tail.edges?.map(({ node }) => node) ?? NO_SPANS, [spans.tail]);
   const asked = useMemo(() => head?.interrupts ?? [], [head]);
+  const asks = useMemo(() => asksOf(asked), [asked]);
+  const stepList = useMemo(
+    // Where a step that asks leads to is known before it is answered, but nothing has gone there.
+    () => steps.tail.edges?.map(({ node }) => (asks.has(node.index) ? { ...node, goto: null } : node)) ?? NO_STEPS,
+    [steps.tail, asks],
+  );
+  const spanList = useMemo(() => spans.tail.edges?.map(({ node }) => node) ?? NO_SPANS, [spans.tail]);
 
   const name = head ? `${head.flow.name} ${shortId(head.id)}` : 'Run';
   const word = head ? STATUSES[head.status].word : null;
@@ -128,6 +133,7 @@ function RunPage({ id }: { id: string }) {
         <Notice tone="warn" title="The connection is lost. Reconnecting; what happens meanwhile is not lost." />
       )}
       <RunError error={head.error} />
+      {head.interrupts === null && <Notice tone="warn" title="What this run asks could not be read." />}
       {open.map((question) => (
         <section key={question.id} className="panel panel-body run-question" aria-label="What the run asks">
           <OpenQuestion
@@ -186,6 +192,7 @@ function RunPage({ id }: { id: string }) {
             rows={rows}
             steps={stepList}
             asked={asked}
+            asks={asks}
             waiting={waiting}
             density={density}
             program={head.program?.name ?? null}
@@ -252,7 +259,7 @@ function RunPage({ id }: { id: string }) {
             <Json value={head.input} label="Input of the run" />
           </details>
           <State id={id} moment={`${head.cursor} ${steps.tail.total}`} />
-          {head.plan.length > 0 && (
+          {head.plan && head.plan.length > 0 && (
             <details>
               <summary>Plan</summary>
               <ol className="run-plan">
@@ -263,7 +270,7 @@ function RunPage({ id }: { id: string }) {
               </ol>
             </details>
           )}
-          {head.progress.length > 0 && (
+          {head.progress && head.progress.length > 0 && (
             <details>
               <summary>Progress</summary>
               <ul className="evidence-progress">
@@ -303,7 +310,8 @@ function Header(props: {
   onCancel(): void;
 }) {
   const { head, live, now, waited, spans, allSpans, lacks, onCancel } = props;
-  const { id, status, flow, session, program, startedBy, createdAt, endedAt, parent, node, provider } = head;
+  const { id, status, flow, session, program, startedBy, createdAt, endedAt, parent, forkedFrom, node, provider } =
+    head;
   const usage = useMemo(() => usageOf(spans), [spans]);
   const took = (endedAt ? Date.parse(endedAt) : now) - Date.parse(createdAt);
   return (
@@ -380,6 +388,13 @@ function Header(props: {
           <Fact name="parent">
             <Link to="/runs/$run" params={{ run: parent.id }}>
               {parent.flow.name} <span className="mono">{shortId(parent.id)}</span>
+            </Link>
+          </Fact>
+        )}
+        {forkedFrom && (
+          <Fact name="forked from">
+            <Link to="/runs/$run" params={{ run: forkedFrom }} className="mono">
+              {shortId(forkedFrom)}
             </Link>
           </Fact>
         )}

@@ -132,7 +132,7 @@ export function RunsView() {
 }
 
 function Row({ run }: { run: Run }) {
-  const { id, status, node, flow, session, program, startedBy, createdAt, endedAt } = run;
+  const { id, status, node, flow, session, program, progress, startedBy, createdAt, endedAt } = run;
   return (
     <Link to="/runs/$run" params={{ run: id }} className="run-row" data-run={id}>
       <span className="run-state">
@@ -143,7 +143,7 @@ function Row({ run }: { run: Run }) {
           <strong>{flow.name}</strong>
           <span className="muted mono">{shortId(id)}</span>
         </span>
-        <span className="muted run-line">{session.title ?? 'no title'}</span>
+        <span className="muted run-line">{session.title ?? progress?.at(-1) ?? 'no title'}</span>
       </span>
       <span className="run-where">
         {node && (
@@ -164,8 +164,9 @@ function Row({ run }: { run: Run }) {
   );
 }
 
-/** The mutation that starts a run, for who has no form. */
-const MUTATION = `mutation { startRun(input: { flow: "draft", input: { program: "shop", branch: "main", text: "…", message: "why" } }) { run { id status } } }`;
+/** What starts a run, for who has no form. */
+const COMMAND = 'lmlang flow start review program=NAME branch=NAME';
+const MUTATION = `mutation { startRun(input: { flow: "review", input: { program: "NAME", branch: "NAME" } }) { run { id status } } }`;
 
 /** What leads on where nothing has run. */
 function NoRuns({ lacks }: { lacks: string | null }) {
@@ -176,7 +177,7 @@ function NoRuns({ lacks }: { lacks: string | null }) {
           A run carries out a flow: it works in steps that survive a restart, and asks people where a decision is
           theirs. Start one here, from a shell, or over GraphQL.
         </p>
-        <Command>lmlang flow start --help</Command>
+        <Command>{COMMAND}</Command>
         <Command>{MUTATION}</Command>
       </Empty>
       {lacks === null ? (

@@ -196,7 +196,7 @@ function InputField(props: {
           <textarea
             id={id}
             className="field mono"
-            rows={shape.kind === 'text' ? 10 : 4}
+            rows={shape.kind === 'text' && required ? 10 : 5}
             value={text}
             spellCheck={false}
             onChange={(event) => onChange(event.target.value)}

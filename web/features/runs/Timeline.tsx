@@ -42,13 +42,15 @@ export function Timeline(props: {
   rows: readonly Row[];
   steps: readonly Step[];
   asked: readonly Asked[];
+  /** The steps that wait for an answer, by index. */
+  asks: ReadonlySet<number>;
   waiting: boolean;
   density: Density;
   program: string | null;
   now: number;
   acts: StepActs;
 }) {
-  const { rows, steps, asked, waiting, density, program, now, acts } = props;
+  const { rows, steps, asked, asks, waiting, density, program, now, acts } = props;
   const scale = useMemo(() => scaleOf(steps, asked, now), [steps, asked, now]);
   const onKeyDown = (event: KeyboardEvent<HTMLOListElement>) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -69,6 +71,7 @@ export function Timeline(props: {
             key={row.key}
             row={row}
             waited={waitedIn(row.step, asked, now)}
+            asks={asks.has(row.step.index)}
             waiting={waiting}
             density={density}
             program={program}
@@ -114,6 +117,7 @@ const STATES: Record<ReturnType<typeof stepState>, { icon: LucideIcon; tone: str
 function StepRow(props: {
   row: Row & { type: 'step' };
   waited: number;
+  asks: boolean;
   waiting: boolean;
   density: Density;
   program: string | null;
@@ -121,10 +125,10 @@ function StepRow(props: {
   now: number;
   acts: StepActs;
 }) {
-  const { row, waited, waiting, density, program, scale, now, acts } = props;
+  const { row, waited, asks, waiting, density, program, scale, now, acts } = props;
   const { step, spans, usage, superseded } = row;
   const [open, setOpen] = useState(false);
-  const state = stepState(step, waiting);
+  const state = asks ? 'waiting' : stepState(step, waiting);
   const { icon: Icon, tone } = STATES[state];
   const from = Date.parse(step.startedAt);
   const to = step.endedAt === null ? now : Date.parse(step.endedAt);
@@ -132,6 +136,7 @@ function StepRow(props: {
   const left = scale.at(from) * 100;
   const right = scale.at(to) * 100;
   const error = errorOf(step.error);
+  const nothing = Object.keys((step.update ?? {}) as object).length === 0;
   const name = `step ${step.index}${step.branch && ` in branch ${step.branch}`}, ${step.node}, ${state}`;
   const Chevron = open ? ChevronDown : ChevronRight;
   return (
@@ -177,7 +182,7 @@ function StepRow(props: {
             </>
           )}
           <h3>What it changed in the state</h3>
-          {step.update === null || step.update === undefined ? (
+          {nothing ? (
             <p className="muted">Nothing{step.endedAt === null ? ' yet' : ''}.</p>
           ) : (
             <Json value={step.update} label={`Update of ${name}`} />

@@ -9,9 +9,10 @@ function run(id: string, minute: number, more: Partial<Run> = {}): Run {
     node: null,
     createdAt: new Date(minute * 60_000).toISOString(),
     endedAt: null,
-    flow: { name: 'draft', version: '1' },
+    flow: { name: 'review', version: '1' },
     session: { id: 'S', title: null },
     program: null,
+    progress: null,
     startedBy: { name: 'ann', kind: 'HUMAN' },
     ...more,
   };
@@ -29,7 +30,7 @@ test('what is new stands first, what has changed in its place, what is gone nowh
 test('what the filter does not let through any more leaves', () => {
   const loaded = [run('b', 2), run('a', 1)];
   const fresh = news(run('b', 2, { status: 'COMPLETED' }), run('c', 3, { flow: { name: 'other', version: '1' } }));
-  expect(ids(merged(loaded, fresh, { flow: 'draft', status: 'RUNNING', session: null }))).toEqual(['a running']);
+  expect(ids(merged(loaded, fresh, { flow: 'review', status: 'RUNNING', session: null }))).toEqual(['a running']);
 });
 
 test('a run that is older than all that are loaded comes with its page', () => {

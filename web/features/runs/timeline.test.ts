@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import {
+  asksOf,
   price,
   rowsOf,
   scaleOf,
@@ -170,4 +171,12 @@ test('what a rewind has taken back is told apart from what came after it', () =>
   const rewound = span('r', 'decision', 'rewound', 10, { attributes: { 'lmlang.to': 2 } });
   expect([...supersededOf(steps, [rewound])]).toEqual(['4  1', '6  1']);
   expect(supersededOf(steps, [span('c', 'decision', 'cancelled', 10)]).size).toBe(0);
+});
+
+test('a step whose question is open waits', () => {
+  const questions = [
+    { id: 'R-1/5', status: 'ANSWERED' },
+    { id: 'R-1/12', status: 'OPEN' },
+  ] as const;
+  expect([...asksOf(questions)]).toEqual([12]);
 });

@@ -1,5 +1,5 @@
 // A run as a line of steps: what each took, what it cost, and the time in which nothing happened.
-import type { SpanFactsFragment, StepFactsFragment } from '../../generated/graphql';
+import type { InterruptStatus, SpanFactsFragment, StepFactsFragment } from '../../generated/graphql';
 
 /** A step of a run: one attempt at a node. */
 export type Step = StepFactsFragment;
@@ -10,6 +10,12 @@ export type Span = SpanFactsFragment;
 export interface Asked {
   askedAt: string;
   decision: { at: string } | null;
+}
+
+/** The steps that ask something which is open, by index: a question is named by the entry of the journal that asked it. */
+export function asksOf(questions: readonly { id: string; status: InterruptStatus }[]): ReadonlySet<number> {
+  const open = questions.filter(({ status }) => status === 'OPEN');
+  return new Set(open.map(({ id }) => Number(id.slice(id.lastIndexOf('/') + 1))));
 }
 
 /** What a model was given and has written, and what that costs. */
