@@ -36,7 +36,6 @@ export function QuestionsProvider({ children }: { children: ReactNode }) {
       });
     };
     count();
-    let lost = false;
     const end = follow(socket, {
       document: QuestionEventsDocument,
       variables: (after) => ({ after }),
@@ -52,12 +51,10 @@ export function QuestionsProvider({ children }: { children: ReactNode }) {
         }, GATHERED);
       },
       onStatus: (status) => {
-        if (status === 'reconnecting') lost = true;
         if (status !== 'connected') return;
-        // What happened between the first count and the first event is in no event.
+        // What happened between the first answers and the first event is in neither.
         count();
-        if (lost) dispatch({ type: 'missed' });
-        lost = false;
+        dispatch({ type: 'missed' });
       },
       onProblem: ({ code }) => {
         // Over HTTP the server says it again, to who asks for a token then.

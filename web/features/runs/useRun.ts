@@ -5,6 +5,7 @@ import { useClient } from 'urql';
 import {
   FlowRunSpansDocument,
   FlowRunStepsDocument,
+  RunCursorDocument,
   RunEventsDocument,
   RunPageDocument,
   type RunPageQuery,
@@ -164,6 +165,11 @@ export function useRun(id: string) {
     spans.catchUp();
   });
 
+  const complete = useEffectEvent((now: Head) => {
+    // The steps were asked for at the same time as all else, and may be older.
+    if (now.steps && now.steps.totalCount !== loaded) catchUp(now);
+  });
+
   useEffect(() => {
     let left = false;
     let end = () => {};
@@ -171,14 +177,18 @@ export function useRun(id: string) {
     let gathered: Event[] = [];
     const news = () => void readHead().then((now) => !left && catchUp(now));
     if (attempt > 0) readAll();
-    void readHead().then((run) => {
+    const start = async () => {
+      // What happens after this is an event, what happened before is in the answers below.
+      const { data } = await client.query(RunCursorDocument, { id }, FRESH).toPromise();
+      const run = await readHead();
       if (left || !run) return;
+      complete(run);
       let lost = false;
       end = follow(socket, {
         document: RunEventsDocument,
         variables: (after) => ({ run: id, after, kinds: null }),
         cursorOf: ({ runEvents }) => runEvents.cursor,
-        after: run.cursor,
+        after: data?.run?.cursor ?? null,
         onEvent: ({ runEvents: { at, kind, ...more } }) => {
           gathered.push({ at, kind, node: more.node ?? null, text: more.text ?? null });
           timer ??= setTimeout(() => {
@@ -200,13 +210,14 @@ export function useRun(id: string) {
           if (problem.code === UNAUTHENTICATED) void readHead();
         },
       });
-    });
+    };
+    void start();
     return () => {
       left = true;
       clearTimeout(timer);
       end();
     };
-  }, [socket, id, attempt, readHead]);
+  }, [client, socket, id, attempt, readHead]);
 
   return { head: head?.id === id ? head : null, problem, live, stopped, working, steps, spans, reload };
 }

@@ -50,7 +50,6 @@ export function useRuns(filter: Filter): Omit<Pages<Run>, 'next'> & {
   useEffect(() => {
     let gathered: { runId: string; kind: RunEventKind }[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let lost = false;
     const end = follow(socket, {
       document: RunEventsDocument,
       variables: (after) => ({ run: null, after, kinds: [...LISTED_KINDS] }),
@@ -66,9 +65,8 @@ export function useRuns(filter: Filter): Omit<Pages<Run>, 'next'> & {
       },
       onStatus: (status) => {
         setLive(status);
-        // Without an event so far there is no cursor to go on after.
-        if (status === 'connected' && lost) onBack();
-        if (status !== 'connecting') lost = status === 'reconnecting';
+        // What happened between the list and the first event is in neither, nor what was missed without a cursor to go on after.
+        if (status === 'connected') onBack();
       },
       // Whoever may not follow everything still has the list.
       onProblem: () => {},
@@ -79,6 +77,9 @@ export function useRuns(filter: Filter): Omit<Pages<Run>, 'next'> & {
     };
   }, [socket]);
 
-  const { total, fetching, problem, more } = pages;
+  const { fetching, problem, more } = pages;
+  // Runs that came or went since are not in the total that was loaded; where all are loaded they are counted.
+  const loaded = pages.items?.length ?? 0;
+  const total = items && pages.next === null ? items.length : pages.total + (items?.length ?? loaded) - loaded;
   return { items, total, fetching, problem, more, refresh, live };
 }
