@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasm", &["ir", "verify"]),
     ("history", &["ir"]),
     ("flow", &[]),
+    ("entities", &[]),
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
@@ -58,7 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without IO, clock, randomness, environment or runtime.
-const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow", "context"];
+const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context"];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[

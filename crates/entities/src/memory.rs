@@ -1,0 +1,306 @@
+//! A graph in maps: what tests run on, and what a small graph may be read from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::apply::{Changes, Counts, apply};
+use crate::entity::{Entity, EntityId, EntityRef, Relation, Stamp};
+use crate::error::PatchError;
+use crate::graph::{Edge, Graph, Hop, Node, Read, Way};
+use crate::name::{Key, Label, RelationType};
+use crate::patch::Patch;
+use crate::props::PropValue;
+
+/// Most nodes of one page.
+const PAGE: usize = 256;
+
+/// Edges of one node in one direction, in the order of [`Graph::hops`].
+type Edges = BTreeMap<(RelationType, EntityRef), (EntityId, Arc<Edge>)>;
+
+/// A graph in maps.
+///
+/// Every entity is in `names` and `nodes`, every relation once in `out` and once in `incoming`, with ends that exist. It is
+/// changed through `&mut`, so that one writer at a time is what the compiler checks; a copy is as large as the graph.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryGraph {
+    nodes: BTreeMap<EntityId, Arc<Node>>,
+    names: BTreeMap<EntityRef, EntityId>,
+    out: BTreeMap<EntityId, Edges>,
+    incoming: BTreeMap<EntityId, Edges>,
+    labels: BTreeMap<Label, u64>,
+    indexes: BTreeMap<(Label, Arc<str>), BTreeMap<Indexed, BTreeSet<Key>>>,
+}
+
+impl MemoryGraph {
+    /// Makes an empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps an index of a property of the entities of a label from now on, those included that are there.
+    pub fn add_index(&mut self, label: &Label, prop: &str) {
+        let mut index = BTreeMap::new();
+        for node in self.nodes.values().filter(|node| node.labels.contains(label)) {
+            if let Some(value) = node.props.get(prop).and_then(Indexed::of) {
+                index.entry(value).or_insert_with(BTreeSet::new).insert(node.key.clone());
+            }
+        }
+        self.indexes.insert((label.clone(), prop.into()), index);
+    }
+
+    /// Applies a patch, all of it or nothing.
+    pub fn patch(
+        &mut self,
+        patch: &Patch,
+        stamp: Stamp,
+        ids: impl FnMut() -> [u8; 16],
+    ) -> Result<Counts, PatchError<Infallible>> {
+        let (changes, counts) = apply(self, patch, stamp, ids)?;
+        self.apply(&changes);
+        Ok(counts)
+    }
+
+    /// Takes over changes that [`apply`](crate::apply()) made of this graph as it is.
+    pub fn apply(&mut self, changes: &Changes) {
+        for relation in &changes.deleted_relations {
+            self.remove_relation(relation);
+        }
+        for entity in &changes.deleted_entities {
+            self.remove_entity(entity);
+        }
+        for entity in changes.inserted_entities.iter().chain(&changes.updated_entities) {
+            self.put_entity(entity);
+        }
+        for relation in changes.inserted_relations.iter().chain(&changes.updated_relations) {
+            self.put_relation(relation);
+        }
+    }
+
+    /// Returns the entities in the order of their names.
+    pub fn entities(&self) -> impl Iterator<Item = Entity> {
+        self.names.values().filter_map(|id| self.nodes.get(id)).filter_map(|node| entity_of(node))
+    }
+
+    /// Returns the relations in the order of where they begin, of their types, and of where they end.
+    pub fn relations(&self) -> impl Iterator<Item = Relation> {
+        let of = |id: &EntityId| self.out.get(id).map(|edges| (*id, edges));
+        self.names.values().filter_map(of).flat_map(|(from, edges)| {
+            edges.values().filter_map(move |(to, edge)| relation_of(edge, from, *to))
+        })
+    }
+
+    fn put_entity(&mut self, entity: &Entity) {
+        if let Some(old) = self.nodes.get(&entity.id).cloned() {
+            self.unindex(&old);
+        } else {
+            *self.labels.entry(entity.label.clone()).or_default() += 1;
+        }
+        let node = Arc::new(Node::from(entity));
+        for ((_, prop), index) in self.indexes.iter_mut().filter(|((label, _), _)| *label == entity.label) {
+            if let Some(value) = node.props.get(prop).and_then(Indexed::of) {
+                index.entry(value).or_default().insert(node.key.clone());
+            }
+        }
+        self.names.insert(entity.name(), entity.id);
+        self.nodes.insert(entity.id, node);
+    }
+
+    fn remove_entity(&mut self, entity: &Entity) {
+        let Some(old) = self.nodes.remove(&entity.id) else { return };
+        self.unindex(&old);
+        self.names.remove(&entity.name());
+        self.out.remove(&entity.id);
+        self.incoming.remove(&entity.id);
+        if let Some(count) = self.labels.get_mut(&entity.label) {
+            *count -= 1;
+        }
+    }
+
+    fn unindex(&mut self, node: &Node) {
+        for ((_, prop), index) in
+            self.indexes.iter_mut().filter(|((label, _), _)| node.labels.contains(label))
+        {
+            let Some(value) = node.props.get(prop).and_then(Indexed::of) else { continue };
+            if let Some(keys) = index.get_mut(&value) {
+                keys.remove(&node.key);
+                if keys.is_empty() {
+                    index.remove(&value);
+                }
+            }
+        }
+    }
+
+    fn put_relation(&mut self, relation: &Relation) {
+        let Some((from, to)) = self.ends(relation) else { return };
+        let edge = Arc::new(Edge::from(relation));
+        let relation_type = &relation.relation_type;
+        let out = self.out.entry(relation.from).or_default();
+        out.insert((relation_type.clone(), to), (relation.to, edge.clone()));
+        let incoming = self.incoming.entry(relation.to).or_default();
+        incoming.insert((relation_type.clone(), from), (relation.from, edge));
+    }
+
+    fn remove_relation(&mut self, relation: &Relation) {
+        let Some((from, to)) = self.ends(relation) else { return };
+        if let Some(out) = self.out.get_mut(&relation.from) {
+            out.remove(&(relation.relation_type.clone(), to));
+        }
+        if let Some(incoming) = self.incoming.get_mut(&relation.to) {
+            incoming.remove(&(relation.relation_type.clone(), from));
+        }
+    }
+
+    fn ends(&self, relation: &Relation) -> Option<(EntityRef, EntityRef)> {
+        let name = |id| self.nodes.get(&id).and_then(|node| name_of(node));
+        Some((name(relation.from)?, name(relation.to)?))
+    }
+}
+
+impl Read for MemoryGraph {
+    type Error = Infallible;
+
+    fn entity(&self, name: &EntityRef) -> Result<Option<Entity>, Infallible> {
+        Ok(self.names.get(name).and_then(|id| self.nodes.get(id)).and_then(|node| entity_of(node)))
+    }
+
+    fn relation(
+        &self,
+        from: EntityId,
+        relation_type: &RelationType,
+        to: EntityId,
+    ) -> Result<Option<Relation>, Infallible> {
+        let find = || {
+            let name = name_of(self.nodes.get(&to)?)?;
+            let (_, edge) = self.out.get(&from)?.get(&(relation_type.clone(), name))?;
+            relation_of(edge, from, to)
+        };
+        Ok(find())
+    }
+
+    fn relations_of(&self, id: EntityId) -> Result<Vec<Relation>, Infallible> {
+        let out = self.out.get(&id).into_iter().flat_map(BTreeMap::values);
+        let out = out.filter_map(|(to, edge)| relation_of(edge, id, *to));
+        let incoming = self.incoming.get(&id).into_iter().flat_map(BTreeMap::values);
+        // A loop is among the first ones.
+        let incoming = incoming.filter(|(from, _)| *from != id);
+        Ok(out.chain(incoming.filter_map(|(from, edge)| relation_of(edge, *from, id))).collect())
+    }
+}
+
+impl Graph for MemoryGraph {
+    type Error = Infallible;
+
+    fn node(&self, label: &Label, key: &Key) -> Result<Option<Arc<Node>>, Infallible> {
+        let name = EntityRef { label: label.clone(), key: key.clone() };
+        Ok(self.names.get(&name).and_then(|id| self.nodes.get(id)).cloned())
+    }
+
+    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Vec<Arc<Node>>, Infallible> {
+        let from = match (after.and_then(name_of), label) {
+            (Some(after), _) => Bound::Excluded(after),
+            // No key is empty, so that this place is before all of the label.
+            (None, Some(label)) => {
+                Bound::Excluded(EntityRef { label: label.clone(), key: Key::before_all() })
+            }
+            (None, None) => Bound::Unbounded,
+        };
+        let names = self.names.range((from, Bound::Unbounded));
+        let names = names.take_while(|(name, _)| label.is_none_or(|label| name.label == *label));
+        Ok(names.take(PAGE).filter_map(|(_, id)| self.nodes.get(id)).cloned().collect())
+    }
+
+    fn hops(&self, of: &Node, way: Way, types: &[RelationType]) -> Result<Vec<Hop>, Infallible> {
+        let edges = match way {
+            Way::Out => self.out.get(&of.id),
+            Way::In => self.incoming.get(&of.id),
+        };
+        let Some(edges) = edges else { return Ok(Vec::new()) };
+        let wanted =
+            edges.iter().filter(|((relation_type, _), _)| types.is_empty() || types.contains(relation_type));
+        let hop = |(_, (other, edge)): (_, &(EntityId, Arc<Edge>))| {
+            Some(Hop { edge: edge.clone(), other: self.nodes.get(other)?.clone() })
+        };
+        Ok(wanted.filter_map(hop).collect())
+    }
+
+    fn is_indexed(&self, label: &Label, prop: &str) -> bool {
+        self.indexes.contains_key(&(label.clone(), prop.into()))
+    }
+
+    fn equal(
+        &self,
+        label: &Label,
+        prop: &str,
+        value: &PropValue,
+    ) -> Result<Option<Vec<Arc<Node>>>, Infallible> {
+        let Some(index) = self.indexes.get(&(label.clone(), prop.into())) else { return Ok(None) };
+        let Some(value) = Indexed::of(value) else { return Ok(None) };
+        let keys = index.get(&value).into_iter().flatten();
+        let name = |key: &Key| EntityRef { label: label.clone(), key: key.clone() };
+        let node = |key| self.names.get(&name(key)).and_then(|id| self.nodes.get(id)).cloned();
+        Ok(Some(keys.filter_map(node).collect()))
+    }
+
+    fn estimate(&self, label: Option<&Label>) -> Result<u64, Infallible> {
+        Ok(match label {
+            Some(label) => self.labels.get(label).copied().unwrap_or(0),
+            None => self.nodes.len() as u64,
+        })
+    }
+}
+
+/// A value by which an index finds nodes; a float without a fraction is the integer that it equals.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Indexed {
+    Bool(bool),
+    Int(i64),
+    Float(u64),
+    Text(Arc<str>),
+}
+
+impl Indexed {
+    fn of(value: &PropValue) -> Option<Self> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        Some(match value {
+            PropValue::Bool(value) => Self::Bool(*value),
+            // Beyond this, several integers equal one float: nobody asks an index for those.
+            PropValue::Int(value) if value.unsigned_abs() > EXACT as u64 => return None,
+            PropValue::Int(value) => Self::Int(*value),
+            PropValue::Float(value) if value.abs() > EXACT => return None,
+            PropValue::Float(value) if value.fract() == 0.0 => Self::Int(*value as i64),
+            PropValue::Float(value) => Self::Float(value.to_bits()),
+            PropValue::Text(value) => Self::Text(value.clone()),
+            PropValue::Null | PropValue::List(_) | PropValue::Map(_) => return None,
+        })
+    }
+}
+
+fn name_of(node: &Node) -> Option<EntityRef> {
+    Some(EntityRef { label: node.labels.first()?.clone(), key: node.key.clone() })
+}
+
+fn entity_of(node: &Node) -> Option<Entity> {
+    Some(Entity {
+        id: node.id,
+        label: node.labels.first()?.clone(),
+        key: node.key.clone(),
+        props: node.props.clone(),
+        created_at: node.created_at?,
+        updated_at: node.updated_at?,
+    })
+}
+
+fn relation_of(edge: &Edge, from: EntityId, to: EntityId) -> Option<Relation> {
+    Some(Relation {
+        id: edge.id,
+        from,
+        relation_type: edge.relation_type.clone(),
+        to,
+        props: edge.props.clone(),
+        created_at: edge.created_at?,
+        updated_at: edge.updated_at?,
+    })
+}

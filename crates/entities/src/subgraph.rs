@@ -1,0 +1,61 @@
+//! What lies around a node.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::entity::EntityId;
+use crate::graph::{Edge, Graph, Node, Way};
+use crate::name::{Key, Label};
+
+/// Nodes within some hops of a node, and the edges that lead there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subgraph {
+    /// The nodes with their distance, nearest first, each once.
+    pub nodes: Vec<(Arc<Node>, u32)>,
+    /// The edges between them, as begin, edge, end; each once, in the order in which they are found.
+    pub edges: Vec<(Arc<Node>, Arc<Edge>, Arc<Node>)>,
+    /// Whether there would be more nodes, had more been allowed.
+    pub truncated: bool,
+}
+
+/// Gathers what lies within `hops` edges of a node, whichever way these point; nothing if there is no such node.
+///
+/// Edges between two of the outermost nodes are left out. Cost: two reads per node that is nearer than `hops`.
+pub fn subgraph<G: Graph>(
+    graph: &G,
+    label: &Label,
+    key: &Key,
+    hops: u32,
+    max_nodes: usize,
+) -> Result<Option<Subgraph>, G::Error> {
+    let Some(start) = graph.node(label, key)? else { return Ok(None) };
+    let mut found = Subgraph { nodes: vec![(start.clone(), 0)], edges: Vec::new(), truncated: false };
+    let mut nodes: BTreeMap<EntityId, Arc<Node>> = BTreeMap::from([(start.id, start.clone())]);
+    let mut edges = BTreeSet::new();
+    let mut open = VecDeque::from([(start, 0)]);
+    while let Some((node, distance)) = open.pop_front() {
+        if distance == hops {
+            continue;
+        }
+        for way in [Way::Out, Way::In] {
+            for hop in graph.hops(&node, way, &[])? {
+                if !nodes.contains_key(&hop.other.id) {
+                    if nodes.len() >= max_nodes {
+                        found.truncated = true;
+                        continue;
+                    }
+                    nodes.insert(hop.other.id, hop.other.clone());
+                    found.nodes.push((hop.other.clone(), distance + 1));
+                    open.push_back((hop.other.clone(), distance + 1));
+                }
+                if edges.insert(hop.edge.id) {
+                    found.edges.push(match way {
+                        Way::Out => (node.clone(), hop.edge, hop.other),
+                        Way::In => (hop.other, hop.edge, node.clone()),
+                    });
+                }
+            }
+        }
+    }
+    Ok(Some(found))
+}
