@@ -1,3 +1,6 @@
-//! Tests of the crate from outside.
+//! Tests of the crate from outside: cases as text, and laws.
 
+mod cases;
 mod laws;
+mod patterns;
+mod texts;
