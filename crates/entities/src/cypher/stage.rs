@@ -148,7 +148,7 @@ pub(crate) fn needs(expr: &Expr, nested: &[Pattern]) -> BTreeSet<usize> {
         }
         Kind::Found(number) => {
             if let Some(pattern) = nested.get(*number) {
-                needs.extend(outer(pattern));
+                needs.extend(outer(pattern, nested));
             }
         }
         _ => {}
@@ -157,10 +157,11 @@ pub(crate) fn needs(expr: &Expr, nested: &[Pattern]) -> BTreeSet<usize> {
 }
 
 /// Returns the slots of a nested pattern that it does not bind itself.
-fn outer(pattern: &Pattern) -> BTreeSet<usize> {
+fn outer(pattern: &Pattern, nested: &[Pattern]) -> BTreeSet<usize> {
     let vertices = pattern.vertices.iter().map(|vertex| vertex.slot);
     let links = pattern.links.iter().filter_map(|link| link.slot);
+    let props = pattern.links.iter().flat_map(|link| &link.props).flat_map(|(_, expr)| needs(expr, nested));
     let predicates = pattern.predicates.iter().flat_map(|predicate| predicate.needs.iter().copied());
-    let all = vertices.chain(links).chain(predicates);
+    let all = vertices.chain(links).chain(props).chain(predicates);
     all.filter(|slot| !pattern.fresh.contains(slot)).collect()
 }
