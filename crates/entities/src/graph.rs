@@ -115,6 +115,15 @@ pub struct Hop {
     pub other: Arc<Node>,
 }
 
+/// Some of what a read gives, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// As many as the graph likes, at least one if there is one.
+    pub items: Vec<T>,
+    /// Whether there are more after the last one of them.
+    pub more: bool,
+}
+
 /// What queries read; each answer is of one and the same state, and equal reads give equal answers in equal order.
 pub trait Graph {
     /// What reading can fail with.
@@ -123,15 +132,21 @@ pub trait Graph {
     /// Returns the node that has a label and a key.
     fn node(&self, label: &Label, key: &Key) -> Result<Option<Arc<Node>>, Self::Error>;
 
-    /// Returns the next nodes that have a label, or the next of all, in the order of [`Node::order`].
-    ///
-    /// They come after the node that is given, as many as the graph likes; none means that there are no more.
-    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Vec<Arc<Node>>, Self::Error>;
+    /// Returns the next nodes that have a label, or the next of all, in the order of [`Node::order`]: those after the node
+    /// that is given, or the first ones.
+    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Page<Arc<Node>>, Self::Error>;
 
-    /// Returns the edges of a node in one direction, of these types or, when there are none, of every type.
+    /// Returns the next edges of a node in one direction, of these types or, when there are none, of every type: those after
+    /// the edge that is given, or the first ones.
     ///
     /// They are ordered by type, then by the node at the other end. A loop is among both directions.
-    fn hops(&self, of: &Node, way: Way, types: &[RelationType]) -> Result<Vec<Hop>, Self::Error>;
+    fn hops(
+        &self,
+        of: &Node,
+        way: Way,
+        types: &[RelationType],
+        after: Option<&Hop>,
+    ) -> Result<Page<Hop>, Self::Error>;
 
     /// Says whether [`equal`](Self::equal) answers for a property of a label without a look at every node.
     fn is_indexed(&self, label: &Label, prop: &str) -> bool;

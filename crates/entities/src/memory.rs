@@ -1,23 +1,27 @@
 //! A graph in maps: what tests run on, and what a small graph may be read from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::apply::{Changes, Counts, apply};
 use crate::entity::{Entity, EntityId, EntityRef, Relation, Stamp};
 use crate::error::PatchError;
-use crate::graph::{Edge, Graph, Hop, Node, Read, Way};
+use crate::graph::{Edge, Graph, Hop, Node, Page, Read, Way};
 use crate::name::{Key, Label, RelationType};
 use crate::patch::Patch;
 use crate::props::PropValue;
 
-/// Most nodes of one page.
+/// Most nodes or edges of one page.
 const PAGE: usize = 256;
 
 /// Edges of one node in one direction, in the order of [`Graph::hops`].
 type Edges = BTreeMap<(RelationType, EntityRef), (EntityId, Arc<Edge>)>;
+
+/// Found by id; nothing that is seen outside follows the order of these.
+type ById<T> = HashMap<EntityId, T, BuildHasherDefault<DefaultHasher>>;
 
 /// A graph in maps.
 ///
@@ -25,10 +29,10 @@ type Edges = BTreeMap<(RelationType, EntityRef), (EntityId, Arc<Edge>)>;
 /// changed through `&mut`, so that one writer at a time is what the compiler checks; a copy is as large as the graph.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryGraph {
-    nodes: BTreeMap<EntityId, Arc<Node>>,
+    nodes: ById<Arc<Node>>,
     names: BTreeMap<EntityRef, EntityId>,
-    out: BTreeMap<EntityId, Edges>,
-    incoming: BTreeMap<EntityId, Edges>,
+    out: ById<Edges>,
+    incoming: ById<Edges>,
     labels: BTreeMap<Label, u64>,
     indexes: BTreeMap<(Label, Arc<str>), BTreeMap<Indexed, BTreeSet<Key>>>,
 }
@@ -198,7 +202,7 @@ impl Graph for MemoryGraph {
         Ok(self.names.get(&name).and_then(|id| self.nodes.get(id)).cloned())
     }
 
-    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Vec<Arc<Node>>, Infallible> {
+    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Page<Arc<Node>>, Infallible> {
         let from = match (after.and_then(name_of), label) {
             (Some(after), _) => Bound::Excluded(after),
             // No key is empty, so that this place is before all of the label.
@@ -209,21 +213,28 @@ impl Graph for MemoryGraph {
         };
         let names = self.names.range((from, Bound::Unbounded));
         let names = names.take_while(|(name, _)| label.is_none_or(|label| name.label == *label));
-        Ok(names.take(PAGE).filter_map(|(_, id)| self.nodes.get(id)).cloned().collect())
+        Ok(page_of(names.filter_map(|(_, id)| self.nodes.get(id)).cloned()))
     }
 
-    fn hops(&self, of: &Node, way: Way, types: &[RelationType]) -> Result<Vec<Hop>, Infallible> {
+    fn hops(
+        &self,
+        of: &Node,
+        way: Way,
+        types: &[RelationType],
+        after: Option<&Hop>,
+    ) -> Result<Page<Hop>, Infallible> {
         let edges = match way {
             Way::Out => self.out.get(&of.id),
             Way::In => self.incoming.get(&of.id),
         };
-        let Some(edges) = edges else { return Ok(Vec::new()) };
-        let wanted =
-            edges.iter().filter(|((relation_type, _), _)| types.is_empty() || types.contains(relation_type));
-        let hop = |(_, (other, edge)): (_, &(EntityId, Arc<Edge>))| {
-            Some(Hop { edge: edge.clone(), other: self.nodes.get(other)?.clone() })
+        let Some(edges) = edges else { return Ok(Page { items: Vec::new(), more: false }) };
+        let place = |hop: &Hop| Some((hop.edge.relation_type.clone(), name_of(&hop.other)?));
+        let from = after.and_then(place).map_or(Bound::Unbounded, Bound::Excluded);
+        let hop = |((relation_type, _), (other, edge)): (&(RelationType, _), &(EntityId, Arc<Edge>))| {
+            let wanted = types.is_empty() || types.contains(relation_type);
+            Some(Hop { edge: edge.clone(), other: self.nodes.get(other).filter(|_| wanted)?.clone() })
         };
-        Ok(wanted.filter_map(hop).collect())
+        Ok(page_of(edges.range((from, Bound::Unbounded)).filter_map(hop)))
     }
 
     fn is_indexed(&self, label: &Label, prop: &str) -> bool {
@@ -276,6 +287,11 @@ impl Indexed {
             PropValue::Null | PropValue::List(_) | PropValue::Map(_) => return None,
         })
     }
+}
+
+fn page_of<T>(mut items: impl Iterator<Item = T>) -> Page<T> {
+    let page = items.by_ref().take(PAGE).collect();
+    Page { items: page, more: items.next().is_some() }
 }
 
 fn name_of(node: &Node) -> Option<EntityRef> {

@@ -1,6 +1,6 @@
 //! What lies around a node.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::entity::EntityId;
@@ -14,13 +14,14 @@ pub struct Subgraph {
     pub nodes: Vec<(Arc<Node>, u32)>,
     /// The edges between them, as begin, edge, end; each once, in the order in which they are found.
     pub edges: Vec<(Arc<Node>, Arc<Edge>, Arc<Node>)>,
-    /// Whether there would be more nodes, had more been allowed.
+    /// Whether there would be more, had more nodes been allowed; what was found before the first of those is there.
     pub truncated: bool,
 }
 
 /// Gathers what lies within `hops` edges of a node, whichever way these point; nothing if there is no such node.
 ///
-/// Edges between two of the outermost nodes are left out. Cost: two reads per node that is nearer than `hops`.
+/// Edges between two of the outermost nodes are left out. Cost: two reads per node that is nearer than
+/// `hops`, more where a node has many edges.
 pub fn subgraph<G: Graph>(
     graph: &G,
     label: &Label,
@@ -30,7 +31,7 @@ pub fn subgraph<G: Graph>(
 ) -> Result<Option<Subgraph>, G::Error> {
     let Some(start) = graph.node(label, key)? else { return Ok(None) };
     let mut found = Subgraph { nodes: vec![(start.clone(), 0)], edges: Vec::new(), truncated: false };
-    let mut nodes: BTreeMap<EntityId, Arc<Node>> = BTreeMap::from([(start.id, start.clone())]);
+    let mut nodes: BTreeSet<EntityId> = BTreeSet::from([start.id]);
     let mut edges = BTreeSet::new();
     let mut open = VecDeque::from([(start, 0)]);
     while let Some((node, distance)) = open.pop_front() {
@@ -38,21 +39,29 @@ pub fn subgraph<G: Graph>(
             continue;
         }
         for way in [Way::Out, Way::In] {
-            for hop in graph.hops(&node, way, &[])? {
-                if !nodes.contains_key(&hop.other.id) {
-                    if nodes.len() >= max_nodes {
-                        found.truncated = true;
-                        continue;
+            let mut after = None;
+            loop {
+                let page = graph.hops(&node, way, &[], after.as_ref())?;
+                after = page.items.last().cloned();
+                for hop in page.items {
+                    if !nodes.contains(&hop.other.id) {
+                        if nodes.len() >= max_nodes {
+                            found.truncated = true;
+                            return Ok(Some(found));
+                        }
+                        nodes.insert(hop.other.id);
+                        found.nodes.push((hop.other.clone(), distance + 1));
+                        open.push_back((hop.other.clone(), distance + 1));
                     }
-                    nodes.insert(hop.other.id, hop.other.clone());
-                    found.nodes.push((hop.other.clone(), distance + 1));
-                    open.push_back((hop.other.clone(), distance + 1));
+                    if edges.insert(hop.edge.id) {
+                        found.edges.push(match way {
+                            Way::Out => (node.clone(), hop.edge, hop.other),
+                            Way::In => (hop.other, hop.edge, node.clone()),
+                        });
+                    }
                 }
-                if edges.insert(hop.edge.id) {
-                    found.edges.push(match way {
-                        Way::Out => (node.clone(), hop.edge, hop.other),
-                        Way::In => (hop.other, hop.edge, node.clone()),
-                    });
+                if !page.more {
+                    break;
                 }
             }
         }

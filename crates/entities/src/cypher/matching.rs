@@ -14,6 +14,9 @@ use crate::name::{Key, Label};
 /// Takes a row in, and says whether more are wanted.
 pub(crate) type Sink<'s, G> = &'s mut dyn FnMut(&mut Vec<Value>) -> Outcome<ControlFlow<()>, G>;
 
+/// Takes an edge in, and says whether more are wanted.
+type Take<'t, G> = &'t mut dyn FnMut(Way, &Hop) -> Outcome<ControlFlow<()>, G>;
+
 /// A pattern on the way to being found: its row so far, and the edges in it, since no edge is in a match twice.
 struct Search<'s, 'r, G: Graph> {
     pattern: &'s Pattern,
@@ -177,10 +180,11 @@ impl<G: Graph> Context<'_, G> {
         let mut after: Option<Arc<Node>> = None;
         loop {
             let page = self.graph.page(label, after.as_deref()).map_err(super::Failure::Graph)?;
-            if page.is_empty() || self.candidates(search, index, vertex, &page)?.is_break() {
-                return Ok(if page.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) });
+            let flow = self.candidates(search, index, vertex, &page.items)?;
+            if flow.is_break() || !page.more {
+                return Ok(flow);
             }
-            after = page.last().cloned();
+            after = page.items.last().cloned();
         }
     }
 
@@ -213,28 +217,24 @@ impl<G: Graph> Context<'_, G> {
     ) -> Outcome<ControlFlow<()>, G> {
         let link = walk.link;
         let fixed = link.slot.filter(|slot| !search.pattern.fresh.contains(slot));
-        for (way, hop) in self.hops(link, walk.reversed, node)? {
-            self.spend(1, link.span)?;
+        self.each_hop(link, walk.reversed, node, &mut |way, hop| {
             if search.used.contains(&hop.edge.id) {
-                continue;
+                return Ok(ControlFlow::Continue(()));
             }
             match fixed.map(|slot| &search.row[slot]) {
                 Some(Value::Edge(edge)) if edge.edge.id == hop.edge.id => {}
-                Some(_) => continue,
+                Some(_) => return Ok(ControlFlow::Continue(())),
                 None => {
                     if let Some(slot) = link.slot {
-                        search.row[slot] = Value::Edge(link_of(way, &hop, node));
+                        search.row[slot] = Value::Edge(link_of(way, hop, node));
                     }
                 }
             }
             search.used.push(hop.edge.id);
             let flow = self.arrive(search, walk, &hop.other)?;
             search.used.pop();
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+            Ok(flow)
+        })
     }
 
     /// Follows a link that is a path of so many edges, from where `walk` has come to.
@@ -261,21 +261,18 @@ impl<G: Graph> Context<'_, G> {
         if walk.taken.len() >= most as usize {
             return Ok(ControlFlow::Continue(()));
         }
-        for (way, hop) in self.hops(walk.link, walk.reversed, node)? {
-            self.spend(1, walk.link.span)?;
-            if search.used.contains(&hop.edge.id) || !self.has_props(walk.link, &hop, search.row)? {
-                continue;
+        let (link, reversed) = (walk.link, walk.reversed);
+        self.each_hop(link, reversed, node, &mut |way, hop| {
+            if search.used.contains(&hop.edge.id) || !self.has_props(link, hop, search.row)? {
+                return Ok(ControlFlow::Continue(()));
             }
             search.used.push(hop.edge.id);
-            walk.taken.push(link_of(way, &hop, node));
+            walk.taken.push(link_of(way, hop, node));
             let flow = self.path(search, walk, &hop.other)?;
             walk.taken.pop();
             search.used.pop();
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+            Ok(flow)
+        })
     }
 
     fn has_props(&self, link: &LinkPattern, hop: &Hop, row: &[Value]) -> Outcome<bool, G> {
@@ -309,19 +306,40 @@ impl<G: Graph> Context<'_, G> {
         self.go_on(search, walk.step)
     }
 
-    /// Returns the edges by which a link can leave a node; a loop once.
-    fn hops(&self, link: &LinkPattern, reversed: bool, node: &Node) -> Outcome<Vec<(Way, Hop)>, G> {
-        let read = |way| -> Outcome<_, G> {
-            let hops = self.graph.hops(node, way, &link.types).map_err(super::Failure::Graph)?;
-            Ok(hops.into_iter().map(move |hop| (way, hop)))
+    /// Goes through the edges by which a link can leave a node; a loop once.
+    fn each_hop(
+        &self,
+        link: &LinkPattern,
+        reversed: bool,
+        node: &Node,
+        take: Take<'_, G>,
+    ) -> Outcome<ControlFlow<()>, G> {
+        let ways: &[Way] = match (link.direction, reversed) {
+            (Direction::Right, false) | (Direction::Left, true) => &[Way::Out],
+            (Direction::Left, false) | (Direction::Right, true) => &[Way::In],
+            (Direction::Either, _) => &[Way::Out, Way::In],
         };
-        match (link.direction, reversed) {
-            (Direction::Right, false) | (Direction::Left, true) => Ok(read(Way::Out)?.collect()),
-            (Direction::Left, false) | (Direction::Right, true) => Ok(read(Way::In)?.collect()),
-            (Direction::Either, _) => {
-                Ok(read(Way::Out)?.chain(read(Way::In)?.filter(|(_, hop)| hop.other.id != node.id)).collect())
+        for way in ways {
+            let mut after: Option<Hop> = None;
+            loop {
+                let page = self
+                    .graph
+                    .hops(node, *way, &link.types, after.as_ref())
+                    .map_err(super::Failure::Graph)?;
+                for hop in &page.items {
+                    self.spend(1, link.span)?;
+                    let seen = ways.len() == 2 && *way == Way::In && hop.other.id == node.id;
+                    if !seen && take(*way, hop)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                if !page.more {
+                    break;
+                }
+                after = page.items.last().cloned();
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 }
 

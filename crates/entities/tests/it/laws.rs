@@ -237,7 +237,7 @@ proptest! {
                 prop_assert!(entity.created_at <= entity.updated_at && entity.updated_at.time_micros <= moment);
                 prop_assert_eq!(*made.entry(entity.id).or_insert(entity.created_at), entity.created_at);
                 let node = world.graph.node(&entity.label, &entity.key).unwrap().unwrap();
-                let hops = |way| world.graph.hops(&node, way, &[]).unwrap().len();
+                let hops = |way| world.graph.hops(&node, way, &[], None).unwrap().items.len();
                 let touching = |of: fn(&Relation) -> lmlang_entities::EntityId| {
                     relations.iter().filter(|relation| of(relation) == entity.id).count()
                 };

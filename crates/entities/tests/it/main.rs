@@ -3,4 +3,6 @@
 mod cases;
 mod laws;
 mod patterns;
+mod reading;
 mod texts;
+mod values;

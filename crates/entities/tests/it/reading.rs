@@ -1,0 +1,155 @@
+//! Reading a graph: pages, what lies around a node, and a graph that fails or has more than one label.
+
+use std::sync::Arc;
+
+use lmlang_entities::cypher::{self, Failure, Limits};
+use lmlang_entities::props::PropValue;
+use lmlang_entities::{
+    Edge, EntityId, Graph, Hop, Key, Label, MemoryGraph, Node, Page, Patch, Props, RelationId, RelationType,
+    Stamp, Way, subgraph,
+};
+use serde_json::{Map, Value as Json, json};
+
+/// A hub with so many nodes around it, and one node beyond each.
+fn star(count: usize) -> MemoryGraph {
+    let name = |label: &str, key: usize| json!({ "label": label, "key": format!("k{key:04}") });
+    let node = |label, key| json!({ "upsert_node": name(label, key) });
+    let edge = |from: Json, to: Json| json!({ "upsert_edge": { "from": from, "type": "R", "to": to } });
+    let mut ops = vec![node("Hub", 0)];
+    for key in 0..count {
+        ops.extend([node("Inner", key), node("Outer", key)]);
+        ops.extend([edge(name("Hub", 0), name("Inner", key)), edge(name("Outer", key), name("Inner", key))]);
+    }
+    let (mut graph, mut ids) = (MemoryGraph::new(), 0_u128);
+    for ops in ops.chunks(1_000) {
+        let made = graph.patch(&Patch::from_ops(ops).unwrap(), Stamp::default(), || {
+            ids += 1;
+            ids.to_be_bytes()
+        });
+        made.unwrap();
+    }
+    graph
+}
+
+fn rows<G: Graph<Error: std::fmt::Debug>>(query: &str, graph: &G) -> Vec<Vec<Json>> {
+    cypher::run(query, &Map::new(), graph, &Limits::default()).unwrap().rows
+}
+
+#[test]
+fn pages_join_without_a_seam() {
+    let graph = star(600);
+    assert_eq!(
+        rows("MATCH (n:Inner) RETURN count(DISTINCT n), count(*)", &graph),
+        [[json!(600), json!(600)]]
+    );
+    assert_eq!(rows("MATCH (n) RETURN count(DISTINCT n), count(*)", &graph), [[json!(1201), json!(1201)]]);
+    let around = "MATCH (:Hub)-->(n)<--(o:Outer) RETURN count(DISTINCT o), count(*), min(n.key), max(n.key)";
+    assert_eq!(rows(around, &graph), [[json!(600), json!(600), json!("k0000"), json!("k0599")]]);
+}
+
+/// PUN-39: what lies around a node, nearest first, within its bound.
+#[test]
+fn a_subgraph_is_what_lies_around() {
+    let graph = star(300);
+    let around = |hops, most| {
+        let found =
+            subgraph(&graph, &Label::new("Hub").unwrap(), &Key::new("k0000").unwrap(), hops, most).unwrap();
+        let found = found.unwrap();
+        assert!(found.nodes.is_sorted_by_key(|(_, distance)| *distance));
+        (found.nodes.len(), found.edges.len(), found.truncated)
+    };
+    assert_eq!(around(0, 1_000), (1, 0, false));
+    assert_eq!(around(1, 1_000), (301, 300, false));
+    assert_eq!(around(2, 1_000), (601, 600, false));
+    assert_eq!(around(9, 1_000), (601, 600, false));
+    assert_eq!(around(2, 400), (400, 399, true));
+    let nobody = subgraph(&graph, &Label::new("Hub").unwrap(), &Key::new("x").unwrap(), 1, 9).unwrap();
+    assert_eq!(nobody, None);
+}
+
+/// Two functions, one of which calls the other, as nodes with two labels and without times; one page a node.
+struct Virtual;
+
+impl Virtual {
+    fn of(which: u8) -> Arc<Node> {
+        let labels = ["Function", "Code"].map(|label| Label::new(label).unwrap());
+        Arc::new(Node {
+            id: EntityId([which; 16]),
+            labels: labels.into(),
+            key: Key::new(&format!("f{which}")).unwrap(),
+            props: Props::from_json(&json!({ "nodes": which })).unwrap(),
+            created_at: None,
+            updated_at: None,
+        })
+    }
+}
+
+/// That the graph could not be read.
+#[derive(Debug, PartialEq)]
+struct Gone;
+
+impl Graph for Virtual {
+    type Error = Gone;
+
+    fn node(&self, label: &Label, key: &Key) -> Result<Option<Arc<Node>>, Gone> {
+        match label.as_str() {
+            "Gone" => Err(Gone),
+            _ => Ok([1, 2]
+                .map(Self::of)
+                .into_iter()
+                .find(|node| node.key == *key && node.labels.contains(label))),
+        }
+    }
+
+    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Page<Arc<Node>>, Gone> {
+        let which = if after.is_some() { 2 } else { 1 };
+        match label.is_none_or(|label| Self::of(which).labels.contains(label)) {
+            true => Ok(Page { items: vec![Self::of(which)], more: which == 1 }),
+            false => Ok(Page { items: Vec::new(), more: false }),
+        }
+    }
+
+    fn hops(&self, of: &Node, way: Way, types: &[RelationType], _: Option<&Hop>) -> Result<Page<Hop>, Gone> {
+        let calls = RelationType::new("CALLS").unwrap();
+        let there = of.key.as_str() == if way == Way::Out { "f1" } else { "f2" };
+        let wanted = types.is_empty() || types.contains(&calls);
+        let edge = Edge {
+            id: RelationId([0; 16]),
+            relation_type: calls,
+            props: Props::default(),
+            created_at: None,
+            updated_at: None,
+        };
+        let other = Self::of(if way == Way::Out { 2 } else { 1 });
+        let hop = (there && wanted).then(|| Hop { edge: Arc::new(edge), other });
+        Ok(Page { items: hop.into_iter().collect(), more: false })
+    }
+
+    fn is_indexed(&self, _: &Label, _: &str) -> bool {
+        false
+    }
+
+    fn equal(&self, _: &Label, _: &str, _: &PropValue) -> Result<Option<Vec<Arc<Node>>>, Gone> {
+        Ok(None)
+    }
+
+    fn estimate(&self, _: Option<&Label>) -> Result<u64, Gone> {
+        Ok(2)
+    }
+}
+
+#[test]
+fn what_is_no_entity_can_be_a_node() {
+    let query =
+        "MATCH (f:Function)-[:CALLS]->(g:Code {key: 'f2'}) RETURN f.key, labels(g), g.nodes, g.created_at";
+    assert_eq!(rows(query, &Virtual), [[json!("f1"), json!(["Function", "Code"]), json!(2), json!(null)]]);
+    assert_eq!(rows("MATCH (f:Code:Function) RETURN f.key", &Virtual), [[json!("f1")], [json!("f2")]]);
+    assert_eq!(rows("MATCH (f:Code)--(g) RETURN f.key, g.key", &Virtual).len(), 2);
+}
+
+/// PUN-62: that a graph could not be read is an error of its own.
+#[test]
+fn a_graph_can_fail() {
+    let failed = cypher::run("MATCH (n:Gone {key: 'a'}) RETURN n", &Map::new(), &Virtual, &Limits::default());
+    assert_eq!(failed, Err(Failure::Graph(Gone)));
+}
