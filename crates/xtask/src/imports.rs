@@ -59,7 +59,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without IO, clock, randomness, environment or runtime.
-const DOMAIN: &[&str] = &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context"];
+const DOMAIN: &[&str] =
+    &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context"];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[
