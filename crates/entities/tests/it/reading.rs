@@ -1,12 +1,13 @@
 //! Reading a graph: pages, what lies around a node, and a graph that fails or has more than one label.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use lmlang_entities::cypher::{self, Failure, Limits};
 use lmlang_entities::props::PropValue;
 use lmlang_entities::{
-    Edge, EntityId, Graph, Hop, Key, Label, MemoryGraph, Node, Page, Patch, Props, RelationId, RelationType,
-    Stamp, Way, subgraph,
+    Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, MemoryGraph, Node, Page, Patch, PatchError,
+    Props, Read, Relation, RelationId, RelationType, Stamp, Way, apply, subgraph,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -152,4 +153,70 @@ fn what_is_no_entity_can_be_a_node() {
 fn a_graph_can_fail() {
     let failed = cypher::run("MATCH (n:Gone {key: 'a'}) RETURN n", &Map::new(), &Virtual, &Limits::default());
     assert_eq!(failed, Err(Failure::Graph(Gone)));
+    assert_eq!(failed.unwrap_err().code(), "CYPHER_GRAPH_UNREADABLE");
+    let patch = Patch::from_ops(&[json!({ "upsert_node": { "label": "A", "key": "a" } })]).unwrap();
+    let refused = apply(&Counted { graph: None, reads: Cell::new(0) }, &patch, Stamp::default(), || [0; 16]);
+    assert_eq!(refused, Err(PatchError::Graph(Gone)));
+    assert_eq!(refused.unwrap_err().code(), "ENTITY_GRAPH_UNREADABLE");
+}
+
+/// A graph whose rows are counted as they are read; without one, reading fails.
+struct Counted<'a> {
+    graph: Option<&'a MemoryGraph>,
+    reads: Cell<usize>,
+}
+
+impl Counted<'_> {
+    fn count<T>(&self, rows: impl FnOnce(&MemoryGraph) -> (T, usize)) -> Result<T, Gone> {
+        let (rows, count) = rows(self.graph.ok_or(Gone)?);
+        self.reads.set(self.reads.get() + count);
+        Ok(rows)
+    }
+}
+
+impl Read for Counted<'_> {
+    type Error = Gone;
+
+    fn entity(&self, name: &EntityRef) -> Result<Option<Entity>, Gone> {
+        self.count(|graph| (graph.entity(name).unwrap(), 1))
+    }
+
+    fn relation(
+        &self,
+        from: EntityId,
+        relation_type: &RelationType,
+        to: EntityId,
+    ) -> Result<Option<Relation>, Gone> {
+        self.count(|graph| (graph.relation(from, relation_type, to).unwrap(), 1))
+    }
+
+    fn relations_of(&self, id: EntityId) -> Result<Vec<Relation>, Gone> {
+        self.count(|graph| {
+            let relations = graph.relations_of(id).unwrap();
+            let count = relations.len();
+            (relations, count)
+        })
+    }
+}
+
+/// PUN-40: what a patch costs follows from what it names, however large the graph is.
+#[test]
+fn a_patch_reads_what_it_names() {
+    let graph = star(400);
+    let name = |label: &str, key: usize| json!({ "label": label, "key": format!("k{key:04}") });
+    let edge = |from: Json, to: Json| json!({ "upsert_edge": { "from": from, "type": "S", "to": to } });
+    let mut deleted = name("Inner", 7);
+    deleted["detach"] = json!(true);
+    for (op, most) in [
+        (json!({ "upsert_node": name("Inner", 3) }), 1),
+        (json!({ "upsert_node": name("New", 3) }), 1),
+        (edge(name("Hub", 0), name("Outer", 3)), 3),
+        (json!({ "delete_node": deleted }), 1 + 2),
+    ] {
+        // The same thing again is not read again.
+        let patch = Patch::from_ops(&[op.clone(), op]).unwrap();
+        let counted = Counted { graph: Some(&graph), reads: Cell::new(0) };
+        let (changes, _) = apply(&counted, &patch, Stamp::default(), || [9; 16]).unwrap();
+        assert!(counted.reads.get() <= most, "{} rows were read for {changes:?}", counted.reads.get());
+    }
 }
