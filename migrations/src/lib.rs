@@ -30,6 +30,7 @@ mod m20261123_000012_packs_without_last;
 mod m20261123_000013_restores;
 mod m20261124_000014_cases;
 mod m20261125_000015_flows;
+mod m20261125_000016_entities;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -54,6 +55,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261123_000013_restores::Migration),
             Box::new(m20261124_000014_cases::Migration),
             Box::new(m20261125_000015_flows::Migration),
+            Box::new(m20261125_000016_entities::Migration),
         ]
     }
 }

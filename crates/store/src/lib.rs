@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
 //! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
-//! sessions, doctor, backup.
+//! sessions, entities, doctor, backup.
 
 mod actors;
 mod appending;
@@ -16,6 +16,7 @@ mod case_results;
 mod cases;
 mod committer;
 mod doctor;
+mod entities;
 mod entity;
 mod entry;
 mod fault;
@@ -54,6 +55,10 @@ pub use case_results::{CaseResult, Sighting};
 pub use cases::{Case, CasePlace, CreateCaseError};
 pub use committer::{Append, CommitError, Committed, Committer, Ticket};
 pub use doctor::{Finding, References, Report};
+pub use entities::{
+    ChangeEntitiesError, EntitiesThen, EntityChange, EntityCounts, EntityRow, NewEntityChange, RelationEnd,
+    RelationRow,
+};
 pub use entry::{Entry, EntryKind, FIRST_SEQ, Header, Idempotency, Origin, ProgramKey, Timestamp};
 pub use fault::Fault;
 pub use faults::{Action, Faults, Step};

@@ -3,6 +3,7 @@
 mod backup;
 mod committer;
 mod doctor;
+mod entities;
 mod faults;
 mod feed;
 mod file;

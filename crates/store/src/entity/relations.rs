@@ -1,0 +1,23 @@
+//! Relations between entities.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Debug, Clone, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "relations")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key)]
+    pub(crate) key: i64,
+    #[sea_orm(unique)]
+    pub(crate) id: Uuid,
+    pub(crate) source: Uuid,
+    pub(crate) kind: Vec<u8>,
+    pub(crate) target: Uuid,
+    pub(crate) props: Vec<u8>,
+    pub(crate) created: i64,
+    pub(crate) updated: i64,
+}
+
+#[derive(Debug, Clone, Copy, EnumIter, DeriveRelation)]
+pub(crate) enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
