@@ -65,9 +65,9 @@ pub struct Limits {
 
 impl Limits {
     /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
-    pub fn named(&self) -> [(String, serde_json::Value); 38] {
+    pub fn named(&self) -> Vec<(String, serde_json::Value)> {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        [
+        let own = [
             ("editsPerChangeSet", self.edits_per_change_set as u64),
             ("revertedSpan", crate::reverting::MOST as u64),
             ("textBytes", self.text_bytes as u64),
@@ -106,8 +106,9 @@ impl Limits {
             ("caseBytes", crate::cases::BYTES as u64),
             ("candidates", crate::tournament::MOST_CANDIDATES as u64),
             ("caseRuns", crate::standing::MOST_RUNS as u64),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.into()))
+        ];
+        let all = own.into_iter().chain(crate::entities::limits());
+        all.map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 }
 

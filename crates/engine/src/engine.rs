@@ -17,6 +17,7 @@ use crate::case_runner::CaseRuns;
 use crate::catalog::ProgramInfo;
 use crate::clock::Clock;
 use crate::config::{Limits, SnapshotPolicy};
+use crate::entities;
 use crate::error::{Error, joined};
 use crate::events::Event;
 use crate::feed::Feed;
@@ -58,6 +59,10 @@ pub(crate) struct Inner {
     pub(crate) backups: Arc<Semaphore>,
     /// Held while programs are made, renamed and deleted, so that memory follows the database in its order.
     pub(crate) catalog: tokio::sync::Mutex<()>,
+    /// Held while entities are changed: writers of this process take turns.
+    pub(crate) entities: tokio::sync::Mutex<()>,
+    /// A permit for each question about entities that is being answered.
+    pub(crate) entity_questions: Arc<Semaphore>,
     /// The events of all programs.
     pub(crate) feed: Feed,
     pub(crate) keyring: Keyring,
@@ -130,6 +135,8 @@ impl Engine {
             behind: AtomicBool::new(false),
             backups: Arc::new(Semaphore::new(1)),
             catalog: tokio::sync::Mutex::default(),
+            entities: tokio::sync::Mutex::default(),
+            entity_questions: Arc::new(Semaphore::new(entities::PARALLEL)),
             feed,
             keyring: Keyring::default(),
             tasks: TaskTracker::new(),

@@ -2,6 +2,8 @@
 //!
 //! What the domain expects (rejected, conflict, trap, nothing to undo) is an outcome, not an error.
 
+use lmlang_entities::cypher::CypherError;
+use lmlang_entities::{ConstraintViolation, ValidationError};
 use lmlang_store::Fault;
 use lmlang_wasm::{ImportError, MOST_OF_A_KIND};
 use thiserror::Error;
@@ -49,6 +51,15 @@ pub enum Error {
         /// Why.
         error: lmlang_interp::BreakpointError,
     },
+    /// A value that no entity can have, whatever there is.
+    #[error(transparent)]
+    EntityValue(#[from] ValidationError),
+    /// An operation that the entities that there are do not allow.
+    #[error(transparent)]
+    EntityConstraint(#[from] ConstraintViolation),
+    /// A query about entities that cannot be answered.
+    #[error(transparent)]
+    Cypher(#[from] CypherError),
     /// A name that is taken.
     #[error("a {what} named `{name}` exists")]
     NameTaken {

@@ -6,7 +6,7 @@
 //! Read [`timeline`] for the states of one program and how they move, `writing` for what every change has in common,
 //! [`edits`], [`undo`], [`branches`], [`merging`], [`reverting`], `choosing` and [`checkpoints`] for the changes, `opening` and `states` for finding any revision again, [`events`]
 //! and `feed`, [`simulate`], [`stream`] and `recall` for what subscribers get, `places` for how runs share the processor, [`cases`], [`standing`] and `case_runner` for test cases,
-//! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`catalog`] for
+//! [`bisect`] and [`comparing`] for answers across revisions, [`flows`] for durable runs, [`entities`] for what is kept beside programs, [`catalog`] for
 //! the programs themselves, `eviction` for which of them are let go, [`backup`] for taking them elsewhere, [`grant`], [`tokens`] and [`keyring`] for what a caller
 //! may do.
 
@@ -31,6 +31,7 @@ pub mod cursor;
 pub mod doctor;
 pub mod edits;
 mod engine;
+pub mod entities;
 mod error;
 pub mod events;
 mod eviction;
@@ -90,6 +91,7 @@ pub use cursor::{Cursor, UnknownCursor};
 pub use doctor::{Ailment, Checkup, Symptom};
 pub use edits::{Applied, Finding, Outcome, Proposal, Rebased, Rejected};
 pub use engine::{Engine, OpenProgram};
+pub use entities::{EntityFilter, EntityPage, Patched};
 pub use error::Error;
 pub use events::{Change, Event, Events, Told};
 pub use flows::answering::{Answer, AnswerOutcome};

@@ -23,11 +23,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
-    ("engine", &["ir", "verify", "interp", "check", "wasm", "history", "flow", "compiled", "store"]),
+    (
+        "engine",
+        &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "compiled", "store"],
+    ),
     ("context", &["ir"]),
     ("streams", &["engine", "ir", "verify", "history"]),
     ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
-    ("graphql", &["engine", "context", "agents", "streams", "flow", "ir", "verify", "history", "interp"]),
+    (
+        "graphql",
+        &["engine", "context", "agents", "streams", "flow", "entities", "ir", "verify", "history", "interp"],
+    ),
     ("mcp", &["graphql", "context", "ir"]),
     ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
     (

@@ -82,9 +82,13 @@ pub fn failure(code: &str, message: impl Into<String>) -> Failure {
 pub fn failed(tool: &str, error: &Error) -> Failure {
     let (code, transient) = match error {
         Error::NotFound { .. } => ("NOT_FOUND", false),
-        Error::BadRequest { .. } | Error::Argument { .. } | Error::Bisect(_) | Error::Breakpoint { .. } => {
-            ("BAD_REQUEST", false)
-        }
+        Error::BadRequest { .. }
+        | Error::Argument { .. }
+        | Error::Bisect(_)
+        | Error::Breakpoint { .. }
+        | Error::EntityValue(_)
+        | Error::EntityConstraint(_)
+        | Error::Cypher(_) => ("BAD_REQUEST", false),
         Error::NameTaken { .. } => ("NAME_TAKEN", false),
         Error::Limit { .. } | Error::ModuleEntries { .. } => ("LIMIT_EXCEEDED", false),
         Error::IdempotencyMismatch => ("IDEMPOTENCY_MISMATCH", false),

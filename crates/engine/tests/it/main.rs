@@ -2,6 +2,7 @@
 
 mod backup;
 mod cases;
+mod entities;
 mod events;
 mod faults;
 mod file;

@@ -1,6 +1,8 @@
 //! Errors of the engine as clients see them: the one place where they are mapped.
 
 use lmlang_engine::{BisectError, Error};
+use lmlang_entities::cypher::CypherError;
+use lmlang_entities::{ConstraintViolation, Place, ValidationError};
 use lmlang_interp::{BreakpointError, ConditionError};
 
 use crate::error::{ApiError, Code, cut};
@@ -26,6 +28,9 @@ pub fn fail(error: Error) -> ApiError {
             ApiError::new(Code::BadRequest, message)
                 .data(serde_json::json!({ "path": [place], "reason": reason }))
         }
+        Error::EntityValue(error) => entity_value(&error, message, &in_ops(&error.place)),
+        Error::EntityConstraint(error) => entity_conflict(&error, message, &in_ops(&error.place)),
+        Error::Cypher(error) => cypher(&error),
         Error::NameTaken { what: _, name } => {
             ApiError::new(Code::BadRequest, message).data(serde_json::json!({ "given": name, "taken": true }))
         }
@@ -63,6 +68,35 @@ pub fn fail(error: Error) -> ApiError {
         }
         Error::Closed => ApiError::new(Code::StorageUnavailable, "the server is shutting down"),
     }
+}
+
+/// A value that no entity can have, at a place of the input.
+pub(crate) fn entity_value(error: &ValidationError, message: String, path: &str) -> ApiError {
+    ApiError::new(Code::BadRequest, message)
+        .data(serde_json::json!({ "path": [path], "reason": error.code() }))
+}
+
+/// An operation that the entities that there are do not allow, at a place of the input.
+pub(crate) fn entity_conflict(error: &ConstraintViolation, message: String, path: &str) -> ApiError {
+    ApiError::new(Code::BadRequest, message)
+        .data(serde_json::json!({ "path": [path], "reason": error.code() }))
+}
+
+/// A place in the operations of a patch.
+fn in_ops(place: &Place) -> String {
+    match (place.op, place.field.as_str()) {
+        (None, _) => "input.ops".to_owned(),
+        (Some(op), "") => format!("input.ops[{op}]"),
+        (Some(op), field) => format!("input.ops[{op}].{field}"),
+    }
+}
+
+/// A query that cannot be answered, with its place in the text.
+fn cypher(error: &CypherError) -> ApiError {
+    ApiError::new(Code::BadRequest, error.to_string()).data(serde_json::json!({
+        "path": ["query"], "reason": error.code(), "line": error.position.line, "column": error.position.column,
+        "nearest": error.nearest,
+    }))
 }
 
 /// A breakpoint that cannot be set, with its place in the list and in the text of its condition.

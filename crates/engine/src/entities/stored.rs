@@ -1,0 +1,143 @@
+//! The rows of one moment, as what patches are planned on and what questions are asked about.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use lmlang_entities::{
+    Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, Node, Page, Read, Relation, RelationType, Way,
+    props::PropValue,
+};
+use lmlang_store::{EntitiesThen, EntityRow, Fault, RelationEnd, RelationRow};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::entities::{MOST_DETACHED, MOST_TIME, record};
+use crate::error::Error;
+
+/// Most nodes or edges of one page.
+const PAGE: usize = 256;
+
+/// The rows of one moment. What reads them waits for the database: not for threads of the runtime.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    view: EntitiesThen,
+    runtime: Handle,
+    begun: Instant,
+    closing: CancellationToken,
+}
+
+impl Stored {
+    /// Must be called within a runtime, which does the reading from then on.
+    pub(crate) fn new(view: EntitiesThen, closing: &CancellationToken) -> Self {
+        Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone() }
+    }
+
+    /// Asks the database, if there is time left.
+    fn ask<T>(&self, question: impl Future<Output = Result<T, Fault>>) -> Result<T, Error> {
+        if self.closing.is_cancelled() {
+            return Err(Error::Closed);
+        }
+        let taken = self.begun.elapsed();
+        if taken > MOST_TIME {
+            let (limit, actual) = (MOST_TIME.as_millis() as u64, taken.as_millis() as u64);
+            return Err(Error::Limit { which: "entityQueryMs", limit, actual });
+        }
+        Ok(self.runtime.block_on(question)?)
+    }
+}
+
+impl Read for Stored {
+    type Error = Error;
+
+    fn entity(&self, name: &EntityRef) -> Result<Option<Entity>, Error> {
+        let row = self.ask(self.view.entity(name.label.as_str(), name.key.as_str()))?;
+        Ok(row.map(record::entity).transpose()?)
+    }
+
+    fn relation(
+        &self,
+        from: EntityId,
+        relation_type: &RelationType,
+        to: EntityId,
+    ) -> Result<Option<Relation>, Error> {
+        let (from, to) = (Uuid::from_bytes(from.0), Uuid::from_bytes(to.0));
+        let row = self.ask(self.view.relation(from, relation_type.as_str(), to))?;
+        Ok(row.map(record::relation).transpose()?)
+    }
+
+    fn relations_of(&self, id: EntityId) -> Result<Vec<Relation>, Error> {
+        let rows = self.ask(self.view.relations_of(Uuid::from_bytes(id.0), MOST_DETACHED as u64 + 1))?;
+        if rows.len() > MOST_DETACHED {
+            let (limit, actual) = (MOST_DETACHED as u64, rows.len() as u64);
+            return Err(Error::Limit { which: "entityRelationsDeleted", limit, actual });
+        }
+        Ok(rows.into_iter().map(record::relation).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Graph for Stored {
+    type Error = Error;
+
+    fn node(&self, label: &Label, key: &Key) -> Result<Option<Arc<Node>>, Error> {
+        let row = self.ask(self.view.entity(label.as_str(), key.as_str()))?;
+        row.map(node).transpose()
+    }
+
+    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Page<Arc<Node>>, Error> {
+        let after = after.and_then(|node| Some((node.labels.first()?.as_str(), node.key.as_str())));
+        let rows = self.view.entities(label.map(Label::as_str), None, after, PAGE as u64 + 1);
+        page(self.ask(rows)?, node)
+    }
+
+    fn hops(
+        &self,
+        of: &Node,
+        way: Way,
+        types: &[RelationType],
+        after: Option<&Hop>,
+    ) -> Result<Page<Hop>, Error> {
+        let end = match way {
+            Way::Out => RelationEnd::Source,
+            Way::In => RelationEnd::Target,
+        };
+        let kinds: Vec<&str> = types.iter().map(RelationType::as_str).collect();
+        let after = after.and_then(|hop| {
+            let label = hop.other.labels.first()?;
+            Some((hop.edge.relation_type.as_str(), label.as_str(), hop.other.key.as_str()))
+        });
+        let rows = self.view.neighbours(Uuid::from_bytes(of.id.0), end, &kinds, after, PAGE as u64 + 1);
+        page(self.ask(rows)?, hop)
+    }
+
+    fn is_indexed(&self, _label: &Label, _prop: &str) -> bool {
+        false
+    }
+
+    fn equal(
+        &self,
+        _label: &Label,
+        _prop: &str,
+        _value: &PropValue,
+    ) -> Result<Option<Vec<Arc<Node>>>, Error> {
+        Ok(None)
+    }
+
+    fn estimate(&self, label: Option<&Label>) -> Result<u64, Error> {
+        self.ask(self.view.count_entities(label.map(Label::as_str), None))
+    }
+}
+
+fn node(row: EntityRow) -> Result<Arc<Node>, Error> {
+    Ok(Arc::new(Node::from(&record::entity(row)?)))
+}
+
+fn hop((relation, other): (RelationRow, EntityRow)) -> Result<Hop, Error> {
+    Ok(Hop { edge: Arc::new(Edge::from(&record::relation(relation)?)), other: node(other)? })
+}
+
+fn page<R, T>(mut rows: Vec<R>, item: impl Fn(R) -> Result<T, Error>) -> Result<Page<T>, Error> {
+    let more = rows.len() > PAGE;
+    rows.truncate(PAGE);
+    Ok(Page { items: rows.into_iter().map(item).collect::<Result<_, _>>()?, more })
+}
