@@ -42,7 +42,11 @@ const ADMIN: Need = Need::Scope(Scope::Admin);
 /// What is needed for each field of the roots, and for those below that do more than show something.
 pub const NEEDS: &[(&str, Need)] = &[
     ("Query.caller", Nothing),
+    // Entities belong to no program.
+    ("Query.cypher", OfAll(Scope::Read)),
     ("Query.diagnosticCode", Nothing),
+    ("Query.entities", OfAll(Scope::Read)),
+    ("Query.entitySubgraph", OfAll(Scope::Read)),
     ("Query.eventCursor", READ),
     ("Query.findText", READ),
     // What can be run tells nothing of programs.
@@ -64,6 +68,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Query.tokens", OfAll(Scope::Admin)),
     ("Mutation.addCase", EDIT),
     ("Mutation.answerInterrupt", EDIT),
+    ("Mutation.applyPatch", OfAll(Scope::Edit)),
     ("Mutation.bisect", SIMULATE),
     ("Mutation.cancelRun", EDIT),
     ("Mutation.checkContracts", SIMULATE),
@@ -79,6 +84,8 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.deleteCheckpoint", EDIT),
     // The one change that cannot be undone.
     ("Mutation.deleteProgram", ADMIN),
+    ("Mutation.deleteEdge", OfAll(Scope::Edit)),
+    ("Mutation.deleteNode", OfAll(Scope::Edit)),
     ("Mutation.forkRun", EDIT),
     ("Mutation.merge", EDIT),
     ("Mutation.proposeEdit", EDIT),
@@ -93,6 +100,9 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.startSimulation", SIMULATE),
     ("Mutation.undo", EDIT),
     ("Mutation.updateProgram", EDIT),
+    ("Mutation.updateProps", OfAll(Scope::Edit)),
+    ("Mutation.upsertEdge", OfAll(Scope::Edit)),
+    ("Mutation.upsertNode", OfAll(Scope::Edit)),
     ("Subscription.contractAttempts", SIMULATE),
     ("Subscription.diagnostics", READ),
     ("Subscription.programEvents", READ),

@@ -441,7 +441,8 @@ pub(crate) fn case_id(given: &str) -> std::result::Result<(Uuid, Uuid), ApiError
             | GlobalId::Simulation(_)
             | GlobalId::Run(_)
             | GlobalId::Interrupt(..)
-            | GlobalId::Session(_),
+            | GlobalId::Session(_)
+            | GlobalId::Kept(_),
         )
         | Err(_) => Err(absent("case", &cut(given), &[], false)),
     }

@@ -10,6 +10,7 @@
 //! R-uuid       a run of a flow
 //! R-uuid/12    the question that its entry 12 asked
 //! T-uuid       a session, which runs belong to
+//! E-uuid       an entity that is kept beside programs
 //! ```
 //!
 //! A view's suffix is carried by everything below it, so that a client's cache never paints the past over the present.
@@ -68,6 +69,8 @@ pub enum GlobalId {
     Interrupt(Uuid, u64),
     /// A session.
     Session(Uuid),
+    /// An entity that is kept beside programs.
+    Kept(Uuid),
 }
 
 impl ViewId {
@@ -103,6 +106,7 @@ impl fmt::Display for GlobalId {
             GlobalId::Run(id) => write!(f, "R-{id}"),
             GlobalId::Interrupt(run, asked) => write!(f, "R-{run}/{asked}"),
             GlobalId::Session(id) => write!(f, "T-{id}"),
+            GlobalId::Kept(id) => write!(f, "E-{id}"),
         }
     }
 }
@@ -153,6 +157,9 @@ impl FromStr for GlobalId {
         if let Some(id) = text.strip_prefix("T-") {
             return Ok(GlobalId::Session(Uuid::try_parse(id).map_err(|_| error())?));
         }
+        if let Some(id) = text.strip_prefix("E-") {
+            return Ok(GlobalId::Kept(Uuid::try_parse(id).map_err(|_| error())?));
+        }
         if let Some(id) = text.strip_prefix("R-") {
             let Some((run, asked)) = id.split_once('/') else {
                 return Ok(GlobalId::Run(Uuid::try_parse(id).map_err(|_| error())?));
@@ -190,6 +197,7 @@ mod tests {
             format!("R-{p}"),
             format!("R-{p}/12"),
             format!("T-{p}"),
+            format!("E-{p}"),
         ]) {
             assert_eq!(text.parse::<GlobalId>().expect("an id").to_string(), text);
         }
@@ -207,6 +215,7 @@ mod tests {
             "S-",
             "R-",
             "T-",
+            "E-",
             &format!("R-{p}/x"),
             &format!("{p}@"),
             &format!("{p}/"),

@@ -24,6 +24,7 @@ pub mod diff;
 pub mod edge;
 pub mod edit_input;
 mod edit_request;
+pub mod entities;
 pub mod event_filter;
 pub mod failure;
 pub mod finding;

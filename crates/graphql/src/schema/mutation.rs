@@ -20,6 +20,10 @@ use crate::schema::checkpointing::{
 use crate::schema::defaults::{Int, Main, No, Or};
 use crate::schema::edit_input::EditInput;
 use crate::schema::edit_request;
+use crate::schema::entities::{
+    self, ApplyEntityPatchInput, DeleteEdgeInput, DeleteNodeInput, EntityPatchPayload, EntityPayload,
+    UpdatePropsInput, UpsertEdgeInput, UpsertNodeInput,
+};
 use crate::schema::failure::fail;
 use crate::schema::flows::interrupt::{self, AnswerInterruptInput, AnswerPayload};
 use crate::schema::flows::steering::{
@@ -395,6 +399,61 @@ impl Mutation {
         #[graphql(desc = "The two revisions, the function, and what it is given.")] input: CompareRunsInput,
     ) -> Option<Result<RunComparison>> {
         nullable(Box::pin(across::compare(context, input)).await)
+    }
+
+    /// Makes an entity, or merges properties into the one that has its label and key. The same again changes nothing.
+    async fn upsert_node(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The entity, by label and key, and its properties.")] input: UpsertNodeInput,
+    ) -> Option<Result<EntityPayload>> {
+        nullable(Box::pin(entities::upsert_node(context, input)).await)
+    }
+
+    /// Makes a relation between two entities, or merges properties into the one that has its ends and type. The same again
+    /// changes nothing.
+    async fn upsert_edge(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The ends, the type, and the properties.")] input: UpsertEdgeInput,
+    ) -> Option<Result<EntityPayload>> {
+        nullable(Box::pin(entities::upsert_edge(context, input)).await)
+    }
+
+    /// Merges properties into an entity that is there.
+    async fn update_props(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The entity, and what is to be said of its properties.")] input: UpdatePropsInput,
+    ) -> Option<Result<EntityPayload>> {
+        nullable(Box::pin(entities::update_props(context, input)).await)
+    }
+
+    /// Deletes an entity, with its relations only if told to.
+    async fn delete_node(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The entity that goes.")] input: DeleteNodeInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(Box::pin(entities::delete_node(context, input)).await)
+    }
+
+    /// Deletes a relation between two entities.
+    async fn delete_edge(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The relation that goes.")] input: DeleteEdgeInput,
+    ) -> Option<Result<DeletePayload>> {
+        nullable(Box::pin(entities::delete_edge(context, input)).await)
+    }
+
+    /// Changes many entities and relations, all of it or nothing. The same again changes nothing.
+    async fn apply_patch(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The operations, in order.")] input: ApplyEntityPatchInput,
+    ) -> Option<Result<EntityPatchPayload>> {
+        nullable(Box::pin(entities::apply_patch(context, input)).await)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::schema::cases::TestCase;
 use crate::schema::code_page::CodePage;
 use crate::schema::connection::{Connection, Edge, MAX_PAGE, PageRequest, named};
 use crate::schema::defaults::{Int, No, Open, Or};
+use crate::schema::entities::{self, CypherResult, Entity};
 use crate::schema::failure::fail;
 use crate::schema::finding::{self, Found};
 use crate::schema::flows::flow::{self, Flow};
@@ -69,6 +70,8 @@ pub enum Node {
     Interrupt(Interrupt),
     /// A session.
     Session(Session),
+    /// An entity that is kept beside programs.
+    Entity(Entity),
 }
 
 /// What this server is, and what it allows.
@@ -172,6 +175,7 @@ impl Query {
                 "analysis",
                 "findText",
                 "flows",
+                "entities",
             ],
             diagnostics_url: None,
         })
@@ -373,6 +377,51 @@ impl Query {
         })
     }
 
+    /// What agents keep beside programs, in the order of labels and keys: all, those of a label, those with a key.
+    async fn entities(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "Only those of this label.")] label: Option<String>,
+        #[graphql(desc = "Only those with this natural key.")] key: Option<String>,
+        #[graphql(desc = "How many at most.", default)] first: Or<Int<50>>,
+        #[graphql(desc = "Begins the page after this cursor, the `endCursor` of the page before.")]
+        after: Option<String>,
+    ) -> Option<Result<Connection<Entity>>> {
+        nullable(match PageRequest::new(first, after) {
+            Ok(page) => Box::pin(entities::page(context, label, key, page)).await,
+            Err(error) => Err(error),
+        })
+    }
+
+    /// What lies within some relations of an entity, whichever way these point, all of one moment:
+    /// `{nodes: [{label, key, props, hops}], edges: [{from: {label, key}, type, to: {label, key}, props}], truncated}`, the
+    /// nearest first.
+    async fn entity_subgraph(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The label of the entity in the middle.")] label: String,
+        #[graphql(desc = "Its natural key.")] key: String,
+        #[graphql(desc = "How many relations away at most.", default)] hops: Or<Int<1>>,
+    ) -> Option<Result<async_graphql::Json<serde_json::Value>>> {
+        nullable(Box::pin(entities::around(context, &label, &key, hops.0)).await)
+    }
+
+    /// Answers a question about entities in Cypher, about one moment. It only reads: a clause that would write is refused. What
+    /// is wrong with a query is told with `data.reason`, `data.line`, `data.column` and the `data.nearest` known word.
+    async fn cypher(
+        &self,
+        context: &Context<'_>,
+        #[graphql(
+            desc = "The query: `MATCH (p:Person)-[:WROTE]->(n:Note {key: $key}) RETURN p.key, p.born`."
+        )]
+        query: String,
+        #[graphql(desc = "An object with a value for each `$name` of the query.")] params: Option<
+            async_graphql::Json<serde_json::Value>,
+        >,
+    ) -> Option<Result<CypherResult>> {
+        nullable(Box::pin(entities::cypher(context, query, params)).await)
+    }
+
     /// What a code means, and how to repair what it names: that of a finding, of a refused edit, of a mistake in a text, of a
     /// trap, or of an error.
     async fn diagnostic_code(
@@ -416,6 +465,7 @@ async fn find(engine: &Engine, id: &str) -> std::result::Result<Node, ApiError> 
             Ok(Node::Interrupt(Box::pin(Interrupt::find(engine, uuid, asked)).await?))
         }
         GlobalId::Session(uuid) => Ok(Node::Session(Box::pin(Session::find(engine, uuid)).await?)),
+        GlobalId::Kept(uuid) => Ok(Node::Entity(Box::pin(Entity::find(engine, uuid)).await?)),
         GlobalId::Revision(program, number) => {
             let view = View::find(engine, &program.to_string(), None).await?;
             let entry = engine.header(view.open(), number).await.map_err(fail)?.ok_or_else(missing)?;

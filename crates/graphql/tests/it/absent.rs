@@ -10,6 +10,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("BranchPayload.branch", "never: a payload's subject, as in the other payloads"),
     ("CheckpointPayload.checkpoint", "never: a payload's subject, as in the other payloads"),
     ("CreateProgramPayload.program", "the text has errors"),
+    ("EntityPayload.entity", "deleted since the request that is answered again"),
     ("CandidateResult.rank", "others are being tried"),
     ("CasePayload.case", "never: a payload's subject, as in the other payloads"),
     // Test cases, as tests/scenarios/cases.md shows them.

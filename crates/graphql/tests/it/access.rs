@@ -18,8 +18,11 @@ use crate::world::{World, ask_as, soon, stream_as};
 /// How each field that somebody decided about is asked for. What would store something is a dry run, or cannot be right.
 const ASKED: &[(&str, &str)] = &[
     ("Query.caller", "caller { scopes }"),
+    ("Query.cypher", r#"cypher(query: "RETURN 1") { rows }"#),
     ("Query.diagnosticCode", r#"diagnosticCode(code: "FORBIDDEN") { title }"#),
     ("Query.eventCursor", "eventCursor"),
+    ("Query.entities", "entities { totalCount }"),
+    ("Query.entitySubgraph", r#"entitySubgraph(label: "Person", key: "nobody")"#),
     ("Query.findText", r#"findText(programId: "world", query: "total") { totalCount }"#),
     ("Query.flows", "flows { name }"),
     ("Query.interrupts", "interrupts { totalCount }"),
@@ -40,6 +43,7 @@ const ASKED: &[(&str, &str)] = &[
         "Mutation.addCase",
         r#"addCase(input: {programId: "world", function: "world::total", name: "", args: [3]}) { case { name } }"#,
     ),
+    ("Mutation.applyPatch", "applyPatch(input: {ops: [], dryRun: true}) { committed }"),
     (
         "Mutation.bisect",
         r#"bisect(input: {programId: "world", case: "x", good: "r1", bad: "main"}) { message }"#,
@@ -76,6 +80,11 @@ const ASKED: &[(&str, &str)] = &[
     ("Mutation.createToken", r#"createToken(input: {name: "", scopes: [READ]}) { secret }"#),
     ("Mutation.deleteBranch", r#"deleteBranch(input: {programId: "world", name: "x"}) { deleted }"#),
     ("Mutation.deleteCheckpoint", r#"deleteCheckpoint(input: {programId: "world", name: "x"}) { deleted }"#),
+    (
+        "Mutation.deleteEdge",
+        r#"deleteEdge(input: {fromLabel: "A", fromKey: "nobody", type: "T", toLabel: "A", toKey: "nobody"}) { deleted }"#,
+    ),
+    ("Mutation.deleteNode", r#"deleteNode(input: {label: "A", key: "nobody"}) { deleted }"#),
     ("Mutation.deleteProgram", r#"deleteProgram(input: {programId: "nobody"}) { deleted }"#),
     ("Mutation.merge", r#"merge(input: {programId: "world", from: "start"}) { outcome { __typename } }"#),
     (
@@ -93,6 +102,12 @@ const ASKED: &[(&str, &str)] = &[
     ),
     ("Mutation.revokeToken", r#"revokeToken(input: {token: "nobody"}) { token { id } }"#),
     ("Mutation.undo", r#"undo(input: {programId: "world", dryRun: true}) { outcome { __typename } }"#),
+    (
+        "Mutation.upsertEdge",
+        r#"upsertEdge(input: {fromLabel: "A", fromKey: "nobody", type: "T", toLabel: "A", toKey: "nobody"}) { effect }"#,
+    ),
+    ("Mutation.upsertNode", r#"upsertNode(input: {label: "", key: "nobody"}) { effect }"#),
+    ("Mutation.updateProps", r#"updateProps(input: {label: "A", key: "nobody", props: {}}) { effect }"#),
     ("Mutation.updateProgram", r#"updateProgram(input: {programId: "world"}) { program { name } }"#),
     ("Subscription.diagnostics", r#"diagnostics(programId: "world", after: "r1") { cursor }"#),
     ("Subscription.programEvents", r#"programEvents(programId: "world", after: "r1") { cursor }"#),

@@ -21,7 +21,10 @@ const STORED: &str = "{ programs(first: 100) { totalCount nodes {
     history(first: 1) { totalCount }
     branches { nodes { name head { number } } }
     checkpoints { nodes { name message revision { number } } }
-} } }";
+} }
+entities(first: 1000) { nodes { id label key props updatedAt } }
+relations: cypher(query: \"MATCH ()-[r]->() RETURN r\") { rows }
+}";
 
 /// Limits that a caller sets himself.
 const OWN: [&str; 1] = ["maxBytes"];
