@@ -63,6 +63,35 @@ CREATE UNIQUE INDEX "cases_name" ON "cases" ("program", "function", "name") WHER
 
 CREATE UNIQUE INDEX "cases_removed_key" ON "cases" ("removed_key");
 
+CREATE TABLE "entities" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "id" uuid_text NOT NULL UNIQUE,
+  "label" blob NOT NULL,
+  "name" blob NOT NULL,
+  "props" blob NOT NULL,
+  "created" integer NOT NULL,
+  "updated" integer NOT NULL
+);
+
+CREATE UNIQUE INDEX "entities_label_name" ON "entities" ("label", "name");
+
+CREATE INDEX "entities_name" ON "entities" ("name");
+
+CREATE TABLE "entity_changes" (
+  "revision" integer NOT NULL PRIMARY KEY,
+  "id" uuid_text NOT NULL UNIQUE,
+  "time" integer NOT NULL,
+  "actor" integer NOT NULL,
+  "inserted" integer NOT NULL,
+  "updated" integer NOT NULL,
+  "deleted" integer NOT NULL,
+  "unchanged" integer NOT NULL,
+  "made_key" blob NULL,
+  "made_digest" blob NULL
+);
+
+CREATE UNIQUE INDEX "entity_changes_made_key" ON "entity_changes" ("made_key");
+
 CREATE TABLE "flow_definitions" (
   "hash" blob NOT NULL PRIMARY KEY,
   "name" text NOT NULL,
@@ -180,6 +209,21 @@ CREATE TABLE "programs" (
 );
 
 CREATE UNIQUE INDEX "programs_name" ON "programs" ("name") WHERE "deleted" IS NULL;
+
+CREATE TABLE "relations" (
+  "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "id" uuid_text NOT NULL UNIQUE,
+  "source" uuid_text NOT NULL,
+  "kind" blob NOT NULL,
+  "target" uuid_text NOT NULL,
+  "props" blob NOT NULL,
+  "created" integer NOT NULL,
+  "updated" integer NOT NULL
+);
+
+CREATE UNIQUE INDEX "relations_ends" ON "relations" ("source", "kind", "target");
+
+CREATE INDEX "relations_target" ON "relations" ("target", "kind");
 
 CREATE TABLE "runs" (
   "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -34,7 +34,10 @@ pub(crate) fn engine_code(error: &EngineError) -> &'static str {
         EngineError::BadRequest { .. }
         | EngineError::Argument { .. }
         | EngineError::Breakpoint { .. }
-        | EngineError::Bisect(_) => "BAD_REQUEST",
+        | EngineError::Bisect(_)
+        | EngineError::EntityValue(_)
+        | EngineError::EntityConstraint(_)
+        | EngineError::Cypher(_) => "BAD_REQUEST",
         EngineError::NameTaken { .. } => "NAME_TAKEN",
         EngineError::Limit { .. } | EngineError::ModuleEntries { .. } => "LIMIT_EXCEEDED",
         EngineError::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",

@@ -430,7 +430,10 @@ impl Error {
                 EngineError::BadRequest { .. }
                 | EngineError::Argument { .. }
                 | EngineError::Breakpoint { .. }
-                | EngineError::Bisect(_) => Exit::Usage,
+                | EngineError::Bisect(_)
+                | EngineError::EntityValue(_)
+                | EngineError::EntityConstraint(_)
+                | EngineError::Cypher(_) => Exit::Usage,
                 EngineError::NameTaken { .. } | EngineError::IdempotencyMismatch => Exit::Conflict,
                 EngineError::Late => Exit::TimeOut,
                 EngineError::Limit { .. }
