@@ -12,6 +12,7 @@
 pub mod answer;
 mod branch;
 pub mod check;
+mod corrupt;
 pub mod definition;
 pub mod entry;
 mod interrupt;
@@ -26,13 +27,14 @@ pub mod step;
 
 pub use answer::{AnswerError, BadAnswer, Decision};
 pub use check::{Flow, Problem};
+pub use corrupt::Corrupt;
 pub use definition::{Channel, Definition, NodeKind, NodeSpec, Reducer};
 pub use entry::{Entry, Failed, Kind, Receipt, Stepped, What};
 pub use interrupt::{Interrupt, Standing};
 pub use ladder::{Class, Failure, Remedy};
 pub use place::Place;
 pub use plan::Refused;
-pub use run::{Corrupt, Run, Status, Task};
+pub use run::{Run, Status, Task};
 pub use state::{State, StateError, Update};
 pub use step::{Arm, Ask, AskKind, Goto, Step, Subject};
 

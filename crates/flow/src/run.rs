@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::answer::{Decision, Stale};
 use crate::branch::{Branch, Position};
 use crate::check::Flow;
+use crate::corrupt::Corrupt;
 use crate::definition::END;
-use crate::entry::{Entry, Failed, Kind, Receipt, Stepped, What};
+use crate::entry::{Entry, Failed, Receipt, Stepped, What};
 use crate::interrupt::{Interrupt, Standing};
 use crate::ladder::{Failure, Remedy};
 use crate::place::Place;
@@ -70,35 +71,6 @@ pub struct Task {
     pub epoch: u64,
     /// Not before this time, in microseconds of UTC.
     pub from: i64,
-}
-
-/// An entry that does not follow from those before it: the journal is another flow's, or damaged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Corrupt {
-    /// Its number is not the next one.
-    #[error("entry {found} stands where {expected} is expected")]
-    Number {
-        /// The next number.
-        expected: u64,
-        /// The entry's.
-        found: u64,
-    },
-    /// It is about a branch, or a position of it, that is not there.
-    #[error("entry {number} ({kind:?}) does not follow from those before it")]
-    Place {
-        /// The entry.
-        number: u64,
-        /// Its kind.
-        kind: Kind,
-    },
-    /// What it changes does not fit the flow's channels.
-    #[error("entry {number} does not fit the flow: {error}")]
-    Update {
-        /// The entry.
-        number: u64,
-        /// Why.
-        error: StateError,
-    },
 }
 
 impl Run {
