@@ -71,7 +71,7 @@ const RUN: &str = "id flow { name } status node progress error program { name re
   interrupts { id type question choices status }";
 
 /// For how long a run that goes on is waited for.
-const LOOKS: usize = 40;
+const LOOKS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {

@@ -88,7 +88,7 @@ fn die_at(die_at: u64) -> ((RunStatus, Value), (usize, usize), bool) {
             drop(ended);
         });
         // Dies, or comes to its end.
-        let wait = tokio::task::spawn_blocking(move || death.recv_timeout(Duration::from_secs(3)).is_ok());
+        let wait = tokio::task::spawn_blocking(move || death.recv_timeout(Duration::from_secs(60)).is_ok());
         let died = wait.await.expect("it waits");
         (run, died)
     });
