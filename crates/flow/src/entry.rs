@@ -8,7 +8,7 @@ use crate::ladder::{Class, Failure, Remedy};
 use crate::place::Place;
 use crate::receipts::{Intent, Outcome};
 use crate::state::Update;
-use crate::step::Goto;
+use crate::step::{Ask, Goto};
 
 /// An entry of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,6 +158,42 @@ pub enum Kind {
 }
 
 impl What {
+    /// The question that it asks.
+    #[must_use]
+    pub fn ask(&self) -> Option<&Ask> {
+        match self {
+            What::Stepped(Stepped { goto: Goto::Ask { ask, .. }, .. })
+            | What::Failed(Failed { remedy: Remedy::Ask(ask), .. }) => Some(ask),
+            What::Started(_)
+            | What::Announced(_)
+            | What::Received(_)
+            | What::Stepped(_)
+            | What::Failed(_)
+            | What::Answered { .. }
+            | What::Expired { .. }
+            | What::SubEnded { .. }
+            | What::Cancelled { .. }
+            | What::Rewound { .. } => None,
+        }
+    }
+
+    /// The node that it tells of.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            What::Stepped(stepped) => Some(&stepped.node),
+            What::Failed(failed) => Some(&failed.node),
+            What::Started(_)
+            | What::Announced(_)
+            | What::Received(_)
+            | What::Answered { .. }
+            | What::Expired { .. }
+            | What::SubEnded { .. }
+            | What::Cancelled { .. }
+            | What::Rewound { .. } => None,
+        }
+    }
+
     /// What kind of entry it is.
     #[must_use]
     pub const fn kind(&self) -> Kind {

@@ -11,7 +11,7 @@ use crate::ladder::{Class, Failure, Remedy, remedy};
 use crate::place::Place;
 use crate::run::{Run, Task};
 use crate::state::StateError;
-use crate::step::{Goto, Step};
+use crate::step::{AskKind, Goto, Step};
 
 /// Why what a node answered is not taken: its code and its definition disagree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +40,12 @@ pub enum Refused {
         /// How often it may.
         most: u32,
     },
+    /// It asks what the ladder asks, and takes the answer nowhere.
+    #[error("the question of `{node}` has no channel for its answer")]
+    Unheard {
+        /// The node.
+        node: String,
+    },
     /// The branch is not at that node any more.
     #[error("the run has gone on without `{node}`")]
     Gone {
@@ -56,6 +62,7 @@ impl Refused {
             Refused::Target { .. } => "FLOW_BAD_TARGET",
             Refused::Update { .. } => "FLOW_BAD_UPDATE",
             Refused::Visits { .. } => "FLOW_TOO_LONG",
+            Refused::Unheard { .. } => "FLOW_BAD_UPDATE",
             Refused::Gone { .. } => "FLOW_GONE",
         }
     }
@@ -110,6 +117,11 @@ impl Run {
                 }
                 None => return Err(update(StateError::UnknownChannel { channel: name.to_owned() })),
             }
+        }
+        if let Goto::Ask { ask, .. } = &step.goto
+            && (ask.kind, &ask.into) == (AskKind::Escalation, &None)
+        {
+            return Err(Refused::Unheard { node: node() });
         }
         if let Goto::Fork { arms, .. } = &step.goto {
             for arm in arms {

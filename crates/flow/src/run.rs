@@ -505,7 +505,8 @@ impl Run {
             return Err(corrupt());
         }
         interrupt.standing = Standing::Answered { decision: decision.clone(), request: request.cloned() };
-        if interrupt.ask.kind == AskKind::Escalation {
+        // A question of the ladder; that of a node takes its answer like any other.
+        if interrupt.ask.kind == AskKind::Escalation && interrupt.ask.into.is_none() {
             if decision.answer["choice"] == "stop" {
                 let failure = branch.failures.last().cloned().ok_or_else(&corrupt)?;
                 self.end(Ended::Failed { failure, node: Some(then) });

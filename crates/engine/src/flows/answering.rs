@@ -89,9 +89,7 @@ impl Engine {
             Err(Refused::Repeated(decision)) => Ok(AnswerOutcome::Taken(decision)),
             Err(Refused::Answer(AnswerError::Already(decision))) => Ok(AnswerOutcome::Already(decision)),
             Err(Refused::Answer(AnswerError::Stale(why))) => Ok(AnswerOutcome::Stale(why.to_string())),
-            Err(Refused::Answer(AnswerError::Unknown)) => {
-                Err(Error::not_found("interrupt", answer.asked.to_string()))
-            }
+            Err(Refused::Answer(AnswerError::Unknown)) => self.rewound_over(answer).await,
             Err(Refused::Answer(AnswerError::Bad(bad))) => {
                 let place = match bad.field.as_str() {
                     "answer" => "input.answer".to_owned(),
@@ -100,6 +98,16 @@ impl Engine {
                 Err(Error::Argument { place, message: bad.what })
             }
             Err(Refused::Error(error)) => Err(error),
+        }
+    }
+
+    /// A question that the run does not know any more: it was asked before the run was taken back, or never.
+    async fn rewound_over(&self, answer: &Answer) -> Result<AnswerOutcome, Error> {
+        let entry = self.store().journal_entry(answer.run, answer.asked).await?;
+        let what = entry.map(|entry| crate::flows::live::decode(&entry)).transpose()?.map(|entry| entry.what);
+        match what.as_ref().and_then(What::ask) {
+            Some(_) => Ok(AnswerOutcome::Stale("the run was taken back to before the question".to_owned())),
+            None => Err(Error::not_found("interrupt", answer.asked.to_string())),
         }
     }
 }

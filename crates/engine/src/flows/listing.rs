@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lmlang_flow::Standing;
-use lmlang_flow::{Ask, Decision, Flow, Goto, Kind, Remedy, Run, What};
+use lmlang_flow::{Ask, Decision, Flow, Kind, Run, What};
 use lmlang_history::log::Actor;
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 use serde_json::Value;
@@ -231,17 +231,8 @@ impl Engine {
         let mut machines: HashMap<Uuid, Run> = HashMap::new();
         let mut infos = Vec::with_capacity(rows.len());
         for row in rows {
-            let asked = match asks.remove(&(row.run, row.asked)) {
-                Some(What::Stepped(stepped)) => match stepped.goto {
-                    Goto::Ask { ask, .. } => Some((*ask, stepped.node)),
-                    _ => None,
-                },
-                Some(What::Failed(failed)) => match failed.remedy {
-                    Remedy::Ask(ask) => Some((*ask, failed.node)),
-                    Remedy::Retry { .. } | Remedy::Stop => None,
-                },
-                _ => None,
-            };
+            let what = asks.remove(&(row.run, row.asked));
+            let asked = what.as_ref().and_then(|what| Some((what.ask()?.clone(), what.node()?.to_owned())));
             let Some((ask, node)) = asked else { continue };
             let decision = match row.standing {
                 InterruptStanding::Answered => {

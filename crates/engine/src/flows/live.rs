@@ -50,6 +50,9 @@ pub(crate) struct LiveRun {
     pub(crate) stop: CancellationToken,
     /// Set, with the machine held, when what is in memory is not what is stored: nothing is written on it any more.
     lost: AtomicBool,
+    /// Set, with the machine held, while an entry is stored that is in memory already. Whoever stored it may have gone away in
+    /// the middle of that: the next one who appends reads the journal first.
+    unsure: AtomicBool,
 }
 
 impl std::fmt::Debug for LiveRun {
@@ -88,20 +91,22 @@ impl LiveRun {
             if self.lost.load(Ordering::Relaxed) {
                 return Err(Halt::Lost(OUTRUN));
             }
+            if self.unsure.load(Ordering::Relaxed)
+                && let Err(error) = self.load(engine, &mut machine).await
+            {
+                self.lose(engine);
+                return Err(Halt::Lost(error));
+            }
             let now = engine.now();
             let Some(what) = plan(&machine, now) else { return Ok(None) };
             match self.append_to(engine, &mut machine, (now, by), what).await {
                 Ok(Some(number)) => return Ok(Some(number)),
+                // Somebody else was faster: what is in memory is not what is stored.
                 Ok(None) => {}
                 Err(error) => {
-                    // What is in memory is ahead of the journal.
                     self.lose(engine);
                     return Err(Halt::Lost(error));
                 }
-            }
-            if let Err(error) = self.load(engine, &mut machine).await {
-                self.lose(engine);
-                return Err(Halt::Lost(error));
             }
         }
         Err(Halt::Lost(OUTRUN))
@@ -123,7 +128,7 @@ impl LiveRun {
     pub(crate) async fn catch_up(&self, engine: &Engine) -> Result<(), Error> {
         let mut machine = self.machine.lock().await;
         let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
-        match row.standing.last > machine.last() {
+        match row.standing.last > machine.last() || self.unsure.load(Ordering::Relaxed) {
             true => self.load(engine, &mut machine).await,
             false => Ok(()),
         }
@@ -132,6 +137,7 @@ impl LiveRun {
     async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
         let journal = engine.journal_of(self.id).await?;
         *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
+        self.unsure.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -151,6 +157,7 @@ impl LiveRun {
     ) -> Result<Option<u64>, Error> {
         let entry = Entry { number: machine.last() + 1, time: now, what };
         let damaged = |error: lmlang_flow::Corrupt| damaged(self.id, entry.number, error);
+        self.unsure.store(true, Ordering::Relaxed);
         match &entry.what {
             What::Rewound { .. } => {
                 let mut journal = engine.journal_of(self.id).await?;
@@ -181,6 +188,7 @@ impl LiveRun {
             Err(JournalError::Taken) => return Ok(None),
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
+        self.unsure.store(false, Ordering::Relaxed);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
     }
@@ -321,11 +329,16 @@ impl Engine {
             kicked: Notify::new(),
             stop: self.closing().child_token(),
             lost: AtomicBool::new(false),
+            unsure: AtomicBool::new(false),
         };
         // Somebody may have been faster: there is one of each.
         let live = Arc::clone(self.0.flows.live().entry(id).or_insert_with(|| Arc::new(live)));
         // And it may have gone on between the reading and this.
-        live.catch_up(self).await?;
+        if let Err(error) = live.catch_up(self).await {
+            // Nobody drives it yet: whoever asks next loads it again.
+            self.0.flows.forget(&live);
+            return Err(error);
+        }
         Ok(live)
     }
 

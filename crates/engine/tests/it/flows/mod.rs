@@ -1,5 +1,6 @@
 //! Durable runs of flows.
 
+mod away;
 mod code;
 mod killed;
 
@@ -333,6 +334,18 @@ async fn a_run_goes_back_and_another_one_goes_on_from_there() {
     assert_eq!(calls.both(), (100, 100));
     let nowhere = engine.rewind_run(run, 100_000, false, &call()).await.expect_err("it was never there");
     assert!(matches!(nowhere, Error::NotFound { what: "step", .. }));
+}
+
+#[tokio::test]
+async fn a_question_that_a_run_was_taken_back_over_is_stale() {
+    let (fixture, _) = fixture().await;
+    let engine = &fixture.engine;
+    let run = start(engine, "long", json!({})).await.id;
+    until_status(engine, run, RunStatus::Waiting).await;
+    let asked = open_questions(engine).await.remove(0);
+    engine.rewind_run(run, asked.asked - 4, false, &call()).await.expect("it goes back");
+    let late = answer(engine, &asked, json!({ "text": "late" })).await.expect("it is told");
+    assert!(matches!(late, AnswerOutcome::Stale(why) if why.contains("taken back")));
 }
 
 /// A run of a definition that is not the registered one any more is shown, and not gone on with.
