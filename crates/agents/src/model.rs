@@ -43,6 +43,7 @@ pub use estimate::{Count, tokens};
 pub use models::{Described, Models, build};
 pub use prices::{Price, Prices};
 pub use probe::Probe;
+pub(crate) use quote::cut as shortened;
 pub use reply::{Cost, CostSource, Finish, Latency, Reply, ToolCall, Usage, UsageSource};
 pub use request::{Format, Message, Repair, Request, Tool};
 pub use role::{Role, RoleError};

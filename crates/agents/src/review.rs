@@ -147,7 +147,7 @@ impl FlowCode for Review {
         })
     }
 
-    async fn accept(&self, engine: &Engine, input: &Value) -> Result<Accepted, Error> {
+    async fn accept(&self, engine: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
         let argument = |place: &str, message: String| Error::Argument {
             place: match place {
                 "" => "input.input".to_owned(),
@@ -293,8 +293,7 @@ async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<S
     };
     let edits = edits(state.get("text").as_str(), state.get("patch").as_str());
     let request = json!({ "branch": branch, "text": state.get("text"), "patch": state.get("patch") });
-    let name = "propose_edit".to_owned();
-    let effect = Effect { kind: "edit", name, request: request.clone(), repeat: Repeat::Keyed };
+    let effect = Effect::new("edit", "propose_edit", request.clone(), Repeat::Keyed);
     let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
     let (engine, proposal, on) =
         (work.engine().clone(), proposal(open, &branch, edits, false), branch.clone());
@@ -317,8 +316,7 @@ async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<S
 async fn made_branch(open: &OpenProgram, state: &State, work: &mut Work) -> Result<String, Halt> {
     let into = state.text("into").to_owned();
     let request = json!({ "at": into });
-    let name = "create_branch".to_owned();
-    let effect = Effect { kind: "edit", name, request: request.clone(), repeat: Repeat::Keyed };
+    let effect = Effect::new("edit", "create_branch", request.clone(), Repeat::Keyed);
     let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
     let (engine, of) = (work.engine().clone(), open.clone());
     let made = work.effect(effect, move |key| async move {
@@ -387,8 +385,7 @@ async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Ste
         }
     }
     let request = json!({ "from": format!("r{proposed}"), "into": into });
-    let effect =
-        Effect { kind: "edit", name: "merge".to_owned(), request: request.clone(), repeat: Repeat::Keyed };
+    let effect = Effect::new("edit", "merge", request.clone(), Repeat::Keyed);
     let message = state.get("message").as_str().map(str::to_owned);
     let call = work.call("", message, &request);
     let (engine, of, branch) = (work.engine().clone(), open.clone(), into.clone());
@@ -471,12 +468,7 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
         return Ok(end(format!("the branch `{branch}` stays")));
     }
     let request = json!({ "branch": branch });
-    let effect = Effect {
-        kind: "edit",
-        name: "delete_branch".to_owned(),
-        request: request.clone(),
-        repeat: Repeat::Keyed,
-    };
+    let effect = Effect::new("edit", "delete_branch", request.clone(), Repeat::Keyed);
     let call = work.call("", None, &request);
     let (engine, of, name) = (work.engine().clone(), open.clone(), branch.clone());
     // Whoever has worked on it meanwhile has not lost anything.

@@ -4,10 +4,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
+use lmlang_agents::model::Models;
 use lmlang_server::telemetry::LogFormat;
 use lmlang_store::Location;
 use serde::{Deserialize, Serialize};
@@ -238,6 +240,13 @@ impl Settings {
     /// The address to listen on.
     pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
         self.listen.parse().map_err(|source| Error::Address { given: self.listen.clone(), source })
+    }
+
+    /// The language models that flows ask.
+    pub(crate) fn models(&self) -> Result<Arc<Models>, Error> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let models = lmlang_agents::model::build(&self.llm, &variable, lmlang_agents::model::tokens);
+        models.map(Arc::new).map_err(|error| Error::Models(Box::new(error)))
     }
 
     /// Where the database is.

@@ -167,6 +167,11 @@ impl Engine {
         self.1.as_deref()
     }
 
+    /// Whether this handle may know of all programs, and so of what belongs to none.
+    pub fn is_unlimited(&self) -> bool {
+        self.only().is_none()
+    }
+
     /// Whether this handle may know of a program.
     pub(crate) fn sees(&self, program: Uuid) -> bool {
         self.only().is_none_or(|only| only.binary_search(&program).is_ok())

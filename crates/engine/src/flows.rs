@@ -6,8 +6,8 @@
 //! program's own log tells a repetition.
 //!
 //! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
-//! one way by which its journal grows, `driving` for executing it, [`starting`], [`answering`] and [`steering`] for what
-//! callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace.
+//! one way by which its journal grows, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
+//! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace.
 
 pub mod answering;
 pub mod code;
@@ -18,6 +18,7 @@ pub mod spans;
 pub mod starting;
 pub mod steering;
 pub mod told;
+pub mod turning;
 pub mod work;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

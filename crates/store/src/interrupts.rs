@@ -7,7 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::entity::interrupts;
+use crate::entity::{interrupts, runs};
 use crate::entry::Timestamp;
 use crate::fault::Fault;
 use crate::sql::Sql;
@@ -68,6 +68,8 @@ pub struct InterruptFilter {
     pub standing: Option<InterruptStanding>,
     /// Those of a run.
     pub run: Option<Uuid>,
+    /// Those of the runs of a session.
+    pub session: Option<Uuid>,
     /// Those of runs about one of these programs.
     pub programs: Option<Vec<Uuid>>,
 }
@@ -166,6 +168,14 @@ fn listed(filter: &InterruptFilter) -> Select<interrupts::Entity> {
     }
     if let Some(run) = filter.run {
         found = found.filter(interrupts::Column::Run.eq(run));
+    }
+    if let Some(session) = filter.session {
+        let of = Query::select()
+            .column(runs::Column::Id)
+            .from(runs::Entity)
+            .and_where(runs::Column::Session.eq(session))
+            .to_owned();
+        found = found.filter(interrupts::Column::Run.in_subquery(of));
     }
     if let Some(programs) = &filter.programs {
         found = found.filter(interrupts::Column::Program.is_in(programs.iter().copied()));

@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("context", &["ir"]),
     ("streams", &["engine", "ir", "verify", "history"]),
-    ("agents", &["engine", "context", "streams", "flow", "ir", "verify", "history"]),
+    ("agents", &["engine", "context", "streams", "flow", "entities", "ir", "verify", "history"]),
     (
         "graphql",
         &["engine", "context", "agents", "streams", "flow", "entities", "ir", "verify", "history", "interp"],

@@ -75,6 +75,12 @@ pub fn build(
 }
 
 impl Models {
+    /// No model at all: every role is decided by rules.
+    pub fn none() -> Models {
+        let nothing = build(&Settings::new(), &|_| None, super::tokens);
+        nothing.expect("without settings, nothing can be wrong with them")
+    }
+
     /// The model of a role.
     pub fn of(&self, role: &Role) -> &Arc<dyn Model> {
         &self.entry(role).model

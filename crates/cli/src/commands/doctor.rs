@@ -72,9 +72,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
 
 /// Asks every model that the settings name for one token.
 fn models(settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let models = lmlang_agents::model::build(&settings.llm, &variable, lmlang_agents::model::tokens);
-    let models = models.map_err(|error| Error::Models(Box::new(error)))?;
+    let models = settings.models()?;
     let rows = block_on(async {
         let mut rows = Vec::new();
         for described in models.describe() {

@@ -23,12 +23,24 @@ pub trait FlowCode: Send + Sync + 'static {
     /// A JSON schema of what a run is started with: an object.
     fn input_schema(&self) -> Value;
 
-    /// Reads what a run is to be started with. May look things up and changes nothing.
+    /// Reads what a run is to be started with. May look things up and changes nothing. `before` is what the session's run
+    /// before it came to, if there was one that completed: what a conversation goes on from.
     ///
     /// # Errors
     ///
     /// [`Error::Argument`] with the place, for input that makes no sense; a fault of what is looked up.
-    async fn accept(&self, engine: &Engine, input: &Value) -> Result<Accepted, Error>;
+    async fn accept(&self, engine: &Engine, input: &Value, before: Option<&State>)
+    -> Result<Accepted, Error>;
+
+    /// What a run is to be started with for something that was said in a session; none if the flow holds no conversations.
+    fn turn_input(&self, _text: &str) -> Option<Value> {
+        None
+    }
+
+    /// What whoever takes part in a conversation is shown of a state: all that is not private, unless the flow says otherwise.
+    fn view(&self, state: &State) -> Value {
+        state.public(self.flow())
+    }
 
     /// Executes a node.
     ///

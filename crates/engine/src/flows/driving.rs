@@ -320,7 +320,9 @@ impl Engine {
     async fn check_sub(&self, live: &LiveRun, step: &lmlang_flow::Step) -> Result<(), Failure> {
         let lmlang_flow::Goto::Sub { flow, input, .. } = &step.goto else { return Ok(()) };
         let id = child_id(live.id, 0);
-        match self.new_run(flow, input, &live.actor, id, Some((live.session, (live.id, String::new())))).await
+        match self
+            .new_run(flow, (input, None), &live.actor, id, Some((live.session, (live.id, String::new()))))
+            .await
         {
             Ok(_) => Ok(()),
             Err(error) => Err(crate::flows::code::failed(flow, &error)),

@@ -199,7 +199,7 @@ impl LiveRun {
         let Goto::Sub { flow, input, .. } = &stepped.goto else { return Ok(Vec::new()) };
         let parent = (self.id, stepped.place.to_string());
         let id = child_id(self.id, entry.number);
-        let new = engine.new_run(flow, input, &self.actor, id, Some((self.session, parent))).await?;
+        let new = engine.new_run(flow, (input, None), &self.actor, id, Some((self.session, parent))).await?;
         Ok(vec![new])
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lmlang_flow::{Entry, Run, What};
+use lmlang_flow::{Entry, Run, State, What};
 use lmlang_history::log::Actor;
-use lmlang_store::{BeginError, Idempotency, NewRun, Timestamp};
+use lmlang_store::{BeginError, Idempotency, NewRun, RunFilter, RunStatus, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -53,15 +53,18 @@ impl Engine {
                 actual: size as u64,
             });
         }
+        let mut before = None;
         if let Some(session) = start.session {
             let found = self.session_info(session).await?;
             if found.workflow != start.flow {
                 let message = format!("the session is one of the flow `{}`", found.workflow);
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
+            before = self.came_to(session, &start.flow).await?;
         }
         let id = self.0.clock.id();
-        let mut new = self.new_run(&start.flow, &start.input, &call.actor, id, None).await?;
+        let mut new =
+            self.new_run(&start.flow, (&start.input, before.as_ref()), &call.actor, id, None).await?;
         if let Some(session) = start.session {
             new.run.session = session;
             new.session = None;
@@ -106,6 +109,18 @@ impl Engine {
         }
     }
 
+    /// What the newest run of a flow in a session that completed came to.
+    async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<State>, Error> {
+        let filter = RunFilter {
+            flow: Some(flow.to_owned()),
+            status: Some(RunStatus::Completed),
+            session: Some(session),
+            programs: None,
+        };
+        let Some(newest) = self.store().runs(&filter, None, 1).await?.pop() else { return Ok(None) };
+        Ok(Some(self.stored_run(&newest).await?.state().clone()))
+    }
+
     async fn run_begun_by(&self, call: &Call) -> Result<Option<RunInfo>, Error> {
         let Some(made) = &call.idempotency else { return Ok(None) };
         match self.store().run_made_under(&made.key).await? {
@@ -145,13 +160,13 @@ impl Engine {
     pub(crate) async fn new_run(
         &self,
         flow: &str,
-        input: &Value,
+        (input, before): (&Value, Option<&State>),
         actor: &Actor,
         id: Uuid,
         parent: Option<(Uuid, (Uuid, String))>,
     ) -> Result<NewRun, Error> {
         let code = self.code_named(flow)?;
-        let accepted = code.accept(self, input).await?;
+        let accepted = code.accept(self, input, before).await?;
         if let Some(program) = accepted.program.filter(|program| !self.sees(*program)) {
             return Err(Error::not_found("program", program.to_string()));
         }

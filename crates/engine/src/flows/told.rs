@@ -114,15 +114,14 @@ impl Passing {
         Passing { run, at, kind: RunEventKind::NodeStarted, node: node.to_owned(), text: None, data }
     }
 
-    pub(crate) fn said(run: Uuid, node: &str, text: &str) -> Passing {
-        Passing {
-            run,
-            at: 0,
-            kind: RunEventKind::ModelDelta,
-            node: node.to_owned(),
-            text: Some(text.to_owned()),
-            data: Value::Null,
-        }
+    pub(crate) fn said(run: Uuid, node: &str, text: &str, at: i64) -> Passing {
+        let (kind, text) = (RunEventKind::ModelDelta, Some(text.to_owned()));
+        Passing { run, at, kind, node: node.to_owned(), text, data: Value::Null }
+    }
+
+    pub(crate) fn unsaid(run: Uuid, node: &str, at: i64) -> Passing {
+        let data = json!({ "restarted": true });
+        Passing { run, at, kind: RunEventKind::ModelDelta, node: node.to_owned(), text: None, data }
     }
 }
 

@@ -37,6 +37,44 @@ pub struct Effect {
     pub request: Value,
     /// Whether it may happen again.
     pub repeat: Repeat,
+    /// What its span notes of it, however it ends: an object. What is noted of its answer is added.
+    pub notes: Value,
+}
+
+impl Effect {
+    /// An effect of which nothing is noted but its answer.
+    #[must_use]
+    pub fn new(kind: &'static str, name: &str, request: Value, repeat: Repeat) -> Effect {
+        Effect { kind, name: name.to_owned(), request, repeat, notes: Value::Null }
+    }
+
+    /// The same effect, with what its span notes of it.
+    #[must_use]
+    pub fn noting(mut self, notes: Value) -> Effect {
+        self.notes = notes;
+        self
+    }
+}
+
+/// Passes words of a model on to whoever listens, while they come. They are not stored: what was said comes again with the
+/// receipt.
+#[derive(Clone, Debug)]
+pub struct Teller {
+    engine: Engine,
+    live: Arc<LiveRun>,
+    node: String,
+}
+
+impl Teller {
+    /// More words.
+    pub fn say(&self, text: &str) {
+        self.live.pass(&self.engine, Passing::said(self.live.id, &self.node, text, self.engine.now()));
+    }
+
+    /// What was said so far in this answer counts no more: it begins again.
+    pub fn restart(&self) {
+        self.live.pass(&self.engine, Passing::unsaid(self.live.id, &self.node, self.engine.now()));
+    }
 }
 
 /// Whether an effect may happen again when it is not known whether it has happened: the process ended in the middle of it.
@@ -111,9 +149,10 @@ impl Work {
         self.engine.now()
     }
 
-    /// Passes words of a model on to whoever listens, while they come.
-    pub fn say(&self, text: &str) {
-        self.live.pass(&self.engine, Passing::said(self.live.id, &self.task.node, text));
+    /// Tells whoever listens what a model says, from within an effect.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller { engine: self.engine.clone(), live: Arc::clone(&self.live), node: self.task.node.clone() }
     }
 
     /// A call of the flow under the key of an effect: recorded with the run, on behalf of whoever began it.
@@ -151,7 +190,7 @@ impl Work {
         };
         self.effects += 1;
         let digest = digest(&effect);
-        let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name, digest };
+        let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name.clone(), digest };
         let (known, epoch, step) = {
             let machine = self.live.machine.lock().await;
             if !machine.stands(&self.task) {
@@ -188,14 +227,14 @@ impl Work {
         let started = self.engine.now();
         let key = self.key(&intent, epoch, step);
         let (answer, notes) = match perform(key).await {
-            Ok((answer, notes)) => (Ok(answer), notes),
+            Ok((answer, notes)) => (Ok(answer), joined_notes(effect.notes, notes)),
             Err(failed) => {
                 let failed = Failure {
                     tool: failed.tool.or_else(|| Some(intent.name.clone())),
                     arguments: failed.arguments.or_else(|| Some(intent.digest.clone())),
                     ..failed
                 };
-                (Err(failed), Value::Null)
+                (Err(failed), effect.notes)
             }
         };
         let outcome = Outcome { answer: answer.clone(), notes };
@@ -210,6 +249,18 @@ impl Work {
         let EffectId { place, index, .. } = &intent.id;
         let short = intent.digest.get(..16).unwrap_or(&intent.digest);
         format!("flow:{}:{epoch}:{place}:{step}:{index}:{short}", self.live.id.simple())
+    }
+}
+
+/// Notes with more of them; those that come later stand.
+fn joined_notes(first: Value, more: Value) -> Value {
+    match (first, more) {
+        (Value::Object(mut first), Value::Object(more)) => {
+            first.extend(more);
+            Value::Object(first)
+        }
+        (first, Value::Null) => first,
+        (_, more) => more,
     }
 }
 

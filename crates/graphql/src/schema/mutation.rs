@@ -30,6 +30,7 @@ use crate::schema::flows::steering::{
     self, CancelRunInput, CreateSessionInput, ForkRunInput, RewindRunInput, RunPayload, SessionPayload,
     StartRunInput,
 };
+use crate::schema::flows::turn::{self, TurnInput, TurnPayload};
 use crate::schema::ids::ViewId;
 use crate::schema::interactive::{self, ControlSimulationInput, SimulationPayload, StartSimulationInput};
 use crate::schema::outcome::{ProposeEditOutcome, RevisionOutcome};
@@ -161,6 +162,15 @@ impl Mutation {
         #[graphql(desc = "The edits, and the revision that they are based on.")] input: ProposeEditInput,
     ) -> Option<Result<ProposeEditPayload>> {
         nullable(Box::pin(propose_edit(context, input)).await)
+    }
+
+    /// Takes a turn in a session: answers what it asks, or begins its next run, and waits until that asks or ends.
+    async fn turn(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "What is said, and in which session.")] input: TurnInput,
+    ) -> Option<Result<TurnPayload>> {
+        nullable(Box::pin(turn::take(context, input)).await)
     }
 
     /// Begins a session, to which runs of a flow belong.

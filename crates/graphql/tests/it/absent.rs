@@ -57,6 +57,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Session.summary", "never: it is there, or the database cannot be read"),
     ("Session.title", "nobody wrote one"),
     ("Session.updatedAt", "never: it is there, or the database cannot be read"),
+    ("TurnPayload.interrupt", "nothing is asked"),
     ("SessionPayload.session", "never: a payload's subject, as in the other payloads"),
     ("Span.attempt", "it is no attempt at anything"),
     ("Span.endedAt", "it goes on"),

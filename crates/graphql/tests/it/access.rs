@@ -60,6 +60,7 @@ const ASKED: &[(&str, &str)] = &[
         "Mutation.cancelRun",
         r#"cancelRun(input: {runId: "R-67e55044-10b1-426f-9247-bb680e5fe0c8"}) { run { id } }"#,
     ),
+    ("Mutation.turn", r#"turn(input: {workflow: "nothing", text: "x"}) { done }"#),
     ("Mutation.createSession", r#"createSession(input: {workflow: "nothing"}) { session { id } }"#),
     ("Mutation.forkRun", r#"forkRun(input: {runId: "RUN", atStep: 999}) { run { id } }"#),
     ("Mutation.rewindRun", r#"rewindRun(input: {runId: "RUN", toStep: 1, dryRun: true}) { run { id } }"#),

@@ -52,6 +52,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Session.runs", r#"(after: "x")"#, CursorInvalid),
     ("Mutation.answerInterrupt", r#"(input: {interruptId: "x", answer: {confirm: true}})"#, NotFound),
     ("Mutation.cancelRun", r#"(input: {runId: "x"})"#, NotFound),
+    ("Mutation.turn", r#"(input: {text: " "})"#, BadRequest),
     ("Mutation.createSession", r#"(input: {workflow: "nothing"})"#, NotFound),
     ("Mutation.forkRun", r#"(input: {runId: "x", atStep: 1})"#, NotFound),
     ("Mutation.rewindRun", r#"(input: {runId: "x", toStep: -1})"#, NotFound),

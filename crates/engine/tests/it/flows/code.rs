@@ -106,7 +106,7 @@ impl FlowCode for Code {
         json!({ "type": "object" })
     }
 
-    async fn accept(&self, _engine: &Engine, input: &Value) -> Result<Accepted, Error> {
+    async fn accept(&self, _: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
         let channel = match self.flow.name() {
             "inner" => "base",
             "shaky" => "how",
@@ -207,9 +207,9 @@ impl Code {
     async fn model(&self, work: &mut Work, step: i64) -> Result<Value, Halt> {
         let calls = Arc::clone(&self.calls);
         let request = json!({ "step": step });
-        let effect = Effect { kind: "model", name: "parrot".to_owned(), request, repeat: Repeat::Harmless };
-        work.say("pol");
-        work.say("ly");
+        let effect = Effect::new("model", "parrot", request, Repeat::Harmless);
+        work.teller().say("pol");
+        work.teller().say("ly");
         let answer = work.effect(effect, move |_| async move {
             calls.models.fetch_add(1, Ordering::SeqCst);
             Ok((json!(format!("polly {step}")), json!({ "gen_ai.usage.input_tokens": 3 })))
@@ -219,7 +219,7 @@ impl Code {
 
     async fn tool(&self, work: &mut Work, step: i64, repeat: Repeat) -> Result<Value, Halt> {
         let calls = Arc::clone(&self.calls);
-        let effect = Effect { kind: "tool", name: "hammer".to_owned(), request: json!(step), repeat };
+        let effect = Effect::new("tool", "hammer", json!(step), repeat);
         let answer = work.effect(effect, move |_| async move {
             calls.tools.fetch_add(1, Ordering::SeqCst);
             Ok((json!("nailed"), Value::Null))

@@ -1,7 +1,7 @@
 //! Durable runs of flows: what can be run, what runs, what it asks, and what it left behind.
 //!
 //! Read [`flow`] for definitions, [`run`] for runs and [`step`] for what happened in one, [`interrupt`] for questions and
-//! answers, [`session`], [`span`], then [`steering`] for the mutations and [`event`] for the subscription.
+//! answers, [`session`], [`span`], then [`steering`] and [`turn`] for the mutations and [`event`] for the subscription.
 
 pub mod event;
 pub mod flow;
@@ -11,6 +11,7 @@ pub mod session;
 pub mod span;
 pub mod steering;
 pub mod step;
+pub mod turn;
 
 use uuid::Uuid;
 

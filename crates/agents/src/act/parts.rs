@@ -1,0 +1,288 @@
+//! The parts that an acting agent is put together from, each behind a trait, and what passes between them.
+//!
+//! Nodes of the flow are thin: they take the state apart, call one part, and put what it says into an update. Which node comes
+//! next follows from the state alone.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use lmlang_engine::{Halt, Work};
+use lmlang_flow::{Ask, Class, Failure, Remedy, State};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::act::disclosure::{Progressive, Simple};
+use crate::act::evaluating::{Ladder, ToolExecutor, Verdicts};
+use crate::act::planner::ModelOrRules;
+use crate::graph_store::{GraphSource, GraphStore};
+use crate::model::{Message, Models, Tool};
+use crate::tools::{RegisterError, ToolAnswer, ToolRegistry, make_tool_registry};
+
+/// What is to be done, as data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// The task in one sentence that needs nothing else to be understood.
+    pub goal: String,
+    /// What must hold meanwhile.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// Labels, keys and types of relations that it names.
+    #[serde(default)]
+    pub domain_hints: Vec<String>,
+    /// The steps, as far as they can be known.
+    #[serde(default)]
+    pub plan: Vec<String>,
+}
+
+/// The call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, an object.
+    pub arguments: Map<String, Value>,
+}
+
+/// The next micro-step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Planned {
+    /// A tool is called.
+    Call(ToolUse),
+    /// Somebody is asked.
+    Ask {
+        /// What.
+        question: String,
+        /// What may be chosen; empty where anything may be said.
+        #[serde(default)]
+        choices: Vec<String>,
+        /// Whether the answer is a new task.
+        #[serde(default)]
+        new_task: bool,
+    },
+    /// The task is done.
+    Answer {
+        /// What is said; what was changed is added.
+        text: String,
+    },
+}
+
+/// What came of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Came {
+    /// It did what it was asked.
+    Done {
+        /// What it answered.
+        value: Value,
+        /// A line for people.
+        said: String,
+        /// Created, updated, deleted, unchanged.
+        counts: [usize; 4],
+    },
+    /// It did not.
+    Failed(Failure),
+}
+
+/// What a model is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// What it may call.
+    pub tools: Vec<Tool>,
+    /// How much chance there is in its answer.
+    pub temperature: f64,
+}
+
+/// What the flow knows when it plans a step.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The state.
+    pub state: &'a State,
+    /// What failed in this step, the newest last.
+    pub failures: &'a [Failure],
+    /// The attempt, from 1 on.
+    pub attempt: u32,
+}
+
+/// Decides what is shown to a model: no more than an attempt needs.
+///
+/// Pure: the same view gives the same context.
+pub trait ContextManager: Send + Sync {
+    /// The task and what may be called.
+    fn prepare_minimal_context(&self, view: View<'_>, tools: &dyn ToolRegistry) -> Context;
+
+    /// Adds the latest error with what it was about.
+    fn add_error_context(&self, context: Context, view: View<'_>) -> Context;
+
+    /// Adds what was done and what is planned.
+    fn add_historical_context(&self, context: Context, view: View<'_>) -> Context;
+
+    /// The context of an attempt.
+    fn context(&self, view: View<'_>, tools: &dyn ToolRegistry) -> Context;
+
+    /// The failures of a step with one more: bounded.
+    fn record_failure(&self, failures: &[Failure], failure: &Failure) -> Vec<Failure>;
+
+    /// The number of steps that are done after one more.
+    fn advance_step(&self, state: &State) -> u64;
+
+    /// Whether nothing is left to do.
+    fn is_complete(&self, state: &State) -> bool;
+}
+
+/// Reads tasks and decides on steps.
+///
+/// Idempotency: what a model says is a receipt of the run; a repetition after a crash asks nobody.
+#[async_trait]
+pub trait Planner: Send + Sync {
+    /// Who decides: the provider of a model, or `rules`.
+    fn provider(&self) -> String;
+
+    /// Reads a task.
+    ///
+    /// # Errors
+    ///
+    /// What the model says, for the ladder.
+    async fn goal(&self, state: &State, work: &mut Work) -> Result<(Goal, Vec<ToolUse>), Halt>;
+
+    /// Decides on the next step.
+    ///
+    /// # Errors
+    ///
+    /// What the model says, for the ladder.
+    async fn step(&self, context: &Context, state: &State, work: &mut Work) -> Result<Planned, Halt>;
+}
+
+/// Calls tools: what does not fit their schemas never reaches them.
+#[async_trait]
+pub trait Executor: Send + Sync {
+    /// Calls a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`] only where the run itself cannot go on; what the tool says is the answer.
+    async fn execute(
+        &self,
+        tools: &dyn ToolRegistry,
+        graph: &dyn GraphStore,
+        step: &ToolUse,
+        work: &mut Work,
+    ) -> Result<Result<ToolAnswer, Failure>, Halt>;
+}
+
+/// Where the flow goes on after a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The next step is planned.
+    Advance,
+    /// Why it failed is looked at.
+    Diagnose,
+    /// Nothing is left to do.
+    Answer,
+}
+
+/// Judges what came of a tool. Pure.
+pub trait Evaluator: Send + Sync {
+    /// Where the flow goes on.
+    fn evaluate(&self, came: &Came, complete: bool) -> Verdict;
+}
+
+/// Judges failures. Pure.
+pub trait ErrorClassifier: Send + Sync {
+    /// How a failure relates to those before it in the step, and what becomes of it in an attempt.
+    fn classify(&self, before: &[Failure], failure: &Failure, attempt: u32, now: i64) -> (Class, Remedy);
+}
+
+/// Puts into words what a person is asked when a step has failed for good. Pure.
+pub trait EscalationHandler: Send + Sync {
+    /// The question, with at least two choices.
+    fn escalate(&self, state: &State, class: &str, failures: &[Failure]) -> Ask;
+}
+
+/// An acting agent: its parts.
+pub struct Agent {
+    /// Where the entities are.
+    pub graph: GraphSource,
+    /// What may be called.
+    pub tools: Box<dyn ToolRegistry>,
+    /// What a model is shown.
+    pub context: Box<dyn ContextManager>,
+    /// Who decides.
+    pub planner: Box<dyn Planner>,
+    /// Who calls.
+    pub executor: Box<dyn Executor>,
+    /// Who judges.
+    pub evaluator: Box<dyn Evaluator>,
+    /// Who says what kind of failure it is.
+    pub classifier: Box<dyn ErrorClassifier>,
+    /// Who asks.
+    pub escalation: Box<dyn EscalationHandler>,
+}
+
+impl Agent {
+    /// An agent with the usual parts.
+    ///
+    /// # Errors
+    ///
+    /// [`RegisterError`], which the tools of this project never lead to.
+    pub fn simple(models: Arc<Models>, graph: GraphSource) -> Result<Agent, RegisterError> {
+        Ok(Agent {
+            graph,
+            tools: Box::new(make_tool_registry()?),
+            context: make_context_manager(&Policy::default()),
+            planner: Box::new(ModelOrRules::new(models)),
+            executor: Box::new(ToolExecutor),
+            evaluator: Box::new(Verdicts),
+            classifier: Box::new(Ladder::default()),
+            escalation: Box::new(Verdicts),
+        })
+    }
+
+    /// The same agent, which shows models something else.
+    #[must_use]
+    pub fn showing(mut self, context: Box<dyn ContextManager>) -> Agent {
+        self.context = context;
+        self
+    }
+
+    /// The same agent, for which somebody else decides.
+    #[must_use]
+    pub fn planned_by(mut self, planner: Box<dyn Planner>) -> Agent {
+        self.planner = planner;
+        self
+    }
+
+    /// The same agent with other tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Box<dyn ToolRegistry>) -> Agent {
+        self.tools = tools;
+        self
+    }
+}
+
+/// How much a model is shown, and how often it may fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether more is shown with each attempt, or all of it in every one.
+    pub progressive: bool,
+    /// Lines of what was done that the last attempt is shown.
+    pub history: usize,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy { progressive: true, history: 8 }
+    }
+}
+
+/// What shows models what a policy says.
+#[must_use]
+pub fn make_context_manager(policy: &Policy) -> Box<dyn ContextManager> {
+    match policy.progressive {
+        true => Box::new(Progressive { history: policy.history }),
+        false => Box::new(Simple(Progressive { history: policy.history })),
+    }
+}

@@ -1,0 +1,104 @@
+//! Asking a model from within a flow: once for each question, however often the run is gone on with.
+//!
+//! The answer is a receipt of the run, so that a question that was answered is not asked again; what it took stands in its
+//! span under the names of OpenTelemetry's conventions for generative AI.
+
+use lmlang_engine::flows::code::failure;
+use lmlang_engine::{Effect, Halt, Repeat, Work};
+use lmlang_flow::Failure;
+use serde_json::{Map, Value, json};
+
+use crate::model::{Class, Delta, ModelError, Models, Reply, Request};
+
+/// Asks the model of the request's role, and tells whoever listens what it says.
+///
+/// # Errors
+///
+/// [`Halt::Failed`] with the code of the [`ModelError`]; the ladder tries again what may pass.
+pub async fn ask(models: &Models, request: &Request, work: &mut Work) -> Result<Reply, Halt> {
+    let described = models.described(&request.role);
+    let body = serde_json::to_value(request).map_err(|error| failure("INTERNAL", error.to_string()))?;
+    let model = request.model.clone().or(described.model);
+    let name = format!("chat {}", model.as_deref().unwrap_or(&described.provider));
+    let notes = json!({
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": described.provider,
+        "gen_ai.request.model": model,
+        "gen_ai.request.temperature": request.temperature,
+        "lmlang.model.role": request.role.name(),
+        "lmlang.prompt.version": request.prompt_version,
+        "lmlang.prompt.digest": request.digest().to_string(),
+        "lmlang.prompt.messages": request.messages.len(),
+    });
+    let teller = work.teller();
+    let effect = Effect::new("model", &name, body, Repeat::Harmless).noting(given(notes));
+    let answer = work.effect(effect, move |_| async move {
+        let mut tell = |delta: Delta| match delta {
+            Delta::Text(text) => teller.say(&text),
+            Delta::Restarted => teller.restart(),
+            Delta::ToolCall { .. } => {}
+        };
+        let reply = models.complete(request, &mut tell).await.map_err(|error| failed(&error))?;
+        let notes = given(spent(&reply));
+        let value = serde_json::to_value(reply).map_err(|error| failure("INTERNAL", error.to_string()))?;
+        Ok((value, notes))
+    });
+    let answer = answer.await?;
+    Ok(serde_json::from_value(answer).map_err(|error| failure("INTERNAL", error.to_string()))?)
+}
+
+/// Notes a decision that was made by rules, where a model would have been asked: no decision is without a span.
+///
+/// # Errors
+///
+/// As [`ask`].
+pub async fn decide_by_rules(role: &str, decision: Value, work: &mut Work) -> Result<Value, Halt> {
+    let notes = json!({
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": crate::model::rules::PROVIDER,
+        "lmlang.model.role": role,
+    });
+    let effect = Effect::new("model", "chat rules", json!({ "role": role }), Repeat::Harmless).noting(notes);
+    work.effect(effect, |_| async move { Ok((decision, Value::Null)) }).await
+}
+
+/// What an answer took.
+fn spent(reply: &Reply) -> Value {
+    json!({
+        "gen_ai.response.model": reply.model,
+        "gen_ai.provider.name": reply.provider,
+        "gen_ai.usage.input_tokens": reply.usage.input,
+        "gen_ai.usage.output_tokens": reply.usage.output,
+        "gen_ai.usage.cache_read.input_tokens": reply.usage.cached,
+        "gen_ai.response.finish_reasons": [reply.finish],
+        "lmlang.usage.source": reply.usage.source,
+        "lmlang.latency.first_ms": reply.latency.first_ms,
+        "lmlang.latency.ms": reply.latency.total_ms,
+        "lmlang.cost.nano_usd": reply.cost.map(|cost| cost.nano_usd),
+        "lmlang.cost.source": reply.cost.map(|cost| cost.source),
+        "lmlang.model.calls": reply.calls,
+    })
+}
+
+/// Notes without those of which nothing is known.
+fn given(notes: Value) -> Value {
+    match notes {
+        Value::Object(notes) => {
+            Value::Object(notes.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
+        }
+        notes => notes,
+    }
+}
+
+/// What the ladder is told of a model that gave no answer.
+fn failed(error: &ModelError) -> Failure {
+    let retry_after = match error.class() {
+        Class::Transient { retry_after } => retry_after,
+        Class::Cut | Class::Timeout | Class::Refused | Class::Invalid | Class::NoModel => None,
+    };
+    Failure {
+        transient: error.class().retriable(),
+        retry_after: retry_after.and_then(|pause| i64::try_from(pause.as_micros()).ok()),
+        ..failure(error.code(), error.to_string())
+    }
+}

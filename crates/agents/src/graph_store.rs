@@ -1,0 +1,238 @@
+//! Where agents keep entities: the seven operations that tools and flows have, whatever is behind them.
+//!
+//! Only stores know the language of queries; nodes of flows and tools pass it on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use lmlang_engine::flows::code::failed;
+use lmlang_engine::{Call, Engine, Error};
+use lmlang_entities::cypher::{self, Failure as CypherFailure, Limits, Table};
+use lmlang_entities::{
+    Counts, EdgeSpec, EntityRef, MemoryGraph, NodeSpec, Op, Patch, PatchError, RelationType, Stamp, Subgraph,
+    subgraph,
+};
+use serde_json::{Map, Value};
+
+/// Why a store did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct GraphError {
+    /// A stable code: `ENTITY_…` of a value or of what the graph does not allow, `CYPHER_…` of a query, `LIMIT_EXCEEDED`,
+    /// `STORAGE_UNAVAILABLE`.
+    pub code: String,
+    /// What is wrong, and where, in words that help to mend it.
+    pub message: String,
+    /// Whether the same request may be answered later.
+    pub transient: bool,
+}
+
+/// A labelled property graph.
+///
+/// Idempotency: nodes are named by label and natural key and merged, so that a repetition changes nothing; under the key of a
+/// call it is answered as the first time as well. Transactions: a patch is applied as a whole or not at all. Concurrency: all
+/// operations may be called at the same time, and of two writers of one key one makes it and the other merges. Secrets: a store
+/// keeps what it is given; what is told of it, in spans, logs and exports, has passed the redaction of the engine.
+///
+/// Warning: a writer that is not answered does not know whether it has written. It repeats its request under the same key.
+#[async_trait]
+pub trait GraphStore: Send + Sync {
+    /// Applies a patch.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ValidationError`](lmlang_entities::ValidationError) and
+    /// [`ConstraintViolation`](lmlang_entities::ConstraintViolation) name the operation and the field; nothing is changed then.
+    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError>;
+
+    /// Answers a question in Cypher, about one moment; it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A code of the query's fault, with line and column.
+    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError>;
+
+    /// What lies within some hops of a node; none if there is no such node.
+    ///
+    /// # Errors
+    ///
+    /// `LIMIT_EXCEEDED` for too many hops.
+    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError>;
+
+    /// Makes a node, or merges properties into the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphStore::patch`].
+    async fn upsert_node(&self, node: NodeSpec, call: &Call) -> Result<Counts, GraphError> {
+        self.patch(one(Op::UpsertNode(node))?, call).await
+    }
+
+    /// Makes an edge between two nodes that are there, or merges properties into the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphStore::patch`].
+    async fn upsert_edge(&self, edge: EdgeSpec, call: &Call) -> Result<Counts, GraphError> {
+        self.patch(one(Op::UpsertEdge(edge))?, call).await
+    }
+
+    /// Merges properties into a node that must be there.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphStore::patch`].
+    async fn update_props(&self, node: NodeSpec, call: &Call) -> Result<Counts, GraphError> {
+        self.patch(one(Op::UpdateProps(node))?, call).await
+    }
+
+    /// Deletes a node, if it is there; its edges with it only if told to.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphStore::patch`].
+    async fn delete_node(&self, of: EntityRef, detach: bool, call: &Call) -> Result<Counts, GraphError> {
+        self.patch(one(Op::DeleteNode { label: of.label, key: of.key, detach })?, call).await
+    }
+
+    /// Deletes an edge, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphStore::patch`].
+    async fn delete_edge(
+        &self,
+        (from, relation_type, to): (EntityRef, RelationType, EntityRef),
+        call: &Call,
+    ) -> Result<Counts, GraphError> {
+        self.patch(one(Op::DeleteEdge { from, relation_type, to })?, call).await
+    }
+}
+
+/// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets.
+///
+/// # Errors
+///
+/// `Unsupported graph store type` for any other kind.
+pub fn make_graph_store(kind: &str) -> Result<GraphSource, GraphError> {
+    match kind {
+        "sql" => Ok(GraphSource::Engine),
+        "memory" => Ok(GraphSource::Given(Arc::new(MemoryStore::default()))),
+        other => Err(GraphError {
+            code: "UNSUPPORTED".to_owned(),
+            message: format!("Unsupported graph store type `{other}`: expected `sql` or `memory`"),
+            transient: false,
+        }),
+    }
+}
+
+/// Where a store comes from: a flow is made before the engine that runs it.
+#[derive(Clone)]
+pub enum GraphSource {
+    /// The entities of the engine.
+    Engine,
+    /// This one.
+    Given(Arc<dyn GraphStore>),
+}
+
+impl GraphSource {
+    /// The store, for an engine.
+    #[must_use]
+    pub fn of(&self, engine: &Engine) -> Arc<dyn GraphStore> {
+        match self {
+            GraphSource::Engine => Arc::new(EngineGraph(engine.clone())),
+            GraphSource::Given(store) => Arc::clone(store),
+        }
+    }
+}
+
+/// The entities of an engine.
+pub struct EngineGraph(pub Engine);
+
+#[async_trait]
+impl GraphStore for EngineGraph {
+    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
+        Ok(self.0.patch_entities(patch, false, call).await?.counts)
+    }
+
+    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
+        Ok(self.0.cypher(query.to_owned(), params).await?)
+    }
+
+    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
+        Ok(self.0.entity_subgraph(of, hops).await?)
+    }
+}
+
+/// A store that forgets: for tests and demonstrations.
+#[derive(Default)]
+pub struct MemoryStore(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    graph: MemoryGraph,
+    ids: u128,
+    time: i64,
+    answered: std::collections::HashMap<Vec<u8>, ([u8; 32], Counts)>,
+}
+
+#[async_trait]
+impl GraphStore for MemoryStore {
+    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
+        let held = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &call.idempotency
+            && let Some((digest, counts)) = held.answered.get(&made.key)
+        {
+            return match *digest == made.digest {
+                true => Ok(*counts),
+                false => Err(GraphError::from(Error::IdempotencyMismatch)),
+            };
+        }
+        held.time += 1;
+        let ids = &mut held.ids;
+        let id = || {
+            *ids += 1;
+            uuid::Builder::from_random_bytes(ids.to_be_bytes()).into_uuid().into_bytes()
+        };
+        let counts = held.graph.patch(&patch, Stamp { time_micros: held.time }, id);
+        let counts = counts.map_err(|error| match error {
+            PatchError::Validation(error) => GraphError::from(Error::EntityValue(error)),
+            PatchError::Constraint(error) => GraphError::from(Error::EntityConstraint(error)),
+            PatchError::Graph(never) => match never {},
+        })?;
+        if let Some(made) = &call.idempotency {
+            held.answered.insert(made.key.clone(), (made.digest, counts));
+        }
+        Ok(counts)
+    }
+
+    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cypher::run(query, &params, &held.graph, &Limits::default()).map_err(|error| match error {
+            CypherFailure::Query(error) => GraphError::from(Error::Cypher(error)),
+            CypherFailure::Graph(never) => match never {},
+        })
+    }
+
+    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        subgraph(&held.graph, &of.label, &of.key, hops, 1_000).or_else(|never| match never {})
+    }
+}
+
+impl From<Error> for GraphError {
+    fn from(error: Error) -> GraphError {
+        let told = failed("graph", &error);
+        let code = match &error {
+            Error::EntityValue(error) => error.code(),
+            Error::EntityConstraint(error) => error.code(),
+            Error::Cypher(error) => error.code(),
+            _ => &told.code,
+        };
+        GraphError { code: code.to_owned(), message: told.message, transient: told.transient }
+    }
+}
+
+fn one(op: Op) -> Result<Patch, GraphError> {
+    Patch::new(vec![op]).map_err(|error| Error::EntityValue(error).into())
+}

@@ -1,0 +1,6 @@
+//! Flows of agents on real engines.
+
+mod parts;
+mod stores;
+mod traces;
+mod world;

@@ -1,0 +1,177 @@
+//! Golden traces: what is said in a session, and every span of what came of it.
+//!
+//! A file has comments (`;`), an optional script for the model between `script:` and `end`, turns (`> ` and the turn as JSON),
+//! `! reopen` for a process that ended and began again, and below each turn what came of it. `LMLANG_BLESS=1` writes that anew.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use lmlang_agents::model::Models;
+use lmlang_engine::{Engine, Span, Turn, Turned};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::world::{World, call, scripted};
+
+/// A turn as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    text: Option<String>,
+    feedback: Option<String>,
+    confirm: Option<bool>,
+    choice: Option<String>,
+    flow: Option<String>,
+    #[serde(default)]
+    new_session: bool,
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    files.sort_unstable();
+    files
+}
+
+/// PUN-67, PUN-02, PUN-30, PUN-31: every call has a span, and the same script gives the same trace.
+#[tokio::test]
+async fn traces_hold() {
+    let mut wrong = Vec::new();
+    for file in files() {
+        let before = std::fs::read_to_string(&file).expect("it can be read");
+        let after = traced(&before).await;
+        if after != before {
+            match std::env::var_os("LMLANG_BLESS") {
+                Some(_) => std::fs::write(&file, &after).expect("it can be written"),
+                None => wrong.push(format!("{}:\n{after}", file.display())),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A file with what comes of its turns now.
+async fn traced(text: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (script, lines) = parts(text);
+    let models = match script {
+        None => Models::none(),
+        Some(script) => {
+            let path = folder.path().join("script.toml");
+            std::fs::write(&path, script).expect("it can be written");
+            scripted(&path)
+        }
+    };
+    let mut world = World::new(models).await;
+    let mut session = None;
+    let mut out = String::new();
+    for line in lines {
+        writeln!(out, "{line}").expect("a text");
+        if line == "! reopen" {
+            world = world.reopened().await;
+        }
+        let Some(said) = line.strip_prefix("> ") else { continue };
+        let said: Said = serde_json::from_str(said).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let turn = Turn {
+            session: session.filter(|_| !said.new_session),
+            workflow: said.flow.unwrap_or_else(|| "act".to_owned()),
+            text: said.text,
+            feedback: said.feedback,
+            confirm: said.confirm,
+            choice: said.choice,
+            interrupt: None,
+        };
+        match world.engine.take_turn(&turn, &call()).await {
+            Ok(turned) => {
+                session = Some(turned.session.id);
+                told(&world.engine, &turned, &mut out).await;
+            }
+            Err(error) => writeln!(out, "refused: {error}").expect("a text"),
+        }
+    }
+    let unused = world.models.unused();
+    assert!(unused.is_empty(), "the script was not used up: {unused:?}\n{out}");
+    world.engine.close().await;
+    out
+}
+
+/// The script, and the lines that stay: all but what came of turns.
+fn parts(text: &str) -> (Option<String>, Vec<&str>) {
+    let (mut script, mut kept, mut inside): (Option<String>, Vec<&str>, bool) = (None, Vec::new(), false);
+    for line in text.lines() {
+        match line {
+            "script:" => {
+                (script, inside) = (Some(String::new()), true);
+                kept.push(line);
+            }
+            "end" if inside => {
+                inside = false;
+                kept.push(line);
+            }
+            line if inside => {
+                let script = script.as_mut().expect("it was begun");
+                script.push_str(line);
+                script.push('\n');
+                kept.push(line);
+            }
+            line if line.is_empty() || line.starts_with([';', '>', '!']) => kept.push(line),
+            _ => {}
+        }
+    }
+    (script, kept)
+}
+
+async fn told(engine: &Engine, turned: &Turned, out: &mut String) {
+    let spans = engine.span_page(&turned.run, 0, 1_000).await.expect("it can be read");
+    let status = format!("{:?}", turned.run.status).to_lowercase();
+    writeln!(out, "run {} {status}", turned.run.flow.name()).expect("a text");
+    for span in spans.items.iter().filter(|span| span.kind != "run") {
+        writeln!(out, "  {}", line(span)).expect("a text");
+    }
+    if let Some(asked) = &turned.interrupt {
+        let choices = match asked.ask.choices.as_slice() {
+            [] => String::new(),
+            choices => format!(" [{}]", choices.join(" | ")),
+        };
+        writeln!(out, "asks {} {}{choices}", asked.ask.kind.name(), asked.ask.question).expect("a text");
+    }
+    if !turned.view["answer"].is_null() {
+        writeln!(out, "answer {}", turned.view["answer"]).expect("a text");
+    }
+}
+
+/// A span in a line: what happened, and the numbers that stay.
+fn line(span: &Span) -> String {
+    let noted = |name: &str| span.attributes.get(name).filter(|value| !value.is_null());
+    let mut line = match span.kind.as_str() {
+        "node" => {
+            let goto = noted("lmlang.goto").and_then(Value::as_str).unwrap_or("failed");
+            format!("{} -> {goto}", span.name)
+        }
+        kind => format!("  {kind} {}", span.name),
+    };
+    if span.attempt.is_some_and(|attempt| attempt > 1) {
+        write!(line, " attempt {}", span.attempt.unwrap_or(0)).expect("a text");
+    }
+    let told = [
+        "gen_ai.provider.name",
+        "gen_ai.request.temperature",
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.output_tokens",
+        "lmlang.prompt.messages",
+        "lmlang.tool.arguments",
+        "lmlang.tool.said",
+        "lmlang.answered_by",
+        "error.type",
+        "lmlang.failure.class",
+        "lmlang.failure.remedy",
+    ];
+    for name in told {
+        if let Some(value) = noted(name) {
+            let short = name.rsplit('.').next().unwrap_or(name);
+            write!(line, " {short}={value}").expect("a text");
+        }
+    }
+    line
+}

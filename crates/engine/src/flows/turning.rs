@@ -1,0 +1,243 @@
+//! Turns of a conversation: something is said, and the run of the session goes on with it as far as it can.
+
+use std::time::Duration;
+
+use lmlang_flow::{Ask, AskKind, Standing};
+use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::answering::{Answer, AnswerOutcome};
+use crate::flows::listing::{InterruptInfo, RunInfo, SessionInfo};
+use crate::flows::starting::{StartRun, StartSession};
+use crate::flows::steering::request_digest;
+use crate::request::Call;
+
+/// Something that is said in a session.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    /// The session; without, a new one is begun.
+    pub session: Option<Uuid>,
+    /// The flow of a session that is begun.
+    pub workflow: String,
+    /// Words: a task, or the answer to a question.
+    pub text: Option<String>,
+    /// What is to be different, where somebody asked whether to go on.
+    pub feedback: Option<String>,
+    /// Whether to go on.
+    pub confirm: Option<bool>,
+    /// One of the choices of a question.
+    pub choice: Option<String>,
+    /// The question that is answered, as run and entry; without, the oldest open one of the session.
+    pub interrupt: Option<(Uuid, u64)>,
+}
+
+/// What a turn came to.
+#[derive(Clone, Debug)]
+pub struct Turned {
+    /// The session.
+    pub session: SessionInfo,
+    /// Its run.
+    pub run: RunInfo,
+    /// What is asked now.
+    pub interrupt: Option<InterruptInfo>,
+    /// What its flow shows of its state.
+    pub view: Value,
+}
+
+/// How long a turn waits for its run to come to a question or its end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// After what time a run is looked at again that another process may have gone on with.
+const LOOK: Duration = Duration::from_millis(250);
+
+impl Engine {
+    /// Takes a turn: answers what the session asks, or begins its next run, and waits until that asks or ends; for a while,
+    /// whatever becomes of it.
+    pub async fn take_turn(&self, turn: &Turn, call: &Call) -> Result<Turned, Error> {
+        let (session, run) = self.turned(turn, call).await?;
+        let run = self.settled(run, PATIENCE).await?;
+        let open = self.open_questions(session).await?;
+        let interrupt = open.into_iter().next();
+        let machine = self.run_machine(&run).await?;
+        let view = match self.0.flows.code(run.flow.name()) {
+            Some(code) => code.view(machine.state()),
+            None => machine.state().public(machine.flow()),
+        };
+        Ok(Turned { session: self.session_info(session).await?, run, interrupt, view })
+    }
+
+    /// The run when it neither does something nor is about to, or as it is after some time.
+    pub async fn settled(&self, run: Uuid, patience: Duration) -> Result<RunInfo, Error> {
+        let mut stored = self.0.flows.stored.subscribe();
+        let until = tokio::time::Instant::now() + patience;
+        loop {
+            stored.mark_unchanged();
+            let info = self.run_info(run).await?;
+            if info.status != RunStatus::Running || tokio::time::Instant::now() >= until {
+                return Ok(info);
+            }
+            tokio::select! {
+                changed = stored.changed() => changed.map_err(|_| Error::Closed)?,
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.closing().cancelled() => return Err(Error::Closed),
+            }
+        }
+    }
+
+    /// What a turn answers or begins: its session and run.
+    async fn turned(&self, turn: &Turn, call: &Call) -> Result<(Uuid, Uuid), Error> {
+        let Some(session) = turn.session else {
+            if turn.interrupt.is_some() {
+                let message = "a question belongs to a session".to_owned();
+                return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
+            }
+            let title = turn.text.as_deref().map(|text| text.chars().take(80).collect());
+            let start = StartSession { workflow: turn.workflow.clone(), title };
+            // Looked at first: a session is not begun by what makes no sense.
+            self.input_of(&turn.workflow, turn)?;
+            let session = self.start_session(&start, call).await?.id;
+            return self.begun(session, &turn.workflow, turn, call).await;
+        };
+        let info = self.session_info(session).await?;
+        let newest = self.newest_run(session).await?;
+        if let (Some(newest), Some(made)) = (newest, &call.idempotency)
+            && self.took_before(newest, &request_digest(made)).await?
+        {
+            return Ok((session, newest));
+        }
+        let open = self.open_questions(session).await?;
+        let asked = match turn.interrupt {
+            None => open.first(),
+            Some((run, asked)) => {
+                let found = open.iter().find(|of| (of.run, of.asked) == (run, asked));
+                Some(found.ok_or_else(|| Error::Argument {
+                    place: "input.interruptId".to_owned(),
+                    message: "the session does not ask this any more".to_owned(),
+                })?)
+            }
+        };
+        match asked {
+            Some(asked) => {
+                let answer = Answer {
+                    run: asked.run,
+                    asked: asked.asked,
+                    answer: answer_of(&asked.ask, turn),
+                    reason: None,
+                };
+                match self.answer_interrupt(&answer, call).await? {
+                    AnswerOutcome::Taken(_) => Ok((session, newest.unwrap_or(asked.run))),
+                    AnswerOutcome::Already(_) | AnswerOutcome::Stale(_) => Err(Error::Argument {
+                        place: "input.interruptId".to_owned(),
+                        message: "somebody else has answered".to_owned(),
+                    }),
+                }
+            }
+            None => {
+                let begun = newest.map(|run| async move { self.run_info(run).await });
+                if let Some(begun) = begun
+                    && begun.await?.ended.is_none()
+                {
+                    let message =
+                        "the run of the session goes on: its question or its end is waited for".to_owned();
+                    return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
+                }
+                self.begun(session, &info.workflow, turn, call).await
+            }
+        }
+    }
+
+    async fn begun(
+        &self,
+        session: Uuid,
+        workflow: &str,
+        turn: &Turn,
+        call: &Call,
+    ) -> Result<(Uuid, Uuid), Error> {
+        let input = self.input_of(workflow, turn)?;
+        let start = StartRun { flow: workflow.to_owned(), session: Some(session), input };
+        Ok((session, self.start_run(&start, call).await?.id))
+    }
+
+    /// What a run is begun with for what was said.
+    fn input_of(&self, workflow: &str, turn: &Turn) -> Result<Value, Error> {
+        let place = || "input.text".to_owned();
+        let text = turn.text.as_deref().filter(|text| !text.trim().is_empty()).ok_or_else(|| {
+            Error::Argument { place: place(), message: "words are expected: nothing is asked".to_owned() }
+        })?;
+        self.code_named(workflow)?.turn_input(text).ok_or_else(|| Error::Argument {
+            place: place(),
+            message: format!("the flow `{workflow}` holds no conversations: start a run of it"),
+        })
+    }
+
+    /// The newest run of a session that no other one waits for.
+    async fn newest_run(&self, session: Uuid) -> Result<Option<Uuid>, Error> {
+        let filter = RunFilter { session: Some(session), ..RunFilter::default() };
+        let runs = self.store().runs(&filter, None, 1_000).await?;
+        Ok(runs.into_iter().find(|run| run.parent.is_none()).map(|run| run.id))
+    }
+
+    /// Whether a run was begun by a request, or has taken its answer.
+    async fn took_before(&self, run: Uuid, request: &str) -> Result<bool, Error> {
+        let row = self.store().run(run).await?.ok_or_else(|| Error::not_found("run", run))?;
+        if let Some(making) = &row.making {
+            let mut seen = blake3::Hasher::new();
+            seen.update(&making.key).update(&making.digest);
+            if seen.finalize().to_hex()[..32] == *request {
+                return Ok(true);
+            }
+        }
+        let machine = self.stored_run(&row).await?;
+        let took = machine.interrupts().any(|asked| {
+            matches!(&asked.standing, Standing::Answered { request: Some(first), .. } if first == request)
+        });
+        Ok(took)
+    }
+
+    /// What the runs of a session ask, the oldest first.
+    async fn open_questions(&self, session: Uuid) -> Result<Vec<InterruptInfo>, Error> {
+        let filter = InterruptFilter {
+            session: Some(session),
+            standing: Some(InterruptStanding::Open),
+            ..InterruptFilter::default()
+        };
+        Ok(self.interrupt_page(&filter, None, 100).await?.items)
+    }
+}
+
+/// What was said, as the answer to a question. Nothing of it is lost: words where yes or no is expected are feedback.
+fn answer_of(ask: &Ask, turn: &Turn) -> Value {
+    let words = turn.text.as_ref().or(turn.feedback.as_ref());
+    match ask.kind {
+        AskKind::NeedConfirm => {
+            let feedback = turn.feedback.as_ref().or(turn.text.as_ref());
+            let mut answer = json!({ "confirm": turn.confirm.unwrap_or(false) });
+            if let Some(feedback) = feedback {
+                answer["feedback"] = json!(feedback);
+            }
+            match (turn.confirm, feedback) {
+                (None, None) => json!({}),
+                _ => answer,
+            }
+        }
+        AskKind::NeedClarification => match words.or(turn.choice.as_ref()) {
+            Some(words) => json!({ "text": words }),
+            None => json!({}),
+        },
+        AskKind::NeedChoice | AskKind::Escalation => {
+            let named = words.filter(|words| ask.choices.contains(words));
+            let choice = turn.choice.as_ref().or(named);
+            let mut answer = json!({});
+            if let Some(choice) = choice {
+                answer["choice"] = json!(choice);
+            }
+            if let Some(words) = words.filter(|words| Some(*words) != choice) {
+                answer["text"] = json!(words);
+            }
+            answer
+        }
+    }
+}
