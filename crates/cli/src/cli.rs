@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approve, ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config,
+    act, approve, ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config,
     context, debug, diff, doctor, export, find, flow, fmt, graphql, help, history, import, man, mcp, merge,
     program, revert, run, schema, serve, test, token, tool, travel, watch,
 };
@@ -117,6 +117,8 @@ pub(crate) enum Command {
     Graphql(graphql::Args),
     /// Begin durable runs of flows, answer what they ask, and look at what they did.
     Flow(flow::Args),
+    /// Have a task carried out on the entities; exits with 7 when it asks and there is no terminal.
+    Act(act::Args),
     /// Agree to what a run asks.
     Approve(approve::Args),
     /// Refuse what a run asks.

@@ -23,6 +23,8 @@ struct Said {
     choice: Option<String>,
     flow: Option<String>,
     #[serde(default)]
+    options: serde_json::Map<String, Value>,
+    #[serde(default)]
     new_session: bool,
 }
 
@@ -77,6 +79,7 @@ async fn traced(text: &str) -> String {
             session: session.filter(|_| !said.new_session),
             workflow: said.flow.unwrap_or_else(|| "act".to_owned()),
             text: said.text,
+            options: said.options,
             feedback: said.feedback,
             confirm: said.confirm,
             choice: said.choice,

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod act;
 pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod backup;
@@ -32,6 +33,7 @@ pub(crate) mod revert;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod talk;
 pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod tool;
@@ -79,6 +81,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Find(args) => find::run(&args, &layers.settings()?, output),
         Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
         Command::Flow(args) => flow::run(&args, &layers.settings()?, output),
+        Command::Act(args) => act::run(&args, &layers.settings()?, output),
         Command::Approve(args) => approve::approve(&args, &layers.settings()?, output),
         Command::Reject(args) => approve::reject(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),

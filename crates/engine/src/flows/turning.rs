@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lmlang_flow::{Ask, AskKind, Standing};
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::engine::Engine;
@@ -24,6 +24,8 @@ pub struct Turn {
     pub workflow: String,
     /// Words: a task, or the answer to a question.
     pub text: Option<String>,
+    /// What a run that begins is started with besides the words.
+    pub options: Map<String, Value>,
     /// What is to be different, where somebody asked whether to go on.
     pub feedback: Option<String>,
     /// Whether to go on.
@@ -167,10 +169,18 @@ impl Engine {
         let text = turn.text.as_deref().filter(|text| !text.trim().is_empty()).ok_or_else(|| {
             Error::Argument { place: place(), message: "words are expected: nothing is asked".to_owned() }
         })?;
-        self.code_named(workflow)?.turn_input(text).ok_or_else(|| Error::Argument {
+        let input = self.code_named(workflow)?.turn_input(text).ok_or_else(|| Error::Argument {
             place: place(),
             message: format!("the flow `{workflow}` holds no conversations: start a run of it"),
-        })
+        });
+        let mut input = input?;
+        if let Some(fields) = input.as_object_mut() {
+            // The words stand, whatever is called like them.
+            turn.options.iter().for_each(|(name, value)| {
+                fields.entry(name.clone()).or_insert_with(|| value.clone());
+            });
+        }
+        Ok(input)
     }
 
     /// The newest run of a session that no other one waits for.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::about::text;
 use crate::arguments::{schema, typed};
-use crate::failure::{Failure, Refused, RpcError};
+use crate::failure::{Failure, RpcError};
 use crate::reply::Reply;
 use crate::tool::{Call, Effect, Tool};
 
@@ -21,9 +21,9 @@ struct Args {
     run_id: Option<String>,
     /// answer: the question.
     interrupt_id: Option<String>,
-    /// start, list: the session.
+    /// start, list, turn: the session; a turn without one begins it.
     session_id: Option<String>,
-    /// start, list: the flow, `review`.
+    /// start, list: the flow, `review`; turn: that of a new session, `act`.
     flow: Option<String>,
     /// start: what it is started with, `{"program": "shop", "branch": "idea"}`.
     input: Option<Map<String, Value>>,
@@ -31,7 +31,7 @@ struct Args {
     answer: Option<Map<String, Value>>,
     /// answer, cancel: why.
     reason: Option<String>,
-    /// turn: words.
+    /// turn: a task, or the answer to what is asked.
     text: Option<String>,
     /// list: at most so many; default 20.
     limit: Option<u32>,
@@ -57,8 +57,8 @@ pub(super) static TOOL: Tool = Tool {
     name: "run",
     title: "Runs of flows",
     description: "Begins, shows, answers, cancels and lists durable runs of flows. The flow review merges your branch once its \
-                  gates and a person have agreed: work on a branch, start it, then show tells how it stands. To run a \
-                  function use simulate.",
+                  gates and a person have agreed: work on a branch, start it, then show tells how it stands. The flow act \
+                  does tasks on entities: say them in turns. To run a function use simulate.",
     effect: Effect::Appends,
     rate: None,
     begins: None,
@@ -76,12 +76,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     match args.action {
-        Action::Turn => {
-            // Said with the words, so that nobody takes them for heard.
-            let words = args.text.map_or(0, |text| text.len());
-            Err(Refused::unsupported(format!("turns are not supported yet: {words} bytes were not read"))
-                .into())
-        }
+        Action::Turn => turn(call, args).await,
         Action::List => list(call, &args).await,
         Action::Show => shown(call, &needed(args.run_id, "run_id")?).await,
         Action::Start => {
@@ -136,6 +131,32 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             }
         }
     }
+}
+
+/// Says something in a session, and tells what came of it.
+async fn turn(call: &Call, args: Args) -> Result<Reply, Failure> {
+    let document = format!(
+        "mutation($input: TurnInput!) {{ done: turn(input: $input) {{ session {{ id }} run {{ {RUN} }} view }} }}"
+    );
+    let answer = args.answer.unwrap_or_default();
+    let input = json!({
+        "sessionId": args.session_id,
+        "workflow": args.flow,
+        "text": args.text.as_ref().map(|text| json!(text)).or_else(|| answer.get("text").cloned()),
+        "options": args.input,
+        "feedback": answer.get("feedback"),
+        "confirm": answer.get("confirm"),
+        "choice": answer.get("choice"),
+        "interruptId": args.interrupt_id,
+        "idempotencyKey": args.idempotency_key,
+    });
+    let done = call.ask.ask(&document, json!({ "input": input })).await?.whole()?;
+    let mut reply = told(&done["done"]["run"]);
+    reply.say(format!("session_id {}", text(&done["done"]["session"], "id")));
+    if let Some(said) = done["done"]["view"]["answer"]["text"].as_str() {
+        reply.say(said);
+    }
+    Ok(reply)
 }
 
 fn needed(given: Option<String>, name: &'static str) -> Result<String, Failure> {

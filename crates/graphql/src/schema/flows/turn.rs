@@ -26,6 +26,8 @@ pub struct TurnInput {
     workflow: Option<String>,
     /// Words: a task, or the answer to a question. Where yes or no is expected, they are feedback.
     text: Option<String>,
+    /// What a run that begins is started with besides the words, as `Flow.inputSchema` says: an object.
+    options: Option<Json<serde_json::Map<String, Value>>>,
     /// What is to be different, where somebody is asked whether to go on.
     feedback: Option<String>,
     /// Whether to go on.
@@ -68,6 +70,7 @@ pub(crate) async fn take(context: &Context<'_>, input: TurnInput) -> Result<Turn
         session,
         workflow: input.workflow.unwrap_or_else(|| WORKFLOW.to_owned()),
         text: input.text,
+        options: input.options.map(|options| options.0).unwrap_or_default(),
         feedback: input.feedback,
         confirm: input.confirm,
         choice: input.choice,

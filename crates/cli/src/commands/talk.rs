@@ -1,0 +1,167 @@
+//! Turns of a conversation on the command line: what is said, what is asked, and what came of it.
+
+use std::io::{BufRead, IsTerminal};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{Output, say};
+
+/// How long a run that goes on is left alone before it is looked at again.
+const PAUSE: Duration = Duration::from_millis(250);
+
+const TURN: &str = "mutation($input: TurnInput!) { turn(input: $input) {
+  session { id } run { id status error } done view
+  interrupt { id type question choices }
+} }";
+
+const RUN: &str =
+    "query($id: ID!) { run(id: $id) { id status error interrupts { id type question choices status } }
+  view: runState(runId: $id) }";
+
+/// A conversation.
+pub(crate) struct Talk<'a> {
+    client: &'a Client,
+    flow: &'static str,
+    session: Option<String>,
+}
+
+/// How a conversation stands after a turn.
+pub(crate) struct Stands {
+    pub(crate) session: String,
+    pub(crate) run: String,
+    pub(crate) status: String,
+    pub(crate) error: Value,
+    pub(crate) interrupt: Option<Asked>,
+    pub(crate) view: Value,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) id: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) question: String,
+    pub(crate) choices: Option<Vec<String>>,
+}
+
+impl<'a> Talk<'a> {
+    pub(crate) fn new(client: &'a Client, flow: &'static str, session: Option<String>) -> Talk<'a> {
+        Talk { client, flow, session }
+    }
+
+    /// Says something, and waits until the run asks or ends.
+    pub(crate) async fn say(&mut self, mut said: Map<String, Value>) -> Result<Stands, Error> {
+        said.insert("sessionId".to_owned(), json!(self.session));
+        if self.session.is_none() {
+            said.insert("workflow".to_owned(), json!(self.flow));
+        }
+        said.insert("idempotencyKey".to_owned(), json!(Uuid::new_v4()));
+        let answer: Value = self.client.ask(TURN, &json!({ "input": said })).await?;
+        let turn = &answer["turn"];
+        let session = turn["session"]["id"].as_str().unwrap_or_default().to_owned();
+        self.session = Some(session.clone());
+        let mut stands = Stands {
+            session,
+            run: turn["run"]["id"].as_str().unwrap_or_default().to_owned(),
+            status: turn["run"]["status"].as_str().unwrap_or_default().to_owned(),
+            error: turn["run"]["error"].clone(),
+            interrupt: serde_json::from_value(turn["interrupt"].clone()).ok(),
+            view: turn["view"].clone(),
+        };
+        while stands.status == "RUNNING" {
+            tokio::time::sleep(PAUSE).await;
+            let found: Value = self.client.ask(RUN, &json!({ "id": stands.run })).await?;
+            stands.status = found["run"]["status"].as_str().unwrap_or_default().to_owned();
+            stands.error = found["run"]["error"].clone();
+            stands.view = found["view"].clone();
+            let open = found["run"]["interrupts"].as_array().into_iter().flatten();
+            let mut open = open.filter(|of| of["status"] == "OPEN");
+            stands.interrupt = open.next().and_then(|of| serde_json::from_value(of.clone()).ok());
+        }
+        Ok(stands)
+    }
+}
+
+impl Stands {
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "sessionId": self.session, "runId": self.run, "status": self.status, "error": self.error,
+            "interrupt": self.interrupt.as_ref().map(|of| json!({
+                "id": of.id, "type": of.kind, "question": of.question, "choices": of.choices,
+            })),
+            "view": self.view,
+        })
+    }
+
+    /// Prints how the conversation stands; what is asked goes to whoever watches.
+    pub(crate) fn print(&self, output: Output) -> Result<Exit, Error> {
+        output.data(&self.json(), || match self.view["answer"]["text"].as_str() {
+            Some(text) => format!("{text}\n"),
+            None => String::new(),
+        })?;
+        if let Some(asked) = &self.interrupt {
+            say(&asked.question);
+            for (choice, number) in asked.choices.iter().flatten().zip(1..) {
+                say(format_args!("  {number}. {choice}"));
+            }
+            return Ok(Exit::Approval);
+        }
+        if self.status == "FAILED" {
+            let word = |field: &str| self.error[field].as_str().unwrap_or_default();
+            say(format_args!("error: {} ({})", word("message"), word("code")));
+            return Ok(Exit::Failure);
+        }
+        Ok(Exit::Success)
+    }
+
+    /// What a line of a person says to what is asked.
+    pub(crate) fn answer(asked: &Asked, line: &str) -> Map<String, Value> {
+        let line = line.trim();
+        let answer = match asked.kind.as_str() {
+            "need_confirm" => match line.to_ascii_lowercase().as_str() {
+                "y" | "yes" => json!({ "confirm": true }),
+                "n" | "no" | "" => json!({ "confirm": false }),
+                // Whoever writes more than a letter says what is to be different.
+                _ => json!({ "confirm": false, "feedback": line }),
+            },
+            "need_clarification" => json!({ "text": line }),
+            _ => {
+                let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+                let choices = asked.choices.as_deref().unwrap_or_default();
+                let numbered =
+                    first.parse::<usize>().ok().and_then(|number| choices.get(number.wrapping_sub(1)));
+                match numbered {
+                    Some(choice) if rest.is_empty() => json!({ "choice": choice }),
+                    Some(choice) => json!({ "choice": choice, "text": rest }),
+                    None => json!({ "text": line }),
+                }
+            }
+        };
+        match answer {
+            Value::Object(answer) => answer,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// Whether a person can be asked here.
+pub(crate) fn has_person() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// The next line of whoever talks; nothing at the end of the input.
+pub(crate) fn line() -> Result<Option<String>, Error> {
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    match read.map_err(|source| Error::Io { what: "reading standard input", source })? {
+        0 => Ok(None),
+        _ => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
+    }
+}
