@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("history", &["ir"]),
     ("flow", &[]),
     ("entities", &[]),
+    ("redact", &[]),
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),
@@ -66,7 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Crates without IO, clock, randomness, environment or runtime.
 const DOMAIN: &[&str] =
-    &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context"];
+    &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context", "redact"];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[
