@@ -22,6 +22,7 @@ use lmlang_flow::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::act::disclosure::PROMPT_VERSION;
 use crate::act::evaluating::{counted, counts_of, unknown};
 use crate::act::parts::{Agent, Came, Planned, ToolUse, Verdict, View};
 use crate::tools::{Changes, graph::in_words};
@@ -253,7 +254,8 @@ impl Act {
         let planned = self.agent.planner.step(&context, state, work).await?;
         let step = serde_json::to_value(&planned).unwrap_or_default();
         let update = Update::none().with("step", step).with("agreed", false).with("reply", Value::Null);
-        Ok(Step::next("route_tool", update))
+        let notes = json!({ "lmlang.attempt": attempt, "lmlang.prompt.version": PROMPT_VERSION });
+        Ok(Step::next("route_tool", update).noting(notes))
     }
 
     /// Where a planned step leads: a function of the state.
@@ -383,9 +385,10 @@ impl Act {
             .with("tries", json!(tries))
             .with("failures", json!([told]))
             .with("class", class_name(class));
-        match remedy {
+        let notes = json!({ "lmlang.failure.class": class_name(class), "error.type": failure.code, "lmlang.attempt": attempt });
+        let step = match remedy {
             Remedy::Retry { at, .. } if class == Class::Random => {
-                Step { update, goto: Goto::Wait { until: at, then: "call_tool".to_owned() } }
+                Step::to(Goto::Wait { until: at, then: "call_tool".to_owned() }, update)
             }
             // It is planned with more to go by; what the plan was wrong about, with all there is.
             Remedy::Retry { attempt, .. } => {
@@ -393,7 +396,8 @@ impl Act {
                 Step::next("plan_step", update.with("attempt", attempt))
             }
             Remedy::Ask(_) | Remedy::Stop => Step::next("escalate", update),
-        }
+        };
+        step.noting(notes)
     }
 
     fn escalate(&self, state: &State) -> Step {
@@ -415,7 +419,7 @@ fn answer(state: &State) -> Step {
     said.extend(state.get("artifacts")["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
     if said.is_empty() {
         match state.get("artifacts").get("found").filter(|found| !found.is_null()) {
-            Some(found) => said.push(found.to_string()),
+            Some(found) => said.push(crate::tools::graph::found_in_words(found)),
             None if counts != Counts::default() && touched == 0 => {
                 said.push("Nothing had to be changed.".to_owned())
             }
@@ -430,7 +434,7 @@ fn answer(state: &State) -> Step {
     if counts != Counts::default() || said.is_empty() {
         said.push(format!("Entities: {}.", in_words(counts)));
     }
-    let text = said.join(" ");
+    let text = said.join("\n");
     let answer = json!({
         "text": text,
         "counts": {

@@ -30,7 +30,7 @@ pub async fn ask(models: &Models, request: &Request, work: &mut Work) -> Result<
         "lmlang.prompt.digest": request.digest().to_string(),
         "lmlang.prompt.messages": request.messages.len(),
     });
-    let teller = work.teller();
+    let mut teller = work.teller();
     let effect = Effect::new("model", &name, body, Repeat::Harmless).noting(given(notes));
     let answer = work.effect(effect, move |_| async move {
         let mut tell = |delta: Delta| match delta {
@@ -39,6 +39,7 @@ pub async fn ask(models: &Models, request: &Request, work: &mut Work) -> Result<
             Delta::ToolCall { .. } => {}
         };
         let reply = models.complete(request, &mut tell).await.map_err(|error| failed(&error))?;
+        teller.end();
         let notes = given(spent(&reply));
         let value = serde_json::to_value(reply).map_err(|error| failure("INTERNAL", error.to_string()))?;
         Ok((value, notes))

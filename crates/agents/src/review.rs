@@ -16,9 +16,7 @@ use lmlang_engine::{
     Repeat, Selector, Work,
 };
 use lmlang_flow::definition::END;
-use lmlang_flow::{
-    Ask, AskKind, Definition, Failure, Flow, Goto, NodeSpec, Reducer, State, Step, Subject, Update,
-};
+use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Step, Subject, Update};
 use lmlang_history::request::{AddText, ApplyTextPatch, EditRequest};
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
@@ -462,7 +460,7 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     let merged = state.get("outcome") == &json!("merged");
     let owns = state.get("owns_branch") == &json!(true);
     let keeps = state.get("keep_branch") == &json!(true);
-    let end = |said: String| Step { update: Update::none().with("progress", json!([said])), goto: Goto::End };
+    let end = |said: String| Step::end(Update::none().with("progress", json!([said])));
     let branch = branch_of(state, work);
     if keeps || !(merged || owns) {
         return Ok(end(format!("the branch `{branch}` stays")));

@@ -25,9 +25,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use lmlang_redact::Policy;
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 use uuid::Uuid;
 
+use crate::engine::Engine;
 use crate::flows::code::FlowCode;
 use crate::flows::live::LiveRun;
 use crate::flows::told::Passing;
@@ -53,6 +55,8 @@ pub(crate) struct Flows {
     stored: watch::Sender<u64>,
     passing: broadcast::Sender<Passing>,
     nodes: Arc<Semaphore>,
+    /// What is hidden in all that is told of runs.
+    redaction: OnceLock<Policy>,
 }
 
 impl Flows {
@@ -66,7 +70,12 @@ impl Flows {
             stored: watch::Sender::new(0),
             passing: broadcast::Sender::new(PASSING),
             nodes: Arc::new(Semaphore::new(NODES_AT_ONCE)),
+            redaction: OnceLock::new(),
         }
+    }
+
+    fn redaction(&self) -> &Policy {
+        self.redaction.get_or_init(Policy::default)
     }
 
     fn codes(&self) -> impl Iterator<Item = &Arc<dyn FlowCode>> {
@@ -103,6 +112,16 @@ impl Flows {
 
     fn stuck(&self) -> MutexGuard<'_, HashSet<Uuid>> {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// Hides what a policy says in all that is told of runs: in spans, events and notes. Once, before callers come; without,
+    /// what every policy hides is hidden. What a run works with stays as it is.
+    pub fn hide_by(&self, policy: Policy) {
+        if self.0.flows.redaction.set(policy).is_err() {
+            tracing::warn!("what is hidden was said twice");
+        }
     }
 }
 

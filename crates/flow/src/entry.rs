@@ -102,6 +102,9 @@ pub struct Stepped {
     pub started: i64,
     /// How many effects it had.
     pub effects: u32,
+    /// What its span notes of it: decisions, above all.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub notes: Value,
     /// What it changes.
     pub update: Update,
     /// Where the run goes on.

@@ -135,6 +135,7 @@ impl Run {
             attempt: task.attempt,
             started,
             effects,
+            notes: step.notes,
             update: step.update,
             goto: step.goto,
         }))

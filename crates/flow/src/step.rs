@@ -12,6 +12,9 @@ pub struct Step {
     pub update: Update,
     /// Where the run goes on.
     pub goto: Goto,
+    /// What its span notes of it, an object: what was decided and why. It changes nothing.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub notes: Value,
 }
 
 /// Where a run goes on.
@@ -136,22 +139,35 @@ pub struct Subject {
 }
 
 impl Step {
+    /// Goes on as it says.
+    #[must_use]
+    pub fn to(goto: Goto, update: Update) -> Step {
+        Step { update, goto, notes: Value::Null }
+    }
+
+    /// The same step, with what its span notes of it.
+    #[must_use]
+    pub fn noting(mut self, notes: Value) -> Step {
+        self.notes = notes;
+        self
+    }
+
     /// Goes on at a node.
     #[must_use]
     pub fn next(node: &str, update: Update) -> Step {
-        Step { update, goto: Goto::Next(node.to_owned()) }
+        Step::to(Goto::Next(node.to_owned()), update)
     }
 
     /// Goes on at a node, once somebody has answered.
     #[must_use]
     pub fn ask(ask: Ask, then: &str, update: Update) -> Step {
-        Step { update, goto: Goto::Ask { ask: Box::new(ask), then: then.to_owned() } }
+        Step::to(Goto::Ask { ask: Box::new(ask), then: then.to_owned() }, update)
     }
 
     /// Ends the branch.
     #[must_use]
     pub fn end(update: Update) -> Step {
-        Step { update, goto: Goto::End }
+        Step::to(Goto::End, update)
     }
 }
 

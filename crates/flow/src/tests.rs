@@ -128,7 +128,7 @@ fn step(task: &Task, state: &State) -> Step {
         "open" => {
             let arm = |number: i64| Arm { node: "ask".to_owned(), given: Update::none().with("arm", number) };
             let goto = Goto::Fork { arms: (0..64).map(arm).collect(), join: "add".to_owned() };
-            Step { update: Update::none(), goto }
+            Step::to(goto, Update::none())
         }
         "ask" => Step::ask(question("answer"), "note", Update::none()),
         "note" => {
@@ -374,7 +374,7 @@ fn steps_go_only_where_their_nodes_lead() {
     let arm = Arm { node: "ask".to_owned(), given: Update::none() };
     let goto = Goto::Fork { arms: vec![arm; 1_001], join: "add".to_owned() };
     assert_eq!(
-        refused(Step { update: Update::none(), goto }),
+        refused(Step::to(goto, Update::none())),
         "the run has come to `ask` 1000 times, which is the most"
     );
 }

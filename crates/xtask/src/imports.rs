@@ -26,7 +26,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["ir", "history", "flow", "migrations"]),
     (
         "engine",
-        &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "compiled", "store"],
+        &[
+            "ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "redact", "compiled",
+            "store",
+        ],
     ),
     ("context", &["ir"]),
     ("streams", &["engine", "ir", "verify", "history"]),
@@ -41,7 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "server", "mcp", "graphql", "agents", "engine", "store", "compiled", "wasm", "interp", "ir",
-            "verify", "history",
+            "verify", "history", "redact",
         ],
     ),
     ("testdb", &[]),

@@ -273,6 +273,27 @@ fn shown(op: &Op) -> String {
     }
 }
 
+/// What a reading tool answered, for people: a line for each row, or for each entity and relation.
+pub(crate) fn found_in_words(found: &Value) -> String {
+    let items = |field: &str| found[field].as_array().into_iter().flatten();
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let row = |row: &Value| row.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
+    let mut lines: Vec<String> = match found["columns"].is_array() {
+        true => [row(&found["columns"]).join(", ")]
+            .into_iter()
+            .chain(items("rows").map(|of| row(of).join(", ")))
+            .collect(),
+        false => {
+            let entity = |of: &Value| format!("{} {}", word(&of["entity"]), of["props"]);
+            items("nodes").map(entity).chain(items("edges").map(|of| row(of).join(" "))).collect()
+        }
+    };
+    if found["truncated"] == true {
+        lines.push("and more".to_owned());
+    }
+    lines.join("\n")
+}
+
 /// Counts in words.
 pub(crate) fn in_words(counts: Counts) -> String {
     let kinds = [

@@ -166,6 +166,7 @@ fn line(span: &Span) -> String {
         "lmlang.tool.arguments",
         "lmlang.tool.said",
         "lmlang.answered_by",
+        "lmlang.attempt",
         "error.type",
         "lmlang.failure.class",
         "lmlang.failure.remedy",

@@ -33,6 +33,7 @@ pub(crate) struct Talk<'a> {
 
 /// How a conversation stands after a turn.
 pub(crate) struct Stands {
+    flow: &'static str,
     pub(crate) session: String,
     pub(crate) run: String,
     pub(crate) status: String,
@@ -68,6 +69,7 @@ impl<'a> Talk<'a> {
         let session = turn["session"]["id"].as_str().unwrap_or_default().to_owned();
         self.session = Some(session.clone());
         let mut stands = Stands {
+            flow: self.flow,
             session,
             run: turn["run"]["id"].as_str().unwrap_or_default().to_owned(),
             status: turn["run"]["status"].as_str().unwrap_or_default().to_owned(),
@@ -110,6 +112,13 @@ impl Stands {
             say(&asked.question);
             for (choice, number) in asked.choices.iter().flatten().zip(1..) {
                 say(format_args!("  {number}. {choice}"));
+            }
+            if !has_person() {
+                let how = match asked.kind.as_str() {
+                    "need_confirm" => format!("`lmlang approve {0}`, `lmlang reject {0}`", asked.id),
+                    _ => format!("`lmlang {} --session {} ..`", self.flow, self.session),
+                };
+                say(format_args!("answer it with {how}"));
             }
             return Ok(Exit::Approval);
         }

@@ -288,9 +288,16 @@ impl Engine {
             Err(failure("INTERNAL", format!("`{}` broke off; the log of the server says why", task.node))
                 .into())
         });
+        let hidden = self.0.flows.redaction();
         let step = match executed {
-            Ok(step) => Ok(step),
-            Err(Halt::Failed(failure)) => Err(failure),
+            Ok(mut step) => {
+                hidden.value(&mut step.notes);
+                Ok(step)
+            }
+            Err(Halt::Failed(failure)) => {
+                let message = hidden.text(&failure.message).into_owned();
+                Err(lmlang_flow::Failure { message, ..failure })
+            }
             Err(lost @ Halt::Lost(_)) => return Err(lost),
         };
         // What a run of another flow is to be begun with is read now: its beginning is stored with this step.

@@ -5,7 +5,7 @@
 //! one trace.
 
 use lmlang_flow::receipts::EffectId;
-use lmlang_flow::{Entry, Goto, Kind, Place, Remedy, What};
+use lmlang_flow::{Entry, Goto, Kind, Place, Remedy, Stepped, What};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -62,7 +62,13 @@ impl Engine {
         let total = self.store().journal_len(run.id, Some(&SPANS)).await?;
         let more = rows.len() > first;
         rows.truncate(first);
-        let span = |row: &lmlang_store::JournalEntry| decode(row).map(|entry| span(run, &entry));
+        let hidden = self.0.flows.redaction();
+        let span = |row: &lmlang_store::JournalEntry| {
+            let mut span = span(run, &decode(row)?);
+            hidden.value(&mut span.attributes);
+            span.name = hidden.text(&span.name).into_owned();
+            Ok(span)
+        };
         Ok(Page { items: rows.iter().map(span).collect::<Result<_, Error>>()?, more, total })
     }
 }
@@ -124,14 +130,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
             name: stepped.node.clone(),
             started: stepped.started,
             attempt: Some(stepped.attempt),
-            attributes: json!({
-                "lmlang.branch": stepped.place,
-                "lmlang.goto": goto_name(&stepped.goto),
-                "lmlang.asks": match &stepped.goto {
-                    Goto::Ask { ask, .. } => Some(ask.kind.name()),
-                    Goto::Next(_) | Goto::Fork { .. } | Goto::Sub { .. } | Goto::Wait { .. } | Goto::End => None,
-                },
-            }),
+            attributes: noted(stepped),
             ..of_run
         },
         What::Failed(failed) => Span {
@@ -185,6 +184,17 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
             ..of_run
         },
     }
+}
+
+/// What is told of a node that came to its end.
+fn noted(stepped: &Stepped) -> Value {
+    let mut attributes = stepped.notes.as_object().cloned().unwrap_or_default();
+    attributes.insert("lmlang.branch".to_owned(), json!(stepped.place));
+    attributes.insert("lmlang.goto".to_owned(), json!(goto_name(&stepped.goto)));
+    if let Goto::Ask { ask, .. } = &stepped.goto {
+        attributes.insert("lmlang.asks".to_owned(), json!(ask.kind.name()));
+    }
+    Value::Object(attributes)
 }
 
 /// The id of the span of a node.

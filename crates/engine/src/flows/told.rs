@@ -264,7 +264,7 @@ impl Listener {
                 continue;
             }
             let told = RunTold { cursor, run: row.run, at: entry.time, kind, node, text, data };
-            self.sender.send(Ok(told)).await.map_err(|_| Ok(Ended))?;
+            self.send(told).await.map_err(Ok)?;
             self.seen = cursor;
         }
         Ok(())
@@ -302,8 +302,14 @@ impl Listener {
             return Ok(());
         }
         let Passing { run, at, kind, node, text, data } = told;
-        let at = if at == 0 { self.engine.now() } else { at };
-        let told = RunTold { cursor: self.seen, run, at, kind, node: Some(node), text, data };
+        self.send(RunTold { cursor: self.seen, run, at, kind, node: Some(node), text, data }).await
+    }
+
+    /// Tells an event, without secrets.
+    async fn send(&self, mut told: RunTold) -> Result<(), Ended> {
+        let hidden = self.engine.0.flows.redaction();
+        hidden.value(&mut told.data);
+        told.text = told.text.map(|text| hidden.text(&text).into_owned());
         self.sender.send(Ok(told)).await.map_err(|_| Ended)
     }
 

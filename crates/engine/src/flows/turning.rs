@@ -96,7 +96,8 @@ impl Engine {
                 let message = "a question belongs to a session".to_owned();
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
-            let title = turn.text.as_deref().map(|text| text.chars().take(80).collect());
+            let hidden = self.0.flows.redaction();
+            let title = turn.text.as_deref().map(|text| hidden.text(text).chars().take(80).collect());
             let start = StartSession { workflow: turn.workflow.clone(), title };
             // Looked at first: a session is not begun by what makes no sense.
             self.input_of(&turn.workflow, turn)?;

@@ -56,23 +56,42 @@ impl Effect {
     }
 }
 
-/// Passes words of a model on to whoever listens, while they come. They are not stored: what was said comes again with the
-/// receipt.
-#[derive(Clone, Debug)]
+/// Passes words of a model on to whoever listens, line by line while they come: a secret that comes in pieces is one in its line.
+/// They are not stored: what was said comes again with the receipt.
+#[derive(Debug)]
 pub struct Teller {
     engine: Engine,
     live: Arc<LiveRun>,
     node: String,
+    held: String,
 }
 
 impl Teller {
     /// More words.
-    pub fn say(&self, text: &str) {
-        self.live.pass(&self.engine, Passing::said(self.live.id, &self.node, text, self.engine.now()));
+    pub fn say(&mut self, text: &str) {
+        self.held.push_str(text);
+        if let Some(end) = self.held.rfind('\n') {
+            let rest = self.held.split_off(end + 1);
+            self.pass();
+            self.held = rest;
+        }
+    }
+
+    /// The answer has ended.
+    pub fn end(mut self) {
+        self.pass();
+    }
+
+    fn pass(&mut self) {
+        let text = std::mem::take(&mut self.held);
+        if !text.is_empty() {
+            self.live.pass(&self.engine, Passing::said(self.live.id, &self.node, &text, self.engine.now()));
+        }
     }
 
     /// What was said so far in this answer counts no more: it begins again.
-    pub fn restart(&self) {
+    pub fn restart(&mut self) {
+        self.held.clear();
         self.live.pass(&self.engine, Passing::unsaid(self.live.id, &self.node, self.engine.now()));
     }
 }
@@ -152,7 +171,12 @@ impl Work {
     /// Tells whoever listens what a model says, from within an effect.
     #[must_use]
     pub fn teller(&self) -> Teller {
-        Teller { engine: self.engine.clone(), live: Arc::clone(&self.live), node: self.task.node.clone() }
+        Teller {
+            engine: self.engine.clone(),
+            live: Arc::clone(&self.live),
+            node: self.task.node.clone(),
+            held: String::new(),
+        }
     }
 
     /// A call of the flow under the key of an effect: recorded with the run, on behalf of whoever began it.
@@ -226,7 +250,7 @@ impl Work {
         }
         let started = self.engine.now();
         let key = self.key(&intent, epoch, step);
-        let (answer, notes) = match perform(key).await {
+        let (answer, mut notes) = match perform(key).await {
             Ok((answer, notes)) => (Ok(answer), joined_notes(effect.notes, notes)),
             Err(failed) => {
                 let failed = Failure {
@@ -237,6 +261,12 @@ impl Work {
                 (Err(failed), effect.notes)
             }
         };
+        let hidden = self.engine.0.flows.redaction();
+        hidden.value(&mut notes);
+        let answer = answer.map_err(|failed: Failure| Failure {
+            message: hidden.text(&failed.message).into_owned(),
+            ..failed
+        });
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
         self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt.clone()))).await?;

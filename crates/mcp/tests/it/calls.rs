@@ -253,6 +253,27 @@ async fn a_branch_is_merged_when_somebody_agrees() {
     assert!(sessions.contains("of review"), "{sessions}");
 }
 
+/// Something is said in a session: it is done, or asked about, and the next turn answers.
+#[tokio::test]
+async fn a_session_is_talked_to() {
+    let world = World::new().await;
+    let turn = |more: serde_json::Value| {
+        let mut arguments = json!({ "action": "turn" });
+        arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        arguments
+    };
+    let said = world.says("run", turn(json!({ "text": "AddNode Ticket:T-1" }))).await;
+    assert!(said.contains("Entities: 1 created."), "{said}");
+    let session = said.split("session_id ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let session = session.expect("the session is named").to_owned();
+    let delete = turn(json!({ "session_id": session, "text": "DeleteNode Ticket:T-1" }));
+    let asked = world.call("run", delete).await;
+    assert_eq!(asked.data()["outcome"], "awaiting_approval", "{}", asked.text());
+    let agree = turn(json!({ "session_id": session, "answer": { "confirm": true } }));
+    let done = world.says("run", agree).await;
+    assert!(done.contains("Entities: 1 deleted."), "{done}");
+}
+
 /// CUE-07: what takes long says how far it is.
 #[tokio::test]
 async fn cue_07_what_takes_long_says_so() {

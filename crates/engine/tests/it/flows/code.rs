@@ -138,7 +138,7 @@ impl FlowCode for Code {
                 let node = if self.flow.name() == "outer" { "begin" } else { "ask" };
                 let arm = |number| Arm { node: node.to_owned(), given: Update::none().with("arm", number) };
                 let goto = Goto::Fork { arms: (0..8).map(arm).collect(), join: "add".to_owned() };
-                Ok(Step { update: Update::none(), goto })
+                Ok(Step::to(goto, Update::none()))
             }
             ("outer", "begin") => {
                 let base = state.get("arm").as_i64().unwrap_or(0) * 8;
@@ -148,7 +148,7 @@ impl FlowCode for Code {
                     into: "result".to_owned(),
                     then: "note".to_owned(),
                 };
-                Ok(Step { update: Update::none(), goto })
+                Ok(Step::to(goto, Update::none()))
             }
             ("outer", "note") => {
                 let said = state.get("result")["said"].clone();
@@ -208,8 +208,10 @@ impl Code {
         let calls = Arc::clone(&self.calls);
         let request = json!({ "step": step });
         let effect = Effect::new("model", "parrot", request, Repeat::Harmless);
-        work.teller().say("pol");
-        work.teller().say("ly");
+        let mut teller = work.teller();
+        teller.say("pol");
+        teller.say("ly");
+        teller.end();
         let answer = work.effect(effect, move |_| async move {
             calls.models.fetch_add(1, Ordering::SeqCst);
             Ok((json!(format!("polly {step}")), json!({ "gen_ai.usage.input_tokens": 3 })))

@@ -1,0 +1,76 @@
+//! What nobody is told: secrets in tasks, arguments, answers of models and errors.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use lmlang_engine::{RunCursor, RunEventKind, RunsOf, Turn};
+use lmlang_redact::{Config, Policy};
+
+use crate::world::{World, call, scripted};
+
+const PLANTED: &str = "planted-7f3a-secret";
+
+const SCRIPT: &str = r#"
+[[reply]]
+role = "planner"
+contains = ["remember"]
+json = { goal = "keep planted-7f3a-secret", constraints = ["planted-7f3a-secret"], domain_hints = [], plan = ["keep planted-7f3a-secret"] }
+
+[[reply]]
+prompt_contains = ["keep"]
+tool_calls = [{ name = "add_edge", arguments = { from = { label = "Account", key = "planted-7f3a-secret" }, type = "HAS", to = { label = "Note", key = "n" } } }]
+
+[[reply]]
+prompt_contains = ["does not exist"]
+tool_calls = [{ name = "add_node", arguments = { label = "Account", key = "a", props = { note = "planted-7f3a-secret", password = "hunter2" } } }]
+
+[[reply]]
+prompt_contains = ["keep"]
+tool_calls = [{ name = "ask", arguments = { question = "Is it planted-7f3a-secret?" } }]
+
+[[reply]]
+prompt_contains = ["The user says: yes, planted-7f3a-secret"]
+text = "It was planted-\n7f3a: planted-7f3a-secret."
+"#;
+
+/// PUN-34, PUN-58, PUN-73, PUN-83: a planted secret, and what is called a password, are in no span and no event, whoever said them.
+#[tokio::test]
+async fn a_planted_secret_is_told_nowhere() {
+    let mut script = tempfile::NamedTempFile::new().expect("a file");
+    script.write_all(SCRIPT.as_bytes()).expect("it can be written");
+    let world = World::new(scripted(script.path())).await;
+    let config = Config { secrets: vec![PLANTED.to_owned()], ..Config::default() };
+    world.engine.hide_by(Policy::new(&config).expect("it makes sense"));
+    let mut events =
+        world.engine.run_events(&RunsOf::All, Some(RunCursor::default())).await.expect("they are told");
+    let say = |text: &str, session| Turn {
+        session,
+        workflow: "act".to_owned(),
+        text: Some(text.to_owned()),
+        ..Turn::default()
+    };
+    let first = say(&format!("remember {PLANTED}"), None);
+    let first = world.engine.take_turn(&first, &call()).await.expect("it is taken");
+    assert!(first.interrupt.is_some(), "{:?}", first.view);
+    let second = say(&format!("yes, {PLANTED}"), Some(first.session.id));
+    let second = world.engine.take_turn(&second, &call()).await.expect("it is taken");
+    assert!(second.view["answer"]["text"].to_string().contains(PLANTED), "the user is told: {}", second.view);
+
+    let spans = world.engine.span_page(&second.run, 0, 1_000).await.expect("they are read");
+    let mut told = format!("{:?} {:?}", spans.items, second.session.title);
+    let (mut said, mut over) = (String::new(), false);
+    // What is not stored may come behind what is.
+    while !over || !said.contains("It was planted-") {
+        let event = tokio::time::timeout(Duration::from_secs(60), events.recv()).await.expect("it comes");
+        let event = event.expect("it goes on").expect("it can be read");
+        over |= event.kind == RunEventKind::Finished;
+        if event.kind == RunEventKind::ModelDelta {
+            said.push_str(event.text.as_deref().unwrap_or_default());
+        }
+        told.push_str(&format!("{event:?}\n"));
+    }
+    for secret in [PLANTED, "hunter2"] {
+        assert!(!told.contains(secret), "{secret} is told: {told}");
+    }
+    assert!(told.matches("[redacted]").count() > 10, "{told}");
+}
