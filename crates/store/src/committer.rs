@@ -233,7 +233,7 @@ impl Loop {
                     let answer = self.create(&creation).await;
                     answer_to(reply, answer);
                 }
-                Work::Write(write) => self.write(write).await,
+                Work::Writes(writes) => self.write(writes).await,
                 Work::Background(write) => self.write_in_background(write).await,
             }
             self.committer.counters.connections.store(self.writer.opened(), Ordering::Relaxed);
@@ -326,12 +326,33 @@ impl Loop {
         Ok(Err(CreateProgramError::NameTaken { name: creation.program.name.clone() }))
     }
 
-    async fn write(&mut self, write: Write) {
-        if let Some(program) = write.program {
-            self.heads.remove(&program);
+    /// Writes several in one transaction; if that is not to be had, each in one of its own, so that none suffers from another.
+    async fn write(&mut self, writes: Vec<Write>) {
+        if let [first, _, ..] = &writes[..]
+            && first.program.is_none()
+            && let Ok(mut changed) = self.try_writes(&writes).await
+        {
+            for write in writes {
+                let rest = changed.split_off(write.statements.len());
+                answer_to(write.reply, Ok(std::mem::replace(&mut changed, rest)));
+            }
+            return;
         }
-        let answer = self.run_write(&write, Step::BeforeInsert, Step::AfterCommit).await;
-        answer_to(write.reply, answer);
+        for write in writes {
+            if let Some(program) = write.program {
+                self.heads.remove(&program);
+            }
+            let answer = self.run_write(&write, Step::BeforeInsert, Step::AfterCommit).await;
+            answer_to(write.reply, answer);
+        }
+    }
+
+    async fn try_writes(&mut self, writes: &[Write]) -> Result<Vec<u64>, Failure> {
+        self.writer.step(Step::BeforeInsert).await?;
+        let statements: Vec<&[Sql]> = writes.iter().map(|write| &write.statements[..]).collect();
+        let changed = self.writer.joined(&statements).await?;
+        self.writer.step(Step::AfterCommit).await?;
+        Ok(changed)
     }
 
     async fn write_in_background(&mut self, write: Write) {

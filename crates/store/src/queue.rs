@@ -15,6 +15,9 @@ use crate::sql::Sql;
 /// The most rows of one statement: above it a batch gains nothing, and the first of it waits longer.
 pub(crate) const MAX_ROWS: usize = 256;
 
+/// The most statements of writes that go into one transaction.
+const MAX_STATEMENTS: usize = 256;
+
 /// The most bytes of a batch of several appends.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -58,7 +61,8 @@ pub(crate) enum Work {
     Batch(Vec<Pending>),
     Held(Box<Hold>),
     Create(Box<Creation>, oneshot::Sender<Result<ProgramKey, CreateProgramError>>),
-    Write(Write),
+    /// Several, or one that changes whether a program exists.
+    Writes(Vec<Write>),
     Background(Write),
 }
 
@@ -150,8 +154,25 @@ impl Lanes {
             Job::Append(pending) => Some(Work::Batch(self.batch(pending))),
             Job::Held(hold) => Some(Work::Held(hold)),
             Job::Create(creation, reply) => Some(Work::Create(creation, reply)),
-            Job::Write(write) => Some(Work::Write(write)),
+            Job::Write(write) => Some(Work::Writes(self.writes(write))),
         }
+    }
+
+    /// Joins to a write those behind it, as far as they are few enough for one transaction.
+    fn writes(&mut self, first: Write) -> Vec<Write> {
+        let mut statements = first.statements.len();
+        let mut writes = vec![first];
+        while writes[0].program.is_none()
+            && let Some(Job::Write(next)) = self.jobs.front()
+        {
+            statements += next.statements.len();
+            if next.program.is_some() || statements > MAX_STATEMENTS {
+                break;
+            }
+            let Some(Job::Write(next)) = self.jobs.pop_front() else { break };
+            writes.push(next);
+        }
+        writes
     }
 
     /// Joins to an append those behind it, as far as they fit one statement.

@@ -227,6 +227,21 @@ impl Writer {
         self.finish(outcome).await
     }
 
+    /// Runs the statements of several callers in one transaction, and answers with the rows that each statement changed.
+    pub(crate) async fn joined(&mut self, statements: &[&[Sql]]) -> Result<Vec<u64>, Failure> {
+        self.begin().await?;
+        let outcome = self.execute_joined(statements).await;
+        self.finish(outcome).await
+    }
+
+    async fn execute_joined(&mut self, statements: &[&[Sql]]) -> Result<Vec<u64>, Failure> {
+        let mut changed = Vec::new();
+        for statements in statements {
+            changed.extend(self.execute_all(statements).await?);
+        }
+        Ok(changed)
+    }
+
     /// Runs several statements, and answers with the rows that each changed.
     pub(crate) async fn execute_all(&mut self, statements: &[Sql]) -> Result<Vec<u64>, Failure> {
         let mut changed = Vec::with_capacity(statements.len());

@@ -1,6 +1,7 @@
 //! Order, grouping, and what happens to the others when one append fails.
 
-use lmlang_store::{Append, Bound, CommitError, Step, Stretch};
+use lmlang_store::{Append, Bound, CommitError, Idempotency, Session, Step, Stretch, Timestamp};
+use uuid::Uuid;
 
 use crate::fixture::{Fixture, Gate, append, edit, keyed};
 
@@ -154,6 +155,44 @@ async fn sixty_four_callers_on_one_program_and_on_many() {
     for program in programs {
         assert_eq!(fixture.seqs(program).await, (1..=161).collect::<Vec<_>>());
     }
+}
+
+/// Writes that wait together are one transaction; one that is refused is refused alone.
+#[tokio::test]
+async fn writes_are_joined_and_none_suffers_from_another() {
+    let (gate, faults) = Gate::new();
+    let Fixture { db: _db, store, actor } = Fixture::with_faults(faults).await;
+    let store = std::sync::Arc::new(store);
+    let session = |key: &str| {
+        let making = Idempotency { key: key.as_bytes().to_vec(), digest: vec![0; 32] };
+        let session = Session {
+            key: 0,
+            id: Uuid::new_v4(),
+            workflow: "act".to_owned(),
+            title: None,
+            actor,
+            made: Timestamp(1),
+            making: Some(making),
+        };
+        let store = std::sync::Arc::clone(&store);
+        tokio::spawn(async move { store.begin_session(session).await })
+    };
+    let mut held = gate.hold(Step::BeforeInsert);
+    let first = session("a");
+    held.reached().await;
+    // They are queued before the first is let go: the tasks of this runtime take turns.
+    let waiting = ["b", "c", "b", "a", "d"].map(session);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    held.release();
+    first.await.expect("it ends").expect("it is stored");
+    let mut stored = Vec::new();
+    for waiting in waiting {
+        stored.push(waiting.await.expect("it ends").is_ok());
+    }
+    assert_eq!(stored, [true, true, false, false, true]);
+    assert_eq!(store.count_sessions().await.expect("counted"), 4);
 }
 
 #[tokio::test]
