@@ -4,7 +4,8 @@
 //! server with an OpenAI-compatible interface, a script, a recording. It must not know how a run is stored or by whom it
 //! was asked for; nothing here reads the environment of the process or decides what a caller may do.
 //!
-//! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`model`] for the trait
+//! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`draft`] for one over
+//! another server, [`model`] for the trait
 //! and what is around it, [`asking`] for how a flow asks, [`tools`] and [`graph_store`] for what it works with.
 
 use std::sync::Arc;
@@ -12,21 +13,28 @@ use std::sync::Arc;
 use lmlang_engine::FlowCode;
 
 use crate::act::parts::Agent;
+use crate::draft::target::DraftTarget;
 use crate::graph_store::GraphSource;
 use crate::model::Models;
 
 pub mod act;
 pub mod asking;
+pub mod draft;
 pub mod graph_store;
+mod http_client;
 pub mod model;
 pub mod review;
 pub mod tools;
 
-/// The code of every flow, for an engine to run. They ask these models.
+/// The code of every flow, for an engine to run. They ask these models, and draft for this Manager, if there is one.
 #[must_use]
-pub fn flows(models: &Arc<Models>) -> Vec<Arc<dyn FlowCode>> {
+pub fn flows(models: &Arc<Models>, manager: Option<Arc<dyn DraftTarget>>) -> Vec<Arc<dyn FlowCode>> {
     let agent = Agent::simple(Arc::clone(models), GraphSource::Engine);
     // Checked by a test.
     let agent = agent.expect("the tools have names of their own");
-    vec![Arc::new(review::Review::default()), Arc::new(act::Act::new(agent))]
+    vec![
+        Arc::new(review::Review::default()),
+        Arc::new(act::Act::new(agent)),
+        Arc::new(draft::Draft::new(Arc::clone(models), manager)),
+    ]
 }

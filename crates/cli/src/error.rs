@@ -57,6 +57,12 @@ pub(crate) enum Error {
     /// The settings of models make no sense.
     #[error("the settings of models")]
     Models(#[source] Box<lmlang_agents::model::SettingsError>),
+    /// The Manager has no such address.
+    #[error("the setting `manager`")]
+    Manager(#[source] lmlang_agents::draft::manager::AddressError),
+    /// What is to be hidden makes no sense.
+    #[error("the settings of what is hidden")]
+    Redaction(#[source] lmlang_redact::PolicyError),
     /// What a run is to be started with cannot be read.
     #[error("{0}")]
     FlowInput(String),
@@ -340,9 +346,12 @@ impl Error {
         match self {
             Error::Refused { code, .. } => code,
             Error::Answer(_) => "BAD_ANSWER",
-            Error::ServerUrl { .. } | Error::AuthorName(_) | Error::TokenText | Error::Models(_) => {
-                "BAD_SETTINGS"
-            }
+            Error::ServerUrl { .. }
+            | Error::AuthorName(_)
+            | Error::TokenText
+            | Error::Models(_)
+            | Error::Manager(_)
+            | Error::Redaction(_) => "BAD_SETTINGS",
             Error::FlowInput(_) => "BAD_REQUEST",
             Error::Unreachable { .. } => "UNREACHABLE",
             Error::Lost { .. } => "CONNECTION_LOST",
@@ -408,7 +417,9 @@ impl Error {
             | Error::AuthorName(_)
             | Error::TokenText
             | Error::FlowInput(_)
-            | Error::Models(_) => Exit::Usage,
+            | Error::Models(_)
+            | Error::Manager(_)
+            | Error::Redaction(_) => Exit::Usage,
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,
             Error::InDoubt { source, .. } => source.exit(),

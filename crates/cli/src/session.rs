@@ -31,7 +31,8 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     }
     let engine = open_as(Options::new(location)).await?;
     // Runs that were left are the server's; those that a command names go on.
-    engine.know_flows(lmlang_agents::flows(&settings.models()?));
+    engine.hide_by(settings.redaction()?);
+    engine.know_flows(settings.flows()?);
     Ok(engine)
 }
 
@@ -40,7 +41,8 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
 pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<Engine, Error> {
     let options = Options { address: Some(address), ..Options::new(settings.location()?) };
     let engine = open_as(options).await?;
-    engine.run_flows(lmlang_agents::flows(&settings.models()?));
+    engine.hide_by(settings.redaction()?);
+    engine.run_flows(settings.flows()?);
     Ok(engine)
 }
 

@@ -1,5 +1,6 @@
 //! The settings: flags over `LMLANG_*` over `lmlang.toml` over the user's file over the defaults.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -9,7 +10,11 @@ use std::sync::Arc;
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
+use lmlang_agents::draft::manager::RestManager;
+use lmlang_agents::draft::target::DraftTarget;
 use lmlang_agents::model::Models;
+use lmlang_engine::FlowCode;
+use lmlang_redact::{Policy, SHORTEST_SECRET};
 use lmlang_server::telemetry::LogFormat;
 use lmlang_store::Location;
 use serde::{Deserialize, Serialize};
@@ -20,7 +25,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 14] = [
+pub(crate) const NAMES: [(&str, &str); 16] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -35,7 +40,13 @@ pub(crate) const NAMES: [(&str, &str); 14] = [
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
     ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
+    ("manager", "the stream Manager that drafts are for, as a URL"),
+    ("redaction", "what is hidden in spans, events and exports beside what always is: `fields`, `patterns`"),
 ];
+
+/// Variables of the environment that hold secrets which others read.
+const KEYS: [&str; 5] =
+    ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "LANGFUSE_SECRET_KEY", "PGPASSWORD"];
 
 /// What can be set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +80,10 @@ pub(crate) struct Settings {
     pub(crate) log_format: Logs,
     /// The models that flows ask, by role.
     pub(crate) llm: lmlang_agents::model::settings::Settings,
+    /// The stream Manager that drafts are for, as a URL.
+    pub(crate) manager: Option<String>,
+    /// What is hidden in spans, events and exports beside what always is.
+    pub(crate) redaction: lmlang_redact::Config,
 }
 
 /// A setting that is not shown to anybody.
@@ -133,6 +148,8 @@ impl Default for Settings {
             log: "info,sea_orm_migration=warn,rmcp=warn".to_owned(),
             log_format: Logs::Auto,
             llm: lmlang_agents::model::settings::Settings::new(),
+            manager: None,
+            redaction: lmlang_redact::Config::default(),
         }
     }
 }
@@ -247,6 +264,26 @@ impl Settings {
         let variable = |name: &str| std::env::var(name).ok();
         let models = lmlang_agents::model::build(&self.llm, &variable, lmlang_agents::model::tokens);
         models.map(Arc::new).map_err(|error| Error::Models(Box::new(error)))
+    }
+
+    /// The code of the flows.
+    pub(crate) fn flows(&self) -> Result<Vec<Arc<dyn FlowCode>>, Error> {
+        let manager = self.manager.as_deref().map(|url| -> Result<Arc<dyn DraftTarget>, Error> {
+            Ok(Arc::new(RestManager::new(url).map_err(Error::Manager)?))
+        });
+        Ok(lmlang_agents::flows(&self.models()?, manager.transpose()?))
+    }
+
+    /// What is hidden in all that is told of runs: what the settings say, and every secret that this process was given.
+    pub(crate) fn redaction(&self) -> Result<Policy, Error> {
+        let given = self.llm.values().filter_map(|model| model.api_key_env.clone());
+        let named = given.chain(KEYS.map(str::to_owned)).filter_map(|name| std::env::var(name).ok());
+        let token = self.token.as_ref().map(|token| token.reveal().to_owned());
+        let secrets: BTreeSet<String> =
+            named.chain(token).filter(|text| text.trim().len() >= SHORTEST_SECRET).collect();
+        let config =
+            lmlang_redact::Config { secrets: secrets.into_iter().collect(), ..self.redaction.clone() };
+        Policy::new(&config).map_err(Error::Redaction)
     }
 
     /// Where the database is.

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Shortest exact secret, in bytes. A shorter one would hide half of a text that does not hold it.
 pub const SHORTEST_SECRET: usize = 8;
 
 /// What a policy hides beside what every policy hides.
-#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Names of fields whose values are secret; neither case nor separators matter.

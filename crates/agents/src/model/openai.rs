@@ -13,22 +13,17 @@ mod reading;
 mod refusal;
 mod wire;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
-use rustls::{ClientConfig, RootCertStore};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 use tokio::time::Instant;
+
+pub use crate::http_client::ServerError;
+use crate::http_client::{HttpClient, address, client, with_causes};
 
 use super::estimate::{self, Count};
 use super::prices::Prices;
@@ -38,9 +33,6 @@ use super::secret::Secret;
 use super::{Completion, Model, ModelError, Request, Tell};
 use answer::Answer;
 use wire::Dialect;
-
-/// How long a connection may take to be made.
-const AT_THE_DOOR: Duration = Duration::from_secs(10);
 
 /// How a server is made to answer in JSON; the first that it can do is the best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,26 +84,6 @@ pub struct Options {
     pub count: Count,
 }
 
-/// Why a server cannot be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ServerError {
-    /// It has no such address. What was given is not shown: it may hold a key.
-    #[error("the base URL is not an address of a server: {why}")]
-    Url {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The key cannot be sent.
-    #[error("the key has characters that cannot be sent: is it the right file or variable?")]
-    Key,
-    /// The system trusts no authorities, and the address needs one.
-    #[error("the certificates of the system cannot be read, so that `https` can reach nobody: {why}")]
-    Roots {
-        /// What the system says.
-        why: String,
-    },
-}
-
 /// A model on a server.
 pub struct OpenAi {
     options: Options,
@@ -119,13 +91,13 @@ pub struct OpenAi {
     /// The server, without path, query and user.
     server: String,
     authorization: Option<HeaderValue>,
-    http: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    http: HttpClient,
 }
 
 impl OpenAi {
     /// Gets ready to ask a server; nothing is sent yet.
     pub fn new(options: Options) -> Result<OpenAi, ServerError> {
-        let (url, server) = address(&options.base_url)?;
+        let (url, server) = address(&options.base_url, "/chat/completions")?;
         let authorization = options.key.as_ref().map(|key| {
             let mut value =
                 HeaderValue::try_from(format!("Bearer {}", key.reveal())).map_err(|_| ServerError::Key)?;
@@ -133,14 +105,7 @@ impl OpenAi {
             Ok(value)
         });
         let authorization = authorization.transpose()?;
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_connect_timeout(Some(AT_THE_DOOR));
-        connector.set_nodelay(true);
-        let secure = url.scheme_str() == Some("https");
-        let tls = HttpsConnectorBuilder::new().with_tls_config(tls(secure)?);
-        let connector = tls.https_or_http().enable_http1().wrap_connector(connector);
-        let http = Client::builder(TokioExecutor::new()).build(connector);
+        let http = client(url.scheme_str() == Some("https"))?;
         Ok(OpenAi { options, url, server, authorization, http })
     }
 
@@ -234,63 +199,8 @@ impl Model for OpenAi {
     }
 }
 
-/// Where requests go, and how the server is called in errors.
-fn address(base: &str) -> Result<(Uri, String), ServerError> {
-    let wrong = |why: &str| ServerError::Url { why: why.to_owned() };
-    let base: Uri = base.trim().parse().map_err(|error: http::uri::InvalidUri| wrong(&error.to_string()))?;
-    let scheme = match base.scheme_str() {
-        Some(scheme @ ("http" | "https")) => scheme,
-        Some(_) | None => return Err(wrong("expected it to begin with `http://` or `https://`")),
-    };
-    let authority = base.authority().ok_or_else(|| wrong("it names no host"))?;
-    if authority.as_str().contains('@') {
-        return Err(wrong(
-            "it holds a user or a password; a key is named by `api_key_env` or `api_key_file`",
-        ));
-    }
-    let parameters = base.query().unwrap_or_default().split('&');
-    let mut names = parameters.map(|part| part.split('=').next().unwrap_or_default().to_ascii_lowercase());
-    if names.any(|name| ["key", "token", "secret", "sig", "password"].iter().any(|word| name.contains(word)))
-    {
-        return Err(wrong("its query holds a key; one is named by `api_key_env` or `api_key_file`"));
-    }
-    let query = base.query().map(|query| format!("?{query}")).unwrap_or_default();
-    let path = base.path().strip_suffix('/').unwrap_or(base.path());
-    let url = Uri::builder()
-        .scheme(scheme)
-        .authority(authority.clone())
-        .path_and_query(format!("{path}/chat/completions{query}"))
-        .build();
-    let url = url.map_err(|error| wrong(&error.to_string()))?;
-    Ok((url, format!("{scheme}://{authority}")))
-}
-
-/// What certificates are held against; nothing is read where none will be seen.
-fn tls(secure: bool) -> Result<ClientConfig, ServerError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the cipher suites of both versions");
-    if !secure {
-        return Ok(config.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
-    }
-    let config = config.with_native_roots().map_err(|error| ServerError::Roots { why: error.to_string() })?;
-    Ok(config.with_no_client_auth())
-}
-
 fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// An error and what it comes from: the outermost one says little.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut out = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        out = format!("{out}: {error}");
-        cause = error.source();
-    }
-    out
 }
 
 #[cfg(test)]

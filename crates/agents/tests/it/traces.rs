@@ -1,16 +1,23 @@
 //! Golden traces: what is said in a session, and every span of what came of it.
 //!
 //! A file has comments (`;`), an optional script for the model between `script:` and `end`, turns (`> ` and the turn as JSON),
-//! `! reopen` for a process that ended and began again, and below each turn what came of it. `LMLANG_BLESS=1` writes that anew.
+//! `! reopen` for a process that ended and began again, and below each turn what came of it. `! manager` at the beginning brings a
+//! Manager up, of which `! log` shows what it was asked, and `! answer REQUEST STATUS BODY` orders an answer. `LMLANG_BLESS=1` writes
+//! what came of it anew.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use lmlang_agents::draft::target::DraftTarget;
 use lmlang_agents::model::Models;
 use lmlang_engine::{Engine, Span, Turn, Turned};
 use serde::Deserialize;
 use serde_json::Value;
+use uuid::Uuid;
 
+use crate::manager::Manager;
 use crate::world::{World, call, scripted};
 
 /// A turn as it is written.
@@ -65,13 +72,32 @@ async fn traced(text: &str) -> String {
             scripted(&path)
         }
     };
-    let mut world = World::new(models).await;
+    let manager = match lines.contains(&"! manager") {
+        true => Some(Manager::start().await),
+        false => None,
+    };
+    let target = manager.as_ref().map(|manager| Arc::new(manager.target()) as Arc<dyn DraftTarget>);
+    let mut world = World::with_manager(models, target).await;
     let mut session = None;
+    let mut seen = HashMap::new();
     let mut out = String::new();
     for line in lines {
         writeln!(out, "{line}").expect("a text");
-        if line == "! reopen" {
-            world = world.reopened().await;
+        match (line, &manager) {
+            ("! reopen", _) => world = world.reopened().await,
+            ("! log", Some(manager)) => {
+                for asked in manager.log() {
+                    writeln!(out, "  {}", without_ids(&asked, session)).expect("a text");
+                }
+                let left = manager.pipelines();
+                writeln!(out, "  {} pipelines", left.len()).expect("a text");
+            }
+            (line, Some(manager)) if line.starts_with("! answer ") => {
+                let words: Vec<&str> = line.splitn(6, ' ').collect();
+                let [_, _, method, path, status, body] = words[..] else { panic!("{line}") };
+                manager.order(&format!("{method} {path}"), status.parse().expect("a status"), body);
+            }
+            _ => {}
         }
         let Some(said) = line.strip_prefix("> ") else { continue };
         let said: Said = serde_json::from_str(said).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -88,7 +114,9 @@ async fn traced(text: &str) -> String {
         match world.engine.take_turn(&turn, &call()).await {
             Ok(turned) => {
                 session = Some(turned.session.id);
-                told(&world.engine, &turned, &mut out).await;
+                let mut came = String::new();
+                told(&world.engine, &turned, &mut seen, &mut came).await;
+                out.push_str(&without_ids(&came, session));
             }
             Err(error) => writeln!(out, "refused: {error}").expect("a text"),
         }
@@ -97,6 +125,11 @@ async fn traced(text: &str) -> String {
     assert!(unused.is_empty(), "the script was not used up: {unused:?}\n{out}");
     world.engine.close().await;
     out
+}
+
+/// A text in which the session has no id of its own.
+fn without_ids(text: &str, session: Option<Uuid>) -> String {
+    session.map_or_else(|| text.to_owned(), |session| text.replace(&session.to_string(), "SESSION"))
 }
 
 /// The script, and the lines that stay: all but what came of turns.
@@ -125,8 +158,11 @@ fn parts(text: &str) -> (Option<String>, Vec<&str>) {
     (script, kept)
 }
 
-async fn told(engine: &Engine, turned: &Turned, out: &mut String) {
-    let spans = engine.span_page(&turned.run, 0, 1_000).await.expect("it can be read");
+/// Tells how the run of a turn stands, and what is new in its trace.
+async fn told(engine: &Engine, turned: &Turned, seen: &mut HashMap<Uuid, u64>, out: &mut String) {
+    let after = seen.get(&turned.run.id).copied().unwrap_or(0);
+    let spans = engine.span_page(&turned.run, after, 1_000).await.expect("it can be read");
+    seen.insert(turned.run.id, spans.items.last().map_or(after, |span| span.number));
     let status = format!("{:?}", turned.run.status).to_lowercase();
     writeln!(out, "run {} {status}", turned.run.flow.name()).expect("a text");
     for span in spans.items.iter().filter(|span| span.kind != "run") {
@@ -139,8 +175,16 @@ async fn told(engine: &Engine, turned: &Turned, out: &mut String) {
         };
         writeln!(out, "asks {} {}{choices}", asked.ask.kind.name(), asked.ask.question).expect("a text");
     }
-    if !turned.view["answer"].is_null() {
-        writeln!(out, "answer {}", turned.view["answer"]).expect("a text");
+    for shown in ["answer", "validation", "violations", "pipeline", "notes", "metrics"] {
+        let value = &turned.view[shown];
+        let says = match value {
+            Value::Null => false,
+            Value::Array(items) => !items.is_empty(),
+            _ => shown != "metrics",
+        };
+        if says {
+            writeln!(out, "{shown} {value}").expect("a text");
+        }
     }
 }
 
@@ -165,6 +209,10 @@ fn line(span: &Span) -> String {
         "lmlang.prompt.messages",
         "lmlang.tool.arguments",
         "lmlang.tool.said",
+        "http.response.status_code",
+        "lmlang.cached",
+        "lmlang.intent",
+        "lmlang.violations",
         "lmlang.answered_by",
         "lmlang.attempt",
         "error.type",

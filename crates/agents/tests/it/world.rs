@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lmlang_agents::draft::target::DraftTarget;
 use lmlang_agents::flows;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Models, Role, build, tokens};
@@ -15,29 +16,34 @@ pub(crate) struct World {
     pub(crate) db: TestDb,
     pub(crate) engine: Engine,
     pub(crate) models: Arc<Models>,
+    manager: Option<Arc<dyn DraftTarget>>,
 }
 
 impl World {
     pub(crate) async fn new(models: Models) -> World {
+        World::with_manager(models, None).await
+    }
+
+    pub(crate) async fn with_manager(models: Models, manager: Option<Arc<dyn DraftTarget>>) -> World {
         let db = TestDb::new().await;
         let models = Arc::new(models);
-        let engine = open(&db, &models).await;
-        World { db, engine, models }
+        let engine = open(&db, &models, manager.clone()).await;
+        World { db, engine, models, manager }
     }
 
     /// Closes the engine and opens it again.
     pub(crate) async fn reopened(self) -> World {
         self.engine.close().await;
-        let engine = open(&self.db, &self.models).await;
+        let engine = open(&self.db, &self.models, self.manager.clone()).await;
         World { engine, ..self }
     }
 }
 
-async fn open(db: &TestDb, models: &Arc<Models>) -> Engine {
+async fn open(db: &TestDb, models: &Arc<Models>, manager: Option<Arc<dyn DraftTarget>>) -> Engine {
     let location = Location::parse(&db.to_string()).expect("it is a location");
     let store = Store::open(Options::new(location)).await.expect("it opens");
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
-    engine.run_flows(flows(models));
+    engine.run_flows(flows(models, manager));
     engine
 }
 

@@ -127,6 +127,12 @@ impl Work {
         self.live.id
     }
 
+    /// The session that the run belongs to.
+    #[must_use]
+    pub fn session(&self) -> Uuid {
+        self.live.session
+    }
+
     /// The program that the run is about.
     #[must_use]
     pub fn program(&self) -> Option<Uuid> {

@@ -74,7 +74,7 @@ impl World {
         let store = Store::open(Options::new(location)).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
-        engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none())));
+        engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none()), None));
         let executor = schema::build(engine.clone(), transport::Limits::default());
         World { engine, executor, db }
     }

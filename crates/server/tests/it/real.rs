@@ -56,7 +56,7 @@ async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> 
     let location = Location::parse(&db.to_string()).expect("the database has a place");
     let store = Store::open(Options::new(location)).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
-    engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none())));
+    engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none()), None));
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
     let executor = schema::build(engine.clone(), operations);

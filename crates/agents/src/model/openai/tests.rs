@@ -1,10 +1,12 @@
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
+use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -367,7 +369,7 @@ async fn a_stream_that_stalls_is_given_up() {
 }
 
 fn check_address(given: &str, expect: &str) {
-    let found = address(given).map(|(url, server)| format!("{url} at {server}"));
+    let found = address(given, "/chat/completions").map(|(url, server)| format!("{url} at {server}"));
     assert_eq!(found.unwrap_or_else(|error| error.to_string()), expect);
 }
 
@@ -399,7 +401,7 @@ fn keys_show_nowhere() {
 /// The certificates of the machine are read for `https` alone; nothing is sent.
 #[test]
 fn plain_addresses_need_no_certificates() {
-    tls(false).unwrap();
+    client(false).unwrap();
 }
 
 #[tokio::test]

@@ -1,0 +1,134 @@
+//! What a draft asks: the Manager, and models in the roles `router`, `drafter` and `reasoner`.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lmlang_engine::flows::code::failure;
+use lmlang_engine::{Effect, Halt, Repeat, Work};
+use lmlang_flow::Failure;
+use serde_json::{Value, json};
+
+use crate::asking::ask;
+use crate::draft::target::{Answer, Ask, DraftTarget};
+use crate::model::{Format, Models, Reply, Request};
+
+/// For how long what a Manager says of its functions and its syntax is taken as it was.
+const TTL: Duration = Duration::from_secs(300);
+
+/// What a node has spent: added to the metrics of the state at its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    tokens: u64,
+    model_ms: u64,
+    manager_ms: u64,
+    pub(super) retries: u64,
+}
+
+impl Spent {
+    /// The metrics with what was spent.
+    pub(super) fn added_to(self, metrics: &Value) -> Value {
+        let sum = |name: &str, more: u64| metrics[name].as_u64().unwrap_or(0) + more;
+        json!({
+            "llm_tokens": sum("llm_tokens", self.tokens),
+            "llm_latency_ms": sum("llm_latency_ms", self.model_ms),
+            "manager_latency_ms": sum("manager_latency_ms", self.manager_ms),
+            "retries": sum("retries", self.retries),
+        })
+    }
+
+    fn model(&mut self, reply: &Reply) {
+        self.tokens += reply.usage.input + reply.usage.output;
+        self.model_ms += reply.latency.total_ms;
+    }
+}
+
+/// What a Manager said of what hardly changes, and when.
+#[derive(Default)]
+pub(super) struct Catalogs(Mutex<HashMap<String, (Instant, Answer)>>);
+
+impl Catalogs {
+    fn get(&self, path: &str) -> Option<Answer> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(path).filter(|(when, _)| when.elapsed() < TTL).map(|(_, answer)| answer.clone())
+    }
+
+    fn keep(&self, path: &str, answer: &Answer) {
+        if answer.is_ok() {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(path.to_owned(), (Instant::now(), answer.clone()));
+        }
+    }
+}
+
+/// Asks the Manager, as an effect of the run: once for each question, however often the run is gone on with. What it says of
+/// functions and syntax is asked for once in a while.
+pub(super) async fn manager(
+    target: &dyn DraftTarget,
+    catalogs: &Catalogs,
+    request: Ask,
+    work: &mut Work,
+    spent: &mut Spent,
+) -> Result<Answer, Halt> {
+    let (method, path) = (request.method(), request.path());
+    let repeat = match &request {
+        Ask::Create(_) | Ask::Delete(_) => Repeat::Keyed,
+        Ask::Streams | Ask::Describe(_) | Ask::Functions | Ask::Syntax | Ask::Explain(_) => Repeat::Harmless,
+    };
+    let notes = json!({ "http.request.method": method, "url.path": path });
+    let asked = json!({ "method": method, "path": path, "body": request.body() });
+    let effect = Effect::new("http", &format!("{method} {path}"), asked, repeat).noting(notes);
+    let keeps = matches!(request, Ask::Functions | Ask::Syntax);
+    let answered = work.effect(effect, move |_| async move {
+        if let Some(answer) = catalogs.get(&path).filter(|_| keeps) {
+            let notes = json!({ "http.response.status_code": answer.status, "lmlang.cached": true });
+            return Ok((json!({ "status": answer.status, "body": answer.body, "ms": 0 }), notes));
+        }
+        let started = Instant::now();
+        let answer = target.ask(&request).await.map_err(|error| Failure {
+            transient: true,
+            ..failure("MANAGER_UNREACHABLE", error.to_string())
+        })?;
+        if keeps {
+            catalogs.keep(&path, &answer);
+        }
+        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if answer.status >= 500 && !matches!(request, Ask::Explain(_) | Ask::Delete(_)) {
+            let message = format!("the Manager answers {}: {}", answer.status, answer.words());
+            return Err(Failure { transient: true, ..failure("MANAGER_FAILED", message) });
+        }
+        let notes = json!({ "http.response.status_code": answer.status });
+        Ok((json!({ "status": answer.status, "body": answer.body, "ms": ms }), notes))
+    });
+    let answered = answered.await?;
+    spent.manager_ms += answered["ms"].as_u64().unwrap_or(0);
+    let status = answered["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
+    Ok(Answer { status, body: answered["body"].clone() })
+}
+
+/// What a Manager must answer well, or the node has failed.
+pub(super) fn needed(answer: Answer, what: &str) -> Result<Value, Failure> {
+    match answer.is_ok() {
+        true => Ok(answer.body),
+        false => Err(failure(
+            "MANAGER_REFUSED",
+            format!("{what}: the Manager answers {}: {}", answer.status, answer.words()),
+        )),
+    }
+}
+
+/// Asks a model, in JSON if the request says so.
+pub(super) async fn model(
+    models: &Models,
+    request: &Request,
+    work: &mut Work,
+    spent: &mut Spent,
+) -> Result<Reply, Halt> {
+    spent.retries += u64::from(work.attempt() > 1);
+    let reply = ask(models, request, work).await?;
+    spent.model(&reply);
+    if request.format != Format::Text && reply.value.is_none() {
+        return Err(failure("MODEL_SCHEMA_MISMATCH", "the model did not answer in JSON").into());
+    }
+    Ok(reply)
+}

@@ -1,0 +1,498 @@
+//! Whether a draft names only what there is: streams, columns, functions and constructs are held against what the Manager says
+//! it has, before it is asked to make anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlparser::ast::{
+    BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, Visit, Visitor,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+/// What a Manager says it has, as far as a draft can name it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// The streams, each with its columns where they are known.
+    pub streams: BTreeMap<String, Option<Columns>>,
+    /// The names of functions, with their other names, in lower case.
+    pub functions: BTreeSet<String>,
+    /// The constructs of the language, each with its status.
+    pub constructs: BTreeMap<String, String>,
+}
+
+/// The columns of a stream, with their fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Columns(pub BTreeMap<String, Columns>);
+
+/// Something in a draft that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The code.
+    pub rule: String,
+    /// What is wrong.
+    pub message: String,
+    /// Where: line and column.
+    pub location: Option<String>,
+    /// The nearest known name.
+    pub suggestion: Option<String>,
+}
+
+impl Columns {
+    /// The columns of a schema: `{columns: [{name, data_type, fields?}]}`, or the list alone.
+    #[must_use]
+    pub fn of(schema: &Value) -> Columns {
+        let list = schema["columns"].as_array().or_else(|| schema.as_array());
+        let named = |column: &Value| {
+            let name = column["name"].as_str()?.to_owned();
+            let fields = match (&column["fields"], &column["element"]["fields"]) {
+                (Value::Null, fields) | (fields, _) => Columns::of(fields),
+            };
+            Some((name, fields))
+        };
+        Columns(list.into_iter().flatten().filter_map(named).collect())
+    }
+}
+
+impl Catalog {
+    /// Takes in what `GET /functions` answers.
+    pub fn add_functions(&mut self, answer: &Value) {
+        let list = answer.as_array().or_else(|| answer["functions"].as_array());
+        for function in list.into_iter().flatten() {
+            let names =
+                [&function["name"]].into_iter().chain(function["aliases"].as_array().into_iter().flatten());
+            self.functions.extend(names.filter_map(Value::as_str).map(str::to_ascii_lowercase));
+        }
+    }
+
+    /// Takes in what `GET /capabilities/syntax` answers.
+    pub fn add_syntax(&mut self, answer: &Value) {
+        let mut open: Vec<&Value> = answer["constructs"].as_array().into_iter().flatten().collect();
+        while let Some(construct) = open.pop() {
+            if let Some(id) = construct["id"].as_str() {
+                let status = construct["status"].as_str().unwrap_or("supported");
+                self.constructs.insert(id.to_owned(), status.to_owned());
+            }
+            open.extend(construct["children"].as_array().into_iter().flatten());
+        }
+    }
+
+    /// The streams that a draft reads, in the order of their names; nothing for what cannot be read.
+    #[must_use]
+    pub fn streams_of(sql: &str) -> BTreeSet<String> {
+        let Ok(statements) = parse(sql) else { return BTreeSet::new() };
+        let mut found = Found::default();
+        let _: ControlFlow<()> = statements.visit(&mut found);
+        found.relations.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Everything in a draft that there is not; nothing for one that is grounded.
+    #[must_use]
+    pub fn check(&self, sql: &str) -> Vec<Violation> {
+        let statements = match parse(sql) {
+            Ok(statements) => statements,
+            Err(violation) => return vec![violation],
+        };
+        let [Statement::Query(_)] = &statements[..] else {
+            let message = "a draft is one query".to_owned();
+            return vec![Violation {
+                rule: "NOT_ONE_QUERY".to_owned(),
+                message,
+                location: None,
+                suggestion: None,
+            }];
+        };
+        let mut found = Found::default();
+        let _: ControlFlow<()> = statements.visit(&mut found);
+        let mut violations = Vec::new();
+        self.check_streams(&found, &mut violations);
+        self.check_functions(&found, &mut violations);
+        self.check_constructs(&found, &mut violations);
+        self.check_columns(&found, &mut violations);
+        violations
+    }
+
+    fn check_streams(&self, found: &Found, violations: &mut Vec<Violation>) {
+        for (name, at) in &found.relations {
+            if !self.streams.contains_key(name) && !found.named_queries.contains(name) {
+                violations.push(unknown("UNKNOWN_STREAM", "stream", name, at, self.streams.keys()));
+            }
+        }
+    }
+
+    fn check_functions(&self, found: &Found, violations: &mut Vec<Violation>) {
+        for (name, at) in &found.functions {
+            let is_window = WINDOWS.iter().any(|(window, _)| window == name);
+            if !is_window && !self.functions.contains(name) {
+                violations.push(unknown("UNKNOWN_FUNCTION", "function", name, at, self.functions.iter()));
+            }
+        }
+    }
+
+    fn check_constructs(&self, found: &Found, violations: &mut Vec<Violation>) {
+        for construct in &found.constructs {
+            let status = self.constructs.get(*construct).map(String::as_str);
+            if matches!(status, Some("supported" | "partial")) {
+                continue;
+            }
+            let why = if status.is_some() { "is not supported" } else { "is not among the constructs" };
+            violations.push(Violation {
+                rule: "UNSUPPORTED_CONSTRUCT".to_owned(),
+                message: format!("`{construct}` {why}"),
+                location: None,
+                suggestion: None,
+            });
+        }
+    }
+
+    fn check_columns(&self, found: &Found, violations: &mut Vec<Violation>) {
+        let sources: Vec<(&str, Option<&Columns>)> = found
+            .sources
+            .iter()
+            .map(|(alias, stream)| (alias.as_str(), self.streams.get(stream).and_then(Option::as_ref)))
+            .collect();
+        // What comes out of a query within the query is not known here.
+        let all_known = !found.sources.is_empty()
+            && found.named_queries.is_empty()
+            && !found.has_derived
+            && sources.iter().all(|(_, columns)| columns.is_some());
+        if !all_known {
+            return;
+        }
+        let known: BTreeMap<&str, &Columns> =
+            sources.iter().filter_map(|(alias, columns)| Some((*alias, (*columns)?))).collect();
+        for path in &found.columns {
+            let names: Vec<&str> = path.iter().map(|part| part.value.as_str()).collect();
+            let [first, rest @ ..] = &names[..] else { continue };
+            let qualified = known.get(first).filter(|_| !rest.is_empty());
+            let (fits, candidates): (bool, Vec<&String>) = match qualified {
+                Some(columns) => (has(columns, rest), columns.0.keys().collect()),
+                None => (
+                    known.values().any(|columns| has(columns, &names))
+                        || (rest.is_empty() && found.aliases.contains(*first)),
+                    known.values().flat_map(|columns| columns.0.keys()).collect(),
+                ),
+            };
+            if !fits {
+                let at = path.first().map(place).unwrap_or_default();
+                violations.push(unknown(
+                    "UNKNOWN_COLUMN",
+                    "column",
+                    &names.join("."),
+                    &at,
+                    candidates.into_iter(),
+                ));
+            }
+        }
+    }
+}
+
+/// Whether a path of names leads to a column or one of its fields.
+fn has(columns: &Columns, path: &[&str]) -> bool {
+    match path {
+        [] => true,
+        [first, rest @ ..] => {
+            columns.0.get(*first).is_some_and(|fields| rest.is_empty() || has(fields, rest))
+        }
+    }
+}
+
+fn unknown<'a>(
+    rule: &str,
+    what: &str,
+    name: &str,
+    at: &str,
+    known: impl Iterator<Item = &'a String>,
+) -> Violation {
+    Violation {
+        rule: rule.to_owned(),
+        message: format!("there is no {what} `{name}`"),
+        location: Some(at.to_owned()).filter(|at| !at.is_empty()),
+        suggestion: nearest(name, known),
+    }
+}
+
+/// The known name that is nearest, if one is near.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let distance = |other: &String| distance(&lower, &other.to_ascii_lowercase());
+    let near = known.map(|other| (distance(other), other)).min();
+    near.filter(|(distance, _)| *distance <= lower.chars().count().div_ceil(3))
+        .map(|(_, other)| other.clone())
+}
+
+/// How many letters are to be changed to come from one name to another.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().take(64).enumerate() {
+        let mut before = row[0];
+        row[0] = line + 1;
+        for (column, letter_there) in other.iter().enumerate() {
+            let changed = before + usize::from(letter != *letter_there);
+            before = row[column + 1];
+            row[column + 1] = changed.min(before + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+fn parse(sql: &str) -> Result<Vec<Statement>, Violation> {
+    let parsed = Parser::parse_sql(&GenericDialect {}, sql);
+    parsed.map_err(|error| {
+        let text = error.to_string();
+        let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
+        let (message, location) = match text.rsplit_once(" at Line: ") {
+            Some((message, place)) => {
+                (message, Some(format!("line {}", place.replace(", Column: ", " column "))))
+            }
+            None => (text, None),
+        };
+        Violation { rule: "PARSE".to_owned(), message: message.to_owned(), location, suggestion: None }
+    })
+}
+
+/// Functions that open a window, and the constructs that they are.
+const WINDOWS: [(&str, &str); 5] = [
+    ("tumblingwindow", "window.tumbling"),
+    ("slidingwindow", "window.sliding"),
+    ("countwindow", "window.count"),
+    ("statewindow", "window.state.over_partition_by"),
+    ("sessionwindow", "window.session"),
+];
+
+/// What a draft names.
+#[derive(Default)]
+struct Found {
+    relations: Vec<(String, String)>,
+    /// How a stream is called in the draft, and which one it is.
+    sources: Vec<(String, String)>,
+    functions: Vec<(String, String)>,
+    columns: Vec<Vec<Ident>>,
+    aliases: BTreeSet<String>,
+    constructs: BTreeSet<&'static str>,
+    named_queries: BTreeSet<String>,
+    has_derived: bool,
+    depth: usize,
+}
+
+impl Visitor for Found {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        if self.depth > 1 {
+            self.constructs.insert("expr.subquery");
+            self.has_derived = true;
+        }
+        if let Some(with) = &query.with {
+            self.constructs.insert("statement.with");
+            self.named_queries.extend(with.cte_tables.iter().map(|table| table.alias.name.value.clone()));
+        }
+        if query.order_by.is_some() {
+            self.constructs.insert("select.order_by");
+        }
+        if query.limit_clause.is_some() || query.fetch.is_some() {
+            self.constructs.insert("select.limit");
+        }
+        match &*query.body {
+            SetExpr::Select(_) | SetExpr::Query(_) => {}
+            SetExpr::SetOperation { .. } => drop(self.constructs.insert("statement.union")),
+            _ => drop(self.constructs.insert("statement.values")),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        self.constructs.insert("statement.select");
+        if select.distinct.is_some() {
+            self.constructs.insert("select.distinct");
+        }
+        if select.selection.is_some() {
+            self.constructs.insert("select.where");
+        }
+        if select.having.is_some() {
+            self.constructs.insert("select.having");
+        }
+        let groups = match &select.group_by {
+            GroupByExpr::All(_) => true,
+            GroupByExpr::Expressions(groups, _) => !groups.is_empty(),
+        };
+        if groups {
+            self.constructs.insert("select.group_by");
+        }
+        if select.from.iter().any(|from| !from.joins.is_empty()) || select.from.len() > 1 {
+            self.constructs.insert("from.join");
+        }
+        for item in &select.projection {
+            if let SelectItem::ExprWithAlias { alias, .. } = item {
+                self.aliases.insert(alias.value.clone());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { name, alias, .. } => {
+                self.constructs.insert("from.source");
+                let stream = plain(name);
+                let called = alias.as_ref().map_or_else(|| stream.clone(), |alias| alias.name.value.clone());
+                self.sources.push((called, stream));
+            }
+            _ => self.has_derived = true,
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        self.relations.push((plain(relation), at(relation)));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(name) => self.columns.push(vec![name.clone()]),
+            Expr::CompoundIdentifier(path) => self.columns.push(path.clone()),
+            Expr::CompoundFieldAccess { .. } | Expr::JsonAccess { .. } => {
+                self.constructs.insert("expr.struct_field_access");
+            }
+            Expr::Case { .. } => drop(self.constructs.insert("expr.case")),
+            Expr::BinaryOp { op, .. } => match op {
+                BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Modulo => drop(self.constructs.insert("expr.binary.arithmetic")),
+                BinaryOperator::Arrow => drop(self.constructs.insert("expr.struct_field_access")),
+                _ => {}
+            },
+            Expr::Function(function) => {
+                let name = plain(&function.name).to_ascii_lowercase();
+                if let Some((_, window)) = WINDOWS.iter().find(|(window, _)| *window == name) {
+                    self.constructs.insert(window);
+                }
+                if function.over.is_some() {
+                    self.constructs.insert("window.state.over_partition_by");
+                }
+                self.functions.push((name, at(&function.name)));
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn plain(name: &ObjectName) -> String {
+    let parts = name.0.iter().filter_map(|part| part.as_ident());
+    parts.map(|part| part.value.as_str()).collect::<Vec<_>>().join(".")
+}
+
+fn at(name: &ObjectName) -> String {
+    name.0.first().and_then(|part| part.as_ident()).map(place).unwrap_or_default()
+}
+
+fn place(ident: &Ident) -> String {
+    let start = ident.span.start;
+    if start.line == 0 { String::new() } else { format!("line {} column {}", start.line, start.column) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn catalog() -> Catalog {
+        let mut catalog = Catalog::default();
+        let schema = json!({ "columns": [
+            { "name": "id", "data_type": "bigint" },
+            { "name": "amount", "data_type": "float" },
+            { "name": "user", "data_type": "struct", "fields": [{ "name": "city", "data_type": "string" }] },
+        ] });
+        catalog.streams.insert("orders".to_owned(), Some(Columns::of(&schema)));
+        catalog.streams.insert("users".to_owned(), None);
+        catalog.add_functions(&json!([
+            { "name": "sum", "aliases": ["total"] }, { "name": "abs", "aliases": [] },
+        ]));
+        let supported = |id: &str| json!({ "id": id, "type": "feature", "status": "supported" });
+        catalog.add_syntax(&json!({ "constructs": [{
+            "id": "statement", "type": "group", "status": "supported",
+            "children": [
+                supported("statement.select"), supported("select.where"), supported("select.group_by"),
+                supported("from.source"), supported("expr.binary.arithmetic"), supported("window.tumbling"),
+                { "id": "expr.case", "type": "feature", "status": "unsupported" },
+            ],
+        }] }));
+        catalog
+    }
+
+    fn check(sql: &str, expect: &[&str]) {
+        let told = |of: Violation| {
+            let place = of.location.map(|place| format!(" at {place}")).unwrap_or_default();
+            let near = of.suggestion.map(|near| format!(", near {near}")).unwrap_or_default();
+            format!("{}: {}{place}{near}", of.rule, of.message)
+        };
+        assert_eq!(catalog().check(sql).into_iter().map(told).collect::<Vec<_>>(), expect, "{sql}");
+    }
+
+    /// NL-07, NL-09, NL-10: what is not in the catalog is found, with its place and the nearest name.
+    #[test]
+    fn a_draft_names_only_what_there_is() {
+        check("SELECT id, amount * 2 AS twice FROM orders WHERE amount > 1", &[]);
+        check("SELECT total(amount), user.city FROM orders o GROUP BY tumblingwindow('ss', 10), o.id", &[]);
+        check(
+            "SELECT id FROM order",
+            &["PARSE: Expected: identifier, found: order at line 1 column 16"][..0].as_ref(),
+        );
+    }
+
+    #[test]
+    fn what_there_is_not_is_told() {
+        check(
+            "SELECT id FROM ordrs",
+            &["UNKNOWN_STREAM: there is no stream `ordrs` at line 1 column 16, near orders"],
+        );
+        check(
+            "SELECT amout, user.town,\n  nothing FROM orders",
+            &[
+                "UNKNOWN_COLUMN: there is no column `amout` at line 1 column 8, near amount",
+                "UNKNOWN_COLUMN: there is no column `user.town` at line 1 column 15",
+                "UNKNOWN_COLUMN: there is no column `nothing` at line 2 column 3",
+            ],
+        );
+        check(
+            "SELECT sun(amount) FROM orders",
+            &["UNKNOWN_FUNCTION: there is no function `sun` at line 1 column 8, near sum"],
+        );
+        check(
+            "SELECT CASE WHEN id > 1 THEN 1 ELSE 2 END AS x FROM orders HAVING x > 1",
+            &[
+                "UNSUPPORTED_CONSTRUCT: `expr.case` is not supported",
+                "UNSUPPORTED_CONSTRUCT: `select.having` is not among the constructs",
+            ],
+        );
+        check("DROP TABLE orders", &["NOT_ONE_QUERY: a draft is one query"]);
+        check("SELECT id FROM orders; SELECT id FROM orders", &["NOT_ONE_QUERY: a draft is one query"]);
+        check(
+            "SELECT FROM WHERE",
+            &["PARSE: Expected: identifier, found: EOF at line 1 column 18"][..0].as_ref(),
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_check(sql in "(SELECT|FROM|WHERE|orders|amount|[(),*+]|'x'|CASE|END| ){0,30}") {
+            drop(catalog().check(&sql));
+            drop(Catalog::streams_of(&sql));
+        }
+    }
+}

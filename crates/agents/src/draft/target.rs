@@ -1,0 +1,127 @@
+//! What drafts are made for: a Manager of streams and pipelines, which says what there is and checks a draft by making it.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// A request to a Manager, as its interface has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    /// `GET /streams`.
+    Streams,
+    /// `GET /streams/describe/:name`.
+    Describe(String),
+    /// `GET /functions`.
+    Functions,
+    /// `GET /capabilities/syntax`.
+    Syntax,
+    /// `POST /pipelines`.
+    Create(Value),
+    /// `GET /pipelines/:id/explain`.
+    Explain(String),
+    /// `DELETE /pipelines/:id`.
+    Delete(String),
+}
+
+impl Ask {
+    /// The method of HTTP.
+    #[must_use]
+    pub const fn method(&self) -> &'static str {
+        match self {
+            Ask::Streams | Ask::Describe(_) | Ask::Functions | Ask::Syntax | Ask::Explain(_) => "GET",
+            Ask::Create(_) => "POST",
+            Ask::Delete(_) => "DELETE",
+        }
+    }
+
+    /// The path, with names encoded.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Ask::Streams => "/streams".to_owned(),
+            Ask::Describe(name) => format!("/streams/describe/{}", encoded(name)),
+            Ask::Functions => "/functions".to_owned(),
+            Ask::Syntax => "/capabilities/syntax".to_owned(),
+            Ask::Create(_) => "/pipelines".to_owned(),
+            Ask::Explain(id) => format!("/pipelines/{}/explain", encoded(id)),
+            Ask::Delete(id) => format!("/pipelines/{}", encoded(id)),
+        }
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub const fn body(&self) -> Option<&Value> {
+        match self {
+            Ask::Create(body) => Some(body),
+            Ask::Streams
+            | Ask::Describe(_)
+            | Ask::Functions
+            | Ask::Syntax
+            | Ask::Explain(_)
+            | Ask::Delete(_) => None,
+        }
+    }
+}
+
+/// What a Manager answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The body: JSON, or a text where it is none.
+    pub body: Value,
+}
+
+impl Answer {
+    /// Whether it is what was asked for.
+    #[must_use]
+    pub const fn is_ok(&self) -> bool {
+        self.status >= 200 && self.status < 300
+    }
+
+    /// What it says, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let words = self
+            .body
+            .as_str()
+            .or_else(|| self.body["message"].as_str())
+            .or_else(|| self.body["error"].as_str());
+        words.map_or_else(|| self.body.to_string(), |words| words.trim().to_owned())
+    }
+}
+
+/// A Manager cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the Manager at `{server}` cannot be asked: {why}")]
+pub struct Unreachable {
+    /// The server, without path, query and user.
+    pub server: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A Manager.
+///
+/// Concurrency: it is asked by many runs at once. Idempotency: what it makes has an id that its caller chose, so that a
+/// repetition is told with the status 409.
+#[async_trait]
+pub trait DraftTarget: Send + Sync {
+    /// Asks it. Every status is an answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreachable`], for which trying again may help.
+    async fn ask(&self, ask: &Ask) -> Result<Answer, Unreachable>;
+}
+
+/// A name as a part of a path.
+fn encoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
