@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    act, approve, ask, backup, bisect, branch, build, case, check, checkpoint, compare, completions, config,
-    context, debug, diff, doctor, export, find, flow, fmt, graphql, help, history, import, man, mcp, merge,
-    program, revert, run, schema, serve, test, token, tool, travel, watch,
+    act, approve, ask, backup, bisect, branch, build, case, chat, check, checkpoint, compare, completions,
+    config, context, debug, diff, doctor, export, find, flow, fmt, graphql, help, history, import, man, mcp,
+    merge, program, revert, run, schema, serve, test, token, tool, travel, watch,
 };
 use crate::settings::{Flags, Secret};
 
@@ -119,6 +119,8 @@ pub(crate) enum Command {
     Flow(flow::Args),
     /// Have a task carried out on the entities; exits with 7 when it asks and there is no terminal.
     Act(act::Args),
+    /// Talk about a pipeline of a stream Manager: each line is a turn.
+    Chat(chat::Args),
     /// Agree to what a run asks.
     Approve(approve::Args),
     /// Refuse what a run asks.

@@ -18,6 +18,7 @@ mod listen;
 mod mcp;
 mod modules;
 mod negotiate;
+mod nl2pipeline;
 mod patience;
 mod probes;
 mod router;

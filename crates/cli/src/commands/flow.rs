@@ -363,13 +363,18 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             Ok(Exit::Success)
         }
         Action::Trace { run } => {
-            let spans = with_client(settings, Missing::Refuse, async |client| {
-                all(client, TRACE, &id_of(client, run).await?, "trace").await
+            with_client(settings, Missing::Refuse, async |client| {
+                print_trace(client, &id_of(client, run).await?, output).await
             })?;
-            output.data(&spans, || trace(&spans))?;
             Ok(Exit::Success)
         }
     }
+}
+
+/// Prints the trace of a run.
+pub(crate) async fn print_trace(client: &Client, run: &str, output: Output) -> Result<(), Error> {
+    let spans = all(client, TRACE, run, "trace").await?;
+    output.data(&spans, || trace(&spans))
 }
 
 fn look(run: &str) -> String {

@@ -8,6 +8,7 @@ pub(crate) mod bisect;
 pub(crate) mod branch;
 pub(crate) mod build;
 pub(crate) mod case;
+pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod compare;
@@ -82,6 +83,7 @@ pub(crate) fn run(cli: Cli, output: Output) -> Result<Exit, Error> {
         Command::Graphql(args) => graphql::run(&args, &layers.settings()?, output),
         Command::Flow(args) => flow::run(&args, &layers.settings()?, output),
         Command::Act(args) => act::run(&args, &layers.settings()?, output),
+        Command::Chat(args) => chat::run(&args, &layers.settings()?, output),
         Command::Approve(args) => approve::approve(&args, &layers.settings()?, output),
         Command::Reject(args) => approve::reject(&args, &layers.settings()?, output),
         Command::Token(args) => token::run(&args, &layers.settings()?, output),

@@ -104,10 +104,7 @@ impl Stands {
 
     /// Prints how the conversation stands; what is asked goes to whoever watches.
     pub(crate) fn print(&self, output: Output) -> Result<Exit, Error> {
-        output.data(&self.json(), || match self.view["answer"]["text"].as_str() {
-            Some(text) => format!("{text}\n"),
-            None => String::new(),
-        })?;
+        output.data(&self.json(), || self.text())?;
         if let Some(asked) = &self.interrupt {
             say(&asked.question);
             for (choice, number) in asked.choices.iter().flatten().zip(1..) {
@@ -128,6 +125,34 @@ impl Stands {
             return Ok(Exit::Failure);
         }
         Ok(Exit::Success)
+    }
+
+    /// What a run came to, for people: what it says; of a draft, the streams that it lists, or the pipeline that it hands out.
+    fn text(&self) -> String {
+        let view = &self.view;
+        if let Some(text) = view["answer"]["text"].as_str() {
+            return format!("{text}\n");
+        }
+        if self.interrupt.is_some() {
+            return String::new();
+        }
+        match (view["outcome"].as_str(), &view["pipeline"]) {
+            (Some("listed"), _) => {
+                let streams = view["streams"].as_array().into_iter().flatten();
+                streams.filter_map(|stream| Some(format!("{}\n", stream["name"].as_str()?))).collect()
+            }
+            (Some("described"), _) => {
+                let columns = view["stream_schema"]["columns"].as_array().into_iter().flatten();
+                let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                columns
+                    .map(|column| format!("{} {}\n", word(&column["name"]), word(&column["data_type"])))
+                    .collect()
+            }
+            (_, Value::Null) => String::new(),
+            (_, pipeline) => {
+                serde_json::to_string_pretty(pipeline).map_or_else(|_| String::new(), |text| text + "\n")
+            }
+        }
     }
 
     /// What a line of a person says to what is asked.

@@ -205,6 +205,7 @@ impl LiveRun {
 
     /// Tells listeners what is not stored.
     pub(crate) fn pass(&self, engine: &Engine, passing: Passing) {
+        let passing = passing.after(*engine.0.flows.stored.borrow());
         // Nobody may listen.
         engine.0.flows.passing.send(passing).ok();
     }

@@ -1,7 +1,7 @@
 //! What listeners are told of runs: entries of journals in the order in which they were stored, and between them what is
 //! not stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use lmlang_flow::{Entry, Flow, Goto, Remedy, Update, What};
 use lmlang_store::{JournalEntry, JournalsOf, RunStatus};
 use serde_json::{Value, json};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -76,6 +76,8 @@ pub enum RunEventKind {
     Finished,
     /// Events that are not stored were left out.
     Gap,
+    /// The listener listens: what comes from here on is whole.
+    Listening,
 }
 
 /// Something that happened to a run.
@@ -106,22 +108,38 @@ pub(crate) struct Passing {
     node: String,
     text: Option<String>,
     data: Value,
+    /// How many entries this process had stored by then: it is told before later ones.
+    stored: u64,
 }
 
 impl Passing {
+    /// The same, of which it is known how many entries were stored by then.
+    pub(crate) fn after(self, stored: u64) -> Passing {
+        Passing { stored, ..self }
+    }
+
     pub(crate) fn begun(run: Uuid, node: &str, attempt: u32, at: i64) -> Passing {
         let data = json!({ "attempt": attempt });
-        Passing { run, at, kind: RunEventKind::NodeStarted, node: node.to_owned(), text: None, data }
+        Passing {
+            run,
+            at,
+            kind: RunEventKind::NodeStarted,
+            node: node.to_owned(),
+            text: None,
+            data,
+            stored: 0,
+        }
     }
 
     pub(crate) fn said(run: Uuid, node: &str, text: &str, at: i64) -> Passing {
         let (kind, text) = (RunEventKind::ModelDelta, Some(text.to_owned()));
-        Passing { run, at, kind, node: node.to_owned(), text, data: Value::Null }
+        Passing { run, at, kind, node: node.to_owned(), text, data: Value::Null, stored: 0 }
     }
 
     pub(crate) fn unsaid(run: Uuid, node: &str, at: i64) -> Passing {
         let data = json!({ "restarted": true });
-        Passing { run, at, kind: RunEventKind::ModelDelta, node: node.to_owned(), text: None, data }
+        let kind = RunEventKind::ModelDelta;
+        Passing { run, at, kind, node: node.to_owned(), text: None, data, stored: 0 }
     }
 }
 
@@ -178,7 +196,8 @@ impl Engine {
         }
         let (sender, receiver) = mpsc::channel(WAITING);
         let seen = after.unwrap_or(newest);
-        let listener = Listener { engine: self.clone(), of, sender, seen, runs: HashMap::new() };
+        let (runs, others) = (HashMap::new(), HashSet::new());
+        let listener = Listener { engine: self.clone(), of, sender, seen, runs, others };
         self.spawn(listener.follow(passing));
         Ok(receiver)
     }
@@ -189,8 +208,10 @@ struct Listener {
     of: JournalsOf,
     sender: mpsc::Sender<Result<RunTold, Error>>,
     seen: RunCursor,
-    /// What is known of runs that were told of: their flows, and whether passing events of them are told.
+    /// The flows of runs that are told of.
     runs: HashMap<Uuid, Option<Arc<Flow>>>,
+    /// Runs that are not.
+    others: HashSet<Uuid>,
 }
 
 /// The listener has gone away, or the journals cannot be read.
@@ -199,8 +220,24 @@ struct Ended;
 impl Listener {
     async fn follow(mut self, mut passing: tokio::sync::broadcast::Receiver<Passing>) {
         let mut stored = self.engine.0.flows.stored.subscribe();
+        let mut held = None;
         loop {
-            stored.borrow_and_update();
+            let count = *stored.borrow_and_update();
+            // What was said before an entry was stored is told before it.
+            loop {
+                let ended = match held.take().map_or_else(|| passing.try_recv(), Ok) {
+                    Ok(told) if told.stored >= count => {
+                        held = Some(told);
+                        break;
+                    }
+                    Ok(told) => self.pass(told).await,
+                    Err(TryRecvError::Lagged(_)) => self.gap().await,
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                };
+                if ended.is_err() {
+                    return;
+                }
+            }
             match self.catch_up().await {
                 Ok(()) => {}
                 Err(Ok(Ended)) => return,
@@ -209,6 +246,11 @@ impl Listener {
                     self.sender.send(Err(error)).await.ok();
                     return;
                 }
+            }
+            if let Some(told) = held.take()
+                && self.pass(told).await.is_err()
+            {
+                return;
             }
             let others = async {
                 match self.engine.store().is_alone() {
@@ -294,15 +336,41 @@ impl Listener {
     async fn pass(&mut self, told: Passing) -> Result<(), Ended> {
         let wanted = match &self.of {
             JournalsOf::Run(run) => told.run == *run,
-            // Of which something stored was told before: so it is one of those.
             JournalsOf::All => true,
-            JournalsOf::Session(..) | JournalsOf::Programs(_) => self.runs.contains_key(&told.run),
+            JournalsOf::Session(..) | JournalsOf::Programs(_) => self.is_one(told.run).await,
         };
         if !wanted {
             return Ok(());
         }
-        let Passing { run, at, kind, node, text, data } = told;
+        let Passing { run, at, kind, node, text, data, stored: _ } = told;
         self.send(RunTold { cursor: self.seen, run, at, kind, node: Some(node), text, data }).await
+    }
+
+    /// Whether a run is one of those that are told of.
+    async fn is_one(&mut self, run: Uuid) -> bool {
+        if self.runs.contains_key(&run) || self.others.contains(&run) {
+            return self.runs.contains_key(&run);
+        }
+        // What cannot be read is told of when it is stored.
+        let Ok(Some(row)) = self.engine.store().run(run).await else { return false };
+        let about = |programs: &[Uuid]| row.program.is_some_and(|program| programs.contains(&program));
+        let is_one = match &self.of {
+            JournalsOf::All => true,
+            JournalsOf::Run(of) => *of == run,
+            JournalsOf::Session(session, programs) => {
+                row.session == *session && programs.as_deref().is_none_or(about)
+            }
+            JournalsOf::Programs(programs) => about(programs),
+        };
+        if is_one {
+            self.runs.insert(run, self.engine.flow_of(&row).await.ok());
+        } else {
+            if self.others.len() >= PASSING_RUNS {
+                self.others.clear();
+            }
+            self.others.insert(run);
+        }
+        is_one
     }
 
     /// Tells an event, without secrets.

@@ -9,6 +9,7 @@ mod imports;
 mod lifecycle;
 mod mcp;
 mod modules;
+mod nl2pipeline;
 mod real;
 mod scenarios;
 mod schema;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lmlang_engine::{Engine, Limits, SnapshotPolicy, Unnamed};
+use lmlang_engine::{Engine, FlowCode, Limits, SnapshotPolicy, Unnamed};
 use lmlang_graphql::{schema, transport};
 use lmlang_server::{Admit, Config, Hooks};
 use lmlang_store::{Location, Options, Store};
@@ -51,12 +51,26 @@ pub(crate) async fn start_guarded_over(hooks: impl FnOnce(&Engine) -> Hooks) -> 
     start_real_as(Limits::default(), hooks).await
 }
 
+/// Starts a server whose flows are these.
+pub(crate) async fn start_flowing(flows: Vec<Arc<dyn FlowCode>>) -> Real {
+    start_real_with_flows(Limits::default(), |_| Hooks::default(), flows).await
+}
+
 async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
+    let models = Arc::new(lmlang_agents::model::Models::none());
+    start_real_with_flows(limits, hooks, lmlang_agents::flows(&models, None)).await
+}
+
+async fn start_real_with_flows(
+    limits: Limits,
+    hooks: impl FnOnce(&Engine) -> Hooks,
+    flows: Vec<Arc<dyn FlowCode>>,
+) -> Real {
     let db = TestDb::new().await;
     let location = Location::parse(&db.to_string()).expect("the database has a place");
     let store = Store::open(Options::new(location)).await.expect("the store opens");
     let engine = Engine::new(store, limits, SnapshotPolicy::default());
-    engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none()), None));
+    engine.run_flows(flows);
     let config = Config::default();
     let operations = transport::Limits { carrier: config.named_limits(), ..transport::Limits::default() };
     let executor = schema::build(engine.clone(), operations);

@@ -41,6 +41,8 @@ pub enum RunEventKind {
     Finished,
     /// Events that are not stored were left out.
     Gap,
+    /// The subscription has begun, and what comes from here on is whole. Only told where `kinds` names it.
+    Listening,
 }
 
 /// Something that happened to a run.
@@ -116,8 +118,22 @@ pub(crate) async fn events(
             return Err(ApiError::new(Code::BadRequest, "give one of `runId` and `sessionId`, or neither"));
         }
     };
-    let after = after.as_deref().map(run_cursor).transpose()?;
-    let told = engine.run_events(&of, after).await.map_err(fail)?;
+    let after = match after.as_deref() {
+        Some(after) => run_cursor(after)?,
+        None => engine.run_cursor().await.map_err(fail)?,
+    };
+    let told = engine.run_events(&of, Some(after)).await.map_err(fail)?;
+    let listening = kinds.as_ref().is_some_and(|kinds| kinds.contains(&RunEventKind::Listening));
+    let first = listening.then(|| RunTold {
+        cursor: after,
+        run: uuid::Uuid::nil(),
+        at: chrono::Utc::now().timestamp_micros(),
+        kind: engine::RunEventKind::Listening,
+        node: None,
+        text: None,
+        data: serde_json::Value::Null,
+    });
+    let first = futures_util::stream::iter(first.map(|told| Ok(RunEvent::Update(RunUpdate(told)))));
     let kinds: Option<Vec<engine::RunEventKind>> =
         kinds.map(|kinds| kinds.into_iter().map(Into::into).collect());
     let wanted = move |told: &std::result::Result<RunTold, engine::Error>| match told {
@@ -125,5 +141,5 @@ pub(crate) async fn events(
         Err(_) => true,
     };
     let told = ReceiverStream::new(told).filter(move |told| std::future::ready(wanted(told)));
-    Ok(told.map(|told| told.map(|told| RunEvent::Update(RunUpdate(told))).map_err(fail)))
+    Ok(first.chain(told.map(|told| told.map(|told| RunEvent::Update(RunUpdate(told))).map_err(fail))))
 }
