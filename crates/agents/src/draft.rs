@@ -120,7 +120,7 @@ impl FlowCode for Draft {
             return Err(wrong("sinks", "at least one is expected".to_owned()));
         }
         if self.target.is_none() {
-            let what = "drafting without a Manager: its address is the setting `manager`".to_owned();
+            let what = "drafting without a Manager (its address is the setting `manager`)".to_owned();
             return Err(Error::Unsupported { what });
         }
         if !engine.is_unlimited() {

@@ -1,5 +1,6 @@
 //! Flows of agents on real engines.
 
+mod killed;
 mod manager;
 mod parts;
 mod secrets;

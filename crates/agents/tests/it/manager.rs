@@ -45,6 +45,11 @@ impl Manager {
         self.held().ordered.push_back((request.to_owned(), status, body.to_owned()));
     }
 
+    /// Has nothing any more, and nothing was ordered.
+    pub(crate) fn forget(&self) {
+        *self.held() = Held::default();
+    }
+
     /// What it was asked since the last time.
     pub(crate) fn log(&self) -> Vec<String> {
         std::mem::take(&mut self.held().log)

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::client::with_client;
-use crate::commands::talk::{Stands, Talk, has_person, line};
+use crate::commands::talk::{More, Stands, Talk, has_person, line};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         ]);
         loop {
             let stands = talk.say(said).await?;
-            let exit = stands.print(output)?;
+            let more = if has_person() { More::Yes } else { More::No };
+            let exit = stands.print(output, more)?;
             let Some(asked) = stands.interrupt.filter(|_| has_person()) else { return Ok(exit) };
             let Some(line) = line()? else { return Ok(exit) };
             said = Stands::answer(&asked, &line);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::with_client;
 use crate::commands::flow::print_trace;
-use crate::commands::talk::{Asked, Stands, Talk, has_person, line};
+use crate::commands::talk::{Asked, More, Stands, Talk, has_person, line};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                         None => Map::from_iter([("text".to_owned(), json!(text))]),
                     };
                     let stands = talk.say(said).await?;
-                    exit = stands.print(output)?;
+                    exit = stands.print(output, More::Yes)?;
                     (run, asked) = (Some(stands.run), stands.interrupt);
                 }
             }

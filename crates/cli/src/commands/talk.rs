@@ -42,6 +42,13 @@ pub(crate) struct Stands {
     pub(crate) view: Value,
 }
 
+/// Whether whoever talks here will answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    Yes,
+    No,
+}
+
 /// What is asked.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Asked {
@@ -103,14 +110,14 @@ impl Stands {
     }
 
     /// Prints how the conversation stands; what is asked goes to whoever watches.
-    pub(crate) fn print(&self, output: Output) -> Result<Exit, Error> {
+    pub(crate) fn print(&self, output: Output, more: More) -> Result<Exit, Error> {
         output.data(&self.json(), || self.text())?;
         if let Some(asked) = &self.interrupt {
             say(&asked.question);
             for (choice, number) in asked.choices.iter().flatten().zip(1..) {
                 say(format_args!("  {number}. {choice}"));
             }
-            if !has_person() {
+            if more == More::No {
                 let how = match asked.kind.as_str() {
                     "need_confirm" => format!("`lmlang approve {0}`, `lmlang reject {0}`", asked.id),
                     _ => format!("`lmlang {} --session {} ..`", self.flow, self.session),

@@ -1,0 +1,232 @@
+//! Processes that end in the middle of a run of an agent, at every place where its journal has just grown.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::flows;
+use lmlang_agents::model::Models;
+use lmlang_engine::{
+    Clock, Engine, InterruptFilter, InterruptStanding, Limits, RunStatus, SnapshotPolicy, Turn,
+};
+use lmlang_flow::AskKind;
+use lmlang_store::{Action, Faults, Location, Options, Step, Store};
+use lmlang_testdb::TestDb;
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::manager::Manager;
+use crate::world::{call, scripted};
+
+/// A task with a deletion, about which a person is asked.
+const ACT: &str = r#"
+[[reply]]
+role = "planner"
+contains = ["move"]
+json = { goal = "move the note", constraints = [], domain_hints = [], plan = [] }
+
+[[reply]]
+tool_calls = [{ name = "add_node", arguments = { label = "Note", key = "n" } }]
+
+[[reply]]
+tool_calls = [{ name = "add_edge", arguments = { from = { label = "Note", key = "n" }, type = "IN", to = { label = "Box", key = "b" } } }]
+
+[[reply]]
+prompt_contains = ["does not exist"]
+tool_calls = [{ name = "add_node", arguments = { label = "Box", key = "b" } }]
+
+[[reply]]
+tool_calls = [{ name = "delete_node", arguments = { label = "Note", key = "n", detach = true } }]
+
+[[reply]]
+text = "It is moved."
+"#;
+
+/// A draft that the Manager refuses once.
+const DRAFT: &str = r#"
+[[reply]]
+role = "router"
+json = { intent = "nl2sql", stream = "orders" }
+
+[[reply]]
+role = "drafter"
+text = "SELECT id FROM orders"
+
+[[reply]]
+role = "reasoner"
+json = { sql = "SELECT id, amount FROM orders", questions = [], assumptions = [] }
+"#;
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+async fn open(
+    db: &TestDb,
+    faults: Faults,
+    ahead: Duration,
+    models: &Arc<Models>,
+    manager: &Manager,
+) -> Engine {
+    let location = Location::parse(&db.to_string()).expect("a place");
+    // The one that was killed gives the file free a moment after it.
+    let there = async {
+        loop {
+            let options = Options { faults: faults.clone(), ..Options::new(location.clone()) };
+            match Store::open(options).await {
+                Ok(store) => return store,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let store = tokio::time::timeout(Duration::from_secs(30), there).await.expect("it is free");
+    let clock = Clock::default();
+    clock.set_ahead(i64::try_from(ahead.as_micros()).expect("small"));
+    let engine = Engine::with_clock(store, Limits::default(), SnapshotPolicy::default(), clock);
+    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
+    engine.run_flows(flows(models, Some(target)));
+    engine
+}
+
+/// Waits for a run to its end, and agrees to whatever it asks.
+async fn finish(engine: &Engine, session: Uuid) -> (RunStatus, Value) {
+    loop {
+        let filter = InterruptFilter {
+            standing: Some(InterruptStanding::Open),
+            session: Some(session),
+            ..InterruptFilter::default()
+        };
+        let runs = lmlang_engine::RunFilter { session: Some(session), ..lmlang_engine::RunFilter::default() };
+        let run = engine.run_page(&runs, None, 1).await.expect("they are listed").items.remove(0);
+        let run = engine.settled(run.id, Duration::from_secs(30)).await.expect("it can be read");
+        if run.status != RunStatus::Waiting {
+            let machine = engine.run_machine(&run).await.expect("it can be read");
+            return (run.status, machine.state().public(machine.flow()));
+        }
+        let open = engine.interrupt_page(&filter, None, 1).await.expect("they are listed").items;
+        let Some(asked) = open.into_iter().next() else { continue };
+        assert_eq!(asked.ask.kind, AskKind::NeedConfirm, "{}", asked.ask.question);
+        let turn = Turn { session: Some(session), confirm: Some(true), ..Turn::default() };
+        engine.take_turn(&turn, &call()).await.expect("it is taken");
+    }
+}
+
+/// What a run came to.
+#[derive(Debug, PartialEq)]
+struct Came {
+    status: RunStatus,
+    state: Value,
+    /// What the Manager was asked.
+    asked: Vec<String>,
+}
+
+/// Lets a process die when its database has been written for the `die_at`th time since the run began, and another one go on.
+/// Answers what the run came to, and whether anybody died. The script knows each answer once: nobody is asked twice.
+fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) -> (Came, bool) {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(script.as_bytes()).expect("it can be written");
+    let models = Arc::new(scripted(file.path()));
+    manager.log();
+    manager.forget();
+    manager.order("POST /pipelines", 400, "planner: too little");
+    let first = runtime();
+    let db = Arc::new(first.block_on(TestDb::new()));
+    let (dead, death) = mpsc::channel();
+    let writes = Arc::new(AtomicU64::new(0));
+    let hook = {
+        let writes = Arc::clone(&writes);
+        Faults::new(move |step| {
+            // Counted from the beginning of the session on.
+            if step != Step::AfterCommit || writes.load(Ordering::SeqCst) == 0 {
+                return Action::Continue;
+            }
+            if writes.fetch_add(1, Ordering::SeqCst) == die_at {
+                dead.send(()).ok();
+                return Action::Hold(Arc::new(Notify::new()));
+            }
+            Action::Continue
+        })
+    };
+    let (session, died) = first.block_on(async {
+        let engine = open(&db, hook, Duration::ZERO, &models, manager).await;
+        let start = lmlang_engine::StartSession { workflow: flow.to_owned(), title: None };
+        let session = engine.start_session(&start, &call()).await.expect("it begins").id;
+        let start = lmlang_engine::StartRun {
+            flow: flow.to_owned(),
+            session: Some(session),
+            input: match flow {
+                "act" => serde_json::json!({ "task": text }),
+                _ => serde_json::json!({ "text": text }),
+            },
+        };
+        engine.start_run(&start, &call()).await.expect("it begins");
+        writes.store(1, Ordering::SeqCst);
+        let whole = engine.clone();
+        let over = tokio::spawn(async move { drop(finish(&whole, session).await) });
+        // Dies, or comes to its end.
+        let wait = tokio::task::spawn_blocking(move || death.recv_timeout(Duration::from_secs(60)).is_ok());
+        let died = tokio::select! {
+            died = wait => died.expect("it waits"),
+            _ = over => false,
+        };
+        (session, died)
+    });
+    first.shutdown_background();
+    let second = runtime();
+    let (status, state) = second.block_on(async {
+        // Later than the lease of the one that died.
+        let engine = open(&db, Faults::none(), Duration::from_secs(60), &models, manager).await;
+        let ended = finish(&engine, session).await;
+        engine.close().await;
+        ended
+    });
+    let unused = models.unused();
+    assert!(unused.is_empty(), "killed at write {die_at}: {unused:?}");
+    let without = |text: &str| text.replace(&session.to_string(), "SESSION");
+    let state = serde_json::from_str(&without(&state.to_string())).expect("JSON");
+    (Came { status, state, asked: manager.log().iter().map(|asked| without(asked)).collect() }, died)
+}
+
+fn kill_everywhere(flow: &str, text: &str, script: &str) {
+    let hosting = runtime();
+    let manager = hosting.block_on(Manager::start());
+    let undisturbed = die_at(u64::MAX, flow, text, script, &manager).0.steady();
+    assert_eq!(undisturbed.status, RunStatus::Completed, "{:?}", undisturbed.state);
+    let every = if std::env::var("LMLANG_LONG").is_ok() { 1 } else { 5 };
+    for at in (1..).step_by(every) {
+        let (came, died) = die_at(at, flow, text, script, &manager);
+        if !died {
+            assert!(at > 20, "it was written {at} times only");
+            return;
+        }
+        assert_eq!(came.steady(), undisturbed, "killed at write {at}");
+    }
+}
+
+impl Came {
+    /// Without how long it took.
+    fn steady(mut self) -> Came {
+        for metric in ["llm_latency_ms", "manager_latency_ms"] {
+            if self.state["metrics"].is_object() {
+                self.state["metrics"][metric] = Value::Null;
+            }
+        }
+        self
+    }
+}
+
+/// PUN-64, PUN-82: wherever the process is killed, the task ends alike, and neither the model nor a tool is asked more.
+#[test]
+fn a_killed_task_ends_as_an_undisturbed_one() {
+    kill_everywhere("act", "move the note", ACT);
+}
+
+/// NL-02, NL-49, NL-50, NL-51, NL-52: wherever the process is killed, the draft ends alike, and the Manager is asked no more.
+#[test]
+fn a_killed_draft_ends_as_an_undisturbed_one() {
+    kill_everywhere("draft", "which orders are there?", DRAFT);
+}
