@@ -216,7 +216,7 @@ impl GraphStore for MemoryStore {
 
     async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        subgraph(&held.graph, &of.label, &of.key, hops, 1_000).or_else(|never| match never {})
+        subgraph(&held.graph, &of.label, &of.key, hops, 1_000).map_err(|never| match never {})
     }
 }
 

@@ -30,15 +30,13 @@ pub(crate) fn stdout(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{}` prints text", line(command)))
 }
 
-/// Runs to the end, shows each line it prints and hands it to `see`.
+/// Runs to the end, and hands each line that it prints to `see`.
 pub(crate) fn watch(command: &mut Command, mut see: impl FnMut(&str)) -> Result<()> {
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run `{}`", line(command)))?;
     let printed = child.stdout.take().context("its output is piped")?;
     for text in BufReader::new(printed).lines() {
-        let text = text?;
-        println!("{text}");
-        see(&text);
+        see(&text?);
     }
     let status = child.wait()?;
     if !status.success() {

@@ -19,6 +19,16 @@ pub(crate) struct Findings {
     pub(crate) failed: Vec<String>,
 }
 
+/// What a step prints later.
+#[derive(Default)]
+pub(crate) struct Lines(Vec<String>);
+
+impl Lines {
+    pub(crate) fn add(&mut self, line: &str) {
+        self.0.push(line.to_owned());
+    }
+}
+
 impl Findings {
     /// Makes the findings of a check that lists what is wrong.
     pub(crate) fn of(failed: Vec<String>) -> Findings {
@@ -45,6 +55,30 @@ impl Report {
         println!("--> {name}: {verdict}, {:.1} s", started.elapsed().as_secs_f64());
         self.passed += findings.passed;
         self.failed.extend(findings.failed.into_iter().map(|failure| format!("{name}: {failure}")));
+    }
+
+    /// Runs two steps that count beside each other, each of which waits for others most of the time. The first prints what it
+    /// has to say when the second has ended.
+    pub(crate) fn beside(
+        &mut self,
+        (first, of_first): (&str, impl FnOnce(&mut Lines) -> Result<Findings> + Send),
+        (second, of_second): (&str, impl FnOnce() -> Result<Findings>),
+    ) {
+        let (findings, lines) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                let (mut lines, started) = (Lines::default(), Instant::now());
+                let findings = of_first(&mut lines);
+                lines.add(&format!("--- ended after {:.1} s", started.elapsed().as_secs_f64()));
+                (findings, lines)
+            });
+            self.steps(second, of_second);
+            let panicked = |_| (Err(anyhow::anyhow!("it broke off")), Lines::default());
+            first.join().unwrap_or_else(panicked)
+        });
+        self.steps(first, || {
+            lines.0.iter().for_each(|line| println!("{line}"));
+            findings
+        });
     }
 
     /// Prints what failed once more, and the closing line.

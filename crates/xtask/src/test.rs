@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Result, bail};
 
-use crate::report::{Findings, Report};
+use crate::report::{Findings, Lines, Report};
 use crate::workspace::Workspace;
 use crate::{clients, dependencies, generated, imports, node, postgres, process, tidy};
 
@@ -37,9 +37,11 @@ pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
         node::Pages::NoNode(reason) => bail!("{reason}"),
     });
     report.steps("tests", || rust_tests(workspace, length));
-    report.steps("tests on PostgreSQL", || postgres_tests(workspace, length));
     report.steps("generated files", || generated::check(workspace));
-    report.steps("clients", || clients::run(workspace));
+    report.beside(
+        ("tests on PostgreSQL", |lines| postgres_tests(workspace, length, lines)),
+        ("clients", || clients::run(workspace)),
+    );
     Ok(report.close())
 }
 
@@ -61,7 +63,7 @@ fn check_sources(workspace: &Workspace, report: &mut Report) {
 fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
     let mut findings = Findings::default();
     let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast", "--locked"]);
-    run_tests(&mut command, length, &mut findings)?;
+    run_tests(&mut command, length, &mut findings, |line| println!("{line}"))?;
     Ok(findings)
 }
 
@@ -71,13 +73,13 @@ const WITH_DATABASE: [(&str, &[&str]); 5] =
     [("store", &[]), ("engine", &[]), ("graphql", &[]), ("server", &[]), ("cli", &["replicas::", "tls::"])];
 
 /// Runs the tests that have a database once more, on a PostgreSQL server.
-fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
+fn postgres_tests(workspace: &Workspace, length: Length, lines: &mut Lines) -> Result<Findings> {
     let server = postgres::Server::start()?;
     let mut findings = Findings::default();
     for test in workspace.test_binaries()? {
         let with_database = WITH_DATABASE.iter().find(|(name, _)| test.package == format!("lmlang-{name}"));
         let Some((_, called)) = with_database else { continue };
-        println!("--- {}, on PostgreSQL", test.package);
+        lines.add(&format!("--- {}, on PostgreSQL", test.package));
         let mut command = Command::new(&test.binary);
         // What is true of a database file only says so by the name of its module.
         command
@@ -86,7 +88,7 @@ fn postgres_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
             .current_dir(&test.folder)
             .env("LMLANG_TEST_POSTGRES", &server.url)
             .env("LMLANG_TEST_POSTGRES_TLS", &server.tls_url);
-        run_tests(&mut command, length, &mut findings)?;
+        run_tests(&mut command, length, &mut findings, |line| lines.add(line))?;
     }
     Ok(findings)
 }
@@ -125,12 +127,18 @@ pub(crate) fn try_seed(workspace: &Workspace, seed: u64, on: Database) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_tests(command: &mut Command, length: Length, findings: &mut Findings) -> Result<()> {
+fn run_tests(
+    command: &mut Command,
+    length: Length,
+    findings: &mut Findings,
+    mut show: impl FnMut(&str),
+) -> Result<()> {
     if length == Length::Long {
         command.env("LMLANG_LONG", "1");
     }
     let before = findings.failed.len();
     let ended = process::watch(command, |line| {
+        show(line);
         if let Some(name) = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED")) {
             findings.failed.push(name.to_owned());
         } else if let Some(passed) = passed(line) {
