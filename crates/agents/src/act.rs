@@ -238,7 +238,10 @@ impl Act {
         let update = update
             .with("plan", goal.plan.clone())
             .with("goal", json!({ "goal": goal.goal, "constraints": goal.constraints, "domain_hints": goal.domain_hints }))
-            .with("queue", json!(queue));
+            .with("queue", json!(queue))
+            .with("done", 0)
+            .with("tries", json!([]))
+            .with("attempt", 1);
         Ok(Step::next("plan_step", update))
     }
 
@@ -253,7 +256,10 @@ impl Act {
         let context = self.agent.context.context(view, &*self.agent.tools);
         let planned = self.agent.planner.step(&context, state, work).await?;
         let step = serde_json::to_value(&planned).unwrap_or_default();
-        let update = Update::none().with("step", step).with("agreed", false).with("reply", Value::Null);
+        let mut update = Update::none().with("step", step).with("agreed", false).with("reply", Value::Null);
+        if let Some(said) = state.get("reply")["text"].as_str() {
+            update = update.with("messages", json!([message("user", said)]));
+        }
         let notes = json!({ "lmlang.attempt": attempt, "lmlang.prompt.version": PROMPT_VERSION });
         Ok(Step::next("route_tool", update).noting(notes))
     }

@@ -52,6 +52,11 @@ pub(crate) fn step(state: &State) -> Planned {
         );
         return Planned::Ask { question, choices: Vec::new(), new_task: true };
     }
+    if state.get("reply")["text"].is_string() {
+        // What was said to a question about this task is no command of it.
+        let question = format!("What is to be done instead? ({FORMS})");
+        return Planned::Ask { question, choices: Vec::new(), new_task: true };
+    }
     let done = state.get("done").as_u64().and_then(|done| usize::try_from(done).ok()).unwrap_or(0);
     match queue.into_iter().nth(done) {
         Some(step) => Planned::Call(step),
