@@ -22,7 +22,7 @@ use lmlang_flow::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::act::disclosure::PROMPT_VERSION;
+use crate::act::disclosure::{PROMPT_VERSION, last};
 use crate::act::evaluating::{counted, counts_of, unknown};
 use crate::act::parts::{Agent, Came, Planned, ToolUse, Verdict, View};
 use crate::tools::{Changes, graph::in_words};
@@ -33,6 +33,10 @@ const STEPS: u32 = 100;
 const TASK_BYTES: usize = 64 << 10;
 /// Most characters of a message that is kept of a conversation.
 const MESSAGE: usize = 4_000;
+/// Messages that a run takes over from the one before it, and most characters of each: every turn stores them again.
+const CARRIED: usize = 8;
+/// See [`CARRIED`].
+const SHORT: usize = 400;
 
 /// The code of the flow.
 pub struct Act {
@@ -195,8 +199,12 @@ impl FlowCode for Act {
             let what = "acting on entities with a token for some programs only".to_owned();
             return Err(Error::Unsupported { what });
         }
-        let mut messages =
-            before.and_then(|state| state.get("messages").as_array()).cloned().unwrap_or_default();
+        let said = before.map_or(&[][..], |state| last(state.get("messages"), CARRIED));
+        let short = |said: &Value| {
+            let text = crate::model::shortened(said["text"].as_str().unwrap_or_default(), SHORT);
+            json!({ "from": said["from"], "text": text })
+        };
+        let mut messages: Vec<Value> = said.iter().map(short).collect();
         messages.push(message("user", &input.task));
         let update = Update::none()
             .with("task", input.task)

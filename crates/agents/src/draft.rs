@@ -34,7 +34,9 @@ use crate::draft::target::{Answer, Ask as Request, DraftTarget};
 use crate::model::{Models, Role, RoleError};
 
 /// Messages of a conversation that are kept word by word.
-const TAIL: usize = 12;
+const TAIL: usize = 8;
+/// Most characters of each: every turn stores them again.
+const MESSAGE: usize = 1_000;
 /// Most characters of the summary of those before.
 const SUMMARY: usize = 2_000;
 /// Bytes of what is said.
@@ -450,7 +452,7 @@ impl Draft {
 fn told(history: &Value, role: &str, text: &str) -> Value {
     let mut tail = history["tail"].as_array().cloned().unwrap_or_default();
     let mut summary = history["summary"].as_str().unwrap_or_default().to_owned();
-    tail.push(json!({ "role": role, "content": crate::model::shortened(text, 4_000) }));
+    tail.push(json!({ "role": role, "content": crate::model::shortened(text, MESSAGE) }));
     while tail.len() > TAIL {
         let old = tail.remove(0);
         let old = old["content"].as_str().unwrap_or_default();

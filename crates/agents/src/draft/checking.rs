@@ -25,18 +25,19 @@ impl Draft {
         spent: &mut Spent,
     ) -> Result<Step, Halt> {
         let sql = sql(state);
-        let mut known = catalog(state);
+        let (mut known, mut update) = (catalog(state), Update::none());
         // Streams that it joins are described first.
         for name in Catalog::streams_of(&sql) {
             if known.streams.get(&name).is_some_and(Option::is_none) {
                 let answer = self.manager(Request::Describe(name.clone()), work, spent).await?;
                 let described = needed(answer, &format!("the stream `{name}`"))?;
                 known.streams.insert(name, Some(Columns::of(&described["spec"]["schema"])));
+                update = update.with("catalog", json!(known));
             }
         }
         let violations = known.check(&sql);
         let notes = json!({ "lmlang.violations": violations.len() });
-        let update = Update::none().with("catalog", json!(known)).with("violations", json!(violations));
+        let update = update.with("violations", json!(violations));
         if violations.is_empty() {
             return Ok(Step::next("validate_sql_via_tmp_pipeline", update).noting(notes));
         }

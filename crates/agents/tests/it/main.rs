@@ -1,6 +1,7 @@
 //! Flows of agents on real engines.
 
 mod killed;
+mod long;
 mod manager;
 mod parts;
 mod secrets;
