@@ -69,8 +69,14 @@ fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
 
 /// The crates whose tests have a database, each with what its tests are called that are run on a server: those of the
 /// command line mostly look at files.
-const WITH_DATABASE: [(&str, &[&str]); 5] =
-    [("store", &[]), ("engine", &[]), ("graphql", &[]), ("server", &[]), ("cli", &["replicas::", "tls::"])];
+const WITH_DATABASE: [(&str, &[&str]); 6] = [
+    ("store", &[]),
+    ("engine", &[]),
+    ("agents", &[]),
+    ("graphql", &[]),
+    ("server", &[]),
+    ("cli", &["replicas::", "tls::"]),
+];
 
 /// Runs the tests that have a database once more, on a PostgreSQL server.
 fn postgres_tests(workspace: &Workspace, length: Length, lines: &mut Lines) -> Result<Findings> {

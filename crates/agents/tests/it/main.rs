@@ -5,6 +5,7 @@ mod long;
 mod manager;
 mod parts;
 mod secrets;
+mod shapes;
 mod stores;
 mod traces;
 mod world;

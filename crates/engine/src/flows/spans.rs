@@ -101,6 +101,8 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
                 "lmlang.flow.version": run.flow.definition().version,
                 "lmlang.flow.definition_hash": hex(&run.flow.hash()),
                 "gen_ai.conversation.id": run.session.id,
+                "gen_ai.operation.name": "invoke_workflow",
+                "gen_ai.workflow.name": run.flow.name(),
             }),
             ..of_run
         },

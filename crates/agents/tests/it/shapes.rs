@@ -1,0 +1,157 @@
+//! What runs carry and leave behind, by name: states, traces, and who may know of what.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::flows;
+use lmlang_agents::model::Models;
+use lmlang_engine::{Turn, Turned};
+use lmlang_flow::definition::END;
+use lmlang_flow::{State, Update};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::manager::Manager;
+use crate::world::{World, call};
+
+async fn say(world: &World, flow: &str, session: Option<Uuid>, text: &str) -> Turned {
+    let turn = Turn { session, workflow: flow.to_owned(), text: Some(text.to_owned()), ..Turn::default() };
+    world.engine.take_turn(&turn, &call()).await.expect("it is taken")
+}
+
+async fn drafting() -> (World, Manager) {
+    let manager = Manager::start().await;
+    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
+    (World::with_manager(Models::none(), Some(target)).await, manager)
+}
+
+fn names(value: &Value) -> Vec<&str> {
+    value.as_object().map(|fields| fields.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+/// NL-11 to NL-23, NL-30, NL-62: the state of a draft is one JSON object with these fields.
+#[tokio::test]
+async fn a_draft_carries_what_its_interface_names() {
+    let (world, manager) = drafting().await;
+    let asked = say(&world, "draft", None, "SELECT id FROM orders").await;
+    let view = &asked.view;
+    assert_eq!(view["session_id"], json!(asked.session.id.to_string()));
+    assert_eq!(view["active_stream"], "orders");
+    assert_eq!(view["stream_schema"]["columns"][0]["name"], "id");
+    assert_eq!(names(&view["catalog_digest"]), ["constructs", "digest_hash", "functions"]);
+    assert_eq!(view["notes"][0], "available streams: orders, users");
+    assert_eq!(names(&view["history"]), ["summary", "tail"]);
+    assert_eq!(
+        view["user_input"],
+        json!({ "text": "SELECT id FROM orders", "feedback": null, "confirm": null })
+    );
+    assert_eq!(names(&view["draft"]), ["assumptions", "preview_text", "questions", "sql"]);
+    assert_eq!(names(&view["validation"]), ["attempt", "error", "max_attempts", "tmp_pipeline_id"]);
+    assert_eq!(view["explain"]["pipeline_request_json"]["id"], "REPLACE_ME");
+    assert_eq!(view["interrupt"]["type"], "need_confirm");
+    assert_eq!(names(&view["metrics"]), ["llm_latency_ms", "llm_tokens", "manager_latency_ms", "retries"]);
+    // It is JSON through and through.
+    let again: Value = serde_json::from_str(&view.to_string()).expect("JSON");
+    assert_eq!(&again, view);
+
+    // Equal catalogs have equal digests; without a stream, nothing is drafted.
+    let other = say(&world, "draft", None, "describe").await;
+    assert_eq!(other.view["catalog_digest"], view["catalog_digest"]);
+    assert_eq!(other.view["interrupt"]["choices"], json!(["orders", "users"]));
+    assert_eq!(other.view["interrupt"]["type"], "need_stream");
+    assert!(manager.log().iter().filter(|asked| asked.starts_with("POST")).count() == 1);
+}
+
+/// NL-17, NL-71: of a long conversation the newest messages are kept word by word, those before in a line each.
+#[tokio::test]
+async fn old_words_become_a_summary() {
+    let (world, _manager) = drafting().await;
+    let mut session = None;
+    for number in 0..12 {
+        session = Some(say(&world, "draft", session, &format!("describe orders {number}")).await.session.id);
+    }
+    let last = say(&world, "draft", session, "list streams").await;
+    let history = &last.view["history"];
+    let tail = history["tail"].as_array().expect("a list");
+    assert!(tail.len() <= 8, "{history}");
+    assert!(!tail.iter().any(|message| message["content"] == "describe orders 0"), "{history}");
+    assert!(history["summary"].as_str().expect("a text").contains("describe orders 0"), "{history}");
+}
+
+/// NL-04, NL-24, PUN-28, PUN-29, PUN-86, PUN-97: one trace, in which every call has a node around it, and every span its times.
+#[tokio::test]
+async fn every_call_has_a_node_around_it() {
+    let (world, _manager) = drafting().await;
+    let asked = say(&world, "draft", None, "SELECT id FROM orders").await;
+    let spans = world.engine.span_page(&asked.run, 0, 1_000).await.expect("they are read").items;
+    let traces: BTreeSet<&str> = spans.iter().map(|span| span.trace.as_str()).collect();
+    assert_eq!(traces, BTreeSet::from([asked.session.id.simple().to_string().as_str()]));
+    let ids = |kind: &str| -> BTreeSet<&str> {
+        spans.iter().filter(|span| span.kind == kind).map(|span| span.id.as_str()).collect()
+    };
+    let (runs, nodes) = (ids("run"), ids("node"));
+    assert_eq!(runs.len(), 1);
+    for span in spans.iter().filter(|span| span.kind != "run") {
+        let parent = span.parent.as_deref().expect("it lies in something");
+        let around = if ["model", "http", "tool"].contains(&span.kind.as_str()) { &nodes } else { &runs };
+        assert!(around.contains(parent), "{span:?}");
+        assert!(span.ended.is_some_and(|ended| ended >= span.started), "{span:?}");
+    }
+}
+
+/// PUN-17, PUN-22, PUN-63, PUN-72: nodes lead where the definition says, and nowhere else; what `evaluate` leads to is three nodes.
+#[test]
+fn routes_are_data() {
+    let flows = flows(&Arc::new(Models::none()), None);
+    let act = flows[1].flow();
+    let targets = |name: &str| act.node(name).expect("it is there").targets.clone();
+    assert_eq!(targets("evaluate"), ["plan_step", "diagnose", "answer"]);
+    assert_eq!(targets("answer"), [END]);
+    for node in &act.definition().nodes {
+        assert!(!node.doc.is_empty() && !node.targets.is_empty(), "{}", node.name);
+    }
+    let mut state = State::initial(act);
+    state.apply(act, &Update::none().with("nowhere", 1)).expect_err("there is no such channel");
+}
+
+/// PUN-16, PUN-19, PUN-99: plan, progress and artifacts are there to be looked at, and the answer sums up what was changed.
+#[tokio::test]
+async fn a_task_shows_its_plan_and_what_it_did() {
+    let world = World::new(Models::none()).await;
+    let done = say(
+        &world,
+        "act",
+        None,
+        "AddEdge Ticket:T-1 DEPENDS_ON Milestone:M-1; MATCH (t:Ticket) RETURN t.key",
+    )
+    .await;
+    let view = &done.view;
+    assert_eq!(view["plan"].as_array().map(Vec::len), Some(4));
+    assert_eq!(view["progress"].as_array().map(Vec::len), Some(4));
+    assert_eq!(view["artifacts"]["found"]["rows"], json!([["T-1"]]));
+    assert_eq!(view["answer"]["counts"]["created"], 3);
+    assert_eq!(view["answer"]["text"], "t.key\nT-1\nEntities: 3 created.");
+}
+
+/// PUN-61, PUN-70: the language of queries is known to stores alone, and parts of the flow do not write entities.
+#[test]
+fn nodes_know_no_query_language() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open = vec![folder];
+    let mut looked_at = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("it can be read");
+            open.extend(entries.map(|entry| entry.expect("it can be read").path()));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        looked_at += 1;
+        let is_store = path.ends_with("graph_store.rs");
+        assert!(is_store || !text.contains("cypher::run"), "{}", path.display());
+        assert!(is_store || !text.contains("patch_entities"), "{}", path.display());
+    }
+    assert!(looked_at > 30, "{looked_at}");
+}
