@@ -249,6 +249,24 @@ impl Store {
         rows.into_iter().map(Run::try_from).collect()
     }
 
+    /// The runs that have not ended and that nobody waits for any more: those that did have ended.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn orphaned_runs(&self) -> Result<Vec<Run>, Fault> {
+        let ended = Query::select()
+            .column(runs::Column::Id)
+            .from(runs::Entity)
+            .and_where(Expr::col(runs::Column::Ended).is_not_null())
+            .to_owned();
+        let found = runs::Entity::find()
+            .filter(runs::Column::Ended.is_null())
+            .filter(runs::Column::Parent.in_subquery(ended));
+        let rows = found.order_by_asc(runs::Column::Key).all(&self.reader).await?;
+        rows.into_iter().map(Run::try_from).collect()
+    }
+
     /// Takes a run for executing it until a time, unless somebody else has it. Answers whether it did.
     ///
     /// # Errors

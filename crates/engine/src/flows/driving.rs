@@ -28,6 +28,9 @@ const LONGEST_SLEEP_BESIDE_OTHERS: Duration = Duration::from_secs(5);
 /// Runs that are gone on with at a time, by one look.
 const AT_A_TIME: u64 = 256;
 
+/// Why a run is stopped that another one waited for.
+const ORPHANED: &str = "the run that waited for it has ended";
+
 /// How long a run rests whose journal could not be written.
 const REST: Duration = Duration::from_millis(500);
 
@@ -55,6 +58,9 @@ impl Engine {
 
     /// Looks for runs about which something is to be done, for as long as the engine is open.
     async fn schedule(&self) {
+        if let Err(error) = self.stop_orphans().await {
+            tracing::error!(%error, "runs that nobody waits for could not be looked for");
+        }
         loop {
             let pause = match self.go_on_with_due().await {
                 Ok(pause) => pause,
@@ -68,6 +74,16 @@ impl Engine {
                 () = self.0.flows.sooner.notified() => {}
             }
         }
+    }
+
+    /// Stops the runs whose waiting one ended when the process did, before it could stop them.
+    async fn stop_orphans(&self) -> Result<(), Error> {
+        for orphan in self.store().orphaned_runs().await? {
+            if let Err(error) = self.stop_run(orphan.id, &orphan.flow, Some(ORPHANED.to_owned())).await {
+                tracing::warn!(run = %orphan.id, %error, "a run could not be stopped");
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with what is due, and answers when something is due next.
@@ -394,8 +410,7 @@ impl Engine {
         let children = self.store().child_runs(live.id).await.unwrap_or_default();
         for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
             let by = live.flow.name();
-            let why = "the run that waited for it has ended".to_owned();
-            if let Err(error) = Box::pin(self.stop_run(child.id, by, Some(why))).await {
+            if let Err(error) = Box::pin(self.stop_run(child.id, by, Some(ORPHANED.to_owned()))).await {
                 tracing::warn!(run = %child.id, %error, "a run could not be stopped");
             }
         }

@@ -336,6 +336,32 @@ async fn a_run_goes_back_and_another_one_goes_on_from_there() {
     assert!(matches!(nowhere, Error::NotFound { what: "step", .. }));
 }
 
+/// A process may end after a run has, and before those are stopped that it waited for.
+#[tokio::test]
+async fn runs_that_nobody_waits_for_any_more_are_stopped() {
+    let (fixture, calls) = fixture().await;
+    let run = start(&fixture.engine, "outer", json!({})).await.id;
+    let asked = async {
+        while open_questions(&fixture.engine).await.len() < 64 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), asked).await.expect("all ask");
+    let end = r#"UPDATE "runs" SET "ended" = "made", "status" = 4 WHERE "parent" IS NULL"#;
+    let fixture = fixture.reopened(&[end]).await;
+    fixture.engine.run_flows(all(&calls));
+    let stopped = async {
+        while !open_questions(&fixture.engine).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), stopped).await.expect("nobody asks any more");
+    let children = fixture.engine.run_page(&RunFilter::default(), None, 100).await.expect("listed").items;
+    for child in children.iter().filter(|child| child.parent == Some(run)) {
+        assert_eq!(child.status, RunStatus::Cancelled);
+    }
+}
+
 #[tokio::test]
 async fn a_question_that_a_run_was_taken_back_over_is_stale() {
     let (fixture, _) = fixture().await;
