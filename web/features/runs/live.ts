@@ -41,8 +41,12 @@ export function afterEvent(now: readonly Working[], { kind, at, text, ...event }
       if (node === null) return now;
       return [...now.filter((working) => working.node !== node), { node, since: at, text: '', lines: [] }];
     case 'MODEL_DELTA':
-      if (node === null || !text) return now;
-      return changed(now, node, at, (working) => ({ ...working, text: (working.text + text).slice(-KEPT) }));
+      if (node === null) return now;
+      // Without words, the answer begins again.
+      return changed(now, node, at, (working) => ({
+        ...working,
+        text: text ? (working.text + text).slice(-KEPT) : '',
+      }));
     case 'TOOL_CALLED':
       return line(`called ${text ?? 'a tool'}`);
     case 'RETRIED':
@@ -64,6 +68,7 @@ export function afterEvent(now: readonly Working[], { kind, at, text, ...event }
     case 'STARTED':
     case 'STATE_UPDATED':
     case 'ANSWERED':
+    case 'LISTENING':
       return now;
   }
 }
