@@ -195,6 +195,9 @@ impl FlowCode for Act {
             let message = format!("more than {TASK_BYTES} bytes");
             return Err(Error::Argument { place: place(), message });
         }
+        if let Err(message) = self.agent.planner.takes(&input.task) {
+            return Err(Error::Argument { place: place(), message });
+        }
         if !engine.is_unlimited() {
             let what = "acting on entities with a token for some programs only".to_owned();
             return Err(Error::Unsupported { what });
@@ -481,8 +484,9 @@ fn message(from: &str, text: &str) -> Value {
     json!({ "from": from, "text": crate::model::shortened(text, MESSAGE) })
 }
 
+/// Whether a person has said to stop where a step had failed; a model's own question may offer the same word.
 fn stopped(state: &State) -> bool {
-    state.get("reply")["choice"] == evaluating::CHOICES[2]
+    state.get("step")["ask"].is_null() && state.get("reply")["choice"] == evaluating::CHOICES[2]
 }
 
 /// What failed in this step.

@@ -197,9 +197,7 @@ impl Draft {
 
     async fn init_session(&self, state: &State, work: &mut Work, spent: &mut Spent) -> Result<Step, Halt> {
         // What an earlier turn has left behind goes first.
-        for id in ids(state) {
-            self.manager(Request::Delete(id), work, spent).await?;
-        }
+        let (left, _) = self.removed(ids(state), work, spent).await?;
         let functions = needed(self.manager(Request::Functions, work, spent).await?, "the functions")?;
         let syntax = needed(self.manager(Request::Syntax, work, spent).await?, "the syntax")?;
         let streams = needed(self.manager(Request::Streams, work, spent).await?, "the streams")?;
@@ -232,8 +230,9 @@ impl Draft {
             .with("streams", list)
             .with("catalog_digest", digest)
             .with("catalog", json!(catalog))
-            .with("validation", no_validation())
-            .with("ids", json!([]))
+            .with("validation", with(&no_validation(), "tmp_pipeline_id", json!(left.first())))
+            .with("ids", json!(left))
+            .with("reply", Value::Null)
             .with("notes", json!([note]));
         if gone {
             update = update.with("active_stream", Value::Null).with("stream_schema", Value::Null);
@@ -242,13 +241,19 @@ impl Draft {
     }
 
     async fn route_intent(&self, state: &State, work: &mut Work, spent: &mut Spent) -> Result<Step, Halt> {
-        // What was answered to a question is what is wanted.
+        // What was answered to a question is what is wanted: to a model, beside the wish; to rules, in its place.
         let said = state.get("reply")["text"].as_str();
-        let text = said.unwrap_or_else(|| state.get("user_input")["text"].as_str().unwrap_or_default());
+        let wish = state.get("user_input")["text"].as_str().unwrap_or_default();
+        let text = match said {
+            Some(said) if self.has_model("router") => format!("{wish}\n{said}"),
+            Some(said) => said.to_owned(),
+            None => wish.to_owned(),
+        };
+        let text = text.as_str();
         let mut update = Update::none().with("reply", Value::Null).with("interrupt", Value::Null);
         if let Some(said) = said {
             update = update
-                .with("user_input", json!({ "text": said, "feedback": null, "confirm": null }))
+                .with("user_input", json!({ "text": text, "feedback": null, "confirm": null }))
                 .with("history", told(state.get("history"), "user", said));
         }
         let mut intent = match self.has_model("router") {
@@ -301,15 +306,9 @@ impl Draft {
         let in_text = Catalog::streams_of(text).into_iter().find(|name| known.streams.contains_key(name));
         let chosen = state.get("reply")["choice"].as_str().map(str::to_owned);
         let named = chosen.or_else(|| state.get("intent")["stream"].as_str().map(str::to_owned)).or(in_text);
-        let named = match (named, state.get("active_stream").as_str()) {
-            (Some(name), active) if Some(name.as_str()) != active => name,
-            // It is active, and its schema is known.
-            (_, Some(_)) => {
-                return Ok(Step::next("draft_preview_sql", Update::none().with("reply", Value::Null)));
-            }
-            (Some(name), None) => name,
-            (None, None) => return Ok(need_stream(state, "ensure_active_stream")),
-        };
+        // Its schema may have changed since it was read.
+        let named = named.or_else(|| state.get("active_stream").as_str().map(str::to_owned));
+        let Some(named) = named else { return Ok(need_stream(state, "ensure_active_stream")) };
         let update = self.described(&named, state, work, spent).await?;
         Ok(Step::next("draft_preview_sql", update))
     }
@@ -411,8 +410,12 @@ impl Draft {
                 decide_by_rules("reasoner", decision, work).await?
             }
         };
-        let questions: Vec<String> = serde_json::from_value(revised["questions"].clone()).unwrap_or_default();
-        let sql = read_preview(revised["sql"].as_str().unwrap_or_default()).unwrap_or_default();
+        let mut questions: Vec<String> =
+            serde_json::from_value(revised["questions"].clone()).unwrap_or_default();
+        let sql = read_preview(revised["sql"].as_str().unwrap_or_default()).unwrap_or_else(|question| {
+            questions.insert(0, question);
+            before.clone()
+        });
         let draft = json!({
             "preview_text": sql, "sql": sql, "assumptions": revised["assumptions"], "questions": questions,
         });

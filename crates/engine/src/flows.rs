@@ -55,6 +55,8 @@ pub(crate) struct Flows {
     stored: watch::Sender<u64>,
     passing: broadcast::Sender<Passing>,
     nodes: Arc<Semaphore>,
+    /// Held while a turn finds out what it is an answer to.
+    turning: tokio::sync::Mutex<()>,
     /// What is hidden in all that is told of runs.
     redaction: OnceLock<Policy>,
 }
@@ -70,6 +72,7 @@ impl Flows {
             stored: watch::Sender::new(0),
             passing: broadcast::Sender::new(PASSING),
             nodes: Arc::new(Semaphore::new(NODES_AT_ONCE)),
+            turning: tokio::sync::Mutex::default(),
             redaction: OnceLock::new(),
         }
     }

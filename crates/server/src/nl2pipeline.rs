@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -33,10 +34,13 @@ const FLOW: &str = "draft";
 /// Runs of a session whose spans are shown, the newest.
 const RUNS: usize = 20;
 
+/// How long words that were said are waited for when the run already asks or has ended.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Spans of a run that are asked for at a time.
 const SPANS: usize = 500;
 
-/// Most spans that are shown of a run.
+/// Most spans that are shown.
 const MOST_SPANS: usize = 10_000;
 
 const BEGIN: &str =
@@ -51,6 +55,10 @@ const EVENTS: &str = "subscription($id: ID!) {
   runEvents(sessionId: $id, kinds: [LISTENING, MODEL_DELTA, INTERRUPTED, FINISHED]) {
     kind ... on RunUpdate { node text data }
   }
+}";
+
+const STANDS: &str = "query($id: ID!) {
+  run(id: $id) { id status error interrupts { id type question choices status } } view: runState(runId: $id)
 }";
 
 /// Events that wait for a slow listener.
@@ -195,7 +203,8 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
     let session = match said.session_id.as_deref() {
         Some(session) => session_id(session),
         None => {
-            let input = json!({ "workflow": FLOW, "idempotencyKey": said.idempotency_key });
+            let key = said.idempotency_key.as_ref().map(|key| format!("{key}:session"));
+            let input = json!({ "workflow": FLOW, "idempotencyKey": key });
             let made = asked(ask, BEGIN, json!({ "input": input })).await?;
             made["made"]["session"]["id"].as_str().unwrap_or_default().to_owned()
         }
@@ -207,7 +216,14 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
     state.sockets.spawn(async move {
         let mut turn = std::pin::pin!(taken(&asking, said, Some(session)));
         let (mut answered, mut over) = (None, false);
+        let mut late = None;
         while answered.is_none() || !over {
+            let waited = async {
+                match late {
+                    Some(late) => tokio::time::sleep_until(late).await,
+                    None => future::pending().await,
+                }
+            };
             tokio::select! {
                 event = told.next() => match event {
                     Some(Told::Delta(delta)) => drop(sender.send(event_of("delta", &delta)).await),
@@ -215,13 +231,28 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
                     Some(Told::Over | Told::Failed(_)) | None => over = true,
                 },
                 answer = &mut turn, if answered.is_none() => {
-                    over |= answer.as_ref().map_or(true, |view| view["status"] == "RUNNING");
+                    match &answer {
+                        // It goes on, and is told of until it asks or ends.
+                        Ok(view) if view["status"] == "RUNNING" => {}
+                        // A turn that was taken before says nothing any more.
+                        Ok(_) => late = Some(tokio::time::Instant::now() + GRACE),
+                        Err(_) => over = true,
+                    }
                     answered = Some(answer);
                 }
+                () = waited => over = true,
             }
             if over && answered.is_none() {
                 // Nothing more is said; what it came to is on its way.
                 answered = Some((&mut turn).await);
+            }
+        }
+        if let Some(Ok(view)) = &mut answered
+            && view["status"] == "RUNNING"
+        {
+            match stands(&asking, view).await {
+                Ok(newer) => *view = newer,
+                Err(refused) => answered = Some(Err(refused)),
             }
         }
         let last = match answered {
@@ -238,6 +269,17 @@ async fn streamed(state: &Shared, ask: &InProcess, said: Said) -> Result<Respons
     let events = ReceiverStream::new(events).map(Ok::<_, Infallible>);
     let events = events.take_until(state.shutdown.clone().cancelled_owned());
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(state.config.keep_alive)).into_response())
+}
+
+/// How the run of a view stands now.
+async fn stands(ask: &InProcess, view: &Value) -> Result<Value, Refused> {
+    let now = asked(ask, STANDS, json!({ "id": view["run_id"] })).await?;
+    let open = now["run"]["interrupts"].as_array().into_iter().flatten().find(|of| of["status"] == "OPEN");
+    let turn = json!({
+        "session": { "id": view["session_id"] }, "run": now["run"], "view": now["view"], "interrupt": open,
+        "done": now["run"]["status"] != "WAITING" && now["run"]["status"] != "RUNNING",
+    });
+    Ok(self::view(&turn))
 }
 
 fn event_of(name: &str, data: &Value) -> Event {
@@ -314,16 +356,17 @@ async fn traced(ask: &InProcess, session: &str) -> Result<Value, Refused> {
     let found = asked(ask, RUNS_OF, json!({ "id": session, "first": RUNS })).await?;
     let of = &found["session"];
     let runs = of["runs"]["nodes"].as_array().cloned().unwrap_or_default();
-    let mut shown = Vec::with_capacity(runs.len());
+    let (mut shown, mut all) = (Vec::with_capacity(runs.len()), 0);
     for run in runs.iter().rev() {
         let (mut spans, mut after, mut more) = (Vec::new(), Value::Null, true);
-        while more && spans.len() < MOST_SPANS {
+        while more && all + spans.len() < MOST_SPANS {
             let page = asked(ask, TRACE, json!({ "id": run["id"], "first": SPANS, "after": after })).await?;
             let page = &page["run"]["trace"];
             spans.extend(page["nodes"].as_array().into_iter().flatten().map(span));
             more = page["pageInfo"]["hasNextPage"] == true;
             after = page["pageInfo"]["endCursor"].clone();
         }
+        all += spans.len();
         shown.push(json!({
             "run_id": run["id"], "flow": run["flow"]["name"], "status": run["status"], "start_ts": run["createdAt"],
             "end_ts": run["endedAt"], "spans": spans, "truncated": more,

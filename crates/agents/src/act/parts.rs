@@ -141,6 +141,13 @@ pub trait Planner: Send + Sync {
     /// Who decides: the provider of a model, or `rules`.
     fn provider(&self) -> String;
 
+    /// Whether a task is one for this planner, before anything begins.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not.
+    fn takes(&self, task: &str) -> Result<(), String>;
+
     /// Reads a task.
     ///
     /// # Errors

@@ -49,6 +49,14 @@ impl Planner for ModelOrRules {
         }
     }
 
+    fn takes(&self, task: &str) -> Result<(), String> {
+        let steps = if self.model().is_some() { 0 } else { rules::read(task).1.len() };
+        match steps > rules::MOST_STEPS {
+            true => Err(format!("{steps} steps, and a task has {} at most", rules::MOST_STEPS)),
+            false => Ok(()),
+        }
+    }
+
     async fn goal(&self, state: &State, work: &mut Work) -> Result<(Goal, Vec<ToolUse>), Halt> {
         let task = state.text("task");
         let Some(role) = self.model() else {

@@ -20,6 +20,9 @@ use serde_json::{Map, Value, json};
 
 use crate::act::parts::{Goal, Planned, ToolUse};
 
+/// Steps of a task: fewer than a run may take, since it also ends.
+pub(crate) const MOST_STEPS: usize = 90;
+
 /// What is understood, for whoever wrote something else.
 pub(crate) const FORMS: &str = "AddNode Label:key {..}, AddEdge A:a TYPE B:b {..}, UpdateProps Label:key {..}, \
                                 DeleteNode Label:key, DeleteEdge A:a TYPE B:b, Show Label:key, or a query that begins with MATCH";
@@ -80,6 +83,10 @@ fn shown(arguments: &Map<String, Value>) -> String {
 
 /// The commands of a task: what stands between line ends and `;`, unless these are in quotes or braces.
 fn commands(task: &str) -> Vec<&str> {
+    // A query may be of several lines.
+    if task.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case("match")) {
+        return vec![task.trim()];
+    }
     let (mut found, mut start, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0_usize, false, false);
     for (at, letter) in task.char_indices() {
         match letter {
@@ -217,10 +224,11 @@ mod tests {
         );
         check("update_props T:1 {\"a\": 1}; delete node T:1", "update_props T:1; delete_node T:1");
         check(
-            "match (t) return t\nunlink T:1 IS T:2",
-            "query_graph match (t) return t; delete_edge T:1 IS T:2",
+            "unlink T:1 IS T:2\nmatch (t) return t",
+            "delete_edge T:1 IS T:2; query_graph match (t) return t",
         );
         check("Show T:1", "read_subgraph T:1");
+        check("MATCH (t)\nRETURN t", "query_graph MATCH (t)\nRETURN t");
     }
 
     #[test]

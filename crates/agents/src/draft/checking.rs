@@ -136,9 +136,24 @@ impl Draft {
         work: &mut Work,
         spent: &mut Spent,
     ) -> Result<Step, Halt> {
+        let (left, notes) = self.removed(ids(state), work, spent).await?;
+        let update = Update::none()
+            .with("validation", with(state.get("validation"), "tmp_pipeline_id", json!(left.first())))
+            .with("ids", json!(left))
+            .with("notes", notes);
+        Ok(Step::next("interrupt_confirm", update))
+    }
+
+    /// Takes temporary pipelines away, as far as that goes: answers which are left, and what became of each.
+    pub(super) async fn removed(
+        &self,
+        ids: Vec<String>,
+        work: &mut Work,
+        spent: &mut Spent,
+    ) -> Result<(Vec<String>, Vec<String>), Halt> {
         let mut left = Vec::new();
         let mut notes = Vec::new();
-        for id in ids(state) {
+        for id in ids {
             // Best effort: what stays is tried again at the next turn.
             let told = match self.manager(Request::Delete(id.clone()), work, spent).await {
                 Ok(answer) if answer.is_ok() || answer.status == 404 => format!("removed {id}"),
@@ -154,11 +169,7 @@ impl Draft {
             };
             notes.push(told);
         }
-        let update = Update::none()
-            .with("validation", with(state.get("validation"), "tmp_pipeline_id", json!(left.first())))
-            .with("ids", json!(left))
-            .with("notes", notes);
-        Ok(Step::next("interrupt_confirm", update))
+        Ok((left, notes))
     }
 }
 

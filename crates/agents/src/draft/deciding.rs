@@ -29,6 +29,8 @@ pub(super) fn need_stream(state: &State, then: &str) -> Step {
         true => (AskKind::NeedClarification, "There are no streams: make one at the Manager, then say so."),
         false => (AskKind::NeedChoice, "Which stream is it about?"),
     };
+    // Where there are none, they are looked for again.
+    let then = if names.is_empty() { "init_session" } else { then };
     asks(kind, question.to_owned(), names, then, Update::none())
 }
 

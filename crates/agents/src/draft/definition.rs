@@ -35,7 +35,7 @@ pub(super) fn definition() -> Definition {
     .node(
         NodeSpec::ask(
             "handle_describe_stream",
-            &["handle_describe_stream", END],
+            &["handle_describe_stream", "init_session", END],
             "Describes a stream, or asks which one.",
         )
         .at_most(looks),
@@ -43,7 +43,7 @@ pub(super) fn definition() -> Definition {
     .node(
         NodeSpec::ask(
             "ensure_active_stream",
-            &["ensure_active_stream", "draft_preview_sql"],
+            &["ensure_active_stream", "draft_preview_sql", "init_session"],
             "Chooses a stream and reads its schema, or asks which one.",
         )
         .at_most(looks),

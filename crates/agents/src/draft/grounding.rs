@@ -86,7 +86,8 @@ impl Catalog {
         let Ok(statements) = parse(sql) else { return BTreeSet::new() };
         let mut found = Found::default();
         found.look_at(&statements);
-        found.relations.into_iter().map(|(name, _)| name).collect()
+        let named = found.named_queries;
+        found.relations.into_iter().map(|(name, _)| name).filter(|name| !named.contains(name)).collect()
     }
 
     /// Everything in a draft that there is not; nothing for one that is grounded.
@@ -164,7 +165,10 @@ impl Catalog {
         }
         let known: BTreeMap<&str, &Columns> =
             sources.iter().filter_map(|(alias, columns)| Some((*alias, (*columns)?))).collect();
-        for path in &found.columns {
+        // What is called so in the result is no column that the result is made of.
+        let strict = found.results.iter().map(|path| (path, false));
+        let mut told = BTreeSet::new();
+        for (path, may_be_result) in strict.chain(found.columns.iter().map(|path| (path, true))) {
             let names: Vec<&str> = path.iter().map(|part| part.value.as_str()).collect();
             let [first, rest @ ..] = &names[..] else { continue };
             let qualified = known.get(first).filter(|_| !rest.is_empty());
@@ -172,12 +176,12 @@ impl Catalog {
                 Some(columns) => (has(columns, rest), columns.0.keys().collect()),
                 None => (
                     known.values().any(|columns| has(columns, &names))
-                        || (rest.is_empty() && found.aliases.contains(*first)),
+                        || (may_be_result && rest.is_empty() && found.aliases.contains(*first)),
                     known.values().flat_map(|columns| columns.0.keys()).collect(),
                 ),
             };
-            if !fits {
-                let at = path.first().map(place).unwrap_or_default();
+            let at = path.first().map(place).unwrap_or_default();
+            if !fits && told.insert((at.clone(), names.join("."))) {
                 violations.push(unknown(
                     "UNKNOWN_COLUMN",
                     "column",
@@ -290,6 +294,8 @@ struct Found {
     sources: Vec<(String, String)>,
     functions: Vec<(String, String)>,
     columns: Vec<Vec<Ident>>,
+    /// Those of them that the result is made of.
+    results: Vec<Vec<Ident>>,
     aliases: BTreeSet<String>,
     constructs: BTreeSet<&'static str>,
     named_queries: BTreeSet<String>,
@@ -298,6 +304,10 @@ struct Found {
 }
 
 impl Found {
+    fn calls(&mut self, function: &str) {
+        self.functions.push((function.to_owned(), String::new()));
+    }
+
     fn look_at(&mut self, statements: &Vec<Statement>) {
         let looked = statements.visit(self);
         debug_assert!(looked.is_continue(), "nothing breaks it off");
@@ -358,6 +368,10 @@ impl Visitor for Found {
             self.constructs.insert("from.join");
         }
         for item in &select.projection {
+            let mut result = Found::default();
+            let looked = item.visit(&mut result);
+            debug_assert!(looked.is_continue(), "nothing breaks it off");
+            self.results.append(&mut result.columns);
             if let SelectItem::ExprWithAlias { alias, .. } = item {
                 self.aliases.insert(alias.value.clone());
             }
@@ -390,6 +404,16 @@ impl Visitor for Found {
             Expr::CompoundFieldAccess { .. } | Expr::JsonAccess { .. } => {
                 self.constructs.insert("expr.struct_field_access");
             }
+            // The parser knows these by words of their own.
+            Expr::Ceil { .. } => self.calls("ceil"),
+            Expr::Floor { .. } => self.calls("floor"),
+            Expr::Substring { .. } => self.calls("substring"),
+            Expr::Trim { .. } => self.calls("trim"),
+            Expr::Position { .. } => self.calls("position"),
+            Expr::Overlay { .. } => self.calls("overlay"),
+            Expr::Extract { .. } => self.calls("extract"),
+            Expr::Convert { .. } => self.calls("convert"),
+            Expr::Cast { .. } => self.calls("cast"),
             Expr::Case { .. } => drop(self.constructs.insert("expr.case")),
             Expr::BinaryOp { op, .. } => match op {
                 BinaryOperator::Plus
@@ -505,6 +529,11 @@ mod tests {
                 "UNSUPPORTED_CONSTRUCT: `select.having` is not among the constructs",
             ],
         );
+        check(
+            "SELECT nothing AS nothing FROM orders",
+            &["UNKNOWN_COLUMN: there is no column `nothing` at line 1 column 8"],
+        );
+        check("SELECT floor(amount) AS low FROM orders", &["UNKNOWN_FUNCTION: there is no function `floor`"]);
         check("DROP TABLE orders", &["NOT_ONE_QUERY: a draft is one query"]);
         check("SELECT id FROM orders; SELECT id FROM orders", &["NOT_ONE_QUERY: a draft is one query"]);
         check("SELECT id FROM", &["PARSE: Expected: identifier, found: EOF"]);

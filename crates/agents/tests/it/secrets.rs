@@ -45,7 +45,7 @@ async fn a_planted_secret_is_told_nowhere() {
         world.engine.run_events(&RunsOf::All, Some(RunCursor::default())).await.expect("they are told");
     let say = |text: &str, session| Turn {
         session,
-        workflow: "act".to_owned(),
+        workflow: session.is_none().then(|| "act".to_owned()),
         text: Some(text.to_owned()),
         ..Turn::default()
     };

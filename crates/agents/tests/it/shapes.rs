@@ -17,7 +17,8 @@ use crate::manager::Manager;
 use crate::world::{World, call};
 
 async fn say(world: &World, flow: &str, session: Option<Uuid>, text: &str) -> Turned {
-    let turn = Turn { session, workflow: flow.to_owned(), text: Some(text.to_owned()), ..Turn::default() };
+    let turn =
+        Turn { session, workflow: Some(flow.to_owned()), text: Some(text.to_owned()), ..Turn::default() };
     world.engine.take_turn(&turn, &call()).await.expect("it is taken")
 }
 

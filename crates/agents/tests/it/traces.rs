@@ -101,9 +101,10 @@ async fn traced(text: &str) -> String {
         }
         let Some(said) = line.strip_prefix("> ") else { continue };
         let said: Said = serde_json::from_str(said).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let on = session.filter(|_| !said.new_session);
         let turn = Turn {
-            session: session.filter(|_| !said.new_session),
-            workflow: said.flow.unwrap_or_else(|| "act".to_owned()),
+            session: on,
+            workflow: said.flow.or_else(|| on.is_none().then(|| "act".to_owned())),
             text: said.text,
             options: said.options,
             feedback: said.feedback,

@@ -43,6 +43,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             ("text".to_owned(), json!(args.task)),
             ("options".to_owned(), json!({ "confirm": confirm })),
         ]);
+        if let Some(asked) = talk.asked().await? {
+            said = Stands::answer(&asked, &args.task);
+        }
         loop {
             let stands = talk.say(said).await?;
             let more = if has_person() { More::Yes } else { More::No };

@@ -39,8 +39,11 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     };
     with_client(settings, Missing::Make, async |client| {
         let mut talk = Talk::new(client, flow, args.session.clone());
-        let (mut asked, mut run, mut exit): (Option<Asked>, Option<String>, Exit) =
-            (None, None, Exit::Success);
+        let mut asked: Option<Asked> = talk.asked().await?;
+        let (mut run, mut exit): (Option<String>, Exit) = (None, Exit::Success);
+        if let Some(asked) = &asked {
+            say(&asked.question);
+        }
         if has_person() {
             say("a line is a turn; `/trace` shows what happened, `/quit` ends");
         }

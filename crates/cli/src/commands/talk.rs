@@ -24,6 +24,10 @@ const RUN: &str =
     "query($id: ID!) { run(id: $id) { id status error interrupts { id type question choices status } }
   view: runState(runId: $id) }";
 
+const OPEN: &str = "query($id: ID!) { session(id: $id) { runs(first: 5) { nodes {
+  interrupts { id type question choices status }
+} } } }";
+
 /// A conversation.
 pub(crate) struct Talk<'a> {
     client: &'a Client,
@@ -62,6 +66,16 @@ pub(crate) struct Asked {
 impl<'a> Talk<'a> {
     pub(crate) fn new(client: &'a Client, flow: &'static str, session: Option<String>) -> Talk<'a> {
         Talk { client, flow, session }
+    }
+
+    /// What the session asks already.
+    pub(crate) async fn asked(&self) -> Result<Option<Asked>, Error> {
+        let Some(session) = &self.session else { return Ok(None) };
+        let found: Value = self.client.ask(OPEN, &json!({ "id": session })).await?;
+        let runs = found["session"]["runs"]["nodes"].as_array().into_iter().flatten();
+        let asked = runs.flat_map(|run| run["interrupts"].as_array().into_iter().flatten());
+        let mut open = asked.filter(|of| of["status"] == "OPEN");
+        Ok(open.next().and_then(|of| serde_json::from_value(of.clone()).ok()))
     }
 
     /// Says something, and waits until the run asks or ends.
@@ -185,10 +199,13 @@ impl Stands {
                 }
             }
         };
-        match answer {
+        let mut said = match answer {
             Value::Object(answer) => answer,
             _ => Map::new(),
-        }
+        };
+        // Somebody else may have answered, and the session ask something else by now.
+        said.insert("interruptId".to_owned(), json!(asked.id));
+        said
     }
 }
 

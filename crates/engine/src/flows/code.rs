@@ -24,7 +24,7 @@ pub trait FlowCode: Send + Sync + 'static {
     fn input_schema(&self) -> Value;
 
     /// Reads what a run is to be started with. May look things up and changes nothing. `before` is what the session's run
-    /// before it came to, if there was one that completed: what a conversation goes on from.
+    /// before it came to, if one has ended, however it did: what a conversation goes on from.
     ///
     /// # Errors
     ///

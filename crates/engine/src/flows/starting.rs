@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmlang_flow::{Entry, Run, State, What};
 use lmlang_history::log::Actor;
-use lmlang_store::{BeginError, Idempotency, NewRun, RunFilter, RunStatus, Timestamp};
+use lmlang_store::{BeginError, Idempotency, NewRun, RunFilter, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -35,6 +35,9 @@ pub struct StartSession {
     /// What it is about.
     pub title: Option<String>,
 }
+
+/// Runs of a session among which the newest that has ended is looked for.
+const LATEST: u64 = 100;
 
 /// Bytes of what a run is begun with.
 pub(crate) const INPUT_BYTES: usize = 1 << 20;
@@ -109,15 +112,13 @@ impl Engine {
         }
     }
 
-    /// What the newest run of a flow in a session that completed came to.
+    /// What the newest run of a flow in a session that has ended came to, however it did.
     async fn came_to(&self, session: Uuid, flow: &str) -> Result<Option<State>, Error> {
-        let filter = RunFilter {
-            flow: Some(flow.to_owned()),
-            status: Some(RunStatus::Completed),
-            session: Some(session),
-            programs: None,
-        };
-        let Some(newest) = self.store().runs(&filter, None, 1).await?.pop() else { return Ok(None) };
+        let filter =
+            RunFilter { flow: Some(flow.to_owned()), status: None, session: Some(session), programs: None };
+        let newest = self.store().runs(&filter, None, LATEST).await?;
+        let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
+        let Some(newest) = newest else { return Ok(None) };
         Ok(Some(self.stored_run(&newest).await?.state().clone()))
     }
 

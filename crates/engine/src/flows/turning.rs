@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::answering::{Answer, AnswerOutcome};
 use crate::flows::listing::{InterruptInfo, RunInfo, SessionInfo};
-use crate::flows::starting::{StartRun, StartSession};
+use crate::flows::starting::{StartRun, StartSession, idempotency};
 use crate::flows::steering::request_digest;
 use crate::request::Call;
 
@@ -20,8 +20,8 @@ use crate::request::Call;
 pub struct Turn {
     /// The session; without, a new one is begun.
     pub session: Option<Uuid>,
-    /// The flow of a session that is begun.
-    pub workflow: String,
+    /// The flow: of a session that is begun, or that a session must be one of.
+    pub workflow: Option<String>,
     /// Words: a task, or the answer to a question.
     pub text: Option<String>,
     /// What a run that begins is started with besides the words.
@@ -49,6 +49,9 @@ pub struct Turned {
     pub view: Value,
 }
 
+/// Runs of a session among which the answer of a repeated request is looked for.
+const REPEATED: usize = 3;
+
 /// How long a turn waits for its run to come to a question or its end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -59,7 +62,11 @@ impl Engine {
     /// Takes a turn: answers what the session asks, or begins its next run, and waits until that asks or ends; for a while,
     /// whatever becomes of it.
     pub async fn take_turn(&self, turn: &Turn, call: &Call) -> Result<Turned, Error> {
-        let (session, run) = self.turned(turn, call).await?;
+        let (session, run) = {
+            // One at a time: of two turns of an idle session the second answers what the first has begun.
+            let _turn = self.0.flows.turning.lock().await;
+            self.turned(turn, call).await?
+        };
         let run = self.settled(run, PATIENCE).await?;
         let open = self.open_questions(session).await?;
         let interrupt = open.into_iter().next();
@@ -91,26 +98,44 @@ impl Engine {
 
     /// What a turn answers or begins: its session and run.
     async fn turned(&self, turn: &Turn, call: &Call) -> Result<(Uuid, Uuid), Error> {
+        if let Some(made) = &call.idempotency
+            && let Some(first) = self.store().run_made_under(&made.key).await?
+        {
+            return match first.making == idempotency(call) {
+                true => self.run_info(first.id).await.map(|info| (info.session.id, info.id)),
+                false => Err(Error::IdempotencyMismatch),
+            };
+        }
         let Some(session) = turn.session else {
             if turn.interrupt.is_some() {
                 let message = "a question belongs to a session".to_owned();
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
             let hidden = self.0.flows.redaction();
+            let workflow = turn.workflow.as_deref().unwrap_or_default();
             let title = turn.text.as_deref().map(|text| hidden.text(text).chars().take(80).collect());
-            let start = StartSession { workflow: turn.workflow.clone(), title };
+            let start = StartSession { workflow: workflow.to_owned(), title };
             // Looked at first: a session is not begun by what makes no sense.
-            self.input_of(&turn.workflow, turn)?;
+            let input = self.input_of(workflow, turn)?;
+            self.code_named(workflow)?.accept(self, &input, None).await?;
             let session = self.start_session(&start, call).await?.id;
-            return self.begun(session, &turn.workflow, turn, call).await;
+            return self.begun(session, workflow, turn, call).await;
         };
         let info = self.session_info(session).await?;
-        let newest = self.newest_run(session).await?;
-        if let (Some(newest), Some(made)) = (newest, &call.idempotency)
-            && self.took_before(newest, &request_digest(made)).await?
-        {
-            return Ok((session, newest));
+        if let Some(named) = turn.workflow.as_ref().filter(|named| **named != info.workflow) {
+            let message = format!("the session is one of the flow `{}`, not `{named}`", info.workflow);
+            return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
         }
+        let newest = self.newest_runs(session).await?;
+        if let Some(made) = &call.idempotency {
+            let request = request_digest(made);
+            for run in &newest {
+                if self.took_before(*run, &request).await? {
+                    return Ok((session, *run));
+                }
+            }
+        }
+        let newest = newest.first().copied();
         let open = self.open_questions(session).await?;
         let asked = match turn.interrupt {
             None => open.first(),
@@ -131,7 +156,7 @@ impl Engine {
                     reason: None,
                 };
                 match self.answer_interrupt(&answer, call).await? {
-                    AnswerOutcome::Taken(_) => Ok((session, newest.unwrap_or(asked.run))),
+                    AnswerOutcome::Taken(_) => Ok((session, self.root_of(asked.run).await?)),
                     AnswerOutcome::Already(_) | AnswerOutcome::Stale(_) => Err(Error::Argument {
                         place: "input.interruptId".to_owned(),
                         message: "somebody else has answered".to_owned(),
@@ -184,23 +209,25 @@ impl Engine {
         Ok(input)
     }
 
-    /// The newest run of a session that no other one waits for.
-    async fn newest_run(&self, session: Uuid) -> Result<Option<Uuid>, Error> {
+    /// The newest runs of a session that no other one waits for: those that a repeated request may be an answer to.
+    async fn newest_runs(&self, session: Uuid) -> Result<Vec<Uuid>, Error> {
         let filter = RunFilter { session: Some(session), ..RunFilter::default() };
         let runs = self.store().runs(&filter, None, 1_000).await?;
-        Ok(runs.into_iter().find(|run| run.parent.is_none()).map(|run| run.id))
+        Ok(runs.into_iter().filter(|run| run.parent.is_none()).map(|run| run.id).take(REPEATED).collect())
     }
 
-    /// Whether a run was begun by a request, or has taken its answer.
+    /// The run at the beginning of those that wait for a run.
+    async fn root_of(&self, run: Uuid) -> Result<Uuid, Error> {
+        let mut root = run;
+        while let Some((parent, _)) = self.store().run(root).await?.and_then(|row| row.parent) {
+            root = parent;
+        }
+        Ok(root)
+    }
+
+    /// Whether a run has taken an answer of a request.
     async fn took_before(&self, run: Uuid, request: &str) -> Result<bool, Error> {
         let row = self.store().run(run).await?.ok_or_else(|| Error::not_found("run", run))?;
-        if let Some(making) = &row.making {
-            let mut seen = blake3::Hasher::new();
-            seen.update(&making.key).update(&making.digest);
-            if seen.finalize().to_hex()[..32] == *request {
-                return Ok(true);
-            }
-        }
         let machine = self.stored_run(&row).await?;
         let took = machine.interrupts().any(|asked| {
             matches!(&asked.standing, Standing::Answered { request: Some(first), .. } if first == request)
@@ -224,9 +251,11 @@ fn answer_of(ask: &Ask, turn: &Turn) -> Value {
     let words = turn.text.as_ref().or(turn.feedback.as_ref());
     match ask.kind {
         AskKind::NeedConfirm => {
-            let feedback = turn.feedback.as_ref().or(turn.text.as_ref());
+            let said: Vec<&str> =
+                [&turn.text, &turn.feedback].into_iter().flatten().map(String::as_str).collect();
+            let feedback = (!said.is_empty()).then(|| said.join("\n"));
             let mut answer = json!({ "confirm": turn.confirm.unwrap_or(false) });
-            if let Some(feedback) = feedback {
+            if let Some(feedback) = &feedback {
                 answer["feedback"] = json!(feedback);
             }
             match (turn.confirm, feedback) {

@@ -126,7 +126,7 @@ async fn a_draft_is_talked_about_over_http() {
     }
 }
 
-/// NL-32, NL-61: what the model says comes line by line, all of it before the end.
+/// NL-61, and of NL-32 what the server does: what the model says comes line by line, all of it before the end.
 #[tokio::test]
 async fn words_of_the_model_are_streamed() {
     let real = drafting().await;
@@ -148,6 +148,22 @@ async fn words_of_the_model_are_streamed() {
     assert_eq!(view["status"], "WAITING", "{}", stream);
     assert_eq!(json!(said), view["draft"]["preview_text"], "{}", stream);
     assert!(said.lines().count() > 1, "{said}");
+}
+
+/// A turn that is repeated under its key is not taken twice, and its stream ends.
+#[tokio::test]
+async fn a_repeated_turn_ends_as_the_first() {
+    let real = drafting().await;
+    let said = json!({ "text": "what do we sell?", "idempotency_key": "k" });
+    let first = text(&real.turn("text/event-stream", &said).await);
+    let second = text(&real.turn("text/event-stream", &said).await);
+    let view = |stream: &str| -> Value {
+        let last = stream.split("\n\n").find(|event| event.contains("event: view")).expect("a view");
+        let data = last.lines().find_map(|line| line.strip_prefix("data: ")).expect("data");
+        serde_json::from_str(data).expect("JSON")
+    };
+    assert_eq!(view(&first)["run_id"], view(&second)["run_id"], "{second}");
+    assert_eq!(view(&first)["sql"], view(&second)["sql"]);
 }
 
 /// NL-69: the server makes the ids of sessions; rubbish is told where it is.

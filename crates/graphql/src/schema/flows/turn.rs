@@ -22,7 +22,7 @@ const WORKFLOW: &str = "act";
 pub struct TurnInput {
     /// The session; without, a new one is begun. The server makes its id: one that it does not know is refused.
     session_id: Option<ID>,
-    /// The flow of a session that is begun, by name; `act` without it.
+    /// The flow, by name: of a session that is begun, `act` without it; one that the session is not of is refused.
     workflow: Option<String>,
     /// Words: a task, or the answer to a question. Where yes or no is expected, they are feedback.
     text: Option<String>,
@@ -68,7 +68,7 @@ pub(crate) async fn take(context: &Context<'_>, input: TurnInput) -> Result<Turn
     };
     let turn = Turn {
         session,
-        workflow: input.workflow.unwrap_or_else(|| WORKFLOW.to_owned()),
+        workflow: input.workflow.or_else(|| session.is_none().then(|| WORKFLOW.to_owned())),
         text: input.text,
         options: input.options.map(|options| options.0).unwrap_or_default(),
         feedback: input.feedback,
