@@ -7,6 +7,38 @@ export interface Event {
   kind: RunEventKind;
   node: string | null;
   text: string | null;
+  /** Whether a model begins anew: what it has written does not count. */
+  restarted?: boolean;
+  /** What was called, where something was. */
+  called?: string;
+}
+
+/** An event as the server tells it. */
+export interface Told {
+  at: string;
+  kind: RunEventKind;
+  node?: string | null;
+  text?: string | null;
+  data?: unknown;
+}
+
+/** What matters of an event here. */
+export function eventOf({ at, kind, node, text, data }: Told): Event {
+  const more = (data ?? {}) as Record<string, unknown>;
+  const event: Event = { at, kind, node: node ?? null, text: text ?? null };
+  if (more['restarted'] === true) event.restarted = true;
+  if (kind === 'TOOL_CALLED') event.called = calledOf(event.text ?? 'a tool', more);
+  return event;
+}
+
+/** What was called, in a line, with what it said if it did. */
+function calledOf(name: string, { kind, ok, code, notes }: Record<string, unknown>): string {
+  const noted = (notes ?? {}) as Record<string, unknown>;
+  if (noted['gen_ai.provider.name'] === 'rules') return 'decided by rules, no model';
+  const line = kind === 'model' ? `asked ${name}` : `called ${name}`;
+  if (ok === false) return `${line}, which failed${typeof code === 'string' ? `: ${code}` : ''}`;
+  const said = noted['lmlang.tool.said'];
+  return typeof said === 'string' ? `${line}: ${said}` : line;
 }
 
 /** A node that is at work. */
@@ -30,7 +62,10 @@ function changed(now: readonly Working[], node: string, at: string, change: (wor
 }
 
 /** What is at work after an event. */
-export function afterEvent(now: readonly Working[], { kind, at, text, ...event }: Event): readonly Working[] {
+export function afterEvent(
+  now: readonly Working[],
+  { kind, at, text, restarted, called, ...event }: Event,
+): readonly Working[] {
   const node = event.node ?? now.at(-1)?.node ?? null;
   const line = (words: string) =>
     node === null
@@ -41,14 +76,13 @@ export function afterEvent(now: readonly Working[], { kind, at, text, ...event }
       if (node === null) return now;
       return [...now.filter((working) => working.node !== node), { node, since: at, text: '', lines: [] }];
     case 'MODEL_DELTA':
-      if (node === null) return now;
-      // Without words, the answer begins again.
+      if (node === null || (!text && !restarted)) return now;
       return changed(now, node, at, (working) => ({
         ...working,
-        text: text ? (working.text + text).slice(-KEPT) : '',
+        text: ((restarted ? '' : working.text) + (text ?? '')).slice(-KEPT),
       }));
     case 'TOOL_CALLED':
-      return line(`called ${text ?? 'a tool'}`);
+      return line(called ?? `called ${text ?? 'a tool'}`);
     case 'RETRIED':
       if (node === null) return now;
       // What the failed try has written is in its own step.
@@ -79,7 +113,7 @@ export function afterEvent(now: readonly Working[], { kind, at, text, ...event }
  * A gap does: whatever is stored and was not told is behind what has been loaded.
  */
 export function isNews(kind: RunEventKind): boolean {
-  return kind !== 'MODEL_DELTA' && kind !== 'TOOL_CALLED';
+  return kind !== 'MODEL_DELTA' && kind !== 'TOOL_CALLED' && kind !== 'LISTENING';
 }
 
 /** What is at work, also where nobody has heard it begin: the node at which a run stands, since its last step. */

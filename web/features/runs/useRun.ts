@@ -13,7 +13,7 @@ import {
 import { useSocket } from '../../lib/connection';
 import { follow, type LiveStatus } from '../../lib/follow';
 import { problemOf, UNAUTHENTICATED, type Problem } from '../../lib/problems';
-import { afterEvent, isNews, type Event, type Working } from './live';
+import { afterEvent, eventOf, isNews, type Event, type Working } from './live';
 import { changingAfter, NOTHING, withPart, type Part, type Tail } from './tail';
 import { stepKey, type Span, type Step } from './timeline';
 
@@ -189,8 +189,8 @@ export function useRun(id: string) {
         variables: (after) => ({ run: id, after, kinds: null }),
         cursorOf: ({ runEvents }) => runEvents.cursor,
         after: data?.run?.cursor ?? null,
-        onEvent: ({ runEvents: { at, kind, ...more } }) => {
-          gathered.push({ at, kind, node: more.node ?? null, text: more.text ?? null });
+        onEvent: ({ runEvents }) => {
+          gathered.push(eventOf(runEvents));
           timer ??= setTimeout(() => {
             timer = undefined;
             const events = gathered;
