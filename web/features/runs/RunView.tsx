@@ -17,7 +17,8 @@ import { errorOf, isOver, shortId, STATUSES } from './model';
 import type { Density } from './search';
 import { StatusBadge } from './StatusBadge';
 import { Timeline, type StepActs } from './Timeline';
-import { asksOf, price, rowsOf, stepKey, supersededOf, usageOf, waitedIn, type Span, type Step } from './timeline';
+import { sumOf, sumWords } from './spans';
+import { asksOf, rowsOf, stepKey, supersededOf, waitedIn, type Span, type Step } from './timeline';
 import { useRun, type Head } from './useRun';
 import './runs.css';
 
@@ -312,7 +313,7 @@ function Header(props: {
   const { head, live, now, waited, spans, allSpans, lacks, onCancel } = props;
   const { id, status, flow, session, program, startedBy, createdAt, endedAt, parent, forkedFrom, node, provider } =
     head;
-  const usage = useMemo(() => usageOf(spans), [spans]);
+  const sum = useMemo(() => sumOf(spans), [spans]);
   const took = (endedAt ? Date.parse(endedAt) : now) - Date.parse(createdAt);
   return (
     <header className="run-head">
@@ -374,16 +375,15 @@ function Header(props: {
           <span className="numeric">{lasting(took)}</span>
           {waited > 60_000 && <span className="muted">· {lasting(waited)} of it for answers</span>}
         </Fact>
-        {usage && (
+        {sum && (
           <Fact name="models">
-            <span className="numeric">
-              {usage.input.toLocaleString('en')} → {counted(usage.output, 'token')}
-              {usage.cost !== null && ` · ${price(usage.cost)}`}
+            <span className="numeric" data-sum>
+              {sumWords(sum).join(' · ')}
             </span>
             {!allSpans && <span className="muted"> as far as loaded</span>}
           </Fact>
         )}
-        <Fact name="provider">{provider}</Fact>
+        <Fact name="provider">{provider === 'rules' ? 'rules, no model' : provider}</Fact>
         {parent && (
           <Fact name="parent">
             <Link to="/runs/$run" params={{ run: parent.id }}>

@@ -16,18 +16,8 @@ import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Badge, counted, Json, lasting } from '../../ui';
 import { errorOf } from './model';
 import type { Density } from './search';
-import {
-  price,
-  scaleOf,
-  stepState,
-  waitedIn,
-  type Asked,
-  type Row,
-  type Scale,
-  type Span,
-  type Step,
-  type Usage,
-} from './timeline';
+import { factsOf, notesOf, sumWords, tellingOf, type Sum } from './spans';
+import { scaleOf, stepState, waitedIn, type Asked, type Row, type Scale, type Span, type Step } from './timeline';
 
 /** What can be done with a run at a step. */
 export interface StepActs {
@@ -126,7 +116,7 @@ function StepRow(props: {
   acts: StepActs;
 }) {
   const { row, waited, asks, waiting, density, program, scale, now, acts } = props;
-  const { step, spans, usage, superseded } = row;
+  const { step, spans, sum, superseded } = row;
   const [open, setOpen] = useState(false);
   const state = asks ? 'waiting' : stepState(step, waiting);
   const { icon: Icon, tone } = STATES[state];
@@ -165,7 +155,7 @@ function StepRow(props: {
           {step.endedAt === null && state === 'running' ? `${lasting(took)} so far` : lasting(took)}
         </span>
       </div>
-      {density !== 'compact' && <Facts step={step} usage={usage} waited={waited} program={program} />}
+      {density !== 'compact' && <Facts step={step} node={spans[0]?.span} sum={sum} waited={waited} program={program} />}
       {density !== 'compact' && error && (
         <p className="step-error">
           <code>{error.code}</code> {error.message}
@@ -174,7 +164,9 @@ function StepRow(props: {
       {density === 'detailed' && spans.length > 1 && <Spans spans={spans} now={now} />}
       {open && (
         <div className="step-more">
-          {density === 'compact' && <Facts step={step} usage={usage} waited={waited} program={program} />}
+          {density === 'compact' && (
+            <Facts step={step} node={spans[0]?.span} sum={sum} waited={waited} program={program} />
+          )}
           {step.error !== null && step.error !== undefined && (
             <>
               <h3>Error</h3>
@@ -224,8 +216,15 @@ function StepRow(props: {
   );
 }
 
-function Facts(props: { step: Step; usage: Usage | null; waited: number; program: string | null }) {
-  const { step, usage, waited, program } = props;
+function Facts(props: {
+  step: Step;
+  /** The span of its node. */
+  node: Span | undefined;
+  sum: Sum | null;
+  waited: number;
+  program: string | null;
+}) {
+  const { step, node, sum, waited, program } = props;
   const { goto, receipts, revision } = step;
   const parts: React.ReactNode[] = [];
   if (waited > 60_000) parts.push(<span key="waited">{lasting(waited)} of it waiting for an answer</span>);
@@ -235,13 +234,15 @@ function Facts(props: { step: Step; usage: Usage | null; waited: number; program
         {counted(receipts, 'receipt')}
       </span>,
     );
-  if (usage)
-    parts.push(
-      <span key="usage">
-        {usage.input.toLocaleString('en')} → {counted(usage.output, 'token')}
-        {usage.cost !== null && ` · ${price(usage.cost)}`}
-      </span>,
-    );
+  if (sum) parts.push(<span key="models">{sumWords(sum).join(' · ')}</span>);
+  // The step's own error is told below.
+  for (const [name, value] of node ? factsOf(node) : [])
+    if (name !== 'error' && name !== 'message')
+      parts.push(
+        <span key={name} data-fact={name}>
+          {name} <span className="mono">{value}</span>
+        </span>,
+      );
   if (goto)
     parts.push(
       <span key="goto">
@@ -265,9 +266,6 @@ function Facts(props: { step: Step; usage: Usage | null; waited: number; program
 /** Spans that are shown at once. */
 const SHOWN = 60;
 
-/** Attributes that tell spans of a kind apart, the first that is there. */
-const TELLING = ['gen_ai.request.model', 'gen_ai.tool.name', 'url.full', 'http.route', 'error.type'];
-
 function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]; now: number }) {
   const [all, setAll] = useState(false);
   const root = spans[0];
@@ -283,8 +281,7 @@ function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]
         {shown.map(({ span, depth }) => {
           const from = Date.parse(span.startedAt);
           const to = span.endedAt === null ? now : Date.parse(span.endedAt);
-          const attributes = (span.attributes ?? {}) as Record<string, unknown>;
-          const telling = TELLING.map((name) => attributes[name]).find((value) => typeof value === 'string');
+          const telling = tellingOf(span);
           return (
             <li key={span.id} className={span.ok === false ? 'span failed' : 'span'}>
               <details>
@@ -292,7 +289,7 @@ function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]
                   <Badge tone={span.ok === false ? 'error' : 'plain'}>{span.kind}</Badge>
                   <span className="span-name">
                     {span.name}
-                    {telling !== undefined && <span className="muted"> {String(telling)}</span>}
+                    {telling !== null && <span className="muted"> {telling}</span>}
                     {span.ok === false && <span className="hidden"> failed</span>}
                   </span>
                   <span className="step-bar" aria-hidden>
@@ -305,7 +302,7 @@ function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]
                   </span>
                   <span className="step-time muted numeric">{lasting(to - from)}</span>
                 </summary>
-                <Json value={attributes} label={`Attributes of ${span.name}`} />
+                <SpanFacts span={span} />
               </details>
             </li>
           );
@@ -317,5 +314,34 @@ function Spans({ spans, now }: { spans: readonly { span: Span; depth: number }[]
         </button>
       )}
     </>
+  );
+}
+
+/** What a span says for people, then all that is noted of it. */
+function SpanFacts({ span }: { span: Span }) {
+  const facts = factsOf(span);
+  const notes = notesOf(span);
+  const given = notes['lmlang.tool.arguments'];
+  return (
+    <div className="span-more">
+      {facts.length > 0 && (
+        <dl className="span-facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt className="muted">{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {given !== undefined && (
+        <>
+          <h3>Arguments</h3>
+          <Json value={given} label={`Arguments of ${span.name}`} />
+        </>
+      )}
+      <h3>All that is noted</h3>
+      <Json value={notes} label={`Attributes of ${span.name}`} />
+    </div>
   );
 }

@@ -2,13 +2,11 @@ import { expect, test } from 'vitest';
 
 import {
   asksOf,
-  price,
   rowsOf,
   scaleOf,
   spansByStep,
   stepState,
   supersededOf,
-  usageOf,
   waitedIn,
   type Asked,
   type Row,
@@ -127,31 +125,6 @@ test('each attempt has the spans that began with it, with all that is within', (
   const told = (key: string) => found.get(key)?.map(({ span, depth }) => `${span.id} ${depth}`);
   expect(told('0  1')).toEqual(['early 0', 'model 1', 'retry 2']);
   expect(told('2  1')).toEqual(['late 0']);
-});
-
-test('tokens and costs are summed once, where they are told', () => {
-  const use = (input: number, cost: number) => ({
-    'gen_ai.usage.input_tokens': input,
-    'gen_ai.usage.output_tokens': 10,
-    'lmlang.cost_usd': cost,
-  });
-  const spans = [
-    span('node', 'node', 'repair', 0, { attributes: use(300, 0.3) }),
-    span('a', 'model', 'chat', 1, { parentId: 'node', attributes: use(100, 0.1) }),
-    span('b', 'model', 'chat', 2, { parentId: 'node', attributes: use(200, 0.2) }),
-  ];
-  const usage = usageOf(spans);
-  expect([usage?.input, usage?.output, usage?.cost?.toFixed(2)]).toEqual([300, 20, '0.30']);
-  expect(usageOf([span('n', 'node', 'a', 0)])).toBe(null);
-  expect(usageOf([span('n', 'model', 'a', 0, { attributes: { 'gen_ai.usage.output_tokens': 7 } })])).toEqual({
-    input: 0,
-    output: 7,
-    cost: null,
-  });
-});
-
-test('prices show what is small', () => {
-  expect([price(0), price(0.00123), price(0.5), price(12)]).toEqual(['$0', '$0.0012', '$0.50', '$12.00']);
 });
 
 test('folded times and waits take no room on the line of time', () => {

@@ -1,5 +1,6 @@
 // A run as a line of steps: what each took, what it cost, and the time in which nothing happened.
 import type { InterruptStatus, SpanFactsFragment, StepFactsFragment } from '../../generated/graphql';
+import { sumOf, type Sum } from './spans';
 
 /** A step of a run: one attempt at a node. */
 export type Step = StepFactsFragment;
@@ -18,14 +19,6 @@ export function asksOf(questions: readonly { id: string; status: InterruptStatus
   return new Set(open.map(({ id }) => Number(id.slice(id.lastIndexOf('/') + 1))));
 }
 
-/** What a model was given and has written, and what that costs. */
-export interface Usage {
-  input: number;
-  output: number;
-  /** In US dollars; null where nothing says it. */
-  cost: number | null;
-}
-
 /** A row of the timeline. */
 export type Row =
   | {
@@ -33,7 +26,8 @@ export type Row =
       key: string;
       step: Step;
       spans: readonly { span: Span; depth: number }[];
-      usage: Usage | null;
+      /** What its calls of models come to. */
+      sum: Sum | null;
       /** Whether a rewind has taken it back. */
       superseded: boolean;
     }
@@ -54,36 +48,6 @@ export function stepState({ error, endedAt }: Step, waiting: boolean): 'failed' 
 function numberOf(attributes: unknown, name: string): number | null {
   const value = (attributes as Record<string, unknown> | null)?.[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-/** What spans say of the use of models; null where they say nothing. Only a span that no other one within repeats counts. */
-export function usageOf(spans: readonly Span[]): Usage | null {
-  const telling = spans.filter(({ attributes }) =>
-    ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens', 'lmlang.cost_usd'].some(
-      (name) => numberOf(attributes, name) !== null,
-    ),
-  );
-  if (telling.length === 0) return null;
-  const byId = new Map(spans.map((span) => [span.id, span]));
-  const around = new Set<string>();
-  for (const span of telling)
-    for (let at = span.parentId; at !== null && !around.has(at); at = byId.get(at)?.parentId ?? null) around.add(at);
-  const sum = { input: 0, output: 0, cost: null as number | null };
-  for (const { id, attributes } of telling) {
-    // A node's span may add up what its models' spans say.
-    if (around.has(id)) continue;
-    sum.input += numberOf(attributes, 'gen_ai.usage.input_tokens') ?? 0;
-    sum.output += numberOf(attributes, 'gen_ai.usage.output_tokens') ?? 0;
-    const cost = numberOf(attributes, 'lmlang.cost_usd');
-    if (cost !== null) sum.cost = (sum.cost ?? 0) + cost;
-  }
-  return sum;
-}
-
-/** A price as it is written: `$0.0042`. */
-export function price(dollars: number): string {
-  if (dollars === 0) return '$0';
-  return dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
 }
 
 /** The spans of each step, with their depth under its own: by the span of its node and attempt that began with it. */
@@ -197,7 +161,7 @@ export function rowsOf({ steps, spans, asked, waiting, cut, now }: Told, failedO
       key: stepKey(step),
       step,
       spans: own,
-      usage: usageOf(own.map(({ span }) => span)),
+      sum: sumOf(own.map(({ span }) => span)),
       superseded: gone.has(stepKey(step)),
     });
   }
