@@ -105,7 +105,7 @@ function Confirm(props: {
   const [slip, setSlip] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const written = armed.way === 'reject' || armed.way === 'text';
+  const written = armed.way !== 'approve';
   // The focus stands where Enter answers, or where there is something to write first.
   useEffect(() => (field.current ?? button.current)?.focus(), []);
 
@@ -113,7 +113,13 @@ function Confirm(props: {
     event?.preventDefault();
     if (busy) return;
     const answering: Answering =
-      armed.way === 'reject' ? { way: 'reject', feedback: text } : armed.way === 'text' ? { way: 'text', text } : armed;
+      armed.way === 'approve'
+        ? armed
+        : armed.way === 'reject'
+          ? { way: 'reject', feedback: text }
+          : armed.way === 'choose'
+            ? { ...armed, text }
+            : { way: 'text', text };
     const made = answerOf(question, answering);
     if ('slip' in made) setSlip(made.slip);
     else onSend(made.answer, reason);
@@ -141,6 +147,10 @@ function Confirm(props: {
             {armed.way === 'reject' ? (
               <>
                 What should be different <span className="muted">(optional, for the flow)</span>
+              </>
+            ) : armed.way === 'choose' ? (
+              <>
+                How, in words <span className="muted">(optional, for the flow)</span>
               </>
             ) : (
               'Your answer'

@@ -45,7 +45,10 @@ test('answers have the form that their question asks for', () => {
   const clarify = { type: 'need_clarification', choices: null };
   expect(answerOf(clarify, { way: 'text', text: ' the second ' })).toEqual({ answer: { text: 'the second' } });
   const choose = { type: 'need_choice', choices: ['retry', 'stop'] };
-  expect(answerOf(choose, { way: 'choose', choice: 'stop' })).toEqual({ answer: { choice: 'stop' } });
+  expect(answerOf(choose, { way: 'choose', choice: 'stop', text: ' ' })).toEqual({ answer: { choice: 'stop' } });
+  expect(answerOf(choose, { way: 'choose', choice: 'retry', text: ' by night ' })).toEqual({
+    answer: { choice: 'retry', text: 'by night' },
+  });
   const free = { type: 'escalation', choices: null };
   expect(answerOf(free, { way: 'text', text: 'stop' })).toEqual({ answer: { choice: 'stop' } });
 });
@@ -54,7 +57,7 @@ test('what is no answer is told before it is sent', () => {
   const slip = (...given: Parameters<typeof answerOf>) => 'slip' in answerOf(...given);
   expect(slip({ type: 'need_clarification', choices: null }, { way: 'text', text: '  ' })).toBe(true);
   expect(slip({ type: 'need_clarification', choices: null }, { way: 'approve' })).toBe(true);
-  expect(slip({ type: 'need_choice', choices: ['a'] }, { way: 'choose', choice: 'b' })).toBe(true);
+  expect(slip({ type: 'need_choice', choices: ['a'] }, { way: 'choose', choice: 'b', text: '' })).toBe(true);
 });
 
 test('a choice without choices is written, an unknown type is not answered here', () => {
@@ -67,6 +70,7 @@ test('stored answers are told in words', () => {
   expect(answerWords({ confirm: true }).verb).toBe('approved');
   expect(answerWords({ confirm: false, feedback: 'round up' })).toMatchObject({ verb: 'rejected', said: 'round up' });
   expect(answerWords({ choice: 'stop' })).toMatchObject({ verb: 'chose', said: 'stop' });
+  expect(answerWords({ choice: 'retry', text: 'by night' }).said).toBe('retry: by night');
   expect(answerWords({ other: 1 }).said).toBe('{"other":1}');
 });
 

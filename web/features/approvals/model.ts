@@ -44,7 +44,7 @@ export function choicesOf(choices: unknown): string[] {
 export type Answering =
   | { way: 'approve' }
   | { way: 'reject'; feedback: string }
-  | { way: 'choose'; choice: string }
+  | { way: 'choose'; choice: string; text: string }
   | { way: 'text'; text: string };
 
 /** The answer as the schema takes it, or what it lacks. */
@@ -63,10 +63,11 @@ export function answerOf(
       const feedback = answering.feedback.trim();
       return { answer: { confirm: false, ...(feedback && { feedback }) } };
     }
-    case 'choose':
-      return choicesOf(question.choices).includes(answering.choice)
-        ? { answer: { choice: answering.choice } }
-        : { slip: 'this is none of the choices' };
+    case 'choose': {
+      if (!choicesOf(question.choices).includes(answering.choice)) return { slip: 'this is none of the choices' };
+      const text = answering.text.trim();
+      return { answer: { choice: answering.choice, ...(text && { text }) } };
+    }
     case 'text': {
       const text = answering.text.trim();
       if (text === '') return { slip: 'write an answer' };
@@ -82,7 +83,10 @@ export function answerWords(answer: unknown): { verb: string; tone: Tone; said: 
   const words = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
   if (confirm === true) return { verb: 'approved', tone: 'ok', said: null };
   if (confirm === false) return { verb: 'rejected', tone: 'error', said: words(feedback) };
-  if (typeof choice === 'string') return { verb: 'chose', tone: 'info', said: choice };
+  if (typeof choice === 'string') {
+    const said = words(text);
+    return { verb: 'chose', tone: 'info', said: said === null ? choice : `${choice}: ${said}` };
+  }
   if (typeof text === 'string') return { verb: 'answered', tone: 'info', said: text };
   return { verb: 'answered', tone: 'info', said: answer === null ? null : JSON.stringify(answer) };
 }
