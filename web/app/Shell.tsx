@@ -1,5 +1,16 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { Boxes, ChevronRight, Inbox, Moon, Play, Sun, Terminal, Workflow } from 'lucide-react';
+import {
+  Boxes,
+  ChevronRight,
+  Inbox,
+  MessageSquarePlus,
+  MessagesSquare,
+  Moon,
+  Play,
+  Sun,
+  Terminal,
+  Workflow,
+} from 'lucide-react';
 
 import { PaletteButton } from '../features/palette';
 import { useQuestions } from '../features/questions';
@@ -20,6 +31,18 @@ export function Shell() {
     { id: 'approvals', label: 'Go to approvals', icon: Inbox, run: () => void navigate({ to: '/approvals' }) },
     { id: 'runs', label: 'Go to runs of flows', icon: Workflow, run: () => void navigate({ to: '/runs' }) },
     { id: 'start', label: 'Start a run of a flow…', icon: Play, run: () => void navigate({ to: '/runs/new' }) },
+    {
+      id: 'sessions',
+      label: 'Go to conversations',
+      icon: MessagesSquare,
+      run: () => void navigate({ to: '/sessions' }),
+    },
+    {
+      id: 'begin',
+      label: 'Begin a conversation…',
+      icon: MessageSquarePlus,
+      run: () => void navigate({ to: '/sessions/new' }),
+    },
     { id: 'graphiql', label: 'Go to GraphiQL', icon: Terminal, run: () => window.location.assign('/graphiql') },
   ]);
   return (
@@ -43,6 +66,10 @@ export function Shell() {
           )}
         </nav>
         <nav aria-label="Sections" className="sections">
+          <Link to="/sessions" className="button plain" title="Conversations with flows">
+            <MessagesSquare size={15} aria-hidden />
+            <span className="label">Conversations</span>
+          </Link>
           <Link to="/runs" className="button plain" title="Runs of flows">
             <Workflow size={15} aria-hidden />
             <span className="label">Runs</span>

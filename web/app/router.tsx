@@ -14,6 +14,7 @@ import { Crash } from './Crash';
 import { Missing } from './Missing';
 import {
   readApprovalsSearch,
+  readBeginSearch,
   readFunctionSearch,
   readHistorySearch,
   readRunSearch,
@@ -104,6 +105,25 @@ const flowRun = createRoute({
   component: lazyRouteComponent(() => import('../features/runs'), 'RunView'),
 });
 
+const sessions = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('../features/sessions'), 'SessionsView'),
+});
+
+const begin = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions/new',
+  validateSearch: readBeginSearch,
+  component: lazyRouteComponent(() => import('../features/sessions'), 'BeginView'),
+});
+
+const session = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions/$session',
+  component: lazyRouteComponent(() => import('../features/sessions'), 'SessionView'),
+});
+
 const approvals = createRoute({
   getParentRoute: () => root,
   path: '/approvals',
@@ -117,6 +137,9 @@ export const router = createRouter({
     runs,
     start,
     flowRun,
+    sessions,
+    begin,
+    session,
     approvals,
     program.addChildren([overview, edits, map, history, verify, view, run, edit]),
   ]),

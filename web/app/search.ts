@@ -1,6 +1,7 @@
 import type { ApprovalsSearch } from '../features/approvals';
 import type { HistorySearch } from '../features/history';
 import type { RunsSearch, RunViewSearch, StartSearch } from '../features/runs';
+import type { BeginSearch } from '../features/sessions';
 import type { VerifySearch } from '../features/verification';
 import type { RunStatus } from '../generated/graphql';
 
@@ -87,6 +88,11 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
 /** Reads what an address says of a run that is to be started. */
 export function readStartSearch(search: Record<string, unknown>): StartSearch {
   return { ...textOf(search, 'flow'), ...textOf(search, 'session'), ...textOf(search, 'from') };
+}
+
+/** Reads what an address says of a conversation that is to be begun. */
+export function readBeginSearch(search: Record<string, unknown>): BeginSearch {
+  return textOf(search, 'flow');
 }
 
 /** Reads what an address says of a run of a flow. */

@@ -64,6 +64,11 @@ export function QuestionCard(props: {
                 {run ? run.flow.name : `run ${question.runId}`}
                 {run?.session.title && `: ${run.session.title}`}
               </Link>
+              {run && (
+                <Link to="/sessions/$session" params={{ session: run.session.id }}>
+                  conversation
+                </Link>
+              )}
               {run?.program && (
                 <Link to="/p/$program" params={{ program: run.program.name }} className="mono">
                   {run.program.name}

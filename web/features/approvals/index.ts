@@ -2,7 +2,7 @@
 export { ApprovalsView } from './ApprovalsView';
 export type { Armed } from './AnswerForm';
 export { Evidence } from './Evidence';
-export type { Question } from './model';
+export { choicesOf, mannerOf, type Question } from './model';
 export { QuestionCard } from './QuestionCard';
 export type { ApprovalsSearch } from './search';
 export type { Outcome } from './useAnswer';

@@ -11,9 +11,10 @@ import { Actor, Ago, counted, Empty, Json, lasting, Notice, ProblemPanel, Skelet
 import { Evidence, QuestionCard, type Armed, type Outcome, type Question } from '../approvals';
 import { CancelDialog, ForkDialog, RewindDialog } from './Dialogs';
 import { FlowPicture } from './FlowPicture';
-import { atWork, type Working } from './live';
+import { atWork } from './live';
 import { LiveMark } from './LiveMark';
 import { errorOf, isOver, shortId, STATUSES } from './model';
+import { Now } from './Now';
 import type { Density } from './search';
 import { StatusBadge } from './StatusBadge';
 import { Timeline, type StepActs } from './Timeline';
@@ -347,8 +348,11 @@ function Header(props: {
       {lacks && <p className="muted">{lacks}</p>}
       <dl className="run-facts">
         <Fact name="session">
-          <Link to="/runs" search={{ session: session.id }}>
+          <Link to="/sessions/$session" params={{ session: session.id }} title="The conversation that it belongs to">
             {session.title ?? shortId(session.id)}
+          </Link>
+          <Link to="/runs" search={{ session: session.id }} className="muted">
+            its runs
           </Link>
         </Fact>
         <Fact name="version">
@@ -441,32 +445,6 @@ function OpenQuestion(props: { question: Question; outcome: Outcome | undefined;
       />
       <Evidence question={question} parts="difference" />
     </>
-  );
-}
-
-/** What a node is doing. */
-function Now({ working: { node, since, text, lines }, now }: { working: Working; now: number }) {
-  return (
-    <div className="run-now" data-working={node}>
-      <p>
-        <strong className="mono">{node}</strong> <span className="muted">is at work</span>{' '}
-        <span className="muted numeric">{lasting(now - Date.parse(since))}</span>
-      </p>
-      {lines.length > 0 && (
-        <ul className="muted">
-          {lines.map((line, at) => (
-            // Lines have no names; the list only grows.
-            <li key={at}>{line}</li>
-          ))}
-        </ul>
-      )}
-      {text !== '' && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard.
-        <pre tabIndex={0} role="group" aria-label={`What the model writes at ${node}`}>
-          {text}
-        </pre>
-      )}
-    </div>
   );
 }
 

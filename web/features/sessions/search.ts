@@ -1,0 +1,5 @@
+/** What an address says of a conversation that is to be begun. */
+export interface BeginSearch {
+  /** The flow that it is held with. */
+  flow?: string;
+}
