@@ -8,6 +8,8 @@ import { answerOf, resultOf, wordsOf, type Question, type Turn } from './model';
 
 /** A turn of a conversation: what was said, asked and answered in one run, what it does, and what it came to. */
 export function Exchange(props: {
+  /** Who it is held with. */
+  flow: string;
   turn: Turn;
   /** What the run came to, once it has ended and that is loaded. */
   state: unknown;
@@ -15,7 +17,7 @@ export function Exchange(props: {
   working: readonly Working[];
   now: number;
 }) {
-  const { turn, state, loaded, working, now } = props;
+  const { flow, turn, state, loaded, working, now } = props;
   const { id, status, input, startedBy, createdAt, endedAt, interrupts, error } = turn;
   const words = wordsOf(input);
   const over = isOver(status);
@@ -24,18 +26,22 @@ export function Exchange(props: {
       <Said from="user" who={startedBy.name} at={createdAt}>
         {words === null ? <Json value={input} label="What the run was started with" /> : words}
       </Said>
+      <Work turn={turn} failures={loaded ? resultOf(state).failures : []} />
       {interrupts?.map((question) => (
-        <Asked key={question.id} question={question} />
+        <Asked key={question.id} flow={flow} question={question} />
       ))}
       {interrupts === null && <Notice tone="warn" title="What this run asks could not be read." />}
-      <Work turn={turn} failures={loaded ? resultOf(state).failures : []} />
       {atWork(working, turn, []).map((each) => (
         <div key={each.node} className="talk-now">
           <Now working={each} now={now} />
         </div>
       ))}
       {over &&
-        (loaded ? <Outcome turn={turn} state={state} /> : <SkeletonRows rows={1} label="Loading what came of it" />)}
+        (loaded ? (
+          <Outcome flow={flow} turn={turn} state={state} />
+        ) : (
+          <SkeletonRows rows={1} label="Loading what came of it" />
+        ))}
       {status === 'FAILED' && <Failed error={error} />}
       {status === 'CANCELLED' && <p className="muted">Somebody ended the run before it was done.</p>}
       {status === 'SUPERSEDED' && <p className="muted">It was taken back, and does not count any more.</p>}
@@ -63,10 +69,11 @@ export function Said(props: { from: 'user' | 'agent'; who: string; at: string | 
   );
 }
 
-function Asked({ question: { question, status, askedAt, decision } }: { question: Question }) {
+function Asked({ flow, question: asked }: { flow: string; question: Question }) {
+  const { question, status, askedAt, decision } = asked;
   return (
     <>
-      <Said from="agent" who="asks" at={askedAt}>
+      <Said from="agent" who={`${flow} asks`} at={askedAt}>
         <Message>{question}</Message>
       </Said>
       {decision && (
@@ -99,7 +106,7 @@ function Work({ turn, failures }: { turn: Turn; failures: ReturnType<typeof resu
       <div className="talk-work-lists">
         {plan.length > 0 && (
           <div>
-            <h3>Plan</h3>
+            <h2>Plan</h2>
             <ol aria-label="Plan">
               {plan.map((line, at) => (
                 // Lines have no names; the list is replaced as a whole.
@@ -112,7 +119,7 @@ function Work({ turn, failures }: { turn: Turn; failures: ReturnType<typeof resu
         )}
         {progress.length > 0 && (
           <div>
-            <h3>Done</h3>
+            <h2>Done</h2>
             <ul aria-label="Done">
               {progress.map((line, at) => (
                 // Lines have no names; the list only grows.
@@ -125,7 +132,7 @@ function Work({ turn, failures }: { turn: Turn; failures: ReturnType<typeof resu
         )}
         {failures.length > 0 && (
           <div>
-            <h3>Failures</h3>
+            <h2>Failures</h2>
             <ul aria-label="Failures">
               {failures.map(({ code, message, attempt, failureClass }, at) => (
                 <li key={at}>
@@ -144,13 +151,13 @@ function Work({ turn, failures }: { turn: Turn; failures: ReturnType<typeof resu
 }
 
 /** What a run came to. */
-function Outcome({ turn, state }: { turn: Turn; state: unknown }) {
+function Outcome({ flow, turn, state }: { flow: string; turn: Turn; state: unknown }) {
   const { text, outcome, counts, found, sql, violations, pipeline } = resultOf(state, turn.progress ?? []);
   if (text === null && counts.length === 0 && found === null && sql === null && pipeline === null) return null;
   return (
     <Said
       from="agent"
-      who={turn.provider === 'rules' ? 'answers, by rules' : 'answers'}
+      who={turn.provider === 'rules' ? `${flow} answers, by rules` : `${flow} answers`}
       at={turn.endedAt ?? turn.createdAt}
     >
       {found && <Found found={found} />}

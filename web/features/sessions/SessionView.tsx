@@ -194,6 +194,7 @@ function Conversation({ id }: { id: string }) {
             {turns.map((turn) => (
               <Exchange
                 key={turn.id}
+                flow={head.workflow}
                 turn={turn}
                 state={states.get(turn.id)}
                 loaded={states.has(turn.id)}

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 
 import { useCaller } from '../../lib/caller';
 import { setTitle } from '../../lib/title';
-import { Actor, Ago, counted, Empty, ProblemPanel, SkeletonRows } from '../../ui';
+import { Actor, Ago, counted, Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { LiveMark, shortId, StatusBadge } from '../runs';
 import { BeginForm } from './BeginForm';
 import type { Session } from './model';
@@ -84,7 +84,9 @@ function Row({
     <Link to="/sessions/$session" params={{ session: id }} className="talk-row" data-session={id}>
       <span className="talk-row-what">
         <strong className="talk-row-line">{title ?? `conversation ${shortId(id)}`}</strong>
-        <span className="muted talk-row-line">{summary ?? 'nothing has been said yet'}</span>
+        <span className="muted talk-row-line">
+          {summary ? <Message>{summary}</Message> : 'nothing has been said yet'}
+        </span>
       </span>
       <span className="talk-row-flow">
         <span className="mono">{workflow}</span>
