@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 
 import type { InterruptStatus } from '../../generated/graphql';
 import { setTitle } from '../../lib/title';
-import { Ago, Badge, counted, Empty, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
+import { Ago, Badge, counted, Empty, Message, ProblemPanel, SkeletonRows, Tabs, useMedia } from '../../ui';
 import { useQuestions } from '../questions';
 import type { Armed } from './AnswerForm';
 import { Evidence } from './Evidence';
@@ -224,7 +224,9 @@ function Row(props: {
         aria-current={selected || undefined}
         onClick={onSelect}
       >
-        <span className="inbox-row-text">{question.question}</span>
+        <span className="inbox-row-text">
+          <Message>{question.question}</Message>
+        </span>
         <span className="inbox-row-facts">
           <Badge tone={question.type === 'escalation' ? 'error' : 'info'}>{typeWord(question.type)}</Badge>
           {movedOn(question) && status === 'OPEN' && <Badge tone="warn">program moved on</Badge>}

@@ -3,7 +3,7 @@ import { CircleHelp, Clock, ShieldQuestion, Siren, Split } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 
 import { useCaller } from '../../lib/caller';
-import { Actor, Ago, Badge, lasting, Notice, ProblemPanel, useMoment } from '../../ui';
+import { Actor, Ago, Badge, lasting, Message, Notice, ProblemPanel, useMoment } from '../../ui';
 import { AnswerForm, type Armed } from './AnswerForm';
 import { DecisionLine } from './DecisionLine';
 import { movedOn, STATUSES, typeWord, type Question } from './model';
@@ -87,7 +87,7 @@ export function QuestionCard(props: {
           </p>
         )}
         <h2 id={`${id}title`} className="question-text">
-          {question.question}
+          <Message>{question.question}</Message>
         </h2>
       </header>
       {stale && status === 'OPEN' && (

@@ -387,7 +387,7 @@ function Header(props: {
             {!allSpans && <span className="muted"> as far as loaded</span>}
           </Fact>
         )}
-        <Fact name="provider">{provider === 'rules' ? 'rules, no model' : provider}</Fact>
+        {!sum && spans.length > 0 && <Fact name="provider">{provider === 'rules' ? 'rules, no model' : provider}</Fact>}
         {parent && (
           <Fact name="parent">
             <Link to="/runs/$run" params={{ run: parent.id }}>

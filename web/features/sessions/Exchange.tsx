@@ -152,12 +152,12 @@ function Work({ turn, failures }: { turn: Turn; failures: ReturnType<typeof resu
 
 /** What a run came to. */
 function Outcome({ flow, turn, state }: { flow: string; turn: Turn; state: unknown }) {
-  const { text, outcome, counts, found, sql, violations, pipeline } = resultOf(state, turn.progress ?? []);
+  const { text, outcome, counts, found, byRules, sql, violations, pipeline } = resultOf(state, turn.progress ?? []);
   if (text === null && counts.length === 0 && found === null && sql === null && pipeline === null) return null;
   return (
     <Said
       from="agent"
-      who={turn.provider === 'rules' ? `${flow} answers, by rules` : `${flow} answers`}
+      who={byRules ? `${flow} answers, by rules` : `${flow} answers`}
       at={turn.endedAt ?? turn.createdAt}
     >
       {found && <Found found={found} />}

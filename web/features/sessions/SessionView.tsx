@@ -55,7 +55,12 @@ function Conversation({ id }: { id: string }) {
   const [sending, setSending] = useState<Sending | null>(
     opening && { words: opening.words, newest: null, answers: null },
   );
+  const [refused, setRefused] = useState(false);
   const turns = turnsOf(runs);
+  const latest = useRef<readonly Turn[]>([]);
+  useLayoutEffect(() => {
+    latest.current = turns;
+  });
   const asked = askedOf(turns);
   const newest = turns.at(-1);
   const running = newest?.status === 'RUNNING';
@@ -72,14 +77,16 @@ function Conversation({ id }: { id: string }) {
       key?: string,
     ) => {
       setWords('');
-      setSending({ words: sayingWords(saying), newest: before.newest, answers: before.asked?.id ?? null });
+      const said = { words: sayingWords(saying), newest: before.newest, answers: before.asked?.id ?? null };
+      setRefused(false);
+      setSending(said);
       const taken = await send(turn, key);
       reread();
-      if (taken) return true;
-      setSending(null);
+      // An answer that is lost on its way is none where what was said stands in the conversation.
+      if (taken || landed(said, latest.current)) return;
+      setRefused(true);
       // Nothing that was typed is lost.
       setWords((now) => (now === '' ? saying.words : now));
-      return false;
     },
     [send, reread],
   );
@@ -98,7 +105,8 @@ function Conversation({ id }: { id: string }) {
     return () => clearTimeout(timer);
   }, [opening, listening, live]);
 
-  const waitsToLand = sending !== null && !landed(sending, turns);
+  const missing = sending !== null && !landed(sending, turns);
+  const waitsToLand = missing && !refused;
   const log = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const first = useRef<{ id: string | undefined; height: number }>({ id: undefined, height: 0 });
@@ -218,7 +226,7 @@ function Conversation({ id }: { id: string }) {
           />
         )}
         {talk.problem && <ProblemPanel problem={talk.problem} onRetry={reread} />}
-        {problem && <ProblemPanel problem={problem} />}
+        {problem && refused && missing && <ProblemPanel problem={problem} />}
         {talks ? (
           <Composer
             asked={asked}

@@ -54,7 +54,6 @@ function turn(id: string, more: Partial<Turn> = {}): Turn {
     input: { task: `task of ${id}` },
     plan: [],
     progress: [],
-    provider: 'rules',
     startedBy: { name: 'ann', kind: 'HUMAN' },
     parent: null,
     interrupts: [],
@@ -224,7 +223,8 @@ test('a draft shows its text, its streams and what was handed out', () => {
   });
   // A flow that says nothing has at least done something.
   expect(resultOf({}, ['looked', 'left']).text).toBe('left');
-  expect(resultOf(null)).toMatchObject({ text: null, found: null, pipeline: null });
+  expect(resultOf(null)).toMatchObject({ text: null, found: null, pipeline: null, byRules: false });
+  expect(resultOf({ provider: 'rules' }).byRules).toBe(true);
 });
 
 test('what is told aloud is the newest question or answer', () => {

@@ -185,6 +185,8 @@ export interface Result {
   counts: { kind: (typeof KINDS)[number]; count: number }[];
   found: Found | null;
   failures: { code: string; message: string; attempt: number | null; failureClass: string | null }[];
+  /** Whether rules decided, and no model was asked. */
+  byRules: boolean;
   /** A draft: its text, what is wrong with it, and what was handed out. */
   sql: string | null;
   violations: string[];
@@ -227,6 +229,7 @@ export function resultOf(given: unknown, progress: readonly string[] = []): Resu
       attempt: typeof attempt === 'number' ? attempt : null,
       failureClass: word(failureClass),
     })),
+    byRules: state['provider'] === 'rules',
     sql: word(fields(state['draft'])?.['sql']),
     violations: listed(state['violations']).flatMap(({ message }) => word(message) ?? []),
     pipeline,
