@@ -64,6 +64,8 @@ try {
     await turn(page, 0).locator('.talk-work summary').click();
   assert.equal(await turn(page, 0).getByRole('list', { name: 'Plan' }).getByRole('listitem').count(), 3);
   assert.equal(await turn(page, 0).getByRole('list', { name: 'Done' }).getByRole('listitem').count(), 3);
+  // Where it had to be opened, the focus went with the click.
+  await box(page).focus();
   await pages.accessible(page, 'created');
 
   // Shift-Enter is a new line; what is found is a table.
@@ -191,6 +193,15 @@ try {
   await pages.accessible(page, 'run');
   await page.locator('.run-facts').getByRole('link', { name: /^AddEdge/ }).click();
   await turn(page, 7).waitFor();
+
+  // What is refused stands in the box again, with the reason and its code: nothing drafts without a Manager.
+  const refused = await pages.page('/#/sessions/new?flow=draft');
+  await refused.getByLabel('What is to be done').fill('list streams');
+  await refused.getByRole('button', { name: 'Begin' }).click();
+  await refused.getByText('UNSUPPORTED').waitFor();
+  assert.equal(await box(refused).inputValue(), 'list streams');
+  await pages.accessible(refused, 'refused');
+  await refused.close();
 
   // What is not here says so.
   const missing = await pages.page('/#/sessions/T-00000000-0000-4000-8000-000000000000');

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import {
   readApprovalsSearch,
+  readBeginSearch,
   readFunctionSearch,
   readHistorySearch,
   readRunSearch,
@@ -51,4 +52,9 @@ test('addresses of runs keep filters that there are', () => {
 test('the inbox without a status is of the open questions', () => {
   expect(readApprovalsSearch({ status: 'OPEN', id: 'I-1' })).toEqual({ id: 'I-1' });
   expect(readApprovalsSearch({ status: 'ANSWERED' })).toEqual({ status: 'ANSWERED' });
+});
+
+test('a conversation is begun with the flow that the address names', () => {
+  expect(readBeginSearch({ flow: ' act ', other: 1 })).toEqual({ flow: 'act' });
+  expect(readBeginSearch({ flow: '' })).toEqual({});
 });
