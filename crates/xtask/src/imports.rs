@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("flow", &[]),
     ("entities", &[]),
     ("redact", &[]),
+    ("telemetry", &["redact"]),
     ("compiled", &["wasm", "ir", "verify", "interp"]),
     ("migrations", &[]),
     ("store", &["ir", "history", "flow", "migrations"]),

@@ -1,0 +1,5 @@
+//! Tests of the exporter against a collector on the loopback address.
+
+mod collector;
+mod faults;
+mod sending;
