@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("context", &["ir"]),
-    ("streams", &["engine", "ir", "verify", "history"]),
+    ("streams", &["ir", "verify", "interp"]),
     ("agents", &["engine", "context", "streams", "flow", "entities", "ir", "verify", "history"]),
     (
         "graphql",
@@ -70,8 +70,9 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without IO, clock, randomness, environment or runtime.
-const DOMAIN: &[&str] =
-    &["ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context", "redact"];
+const DOMAIN: &[&str] = &[
+    "ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "context", "redact", "streams",
+];
 
 /// Packages that would bring one of these into a domain crate, by the beginning of their names.
 const IMPURE: &[&str] = &[
