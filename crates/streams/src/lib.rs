@@ -28,7 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read [`catalog`], [`types`], [`error`], [`functions`], [`syntax`](mod@syntax) (what there is), `sql` (what a query
+//! Read [`catalog`], [`types`], [`error`], [`functions`](mod@functions), [`syntax`](mod@syntax) (what there is), `sql` (what a query
 //! says), `plan` (what it means), `lower` (the program that it becomes), [`planned`], [`explain`],
 //! [`simulate`](mod@simulate), [`pipeline`], then [`manager`].
 
