@@ -31,6 +31,7 @@ mod m20261123_000013_restores;
 mod m20261124_000014_cases;
 mod m20261125_000015_flows;
 mod m20261125_000016_entities;
+mod m20261125_000017_manager;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -56,6 +57,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261124_000014_cases::Migration),
             Box::new(m20261125_000015_flows::Migration),
             Box::new(m20261125_000016_entities::Migration),
+            Box::new(m20261125_000017_manager::Migration),
         ]
     }
 }

@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use crate::act::disclosure::{PROMPT_VERSION, last};
 use crate::act::evaluating::{counted, counts_of, unknown};
 use crate::act::parts::{Agent, Came, Planned, ToolUse, Verdict, View};
+use crate::input;
 use crate::tools::{Changes, graph::in_words};
 
 /// Steps of a task.
@@ -136,7 +137,6 @@ fn definition() -> Definition {
         .private("queue", Reducer::Replace, json!([]))
         .private("done", Reducer::Replace, json!(0))
         .private("step", Reducer::Replace, Value::Null)
-        .private("agreed", Reducer::Replace, json!(false))
         .private("came", Reducer::Replace, Value::Null)
         .private("tries", Reducer::Replace, json!([]))
         .private("attempt", Reducer::Replace, json!(1))
@@ -180,23 +180,15 @@ impl FlowCode for Act {
         input: &Value,
         before: Option<&State>,
     ) -> Result<Accepted, Error> {
-        let input: Input = serde_path_to_error::deserialize(input).map_err(|error| {
-            let place = match error.path().to_string().as_str() {
-                "." => "input.input".to_owned(),
-                path => format!("input.input.{path}"),
-            };
-            Error::Argument { place, message: error.into_inner().to_string() }
-        })?;
-        let place = || "input.input.task".to_owned();
+        let input: Input = input::read(input)?;
         if input.task.trim().is_empty() {
-            return Err(Error::Argument { place: place(), message: "words are expected".to_owned() });
+            return Err(input::wrong("task", "words are expected"));
         }
         if input.task.len() > TASK_BYTES {
-            let message = format!("more than {TASK_BYTES} bytes");
-            return Err(Error::Argument { place: place(), message });
+            return Err(input::wrong("task", format!("more than {TASK_BYTES} bytes")));
         }
         if let Err(message) = self.agent.planner.takes(&input.task) {
-            return Err(Error::Argument { place: place(), message });
+            return Err(input::wrong("task", message));
         }
         if !engine.is_unlimited() {
             let what = "acting on entities with a token for some programs only".to_owned();
@@ -267,7 +259,7 @@ impl Act {
         let context = self.agent.context.context(view, &*self.agent.tools);
         let planned = self.agent.planner.step(&context, state, work).await?;
         let step = serde_json::to_value(&planned).unwrap_or_default();
-        let mut update = Update::none().with("step", step).with("agreed", false).with("reply", Value::Null);
+        let mut update = Update::none().with("step", step).with("reply", Value::Null);
         if let Some(said) = state.get("reply")["text"].as_str() {
             update = update.with("messages", json!([message("user", said)]));
         }
@@ -310,7 +302,12 @@ impl Act {
         let fits = self.agent.tools.check(&step.tool, &Value::Object(step.arguments.clone())).is_empty();
         let reply = state.get("reply");
         if !asks || !fits || reply["confirm"] == true {
-            return Step::next("call_tool", Update::none().with("agreed", asks).with("reply", Value::Null));
+            let mut update = Update::none().with("reply", Value::Null);
+            // Yes, but: it is done, and what was said beside it holds from here on.
+            if let Some(said) = reply["feedback"].as_str().filter(|said| !said.trim().is_empty()) {
+                update = update.with("messages", json!([message("user", said)]));
+            }
+            return Step::next("call_tool", update);
         }
         if reply["confirm"] == false {
             return match reply["feedback"].as_str().filter(|said| !said.trim().is_empty()) {

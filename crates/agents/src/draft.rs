@@ -5,6 +5,7 @@
 //! Manager makes it under a temporary id, explains it, and takes it away again.
 
 mod asking;
+pub mod built_in;
 mod checking;
 mod deciding;
 mod definition;
@@ -30,7 +31,8 @@ use crate::draft::deciding::{
 use crate::draft::definition::{definition, no_validation};
 use crate::draft::grounding::{Catalog, Columns};
 use crate::draft::prompts::{Told, is_sql, read_preview, route_by_rules};
-use crate::draft::target::{Answer, Ask as Request, DraftTarget};
+use crate::draft::target::{Answer, Ask as Request, ManagerSource};
+use crate::input;
 use crate::model::{Models, Role, RoleError};
 
 /// Messages of a conversation that are kept word by word.
@@ -46,7 +48,7 @@ const TEXT_BYTES: usize = 64 << 10;
 pub struct Draft {
     flow: Arc<Flow>,
     models: Arc<Models>,
-    target: Option<Arc<dyn DraftTarget>>,
+    target: ManagerSource,
     catalogs: Catalogs,
 }
 
@@ -59,9 +61,9 @@ struct Input {
 }
 
 impl Draft {
-    /// The flow over a Manager; without one, its runs do not begin.
+    /// The flow over a Manager.
     #[must_use]
-    pub fn new(models: Arc<Models>, target: Option<Arc<dyn DraftTarget>>) -> Draft {
+    pub fn new(models: Arc<Models>, target: ManagerSource) -> Draft {
         // Checked by a test.
         let flow = Flow::new(definition()).expect("the definition makes sense");
         Draft { flow: Arc::new(flow), models, target, catalogs: Catalogs::default() }
@@ -103,27 +105,15 @@ impl FlowCode for Draft {
         input: &Value,
         before: Option<&State>,
     ) -> Result<Accepted, Error> {
-        let input: Input = serde_path_to_error::deserialize(input).map_err(|error| {
-            let place = match error.path().to_string().as_str() {
-                "." => "input.input".to_owned(),
-                path => format!("input.input.{path}"),
-            };
-            Error::Argument { place, message: error.into_inner().to_string() }
-        })?;
-        let wrong =
-            |field: &str, message: String| Error::Argument { place: format!("input.input.{field}"), message };
+        let input: Input = input::read(input)?;
         if input.text.trim().is_empty() {
-            return Err(wrong("text", "words are expected".to_owned()));
+            return Err(input::wrong("text", "words are expected"));
         }
         if input.text.len() > TEXT_BYTES {
-            return Err(wrong("text", format!("more than {TEXT_BYTES} bytes")));
+            return Err(input::wrong("text", format!("more than {TEXT_BYTES} bytes")));
         }
         if input.sinks.as_ref().is_some_and(Vec::is_empty) {
-            return Err(wrong("sinks", "at least one is expected".to_owned()));
-        }
-        if self.target.is_none() {
-            let what = "drafting without a Manager (its address is the setting `manager`)".to_owned();
-            return Err(Error::Unsupported { what });
+            return Err(input::wrong("sinks", "at least one is expected"));
         }
         if !engine.is_unlimited() {
             let what = "drafting with a token for some programs only".to_owned();
@@ -191,8 +181,8 @@ impl Draft {
     }
 
     async fn manager(&self, request: Request, work: &mut Work, spent: &mut Spent) -> Result<Answer, Halt> {
-        let target = self.target.as_ref().ok_or_else(|| failure("UNSUPPORTED", "there is no Manager"))?;
-        manager(&**target, &self.catalogs, request, work, spent).await
+        let target = self.target.of(work);
+        manager(&*target, &self.catalogs, request, work, spent).await
     }
 
     async fn init_session(&self, state: &State, work: &mut Work, spent: &mut Spent) -> Result<Step, Halt> {

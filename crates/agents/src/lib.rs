@@ -13,7 +13,7 @@ use std::sync::Arc;
 use lmlang_engine::FlowCode;
 
 use crate::act::parts::Agent;
-use crate::draft::target::DraftTarget;
+use crate::draft::target::ManagerSource;
 use crate::graph_store::GraphSource;
 use crate::model::Models;
 
@@ -22,13 +22,14 @@ pub mod asking;
 pub mod draft;
 pub mod graph_store;
 mod http_client;
+mod input;
 pub mod model;
 pub mod review;
 pub mod tools;
 
-/// The code of every flow, for an engine to run. They ask these models, and draft for this Manager, if there is one.
+/// The code of every flow, for an engine to run. They ask these models, and draft for this Manager.
 #[must_use]
-pub fn flows(models: &Arc<Models>, manager: Option<Arc<dyn DraftTarget>>) -> Vec<Arc<dyn FlowCode>> {
+pub fn flows(models: &Arc<Models>, manager: ManagerSource) -> Vec<Arc<dyn FlowCode>> {
     let agent = Agent::simple(Arc::clone(models), GraphSource::Engine);
     // Checked by a test.
     let agent = agent.expect("the tools have names of their own");

@@ -23,6 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::input;
 use gates::{Violation, broken_cases, gate_cases, gate_merge, tip};
 
 /// How often a branch may be looked at: each time somebody has worked on it.
@@ -146,17 +147,7 @@ impl FlowCode for Review {
     }
 
     async fn accept(&self, engine: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
-        let argument = |place: &str, message: String| Error::Argument {
-            place: match place {
-                "" => "input.input".to_owned(),
-                field => format!("input.input.{field}"),
-            },
-            message,
-        };
-        let given: Input = serde_path_to_error::deserialize(input).map_err(|error| {
-            let path = error.path().to_string();
-            argument(if path == "." { "" } else { &path }, error.inner().to_string())
-        })?;
+        let given: Input = input::read(input)?;
         let selector = match Uuid::try_parse(&given.program) {
             Ok(id) => Selector::Id(id),
             Err(_) => Selector::Name(given.program.clone()),
@@ -165,24 +156,24 @@ impl FlowCode for Review {
         let into = given.into.unwrap_or_else(|| MAIN.to_owned());
         let head = open.timeline.head();
         if head.number_of(&into).is_none() {
-            return Err(argument("into", format!("there is no branch `{into}`")));
+            return Err(input::wrong("into", format!("there is no branch `{into}`")));
         }
         let edits = edits(given.text.as_deref(), given.patch.as_deref());
         let (branch, owns) = match (&given.branch, edits.is_empty()) {
             (Some(_), false) => {
-                return Err(argument(
+                return Err(input::wrong(
                     "branch",
                     "give a branch, or a text or patch to make one of".to_owned(),
                 ));
             }
             (None, true) => {
-                return Err(argument("branch", "a branch, a text or a patch is missing".to_owned()));
+                return Err(input::wrong("branch", "a branch, a text or a patch is missing"));
             }
             (Some(branch), true) if *branch == into => {
-                return Err(argument("branch", format!("`{into}` cannot be brought into itself")));
+                return Err(input::wrong("branch", format!("`{into}` cannot be brought into itself")));
             }
             (Some(branch), true) if head.number_of(branch).is_none() => {
-                return Err(argument("branch", format!("there is no branch `{branch}`")));
+                return Err(input::wrong("branch", format!("there is no branch `{branch}`")));
             }
             (Some(branch), true) => (branch.clone(), false),
             (None, false) => (String::new(), true),
@@ -197,7 +188,7 @@ impl FlowCode for Review {
             });
             match engine.propose(proposal(&open, &into, edits, true), &call).await? {
                 Outcome::Applied(_) => {}
-                refused => return Err(argument(field, words(&refused))),
+                refused => return Err(input::wrong(field, words(&refused))),
             }
         }
         let update = Update::none()

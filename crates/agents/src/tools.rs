@@ -156,7 +156,7 @@ impl ToolRegistry for StandardTools {
     }
 }
 
-/// Which tools there are, by the name of a setting: `graph` for those that work on entities.
+/// The tools that an agent has: those that work on entities.
 ///
 /// # Errors
 ///

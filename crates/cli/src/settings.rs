@@ -11,7 +11,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use lmlang_agents::draft::manager::RestManager;
-use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::FlowCode;
 use lmlang_redact::{Policy, SHORTEST_SECRET};
@@ -40,7 +40,7 @@ pub(crate) const NAMES: [(&str, &str); 16] = [
     ("log", "which events are logged, as for `RUST_LOG`"),
     ("log_format", "`auto`, `text` or `json`"),
     ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
-    ("manager", "the stream Manager that drafts are for, as a URL"),
+    ("manager", "the stream Manager that drafts are for, as a URL; the built-in one without it"),
     ("redaction", "what is hidden in spans, events and exports beside what always is: `fields`, `patterns`"),
 ];
 
@@ -268,10 +268,14 @@ impl Settings {
 
     /// The code of the flows.
     pub(crate) fn flows(&self) -> Result<Vec<Arc<dyn FlowCode>>, Error> {
-        let manager = self.manager.as_deref().map(|url| -> Result<Arc<dyn DraftTarget>, Error> {
-            Ok(Arc::new(RestManager::new(url).map_err(Error::Manager)?))
-        });
-        Ok(lmlang_agents::flows(&self.models()?, manager.transpose()?))
+        let manager = match &self.manager {
+            None => ManagerSource::BuiltIn,
+            Some(url) => {
+                let manager = RestManager::new(url).map_err(Error::Manager)?;
+                ManagerSource::Given(Arc::new(manager))
+            }
+        };
+        Ok(lmlang_agents::flows(&self.models()?, manager))
     }
 
     /// What is hidden in all that is told of runs: what the settings say, and every secret that this process was given.

@@ -23,6 +23,7 @@ use crate::events::Event;
 use crate::feed::Feed;
 use crate::flows::Flows;
 use crate::keyring::Keyring;
+use crate::manager::Kept;
 use crate::opening::threads;
 use crate::simulate::Simulations;
 use crate::timeline::Timeline;
@@ -61,6 +62,8 @@ pub(crate) struct Inner {
     pub(crate) catalog: tokio::sync::Mutex<()>,
     /// Held while entities are changed: writers of this process take turns.
     pub(crate) entities: tokio::sync::Mutex<()>,
+    /// What the built-in Manager keeps.
+    pub(crate) manager: Kept,
     /// A permit for each question about entities that is being answered.
     pub(crate) entity_questions: Arc<Semaphore>,
     /// The events of all programs.
@@ -136,6 +139,7 @@ impl Engine {
             backups: Arc::new(Semaphore::new(1)),
             catalog: tokio::sync::Mutex::default(),
             entities: tokio::sync::Mutex::default(),
+            manager: Kept::default(),
             entity_questions: Arc::new(Semaphore::new(entities::PARALLEL)),
             feed,
             keyring: Keyring::default(),

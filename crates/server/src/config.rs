@@ -10,6 +10,7 @@ use futures_util::stream::BoxStream;
 use lmlang_graphql::error::{ApiError, Code};
 use lmlang_graphql::schema::wasm::{ImportRequest, Imported, ModuleRequest, Watch};
 use lmlang_graphql::transport::{Caller, Denied, Grant};
+use lmlang_streams::manager::{Answer, Refused, Request};
 use serde::Deserialize;
 
 /// The settings of the server. Every combination is legal; who listens on a public address is to ask for tokens, which is
@@ -116,6 +117,13 @@ pub type Import = Arc<
     dyn Fn(Arc<Caller>, ImportRequest, Watch) -> BoxFuture<'static, Result<Imported, ApiError>> + Send + Sync,
 >;
 
+/// Answers a request to the built-in Manager for a caller.
+pub type Manager = Arc<
+    dyn Fn(Arc<Caller>, Request) -> BoxFuture<'static, Result<Result<Answer, Refused>, ApiError>>
+        + Send
+        + Sync,
+>;
+
 /// The questions that the server asks its host.
 #[derive(Clone)]
 pub struct Hooks {
@@ -129,10 +137,12 @@ pub struct Hooks {
     pub module: Module,
     /// Asked by the same, with a module.
     pub import: Import,
+    /// Asked by what lies below `/manager`.
+    pub manager: Manager,
 }
 
 impl Default for Hooks {
-    /// Always ready, and everyone comes in and may do everything; there are no backups and no modules.
+    /// Always ready, and everyone comes in and may do everything; there are no backups, no modules, and no Manager.
     fn default() -> Self {
         fn none<T: Send + 'static>(what: &str) -> BoxFuture<'static, Result<T, ApiError>> {
             let error = ApiError::new(Code::Unsupported, format!("this server makes no {what}"));
@@ -144,6 +154,7 @@ impl Default for Hooks {
             backup: Arc::new(|_| none("backups")),
             module: Arc::new(|_, _| none("modules")),
             import: Arc::new(|_, _, _| none("programs of modules")),
+            manager: Arc::new(|_, _| none("streams and pipelines")),
         }
     }
 }

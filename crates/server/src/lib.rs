@@ -15,6 +15,7 @@ mod gate;
 mod http;
 mod import;
 mod listen;
+mod manager;
 mod mcp;
 mod modules;
 mod negotiate;
@@ -27,7 +28,7 @@ mod sse;
 pub mod telemetry;
 mod ws;
 
-pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Import, Module, Pieces, Ready};
+pub use config::{Admit, Backup, BackupRequest, Config, Hooks, Import, Manager, Module, Pieces, Ready};
 pub use listen::{Bound, Error, bind, serve};
 /// The surface that is served: whoever starts a server makes its executor.
 pub use lmlang_graphql as graphql;

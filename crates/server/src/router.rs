@@ -18,7 +18,7 @@ use crate::caller::{AUTHOR, AUTHOR_KIND};
 use crate::config::{Config, Hooks};
 use crate::http::REQUEST_ID;
 use crate::import::KEY;
-use crate::{assets, backup, docs, gate, http, mcp, modules, nl2pipeline, probes, telemetry, ws};
+use crate::{assets, backup, docs, gate, http, manager, mcp, modules, nl2pipeline, probes, telemetry, ws};
 
 /// What every handler can reach.
 pub(crate) struct State {
@@ -86,6 +86,7 @@ pub(crate) fn router(state: Shared) -> Router {
         .route("/mcp", any(mcp::mcp))
         .route("/backup", any(backup::backup))
         .route("/programs/{id}/wasm", any(modules::module))
+        .route("/manager/{*path}", any(manager::manager))
         .route("/nl2pipeline/turn", any(nl2pipeline::turn))
         .route("/sessions/{id}/trace", any(nl2pipeline::trace))
         .route("/graphiql", get(assets::graphiql))

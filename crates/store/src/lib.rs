@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
 //! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
-//! sessions, entities, doctor, backup.
+//! sessions, entities, manager, doctor, backup.
 
 mod actors;
 mod appending;
@@ -30,6 +30,7 @@ mod lock;
 mod log;
 mod look_requests;
 mod lookup;
+mod manager;
 mod objects;
 mod open;
 mod packing;
@@ -70,6 +71,7 @@ pub use location::{Location, PostgresUrl, UnknownLocation};
 pub use lock::Holder;
 pub use log::{HistoryFilter, Stretch, Tail};
 pub use look_requests::Answered;
+pub use manager::{ChangeManagerError, ManagerChange, ManagerRecord};
 pub use objects::{Object, ObjectHash};
 pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};

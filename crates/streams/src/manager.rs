@@ -260,6 +260,7 @@ impl Manager {
             Request::StopPipeline(id) => self.set_status(id, PipelineStatus::Stopped),
             Request::ExplainPipeline(id) => self.explain_pipeline(id),
             Request::PipelineStats(id) => self.pipeline_stats(id),
+            Request::SimulatePipeline(id, body) => self.simulate_pipeline(id, body),
         }
     }
 

@@ -28,8 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "redact", "compiled",
-            "store",
+            "ir", "verify", "interp", "check", "wasm", "history", "flow", "entities", "streams", "redact",
+            "compiled", "store",
         ],
     ),
     ("context", &["ir"]),
@@ -40,7 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["engine", "context", "agents", "streams", "flow", "entities", "ir", "verify", "history", "interp"],
     ),
     ("mcp", &["graphql", "context", "ir"]),
-    ("server", &["graphql", "mcp", "engine", "ir", "verify", "history"]),
+    ("server", &["graphql", "mcp", "engine", "streams", "ir", "verify", "history"]),
     (
         "cli",
         &[

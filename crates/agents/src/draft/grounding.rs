@@ -11,7 +11,8 @@ use sqlparser::ast::{
     TableFactor, Visit, Visitor,
 };
 use sqlparser::dialect::Dialect;
-use sqlparser::parser::Parser;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, Tokenizer};
 
 /// What a Manager says it has, as far as a draft can name it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -262,18 +263,44 @@ impl Dialect for Plain {
     }
 }
 
+/// How deep an expression may be nested, and how many words and signs a draft may have: a chain of operators is as deep a tree
+/// as it is long, and trees are walked on the stack.
+const MOST_DEPTH: usize = 25;
+/// See [`MOST_DEPTH`].
+const MOST_TOKENS: usize = 1_000;
+
 fn parse(sql: &str) -> Result<Vec<Statement>, Violation> {
-    let parsed = Parser::parse_sql(&Plain, sql);
-    parsed.map_err(|error| {
-        let text = error.to_string();
-        let text = text.strip_prefix("sql parser error: ").unwrap_or(&text);
-        let (message, location) = match text.rsplit_once(" at Line: ") {
-            Some((message, place)) => {
-                (message, Some(format!("line {}", place.replace(", Column: ", " column "))))
-            }
-            None => (text, None),
-        };
-        Violation { rule: "PARSE".to_owned(), message: message.to_owned(), location, suggestion: None }
+    let violation = |rule: &str, message: String, location| Violation {
+        rule: rule.to_owned(),
+        message,
+        location,
+        suggestion: None,
+    };
+    let tokens = Tokenizer::new(&Plain, sql).tokenize_with_location();
+    let tokens = tokens.map_err(|error| {
+        let Location { line, column } = error.location;
+        violation("PARSE", error.message, Some(format!("line {line} column {column}")))
+    })?;
+    let count = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).count();
+    if count > MOST_TOKENS {
+        let message = format!("{count} words and signs, and a draft has {MOST_TOKENS} at most");
+        return Err(violation("TOO_LARGE", message, None));
+    }
+    let parser = Parser::new(&Plain).with_recursion_limit(MOST_DEPTH);
+    let mut parser = parser.with_tokens_with_locations(tokens);
+    parser.parse_statements().map_err(|error| match error {
+        ParserError::RecursionLimitExceeded => {
+            violation("TOO_LARGE", format!("it is nested more than {MOST_DEPTH} deep"), None)
+        }
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
+            let (message, location) = match text.rsplit_once(" at Line: ") {
+                Some((message, place)) => {
+                    (message.to_owned(), Some(format!("line {}", place.replace(", Column: ", " column "))))
+                }
+                None => (text, None),
+            };
+            violation("PARSE", message, location)
+        }
     })
 }
 
@@ -537,6 +564,40 @@ mod tests {
         check("DROP TABLE orders", &["NOT_ONE_QUERY: a draft is one query"]);
         check("SELECT id FROM orders; SELECT id FROM orders", &["NOT_ONE_QUERY: a draft is one query"]);
         check("SELECT id FROM", &["PARSE: Expected: identifier, found: EOF"]);
+    }
+
+    /// Whoever writes a draft decides how deep it is, and on whose stack it is read.
+    #[test]
+    fn no_depth_breaks_the_check() {
+        let look_at = |sql: &str| {
+            drop(catalog().check(sql));
+            drop(Catalog::streams_of(sql));
+        };
+        let small = move || {
+            for (open, close) in [
+                ("NOT ", ""),
+                ("(", ")"),
+                ("- ", ""),
+                ("abs(", ")"),
+                ("CASE WHEN id > 1 THEN ", " END"),
+                ("(SELECT ", ")"),
+            ] {
+                for depth in [10, 30, 45, 200, 10_000] {
+                    look_at(&format!("SELECT {}id{} FROM orders", open.repeat(depth), close.repeat(depth)));
+                }
+            }
+            for chain in ["id + ", "id AND ", "id OR NOT "] {
+                for length in [100, 490, 20_000] {
+                    look_at(&format!("SELECT {}id FROM orders", chain.repeat(length)));
+                }
+            }
+            for length in [100, 10_000] {
+                look_at(&format!("{}SELECT id FROM orders", "SELECT id FROM orders UNION ".repeat(length)));
+            }
+        };
+        // Half of what a thread of the server has.
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(small).expect("a thread");
+        thread.join().expect("it comes to its end");
     }
 
     proptest::proptest! {

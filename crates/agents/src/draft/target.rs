@@ -1,7 +1,12 @@
 //! What drafts are made for: a Manager of streams and pipelines, which says what there is and checks a draft by making it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use lmlang_engine::Work;
 use serde_json::Value;
+
+use crate::draft::built_in::BuiltIn;
 
 /// A request to a Manager, as its interface has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +117,28 @@ pub trait DraftTarget: Send + Sync {
     ///
     /// [`Unreachable`], for which trying again may help.
     async fn ask(&self, ask: &Ask) -> Result<Answer, Unreachable>;
+}
+
+/// Which Manager drafts are for: a flow is made before the engine that runs it.
+#[derive(Clone)]
+pub enum ManagerSource {
+    /// The one that is built in.
+    BuiltIn,
+    /// This one.
+    Given(Arc<dyn DraftTarget>),
+}
+
+impl ManagerSource {
+    /// The Manager, for a run.
+    #[must_use]
+    pub fn of(&self, work: &Work) -> Arc<dyn DraftTarget> {
+        match self {
+            ManagerSource::BuiltIn => {
+                Arc::new(BuiltIn { engine: work.engine().clone(), actor: work.actor().clone() })
+            }
+            ManagerSource::Given(target) => Arc::clone(target),
+        }
+    }
 }
 
 /// A name as a part of a path.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::model::Models;
 use lmlang_engine::{
@@ -87,8 +87,8 @@ async fn open(
     let clock = Clock::default();
     clock.set_ahead(i64::try_from(ahead.as_micros()).expect("small"));
     let engine = Engine::with_clock(store, Limits::default(), SnapshotPolicy::default(), clock);
-    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
-    engine.run_flows(flows(models, Some(target)));
+    let target = Arc::new(manager.target());
+    engine.run_flows(flows(models, ManagerSource::Given(target)));
     engine
 }
 

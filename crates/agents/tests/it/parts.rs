@@ -8,6 +8,7 @@ use lmlang_agents::act::parts::{
     Agent, Came, ContextManager, ErrorClassifier, EscalationHandler, Evaluator, Policy, Verdict, View,
     make_context_manager,
 };
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::{Message, Models};
@@ -17,7 +18,7 @@ use lmlang_flow::{Class, Failure, State, Update};
 use serde_json::{Value, json};
 
 fn flow_state(update: &Update) -> State {
-    let flows = flows(&Arc::new(Models::none()), None);
+    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
     let act = flows.iter().find(|code| code.flow().name() == "act").expect("it is there");
     let mut state = State::initial(act.flow());
     state.apply(act.flow(), update).expect("it fits");
@@ -104,14 +105,14 @@ fn private_channels_are_shown_to_nobody() {
     let tools = make_tool_registry().expect("they have names of their own");
     let view = View { state: &state, failures: &[wrong()], attempt: 3 };
     assert!(!texts(&Progressive { history: 8 }.context(view, &tools).messages).contains(secret));
-    let flows = flows(&Arc::new(Models::none()), None);
+    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
     assert!(!state.public(flows[1].flow()).to_string().contains(secret));
 }
 
 /// PUN-18, PUN-21, PUN-77: lists of the state are bounded, whatever is appended.
 #[test]
 fn lists_of_the_state_are_bounded() {
-    let flows = flows(&Arc::new(Models::none()), None);
+    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
     let flow = flows[1].flow();
     let mut state = State::initial(flow);
     for number in 0..1_000 {

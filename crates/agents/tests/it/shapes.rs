@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::model::Models;
 use lmlang_engine::{Turn, Turned};
@@ -24,8 +24,8 @@ async fn say(world: &World, flow: &str, session: Option<Uuid>, text: &str) -> Tu
 
 async fn drafting() -> (World, Manager) {
     let manager = Manager::start().await;
-    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
-    (World::with_manager(Models::none(), Some(target)).await, manager)
+    let target = ManagerSource::Given(Arc::new(manager.target()));
+    (World::with_manager(Models::none(), target).await, manager)
 }
 
 fn names(value: &Value) -> Vec<&str> {
@@ -105,7 +105,7 @@ async fn every_call_has_a_node_around_it() {
 /// PUN-17, PUN-22, PUN-63, PUN-72: nodes lead where the definition says, and nowhere else; what `evaluate` leads to is three nodes.
 #[test]
 fn routes_are_data() {
-    let flows = flows(&Arc::new(Models::none()), None);
+    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
     let act = flows[1].flow();
     let targets = |name: &str| act.node(name).expect("it is there").targets.clone();
     assert_eq!(targets("evaluate"), ["plan_step", "diagnose", "answer"]);

@@ -2,17 +2,18 @@
 //!
 //! A file has comments (`;`), an optional script for the model between `script:` and `end`, turns (`> ` and the turn as JSON),
 //! `! reopen` for a process that ended and began again, and below each turn what came of it. `! manager` at the beginning brings a
-//! Manager up, of which `! log` shows what it was asked, and `! answer REQUEST STATUS BODY` orders an answer. `LMLANG_BLESS=1` writes
-//! what came of it anew.
+//! Manager up, of which `! log` shows what it was asked, and `! answer REQUEST STATUS BODY` orders an answer; `! ask METHOD PATH
+//! BODY` asks the built-in one, and shows what it answers. `LMLANG_BLESS=1` writes what came of it anew.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::{Engine, Span, Turn, Turned};
+use lmlang_streams::manager::{Answer, Body, Request};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -76,7 +77,10 @@ async fn traced(text: &str) -> String {
         true => Some(Manager::start().await),
         false => None,
     };
-    let target = manager.as_ref().map(|manager| Arc::new(manager.target()) as Arc<dyn DraftTarget>);
+    let target = match &manager {
+        Some(manager) => ManagerSource::Given(Arc::new(manager.target())),
+        None => ManagerSource::BuiltIn,
+    };
     let mut world = World::with_manager(models, target).await;
     let mut session = None;
     let mut seen = HashMap::new();
@@ -96,6 +100,18 @@ async fn traced(text: &str) -> String {
                 let words: Vec<&str> = line.splitn(6, ' ').collect();
                 let [_, _, method, path, status, body] = words[..] else { panic!("{line}") };
                 manager.order(&format!("{method} {path}"), status.parse().expect("a status"), body);
+            }
+            (line, None) if line.starts_with("! ask ") => {
+                let words: Vec<&str> = line.splitn(5, ' ').collect();
+                let [_, _, method, path] = words[..4] else { panic!("{line}") };
+                let body = words.get(4).map_or(Value::Null, |body| body.parse().expect("JSON"));
+                let request = Request::of(method, path, body).expect("a request");
+                match world.engine.ask_manager(request, &call().actor).await.expect("it answers") {
+                    Ok(Answer { status, body: Body::Json(body), .. }) => writeln!(out, "  {status} {body}"),
+                    Ok(Answer { status, body: Body::Text(text), .. }) => writeln!(out, "  {status} {text}"),
+                    Err(refused) => writeln!(out, "  {} {refused}", refused.kind.status()),
+                }
+                .expect("a text");
             }
             _ => {}
         }

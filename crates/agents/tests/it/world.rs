@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lmlang_agents::draft::target::DraftTarget;
+use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Models, Role, build, tokens};
@@ -16,15 +16,15 @@ pub(crate) struct World {
     pub(crate) db: TestDb,
     pub(crate) engine: Engine,
     pub(crate) models: Arc<Models>,
-    manager: Option<Arc<dyn DraftTarget>>,
+    manager: ManagerSource,
 }
 
 impl World {
     pub(crate) async fn new(models: Models) -> World {
-        World::with_manager(models, None).await
+        World::with_manager(models, ManagerSource::BuiltIn).await
     }
 
-    pub(crate) async fn with_manager(models: Models, manager: Option<Arc<dyn DraftTarget>>) -> World {
+    pub(crate) async fn with_manager(models: Models, manager: ManagerSource) -> World {
         let db = TestDb::new().await;
         let models = Arc::new(models);
         let engine = open(&db, &models, manager.clone()).await;
@@ -39,7 +39,7 @@ impl World {
     }
 }
 
-async fn open(db: &TestDb, models: &Arc<Models>, manager: Option<Arc<dyn DraftTarget>>) -> Engine {
+async fn open(db: &TestDb, models: &Arc<Models>, manager: ManagerSource) -> Engine {
     let location = Location::parse(&db.to_string()).expect("it is a location");
     let store = Store::open(Options::new(location)).await.expect("it opens");
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());

@@ -10,7 +10,7 @@ use lmlang_graphql::error::ApiError;
 use lmlang_graphql::schema::{self, failure::fail, wasm};
 use lmlang_graphql::transport::{self, Executor};
 use lmlang_server::{
-    Admit, Backup, BackupRequest, Bound, Config, Hooks, Import, Module, Pieces, Ready, telemetry,
+    Admit, Backup, BackupRequest, Bound, Config, Hooks, Import, Manager, Module, Pieces, Ready, telemetry,
 };
 use lmlang_store::Location;
 use serde_json::json;
@@ -105,7 +105,12 @@ fn hooks(engine: &Engine, unnamed: Unnamed) -> Hooks {
         let engine = importing.clone();
         Box::pin(async move { wasm::import(&engine, &caller, request, watch).await })
     });
-    Hooks { ready, admit, backup, module, import }
+    let managed = engine.clone();
+    let manager: Manager = Arc::new(move |caller, request| {
+        let engine = managed.clone();
+        Box::pin(async move { engine.ask_manager(request, &caller.actor).await.map_err(fail) })
+    });
+    Hooks { ready, admit, backup, module, import, manager }
 }
 
 async fn back_up(engine: Engine, request: BackupRequest) -> Result<Pieces, ApiError> {

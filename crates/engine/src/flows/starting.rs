@@ -98,7 +98,9 @@ impl Engine {
             return self.session_info(first).await;
         }
         self.code_named(&start.workflow)?;
-        let session = self.new_session(&start.workflow, start.title.clone(), &call.actor).await?;
+        let hidden = self.0.flows.redaction();
+        let title = start.title.as_deref().map(|title| hidden.text(title).into());
+        let session = self.new_session(&start.workflow, title, &call.actor).await?;
         let id = session.id;
         match self.store().begin_session(lmlang_store::Session { making: idempotency(call), ..session }).await
         {

@@ -52,8 +52,8 @@ pub struct Turned {
 /// Runs of a session among which the answer of a repeated request is looked for.
 const REPEATED: usize = 3;
 
-/// How long a turn waits for its run to come to a question or its end.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a turn waits for its run to come to a question or its end: less than an operation may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// After what time a run is looked at again that another process may have gone on with.
 const LOOK: Duration = Duration::from_millis(250);
@@ -113,6 +113,7 @@ impl Engine {
             }
             let hidden = self.0.flows.redaction();
             let workflow = turn.workflow.as_deref().unwrap_or_default();
+            // Hidden before it is cut: half a secret has another form.
             let title = turn.text.as_deref().map(|text| hidden.text(text).chars().take(80).collect());
             let start = StartSession { workflow: workflow.to_owned(), title };
             // Looked at first: a session is not begun by what makes no sense.

@@ -176,6 +176,16 @@ pub fn may_import(grant: &Grant) -> Result<(), ApiError> {
     if grant.token().is_none() { Ok(()) } else { meets(grant, EDIT, "wasm") }
 }
 
+/// Refuses what is asked of the built-in Manager to those who may not read, or, where that changes something, not edit.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn may_manage(grant: &Grant, changes: bool) -> Result<(), ApiError> {
+    let need = if changes { EDIT } else { READ };
+    if grant.token().is_none() { Ok(()) } else { meets(grant, need, "manager") }
+}
+
 fn meets(grant: &Grant, need: Need, field: &str) -> Result<(), ApiError> {
     let scope = match need {
         Nothing => return Ok(()),

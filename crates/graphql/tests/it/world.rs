@@ -74,7 +74,10 @@ impl World {
         let store = Store::open(Options::new(location)).await;
         let engine =
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
-        engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none()), None));
+        engine.run_flows(lmlang_agents::flows(
+            &Arc::new(lmlang_agents::model::Models::none()),
+            lmlang_agents::draft::target::ManagerSource::BuiltIn,
+        ));
         let executor = schema::build(engine.clone(), transport::Limits::default());
         World { engine, executor, db }
     }

@@ -51,7 +51,10 @@ impl World {
         let location = Location::parse(&db.to_string()).expect("the database has a place");
         let store = Store::open(Options::new(location)).await.expect("the database opens");
         let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
-        engine.run_flows(lmlang_agents::flows(&Arc::new(lmlang_agents::model::Models::none()), None));
+        engine.run_flows(lmlang_agents::flows(
+            &Arc::new(lmlang_agents::model::Models::none()),
+            lmlang_agents::draft::target::ManagerSource::BuiltIn,
+        ));
         let executor = schema::build(engine.clone(), transport::Limits::default());
         let ask = InProcess { executor: executor.clone(), caller: Caller::anonymous() };
         World { engine, executor, desk: Desk::new(Arc::new(ask)), _db: db }

@@ -58,7 +58,12 @@ pub(crate) async fn start_flowing(flows: Vec<Arc<dyn FlowCode>>) -> Real {
 
 async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> Real {
     let models = Arc::new(lmlang_agents::model::Models::none());
-    start_real_with_flows(limits, hooks, lmlang_agents::flows(&models, None)).await
+    start_real_with_flows(
+        limits,
+        hooks,
+        lmlang_agents::flows(&models, lmlang_agents::draft::target::ManagerSource::BuiltIn),
+    )
+    .await
 }
 
 async fn start_real_with_flows(

@@ -13,6 +13,8 @@ pub(crate) mod interrupts;
 pub(crate) mod journal;
 pub(crate) mod log;
 pub(crate) mod look_requests;
+pub(crate) mod manager_changes;
+pub(crate) mod manager_records;
 pub(crate) mod objects;
 pub(crate) mod packs;
 pub(crate) mod program_changes;

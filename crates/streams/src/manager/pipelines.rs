@@ -10,6 +10,7 @@ use crate::catalog::{ShapeError, check_id, read};
 use crate::explain::pretty;
 use crate::pipeline::PipelineRequest;
 use crate::planned::{Planned, check};
+use crate::simulate::{Bounds, Sample, simulate};
 
 /// Whether a pipeline should run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +109,17 @@ impl Manager {
             "rows_out": null,
             "program": { "functions": planned.program().program().functions().count(), "nodes": totals.counts.nodes },
         })))
+    }
+
+    pub(super) fn simulate_pipeline(&self, id: &str, body: &Json) -> Result<Answer, Refused> {
+        let found = self.find(id)?;
+        let sample: Sample = read(body).map_err(|error| Refused::bad(&error))?;
+        let planned = check(&found.pipeline.sql, &self.catalog).map_err(Refused::query)?;
+        let done = simulate(&planned, &sample, &Bounds::default());
+        done.map(|done| ok(shown(&done))).map_err(|errors| {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Refused::new(RefusedKind::BadRequest, lines.join("\n"))
+        })
     }
 
     /// Reads and plans the body of a request.

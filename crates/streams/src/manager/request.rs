@@ -39,9 +39,58 @@ pub enum Request {
     ExplainPipeline(String),
     /// `GET /pipelines/:id/stats`.
     PipelineStats(String),
+    /// `POST /pipelines/:id/simulate`, with a [`Sample`](crate::Sample).
+    SimulatePipeline(String, Json),
 }
 
 impl Request {
+    /// Whether it comes with a body.
+    pub const fn takes_body(&self) -> bool {
+        matches!(
+            self,
+            Request::CreateStream(_)
+                | Request::CreatePipeline(_)
+                | Request::ReplacePipeline(..)
+                | Request::SimulatePipeline(..)
+        )
+    }
+
+    /// Whether it may change something.
+    pub const fn changes(&self) -> bool {
+        match self {
+            Request::CreateStream(_)
+            | Request::DeleteStream(_)
+            | Request::CreatePipeline(_)
+            | Request::ReplacePipeline(..)
+            | Request::DeletePipeline(_)
+            | Request::StartPipeline(_)
+            | Request::StopPipeline(_) => true,
+            Request::ListStreams
+            | Request::DescribeStream(_)
+            | Request::ListFunctions
+            | Request::DescribeFunction(_)
+            | Request::Syntax
+            | Request::ListPipelines
+            | Request::GetPipeline(_)
+            | Request::ExplainPipeline(_)
+            | Request::PipelineStats(_)
+            | Request::SimulatePipeline(..) => false,
+        }
+    }
+
+    /// Whether queries are read for it, which takes longer than a look at what there is.
+    pub const fn plans(&self) -> bool {
+        matches!(
+            self,
+            Request::DeleteStream(_)
+                | Request::CreatePipeline(_)
+                | Request::ReplacePipeline(..)
+                | Request::ExplainPipeline(_)
+                | Request::PipelineStats(_)
+                | Request::SimulatePipeline(..)
+        )
+    }
+
     /// The request of a method and a path, which is decoded already; `body` is `null` where there is none.
     pub fn of(method: &str, path: &str, body: Json) -> Result<Request, Refused> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
@@ -63,13 +112,14 @@ impl Request {
             ("POST", ["pipelines", id, "stop"]) => Request::StopPipeline(own(id)),
             ("GET", ["pipelines", id, "explain"]) => Request::ExplainPipeline(own(id)),
             ("GET", ["pipelines", id, "stats"]) => Request::PipelineStats(own(id)),
+            ("POST", ["pipelines", id, "simulate"]) => Request::SimulatePipeline(own(id), body),
             (
                 _,
                 ["streams" | "functions" | "pipelines"]
                 | ["streams" | "pipelines", _]
                 | ["streams" | "functions", "describe", _]
                 | ["capabilities", "syntax"]
-                | ["pipelines", _, "start" | "stop" | "explain" | "stats"],
+                | ["pipelines", _, "start" | "stop" | "explain" | "stats" | "simulate"],
             ) => {
                 let message = format!("`/{}` does not take {method}", parts.join("/"));
                 return Err(Refused::new(RefusedKind::WrongMethod, message));

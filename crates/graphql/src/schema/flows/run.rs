@@ -243,9 +243,10 @@ impl Run {
         nullable(View::find(&self.engine, &id.to_string(), at).await.map(Program::of))
     }
 
-    /// Who answers where a model could: `rules` where no model is asked.
-    async fn provider(&self) -> &str {
-        "rules"
+    /// Who decides where a model could: the provider of a model, or `rules` where none is asked.
+    async fn provider(&self) -> Option<Result<String>> {
+        let named = |run: Arc<lmlang_flow::Run>| run.state().get("provider").as_str().map(str::to_owned);
+        nullable(self.machine().await.map(|run| named(run).unwrap_or_else(|| "rules".to_owned())))
     }
 
     /// What it was started with.

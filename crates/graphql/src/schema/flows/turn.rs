@@ -40,7 +40,7 @@ pub struct TurnInput {
     idempotency_key: Option<String>,
 }
 
-/// What a turn came to: the run has ended, or asks, or goes on after 30 seconds.
+/// What a turn came to: the run has ended, or asks, or goes on after 20 seconds.
 #[derive(Clone, SimpleObject)]
 pub struct TurnPayload {
     /// The session.

@@ -1,0 +1,82 @@
+//! The built-in Manager over HTTP, below `/manager`: streams and pipelines, in the requests and answers that such servers have.
+//!
+//! What a Manager refuses is plain text; who may not come in, or asks in a way that is no request, is told so as everywhere.
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lmlang_graphql::schema::access;
+use lmlang_graphql::transport::RequestId;
+use lmlang_streams::manager::{Body, Refused, Request as Asked};
+use serde_json::Value;
+
+use crate::admission;
+use crate::body::{self, Unreadable};
+use crate::caller::{self, Who};
+use crate::http::{REQUEST_ID, outside, refused_to, request_id, status};
+use crate::negotiate::Form;
+use crate::router::Shared;
+
+/// Answers a request below `/manager`.
+pub(crate) async fn manager(
+    State(state): State<Shared>,
+    Path(path): Path<String>,
+    request: Request,
+) -> Response {
+    let id = request_id(request.headers());
+    let mut response = answer(&state, &path, request, &id).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, id);
+    }
+    response
+}
+
+async fn answer(state: &Shared, path: &str, request: Request, id: &RequestId) -> Response {
+    let (parts, body) = request.into_parts();
+    let grant = match admission::of_headers(state, &parts.headers, id).await {
+        Ok(grant) => grant,
+        Err(error) => return outside(Form::Json, error, id),
+    };
+    let who = Who::of(&parts.headers, &grant);
+    let method = parts.method.as_str();
+    // What is asked is known before a body is read.
+    let asked = match Asked::of(method, path, Value::Null) {
+        Ok(asked) => asked,
+        Err(error) => return refused(&error),
+    };
+    if let Err(error) = access::may_manage(&grant, asked.changes()) {
+        return refused_to(&who, Form::Json, status(error.code), error, id);
+    }
+    let asked = match asked.takes_body() {
+        false => asked,
+        true => match body::json(&parts.headers, body, &state.config).await {
+            Ok(body) => match Asked::of(method, path, body) {
+                Ok(asked) => asked,
+                Err(error) => return refused(&error),
+            },
+            Err(Unreadable { status, error }) => return refused_to(&who, Form::Json, status, error, id),
+        },
+    };
+    let caller = match caller::from_headers(&parts.headers, grant) {
+        Ok(caller) => caller,
+        Err(error) => return refused_to(&who, Form::Json, StatusCode::BAD_REQUEST, error, id),
+    };
+    match (state.hooks.manager)(caller, asked).await {
+        Ok(Ok(answer)) => {
+            let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+            match answer.body {
+                Body::Json(body) => (status, axum::Json(body)).into_response(),
+                Body::Text(text) => (status, text).into_response(),
+            }
+        }
+        Ok(Err(error)) => refused(&error),
+        Err(error) => refused_to(&who, Form::Json, status(error.code), error, id),
+    }
+}
+
+fn refused(error: &Refused) -> Response {
+    let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    (status, format!("{error}\n")).into_response()
+}
