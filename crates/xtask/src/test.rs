@@ -21,6 +21,7 @@ pub(crate) enum Length {
 pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
     let mut report = Report::default();
     check_sources(workspace, &mut report);
+    // PUN-04, PUN-69: `missing_docs` is one of them; `tidy` finds a crate that does not inherit them.
     report.step("lints", || {
         process::run(&mut workspace.cargo(&[
             "clippy",

@@ -226,6 +226,7 @@ fn a_killed_task_ends_as_an_undisturbed_one() {
 }
 
 /// NL-02, NL-49, NL-50, NL-51, NL-52: wherever the process is killed, the draft ends alike, and the Manager is asked no more.
+/// NL-47, and of NL-72 that every store passes the same tests: whatever database they are run on, a file or a server.
 #[test]
 fn a_killed_draft_ends_as_an_undisturbed_one() {
     kill_everywhere("draft", "which orders are there?", DRAFT);

@@ -1,5 +1,6 @@
 //! Flows of agents on real engines.
 
+mod assembled;
 mod killed;
 mod long;
 mod manager;

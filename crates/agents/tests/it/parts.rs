@@ -96,6 +96,37 @@ fn an_attempt_is_shown_no_more_than_it_needs() {
     );
 }
 
+/// PUN-42: each part of a context adds to the one before; failures are kept to a bound, steps are counted, and an answer ends the
+/// task.
+#[test]
+fn a_context_is_put_together_part_by_part() {
+    let state = flow_state(&task());
+    let tools = make_tool_registry().expect("they have names of their own");
+    let shown = make_context_manager(&Policy::default());
+    let failures = [failure("ENTITY_END_MISSING", "`Milestone:M-1` does not exist"), wrong()];
+    let view = View { state: &state, failures: &failures, attempt: 3 };
+    let minimal = shown.prepare_minimal_context(view, &tools);
+    let told = shown.add_error_context(minimal.clone(), view);
+    let whole = shown.add_historical_context(told.clone(), view);
+    assert!(!texts(&minimal.messages).contains("no such type"), "{}", texts(&minimal.messages));
+    assert!(texts(&told.messages).contains("no such type"), "{}", texts(&told.messages));
+    assert!(!texts(&told.messages).contains("does not exist"), "{}", texts(&told.messages));
+    assert!(texts(&whole.messages).contains("does not exist"), "{}", texts(&whole.messages));
+    assert_eq!(whole, shown.context(view, &tools));
+
+    let mut kept = Vec::new();
+    for number in 0..20 {
+        let failed = Failure { arguments: Some(number.to_string()), ..wrong() };
+        kept = shown.record_failure(&kept, &failed);
+    }
+    let arguments: Vec<&str> = kept.iter().filter_map(|failure| failure.arguments.as_deref()).collect();
+    assert_eq!(arguments, ["12", "13", "14", "15", "16", "17", "18", "19"]);
+
+    assert_eq!((shown.advance_step(&state), shown.is_complete(&state)), (1, false));
+    let done = flow_state(&task().with("done", 3).with("answer", json!({ "text": "joined" })));
+    assert_eq!((shown.advance_step(&done), shown.is_complete(&done)), (4, true));
+}
+
 /// PUN-20: what is private reaches neither a model nor a reader.
 #[test]
 fn private_channels_are_shown_to_nobody() {

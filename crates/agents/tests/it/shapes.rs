@@ -1,6 +1,7 @@
 //! What runs carry and leave behind, by name: states, traces, and who may know of what.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::manager::Manager;
-use crate::world::{World, call};
+use crate::world::{World, call, scripted};
 
 async fn say(world: &World, flow: &str, session: Option<Uuid>, text: &str) -> Turned {
     let turn =
@@ -32,7 +33,8 @@ fn names(value: &Value) -> Vec<&str> {
     value.as_object().map(|fields| fields.keys().map(String::as_str).collect()).unwrap_or_default()
 }
 
-/// NL-11 to NL-23, NL-30, NL-62: the state of a draft is one JSON object with these fields.
+/// NL-11, NL-12, NL-13, NL-14, NL-16, NL-18, NL-19, NL-20, NL-21, NL-22, NL-30, NL-62, and of NL-15 the hash: the state of a draft is
+/// one JSON object with these fields.
 #[tokio::test]
 async fn a_draft_carries_what_its_interface_names() {
     let (world, manager) = drafting().await;
@@ -63,6 +65,73 @@ async fn a_draft_carries_what_its_interface_names() {
     assert_eq!(other.view["interrupt"]["choices"], json!(["orders", "users"]));
     assert_eq!(other.view["interrupt"]["type"], "need_stream");
     assert!(manager.log().iter().filter(|asked| asked.starts_with("POST")).count() == 1);
+}
+
+/// NL-08, NL-29, NL-41: which stream is described is asked for where none is named; the one that is described is the active one,
+/// with the schema that the Manager has told.
+#[tokio::test]
+async fn a_described_stream_is_the_active_one() {
+    let (world, manager) = drafting().await;
+    let asked = say(&world, "draft", None, "describe").await;
+    assert_eq!(asked.view["interrupt"]["type"], "need_stream");
+    assert_eq!(asked.view["active_stream"], Value::Null);
+    assert_eq!(manager.log(), ["GET /functions", "GET /capabilities/syntax", "GET /streams"]);
+    let turn = Turn { session: Some(asked.session.id), choice: Some("users".to_owned()), ..Turn::default() };
+    let described = world.engine.take_turn(&turn, &call()).await.expect("it is taken");
+    assert_eq!(manager.log(), ["GET /streams/describe/users"]);
+    let view = &described.view;
+    assert_eq!((&view["outcome"], &view["interrupt"]), (&json!("described"), &Value::Null));
+    assert_eq!(view["active_stream"], "users");
+    let column = |name: &str| json!({ "name": name, "data_type": "bigint" });
+    assert_eq!(view["stream_schema"], json!({ "columns": [column("id"), column("city")] }));
+    assert_eq!(view["notes"], json!(["available streams: orders, users", "stream users: city, id"]));
+}
+
+/// A draft about which the model has a question.
+const SCRIPT: &str = r#"
+[[reply]]
+role = "router"
+json = { intent = "nl2sql", stream = "orders" }
+
+[[reply]]
+role = "drafter"
+text = "QUESTION: Which of them?"
+
+[[reply]]
+role = "drafter"
+prompt_contains = ["all of them"]
+text = "SELECT id FROM orders"
+"#;
+
+/// NL-23, PUN-96: what a run has spent is added up from turn to turn, and what a model is asked has the version of its prompt.
+#[tokio::test]
+async fn what_was_spent_is_added_up() {
+    let mut script = tempfile::NamedTempFile::new().expect("a file");
+    script.write_all(SCRIPT.as_bytes()).expect("it can be written");
+    let manager = Manager::start().await;
+    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
+    let world = World::with_manager(scripted(script.path()), Some(target)).await;
+    let first = say(&world, "draft", None, "which orders are there?").await;
+    let turn = Turn { session: Some(first.session.id), ..Turn::default() };
+    let second = Turn { text: Some("all of them".to_owned()), ..turn.clone() };
+    let second = world.engine.take_turn(&second, &call()).await.expect("it is taken");
+    let third = world.engine.take_turn(&Turn { confirm: Some(true), ..turn }, &call()).await;
+    let third = third.expect("it is taken");
+    assert_eq!((first.run.id, &third.view["outcome"]), (third.run.id, &json!("confirmed")));
+
+    let spent = |turned: &Turned| {
+        ["llm_tokens", "llm_latency_ms", "manager_latency_ms", "retries"]
+            .map(|name| turned.view["metrics"][name].as_u64().expect("a number"))
+    };
+    let (one, two, three) = (spent(&first), spent(&second), spent(&third));
+    let grows = (0..4).all(|at| one[at] <= two[at] && two[at] <= three[at]);
+    assert!(grows, "{one:?} {two:?} {three:?}");
+    assert!(one[0] > 0 && two[0] > one[0] && three[0] == two[0], "{one:?} {two:?} {three:?}");
+
+    let spans = world.engine.span_page(&third.run, 0, 1_000).await.expect("they are read").items;
+    let models: Vec<_> = spans.iter().filter(|span| span.kind == "model").collect();
+    assert_eq!(models.len(), 3, "{models:?}");
+    assert!(models.iter().all(|span| span.attributes["lmlang.prompt.version"].is_string()), "{models:?}");
 }
 
 /// NL-17, NL-71: of a long conversation the newest messages are kept word by word, those before in a line each.

@@ -223,3 +223,62 @@ pub(crate) fn line() -> Result<Option<String>, Error> {
         _ => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stands(view: Value) -> Stands {
+        Stands {
+            flow: "draft",
+            session: "T-1".to_owned(),
+            run: "R-1".to_owned(),
+            status: "COMPLETED".to_owned(),
+            error: Value::Null,
+            interrupt: None,
+            view,
+        }
+    }
+
+    /// NL-68: people are shown the names of streams, a line each; programs get the list as the server has it.
+    #[test]
+    fn a_list_of_streams_is_lines_to_people_and_data_to_programs() {
+        let streams = json!([{ "name": "orders", "shared": false }, { "name": "users", "shared": true }]);
+        let listed = stands(json!({ "outcome": "listed", "streams": streams, "pipeline": null }));
+        assert_eq!(listed.text(), "orders\nusers\n");
+        assert_eq!(listed.json()["view"]["streams"], streams);
+        let schema = json!({ "columns": [{ "name": "id", "data_type": "bigint" }] });
+        let described =
+            stands(json!({ "outcome": "described", "streams": streams, "stream_schema": schema }));
+        assert_eq!(described.text(), "id bigint\n");
+    }
+
+    fn check(kind: &str, choices: &[&str], line: &str, mut expect: Value) {
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        let asked = Asked {
+            id: "R-1/2".to_owned(),
+            kind: kind.to_owned(),
+            question: "What?".to_owned(),
+            choices: Some(choices),
+        };
+        expect["interruptId"] = json!("R-1/2");
+        assert_eq!(Value::Object(Stands::answer(&asked, line)), expect, "{kind}: {line}");
+    }
+
+    /// NL-37: where yes or no is expected, anything else is feedback.
+    #[test]
+    fn a_line_answers_what_is_asked() {
+        check("need_confirm", &[], "Yes", json!({ "confirm": true }));
+        check("need_confirm", &[], "", json!({ "confirm": false }));
+        check("need_confirm", &[], "by user", json!({ "confirm": false, "feedback": "by user" }));
+        check("need_clarification", &[], " ten seconds ", json!({ "text": "ten seconds" }));
+        check("need_choice", &["orders", "users"], "2", json!({ "choice": "users" }));
+        check(
+            "need_choice",
+            &["orders", "users"],
+            "1 by day",
+            json!({ "choice": "orders", "text": "by day" }),
+        );
+        check("need_choice", &["orders", "users"], "3", json!({ "text": "3" }));
+    }
+}

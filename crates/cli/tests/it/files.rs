@@ -111,6 +111,7 @@ fn examples_are_laid_out() {
     assert_eq!((done.status.code(), &*done.stdout), (Some(0), &b""[..]));
 }
 
+/// PUN-91: flags go before the environment, that before the file, and that before the defaults.
 #[test]
 fn settings_say_where_they_come_from() {
     let place = Place::new();

@@ -1,5 +1,7 @@
 //! Entities: what agents keep beside programs (PUN-39..41, PUN-49..62, PUN-98, PUN-100).
 
+use std::sync::Arc;
+
 use lmlang_engine::{Call, Engine, EntityFilter, Error, Patched};
 use lmlang_entities::{Entity, EntityRef, Key, Label, Patch};
 use serde_json::{Map, Value, json};
@@ -57,7 +59,7 @@ async fn the_second_time_a_patch_changes_nothing() {
     assert_eq!(engine.store().entities_now().await.unwrap().revision().await.unwrap(), 1);
 }
 
-/// PUN-49, PUN-51, PUN-60.
+/// PUN-07, PUN-49, PUN-51, PUN-60, PUN-76, PUN-85: of relations as well.
 #[tokio::test]
 async fn what_is_updated_keeps_its_id_and_when_it_was_made() {
     let fixture = Fixture::new(OFTEN).await;
@@ -73,6 +75,20 @@ async fn what_is_updated_keeps_its_id_and_when_it_was_made() {
     assert_eq!((after.id, after.created_at), (before.id, before.created_at));
     assert!(after.updated_at > before.updated_at);
     assert_eq!(after.props.to_json(), json!({"died": 1852, "ratio": 0.1, "tags": ["a", null]}));
+
+    let wrote = async || {
+        let around = engine.entity_subgraph(name("Person", "ada"), 1).await.expect("it can be read");
+        Arc::clone(&around.expect("it is there").edges[0].1)
+    };
+    let before = wrote().await;
+    assert_eq!(before.created_at, before.updated_at);
+    assert_eq!(before.id.0[6] >> 4, 4, "a random uuid");
+    let update = json!([{"upsert_edge": {"from": {"label": "Person", "key": "ada"}, "type": "WROTE",
+                                         "to": {"label": "Note", "key": "g"}, "props": {"year": 1844}}}]);
+    assert_eq!(change(engine, &update).await.counts.updated, 1);
+    let after = wrote().await;
+    assert_eq!((after.id, after.created_at), (before.id, before.created_at));
+    assert!(after.created_at.is_some() && after.updated_at > before.updated_at);
 }
 
 /// PUN-100.

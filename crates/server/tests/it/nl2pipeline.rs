@@ -83,7 +83,8 @@ impl Real {
     }
 }
 
-/// NL-03, NL-11, NL-48, NL-54, NL-55, NL-56, NL-57, NL-60, NL-64: a draft from its first word to its pipeline, and its trace.
+/// NL-03, NL-11, NL-48, NL-54, NL-55, NL-56, NL-57, NL-60, NL-64, NL-66: a draft from its first word to its pipeline,
+/// and its trace with times and tokens.
 #[tokio::test]
 async fn a_draft_is_talked_about_over_http() {
     let real = drafting().await;

@@ -44,6 +44,7 @@ async fn what_fits_comes_with_its_value() {
     check_value("```\n{\"steps\": []}```", json!({"steps": []})).await;
 }
 
+/// PUN-71: what a model answers is held against the schema that was asked for.
 #[tokio::test]
 async fn what_is_wrong_is_told_with_its_place() {
     let request = planned(Repair::Never);
@@ -56,6 +57,7 @@ async fn what_is_wrong_is_told_with_its_place() {
     check_problem(Acts::new().says("[1]"), &object, "it is JSON, but no object").await;
 }
 
+/// PUN-12, PUN-71: a call that does not fit its tool is told, and goes no further.
 #[tokio::test]
 async fn calls_are_held_against_their_tools() {
     let request = with_tool(Repair::Never);
