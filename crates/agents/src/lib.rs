@@ -6,7 +6,8 @@
 //!
 //! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`draft`] for one over
 //! another server, [`model`] for the trait
-//! and what is around it, [`asking`] for how a flow asks, [`tools`] and [`graph_store`] for what it works with.
+//! and what is around it, [`asking`] for how a flow asks, [`tools`] and [`graph_store`] for what it works with, [`exporting`]
+//! for its spans elsewhere.
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::model::Models;
 pub mod act;
 pub mod asking;
 pub mod draft;
+pub mod exporting;
 pub mod graph_store;
 mod http_client;
 mod input;

@@ -63,6 +63,12 @@ pub(crate) enum Error {
     /// What is to be hidden makes no sense.
     #[error("the settings of what is hidden")]
     Redaction(#[source] lmlang_redact::PolicyError),
+    /// The environment names a collector of spans in a way that makes no sense.
+    #[error("the variables of the collector")]
+    Telemetry(#[source] lmlang_telemetry::SettingsError),
+    /// Spans cannot be sent.
+    #[error("spans cannot be sent to the collector")]
+    Collector(#[source] lmlang_telemetry::StartError),
     /// What a run is to be started with cannot be read.
     #[error("{0}")]
     FlowInput(String),
@@ -351,6 +357,8 @@ impl Error {
             | Error::TokenText
             | Error::Models(_)
             | Error::Manager(_)
+            | Error::Telemetry(_)
+            | Error::Collector(_)
             | Error::Redaction(_) => "BAD_SETTINGS",
             Error::FlowInput(_) => "BAD_REQUEST",
             Error::Unreachable { .. } => "UNREACHABLE",
@@ -419,6 +427,8 @@ impl Error {
             | Error::FlowInput(_)
             | Error::Models(_)
             | Error::Manager(_)
+            | Error::Telemetry(_)
+            | Error::Collector(_)
             | Error::Redaction(_) => Exit::Usage,
             Error::TimeOut { .. } => Exit::TimeOut,
             Error::Answer(_) | Error::Unreachable { .. } | Error::Lost { .. } => Exit::Failure,

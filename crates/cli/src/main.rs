@@ -26,6 +26,7 @@ mod session;
 mod settings;
 mod signals;
 mod source;
+mod spans;
 mod stdio;
 mod told;
 mod view;

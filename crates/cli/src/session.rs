@@ -7,6 +7,7 @@ use lmlang_store::{Location, Options, Store};
 
 use crate::error::Error;
 use crate::settings::Settings;
+use crate::spans;
 
 /// Whether a database is made when there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     let engine = open_as(Options::new(location)).await?;
     // Runs that were left are the server's; those that a command names go on.
     engine.hide_by(settings.redaction()?);
+    spans::export(&engine, settings)?;
     engine.know_flows(settings.flows()?);
     Ok(engine)
 }
@@ -42,6 +44,7 @@ pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<
     let options = Options { address: Some(address), ..Options::new(settings.location()?) };
     let engine = open_as(options).await?;
     engine.hide_by(settings.redaction()?);
+    spans::export(&engine, settings)?;
     engine.run_flows(settings.flows()?);
     Ok(engine)
 }

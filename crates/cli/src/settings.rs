@@ -283,11 +283,26 @@ impl Settings {
         let given = self.llm.values().filter_map(|model| model.api_key_env.clone());
         let named = given.chain(KEYS.map(str::to_owned)).filter_map(|name| std::env::var(name).ok());
         let token = self.token.as_ref().map(|token| token.reveal().to_owned());
+        let shown = self.telemetry()?.secrets();
         let secrets: BTreeSet<String> =
-            named.chain(token).filter(|text| text.trim().len() >= SHORTEST_SECRET).collect();
+            named.chain(token).chain(shown).filter(|text| text.trim().len() >= SHORTEST_SECRET).collect();
         let config =
             lmlang_redact::Config { secrets: secrets.into_iter().collect(), ..self.redaction.clone() };
         Policy::new(&config).map_err(Error::Redaction)
+    }
+
+    /// Where the spans of runs are sent.
+    #[expect(clippy::unused_self, reason = "what the environment names is a setting, too")]
+    pub(crate) fn telemetry(&self) -> Result<lmlang_telemetry::Settings, Error> {
+        let variable = |name: &str| std::env::var(name).ok();
+        lmlang_telemetry::Settings::from_env(&variable).map_err(Error::Telemetry)
+    }
+
+    /// What tells apart the settings that flows go by: a digest of them.
+    pub(crate) fn hash(&self) -> String {
+        let settings =
+            serde_json::json!({ "llm": self.llm, "manager": self.manager, "redaction": self.redaction });
+        blake3::hash(settings.to_string().as_bytes()).to_hex()[..16].to_owned()
     }
 
     /// Where the database is.

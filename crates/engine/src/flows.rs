@@ -32,6 +32,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::flows::code::FlowCode;
 use crate::flows::live::LiveRun;
+use crate::flows::spans::SpanSink;
 use crate::flows::told::Passing;
 
 /// Nodes that are executed at the same moment, over all runs.
@@ -59,6 +60,8 @@ pub(crate) struct Flows {
     turning: tokio::sync::Mutex<()>,
     /// What is hidden in all that is told of runs.
     redaction: OnceLock<Policy>,
+    /// Who sends spans elsewhere.
+    sink: OnceLock<SpanSink>,
 }
 
 impl Flows {
@@ -74,6 +77,7 @@ impl Flows {
             nodes: Arc::new(Semaphore::new(NODES_AT_ONCE)),
             turning: tokio::sync::Mutex::default(),
             redaction: OnceLock::new(),
+            sink: OnceLock::new(),
         }
     }
 

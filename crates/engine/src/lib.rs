@@ -98,7 +98,7 @@ pub use events::{Change, Event, Events, Told};
 pub use flows::answering::{Answer, AnswerOutcome};
 pub use flows::code::{Accepted, FlowCode, Halt};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, SessionInfo, StepInfo};
-pub use flows::spans::Span;
+pub use flows::spans::{Finished, Span, SpanSink};
 pub use flows::starting::{StartRun, StartSession};
 pub use flows::steering::Rewound;
 pub use flows::told::{RunCursor, RunEventKind, RunEvents, RunTold, RunsOf};

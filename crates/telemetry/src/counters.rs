@@ -21,8 +21,8 @@ pub struct Counters {
     pub queued: u64,
 }
 
-/// The same, as it is counted.
-#[derive(Debug, Default)]
+/// The same, as it is counted: also for the metrics of the process.
+#[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) exported: Count,
     pub(crate) dropped: Count,
@@ -31,16 +31,48 @@ pub(crate) struct Tally {
     pub(crate) retried: Count,
 }
 
+impl Default for Tally {
+    fn default() -> Tally {
+        metrics::describe_counter!("lmlang_spans_exported_total", "Spans that the collector has accepted.");
+        metrics::describe_counter!(
+            "lmlang_spans_dropped_total",
+            "Spans that found the queue full, or closed."
+        );
+        metrics::describe_counter!("lmlang_spans_failed_total", "Spans that were sent and not accepted.");
+        metrics::describe_counter!(
+            "lmlang_spans_rejected_total",
+            "Spans refused among others that were not."
+        );
+        metrics::describe_counter!("lmlang_spans_retried_total", "Requests with spans that were sent again.");
+        Tally {
+            exported: Count::new("lmlang_spans_exported_total"),
+            dropped: Count::new("lmlang_spans_dropped_total"),
+            failed: Count::new("lmlang_spans_failed_total"),
+            rejected: Count::new("lmlang_spans_rejected_total"),
+            retried: Count::new("lmlang_spans_retried_total"),
+        }
+    }
+}
+
 /// A number that grows.
-#[derive(Debug, Default)]
-pub(crate) struct Count(AtomicU64);
+#[derive(Debug)]
+pub(crate) struct Count {
+    metric: &'static str,
+    number: AtomicU64,
+}
 
 impl Count {
+    fn new(metric: &'static str) -> Count {
+        metrics::counter!(metric).increment(0);
+        Count { metric, number: AtomicU64::new(0) }
+    }
+
     pub(crate) fn add(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
+        self.number.fetch_add(more, Ordering::Relaxed);
+        metrics::counter!(self.metric).increment(more);
     }
 
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.number.load(Ordering::Relaxed)
     }
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
+use crate::console;
 use crate::counters::{Counters, Tally};
 use crate::http::Http;
 use crate::queue::{Bounds, Queue};
@@ -28,6 +29,7 @@ pub struct Exporter(Inner);
 #[derive(Clone)]
 enum Inner {
     Off(Off),
+    Console(Arc<Cleaner>),
     On(Arc<Running>),
 }
 
@@ -64,12 +66,13 @@ impl Exporter {
     ///
     /// The policy should know the secrets of the settings ([`Settings::secrets`]) beside those of the process.
     pub fn start(settings: &Settings, resource: Resource, policy: Policy) -> Result<Exporter, StartError> {
-        let collector = match &settings.destination {
-            Destination::Nowhere(off) => return Ok(Exporter(Inner::Off(*off))),
-            Destination::Collector(collector) => collector,
-        };
         let content = if settings.capture_content { Content::Sent } else { Content::LeftOut };
         let cleaner = Cleaner { policy: policy.clone(), content };
+        let collector = match &settings.destination {
+            Destination::Nowhere(off) => return Ok(Exporter(Inner::Off(*off))),
+            Destination::Console => return Ok(Exporter(Inner::Console(Arc::new(cleaner)))),
+            Destination::Collector(collector) => collector,
+        };
         let queue = Arc::new(Queue::new(Bounds {
             spans: settings.queue_spans,
             bytes: settings.queue_bytes,
@@ -96,14 +99,18 @@ impl Exporter {
     pub fn off(&self) -> Option<Off> {
         match &self.0 {
             Inner::Off(off) => Some(*off),
-            Inner::On(_) => None,
+            Inner::Console(_) | Inner::On(_) => None,
         }
     }
 
     /// Queues a span, without what is secret in it. It waits for nobody: when the queue is full the span is dropped, and
     /// counted. The cost is linear in the length of the span's texts.
     pub fn record(&self, span: Span) {
-        let Inner::On(running) = &self.0 else { return };
+        let running = match &self.0 {
+            Inner::Off(_) => return,
+            Inner::Console(cleaner) => return console::write(&cleaner.span(span)),
+            Inner::On(running) => running,
+        };
         if !running.queue.push(running.cleaner.span(span)) {
             running.tally.dropped.add(1);
             running.warn();
@@ -165,6 +172,7 @@ impl fmt::Debug for Exporter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Inner::Off(off) => formatter.debug_tuple("Exporter").field(off).finish(),
+            Inner::Console(_) => formatter.debug_tuple("Exporter").field(&"console").finish(),
             Inner::On(_) => formatter.debug_tuple("Exporter").field(&self.counters()).finish(),
         }
     }

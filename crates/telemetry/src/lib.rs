@@ -9,10 +9,11 @@
 //! a run or a program is, nor where spans are stored.
 //!
 //! Read [`span`] (what is sent), [`names`] (how attributes are called), [`settings`] (where to), `wire` (as what),
-//! `queue`, `http`, `worker`, then [`exporter`].
+//! `queue`, `http`, `worker`, `console`, then [`exporter`].
 
 #![forbid(unsafe_code)]
 
+mod console;
 mod counters;
 pub mod exporter;
 mod http;

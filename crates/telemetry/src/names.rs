@@ -135,7 +135,7 @@ pub mod langfuse {
 pub const ERROR_TYPE: &str = "error.type";
 
 /// Attributes that hold what was said to models and tools and what they answered.
-const CONTENT: [&str; 14] = [
+const CONTENT: [&str; 16] = [
     gen_ai::INPUT_MESSAGES,
     gen_ai::OUTPUT_MESSAGES,
     gen_ai::SYSTEM_INSTRUCTIONS,
@@ -151,6 +151,9 @@ const CONTENT: [&str; 14] = [
     // As earlier conventions have them.
     "gen_ai.prompt",
     "gen_ai.completion",
+    // What flows of ours note of the tools that they call.
+    "lmlang.tool.arguments",
+    "lmlang.tool.said",
 ];
 
 /// Says whether an attribute holds content of messages, which is sent only if that is asked for.

@@ -58,6 +58,8 @@ pub struct Retry {
 pub enum Destination {
     /// Nowhere.
     Nowhere(Off),
+    /// To standard error, a line of JSON each.
+    Console,
     /// To a collector.
     Collector(Collector),
 }
@@ -152,7 +154,7 @@ impl Settings {
     #[must_use]
     pub fn secrets(&self) -> Vec<String> {
         match &self.destination {
-            Destination::Nowhere(_) => Vec::new(),
+            Destination::Nowhere(_) | Destination::Console => Vec::new(),
             Destination::Collector(collector) => collector.secrets(),
         }
     }

@@ -1,6 +1,7 @@
 //! Flows of agents on real engines.
 
 mod assembled;
+mod exported;
 mod killed;
 mod long;
 mod manager;

@@ -109,8 +109,8 @@ async fn what_was_spent_is_added_up() {
     let mut script = tempfile::NamedTempFile::new().expect("a file");
     script.write_all(SCRIPT.as_bytes()).expect("it can be written");
     let manager = Manager::start().await;
-    let target: Arc<dyn DraftTarget> = Arc::new(manager.target());
-    let world = World::with_manager(scripted(script.path()), Some(target)).await;
+    let target = ManagerSource::Given(Arc::new(manager.target()));
+    let world = World::with_manager(scripted(script.path()), target).await;
     let first = say(&world, "draft", None, "which orders are there?").await;
     let turn = Turn { session: Some(first.session.id), ..Turn::default() };
     let second = Turn { text: Some("all of them".to_owned()), ..turn.clone() };

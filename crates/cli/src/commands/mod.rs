@@ -26,6 +26,7 @@ pub(crate) mod graphql;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod listening;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod merge;

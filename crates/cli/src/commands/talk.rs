@@ -8,12 +8,16 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::client::Client;
+use crate::commands::listening::Listening;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
 
 /// How long a run that goes on is left alone before it is looked at again.
 const PAUSE: Duration = Duration::from_millis(250);
+
+const BEGIN: &str =
+    "mutation($input: CreateSessionInput!) { createSession(input: $input) { session { id } } }";
 
 const TURN: &str = "mutation($input: TurnInput!) { turn(input: $input) {
   session { id } run { id status error } done view
@@ -78,14 +82,27 @@ impl<'a> Talk<'a> {
         Ok(open.next().and_then(|of| serde_json::from_value(of.clone()).ok()))
     }
 
+    /// Begins a session: there is nothing to listen to before.
+    async fn begun(&self, said: &Map<String, Value>) -> Result<String, Error> {
+        let title: Option<String> =
+            said.get("text").and_then(Value::as_str).map(|text| text.chars().take(80).collect());
+        let input = json!({ "workflow": self.flow, "title": title, "idempotencyKey": Uuid::new_v4() });
+        let made: Value = self.client.ask(BEGIN, &json!({ "input": input })).await?;
+        Ok(made["createSession"]["session"]["id"].as_str().unwrap_or_default().to_owned())
+    }
+
     /// Says something, and waits until the run asks or ends.
     pub(crate) async fn say(&mut self, mut said: Map<String, Value>) -> Result<Stands, Error> {
-        said.insert("sessionId".to_owned(), json!(self.session));
-        if self.session.is_none() {
-            said.insert("workflow".to_owned(), json!(self.flow));
-        }
+        let session = match &self.session {
+            Some(session) => session.clone(),
+            None => self.begun(&said).await?,
+        };
+        said.insert("sessionId".to_owned(), json!(session));
+        said.insert("workflow".to_owned(), json!(self.flow));
         said.insert("idempotencyKey".to_owned(), json!(Uuid::new_v4()));
-        let answer: Value = self.client.ask(TURN, &json!({ "input": said })).await?;
+        let listening = Listening::to(self.client, &session).await;
+        let variables = json!({ "input": said });
+        let answer: Value = listening.during(self.client.ask(TURN, &variables)).await?;
         let turn = &answer["turn"];
         let session = turn["session"]["id"].as_str().unwrap_or_default().to_owned();
         self.session = Some(session.clone());

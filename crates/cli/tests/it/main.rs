@@ -1,6 +1,7 @@
 //! The binary as its callers see it: what it prints where, and how it ends.
 
 mod backup;
+mod collector;
 mod commands;
 mod database;
 mod files;

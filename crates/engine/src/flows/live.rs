@@ -1,15 +1,17 @@
 //! A run in memory, and the one way by which its journal grows.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Run, Status, What};
 use lmlang_history::log::Actor;
 use lmlang_store::{
     FlowDefinition, InterruptChange, InterruptStanding, JournalAppend, JournalError, NewRun, RunStanding,
     RunStatus, Timestamp,
 };
+use serde_json::Value;
 use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -40,10 +42,14 @@ pub(crate) struct LiveRun {
     pub(crate) program: Option<Uuid>,
     pub(crate) branch: Option<String>,
     pub(crate) actor: Actor,
+    /// When it was begun.
+    pub(crate) made: i64,
     /// Held while an entry is stored: a journal has one order, and the next entry is planned on this one.
     pub(crate) machine: Mutex<Run>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
+    /// What effects were asked whose receipts are being stored, for a sink of spans that wants it.
+    asked: std::sync::Mutex<Vec<(EffectId, Value)>>,
     /// Counts up when there may be something to do.
     pub(crate) kicks: AtomicU64,
     pub(crate) kicked: Notify,
@@ -189,8 +195,21 @@ impl LiveRun {
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         self.unsure.store(false, Ordering::Relaxed);
+        engine.send_span(self, machine, &entry);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
+    }
+
+    /// Keeps what an effect was asked until its receipt is stored.
+    pub(crate) fn keep_asked(&self, effect: EffectId, request: Value) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push((effect, request));
+    }
+
+    /// What an effect was asked, once.
+    pub(crate) fn asked(&self, effect: &EffectId) -> Option<Value> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = asked.iter().position(|(of, _)| of == effect)?;
+        Some(asked.swap_remove(at).1)
     }
 
     /// The runs that begin by an entry.
@@ -324,8 +343,10 @@ impl Engine {
             program: row.program,
             branch: row.branch,
             actor: from_actor(actor),
+            made: row.made.0,
             machine: Mutex::new(machine),
             driving: Arc::default(),
+            asked: std::sync::Mutex::default(),
             kicks: AtomicU64::new(0),
             kicked: Notify::new(),
             stop: self.closing().child_token(),

@@ -4,15 +4,17 @@
 //! the same trace; the trace id is that of the session, so that runs of one session, and those that they wait for, stand in
 //! one trace.
 
+use futures_util::future::BoxFuture;
 use lmlang_flow::receipts::EffectId;
-use lmlang_flow::{Entry, Goto, Kind, Place, Remedy, Stepped, What};
+use lmlang_flow::{Entry, Flow, Goto, Kind, Place, Remedy, Run, Stepped, What};
+use lmlang_store::RunStatus;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::listing::{Page, RunInfo};
-use crate::flows::live::decode;
+use crate::flows::live::{LiveRun, decode, standing};
 use crate::flows::told::goto_name;
 
 /// A span of a trace.
@@ -42,6 +44,37 @@ pub struct Span {
     pub attributes: Value,
 }
 
+/// A span that is over, for whoever sends spans elsewhere, with what nobody else is told.
+pub struct Finished<'a> {
+    /// The span, without what is hidden.
+    pub span: Span,
+    /// What was asked and answered, of an effect, if the sink wants it: nothing is hidden in it.
+    pub content: Option<(Value, Value)>,
+    /// Who began the run.
+    pub actor: &'a str,
+}
+
+/// Whoever sends spans elsewhere.
+pub struct SpanSink {
+    /// Whether it wants to know what was asked and answered.
+    pub content: bool,
+    /// Called while an entry of the run is being stored, so that it must not wait.
+    pub send: Box<dyn Fn(Finished<'_>) + Send + Sync>,
+    /// Called at the end of the engine, which waits for it.
+    pub close: Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+}
+
+/// What spans say of their run.
+struct Traced<'a> {
+    id: Uuid,
+    session: Uuid,
+    parent: Option<Uuid>,
+    flow: &'a Flow,
+    made: i64,
+    ended: Option<i64>,
+    ok: Option<bool>,
+}
+
 /// Entries that are spans: all but announcements, which their receipts tell of.
 const SPANS: [u8; 9] = [
     Kind::Started as u8,
@@ -62,23 +95,105 @@ impl Engine {
         let total = self.store().journal_len(run.id, Some(&SPANS)).await?;
         let more = rows.len() > first;
         rows.truncate(first);
-        let hidden = self.0.flows.redaction();
-        let span = |row: &lmlang_store::JournalEntry| {
-            let mut span = span(run, &decode(row)?);
-            hidden.value(&mut span.attributes);
-            span.name = hidden.text(&span.name).into_owned();
-            Ok(span)
+        let of = Traced {
+            id: run.id,
+            session: run.session.id,
+            parent: run.parent,
+            flow: &run.flow,
+            made: run.made,
+            ended: run.ended,
+            ok: run.ended.map(|_| run.status == RunStatus::Completed),
         };
+        let span = |row: &lmlang_store::JournalEntry| Ok(self.shown(span(&of, &decode(row)?)));
         Ok(Page { items: rows.iter().map(span).collect::<Result<_, Error>>()?, more, total })
+    }
+
+    /// Sends every span of the runs that this process executes elsewhere, too, as soon as it is over: once, before callers
+    /// come. That of a run comes when it has ended, behind those that lie in it.
+    pub fn send_spans(&self, sink: SpanSink) {
+        if self.0.flows.sink.set(sink).is_err() {
+            tracing::warn!("spans were sent elsewhere twice");
+        }
+    }
+
+    /// Has the last spans sent.
+    pub(crate) async fn close_sink(&self) {
+        if let Some(sink) = self.0.flows.sink.get() {
+            (sink.close)().await;
+        }
+    }
+
+    /// Sends the span of an entry that was stored, and that of the run if it has ended with it.
+    pub(crate) fn send_span(&self, live: &LiveRun, run: &Run, entry: &Entry) {
+        let Some(sink) = self.0.flows.sink.get() else { return };
+        let ended = run.has_ended().then_some(entry.time);
+        let of = Traced {
+            id: live.id,
+            session: live.session,
+            parent: live.parent,
+            flow: &live.flow,
+            made: live.made,
+            ended,
+            ok: ended.map(|_| standing(run, entry.time).status == RunStatus::Completed),
+        };
+        let actor = live.actor.name.as_str();
+        if SPANS.contains(&(entry.what.kind() as u8)) && !matches!(entry.what, What::Started(_)) {
+            let content = match &entry.what {
+                What::Received(receipt) if sink.content => {
+                    let asked = live.asked(&receipt.intent.id);
+                    Some((asked.unwrap_or_default(), receipt.outcome.answer.clone().unwrap_or_default()))
+                }
+                _ => None,
+            };
+            (sink.send)(Finished { span: self.shown(span(&of, entry)), content, actor });
+        }
+        if ended.is_some() {
+            let mut span = self.shown(of_run(&of, entry));
+            if let Some(decides) = run.state().get("provider").as_str() {
+                span.attributes["gen_ai.provider.name"] = json!(decides);
+            }
+            (sink.send)(Finished { span, content: None, actor });
+        }
+    }
+
+    fn shown(&self, mut span: Span) -> Span {
+        let hidden = self.0.flows.redaction();
+        hidden.value(&mut span.attributes);
+        span.name = hidden.text(&span.name).into_owned();
+        span
     }
 }
 
-fn span(run: &RunInfo, entry: &Entry) -> Span {
-    let of_run = Span {
+/// The span of a run.
+fn of_run(run: &Traced<'_>, entry: &Entry) -> Span {
+    Span {
+        number: entry.number,
+        id: id(run.id, "run"),
+        parent: run.parent.map(|parent| id(parent, "run")),
+        trace: run.session.simple().to_string(),
+        kind: "run".to_owned(),
+        name: run.flow.name().to_owned(),
+        started: run.made,
+        ended: run.ended,
+        ok: run.ok,
+        attempt: None,
+        attributes: json!({
+            "lmlang.run.id": run.id,
+            "lmlang.flow.version": run.flow.definition().version,
+            "lmlang.flow.definition_hash": hex(&run.flow.hash()),
+            "gen_ai.conversation.id": run.session,
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": run.flow.name(),
+        }),
+    }
+}
+
+fn span(run: &Traced<'_>, entry: &Entry) -> Span {
+    let of_entry = Span {
         number: entry.number,
         id: id(run.id, &format!("entry {}", entry.number)),
         parent: Some(id(run.id, "run")),
-        trace: run.session.id.simple().to_string(),
+        trace: run.session.simple().to_string(),
         kind: "decision".to_owned(),
         name: String::new(),
         started: entry.time,
@@ -88,25 +203,8 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
         attributes: json!({}),
     };
     match &entry.what {
-        What::Started(_) => Span {
-            id: id(run.id, "run"),
-            parent: run.parent.map(|parent| id(parent, "run")),
-            kind: "run".to_owned(),
-            name: run.flow.name().to_owned(),
-            started: run.made,
-            ended: run.ended,
-            ok: run.ended.map(|_| run.status == lmlang_store::RunStatus::Completed),
-            attributes: json!({
-                "lmlang.run.id": run.id,
-                "lmlang.flow.version": run.flow.definition().version,
-                "lmlang.flow.definition_hash": hex(&run.flow.hash()),
-                "gen_ai.conversation.id": run.session.id,
-                "gen_ai.operation.name": "invoke_workflow",
-                "gen_ai.workflow.name": run.flow.name(),
-            }),
-            ..of_run
-        },
-        What::Announced(intent) => Span { name: intent.name.clone(), ok: None, ..of_run },
+        What::Started(_) => of_run(run, entry),
+        What::Announced(intent) => Span { name: intent.name.clone(), ok: None, ..of_entry },
         What::Received(receipt) => {
             let EffectId { place, step, attempt, .. } = &receipt.intent.id;
             let failure = receipt.outcome.answer.as_ref().err();
@@ -123,7 +221,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
                 ok: Some(failure.is_none()),
                 attempt: Some(*attempt),
                 attributes: Value::Object(attributes),
-                ..of_run
+                ..of_entry
             }
         }
         What::Stepped(stepped) => Span {
@@ -133,7 +231,7 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
             started: stepped.started,
             attempt: Some(stepped.attempt),
             attributes: noted(stepped),
-            ..of_run
+            ..of_entry
         },
         What::Failed(failed) => Span {
             id: of_step(run.id, &failed.place, failed.step, failed.attempt),
@@ -153,37 +251,37 @@ fn span(run: &RunInfo, entry: &Entry) -> Span {
                     Remedy::Stop => "stop",
                 },
             }),
-            ..of_run
+            ..of_entry
         },
         What::Answered { asked, decision, .. } => Span {
             kind: "interrupt".to_owned(),
             name: "answered".to_owned(),
             attributes: json!({ "lmlang.asked": asked, "lmlang.answered_by": decision.by }),
-            ..of_run
+            ..of_entry
         },
         What::Expired { asked } => Span {
             kind: "interrupt".to_owned(),
             name: "expired".to_owned(),
             ok: Some(false),
             attributes: json!({ "lmlang.asked": asked }),
-            ..of_run
+            ..of_entry
         },
         What::SubEnded { place, result } => Span {
             name: "sub-run ended".to_owned(),
             ok: Some(result.is_ok()),
             attributes: json!({ "lmlang.branch": place }),
-            ..of_run
+            ..of_entry
         },
         What::Cancelled { by, .. } => Span {
             name: "cancelled".to_owned(),
             ok: Some(false),
             attributes: json!({ "lmlang.by": by }),
-            ..of_run
+            ..of_entry
         },
         What::Rewound { to, by, .. } => Span {
             name: "rewound".to_owned(),
             attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
-            ..of_run
+            ..of_entry
         },
     }
 }

@@ -273,6 +273,9 @@ impl Work {
             message: hidden.text(&failed.message).into_owned(),
             ..failed
         });
+        if self.engine.0.flows.sink.get().is_some_and(|sink| sink.content) {
+            self.live.keep_asked(intent.id.clone(), effect.request);
+        }
         let outcome = Outcome { answer: answer.clone(), notes };
         let receipt = Receipt { intent, started, outcome };
         self.live.append_to_end(&self.engine, move |_, _| Some(What::Received(receipt.clone()))).await?;

@@ -12,6 +12,9 @@ use crate::pipeline::PipelineRequest;
 use crate::planned::{Planned, check};
 use crate::simulate::{Bounds, Sample, simulate};
 
+/// Where a sink says of which kind it is.
+const SINK_KINDS: [&str; 2] = ["type", "sink_type"];
+
 /// Whether a pipeline should run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -131,8 +134,10 @@ impl Manager {
             return Err(bad("sinks", "a pipeline has at least one sink".to_owned()));
         }
         for (index, sink) in request.sinks.iter().enumerate() {
-            if sink.get("type").and_then(Json::as_str).is_none_or(str::is_empty) {
-                return Err(bad(&format!("sinks[{index}]"), "a sink is an object with a `type`".to_owned()));
+            let kind = SINK_KINDS.iter().find_map(|name| sink.get(*name)?.as_str());
+            if kind.is_none_or(str::is_empty) {
+                let problem = "a sink is an object with a `type`, or a `sink_type`".to_owned();
+                return Err(bad(&format!("sinks[{index}]"), problem));
             }
         }
         if request.options.data_channel_capacity == 0 {

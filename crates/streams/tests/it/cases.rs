@@ -46,7 +46,7 @@ impl World {
                 None
             }
             // For readers only.
-            "text" => None,
+            "text" | "console" => None,
             "program" => {
                 Some(("lm", self.planned.as_ref().unwrap().program_text().trim_end().to_owned() + "\n"))
             }

@@ -99,8 +99,10 @@ pub(super) fn destination(variables: &Variables<'_>) -> Result<Destination, Sett
     match exporter.as_deref() {
         None | Some("otlp") => {}
         Some("none") => return Ok(Destination::Nowhere(Off::Disabled { variable: EXPORTER })),
+        Some("console") => return Ok(Destination::Console),
         Some(_) => {
-            return Err(SettingsError::Unsupported { variable: EXPORTER, why: "expected `otlp` or `none`" });
+            let why = "expected `otlp`, `console` or `none`";
+            return Err(SettingsError::Unsupported { variable: EXPORTER, why });
         }
     }
     let url = if let Some(url) = variables.get(TRACES_ENDPOINT) {

@@ -11,14 +11,14 @@ fn read(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
 fn collector(variables: &[(&str, &str)]) -> Collector {
     match read(variables).unwrap().destination {
         Destination::Collector(collector) => collector,
-        Destination::Nowhere(off) => panic!("{off}"),
+        other => panic!("{other:?}"),
     }
 }
 
 fn off(variables: &[(&str, &str)]) -> Off {
     match read(variables).unwrap().destination {
-        Destination::Collector(collector) => panic!("{collector:?}"),
         Destination::Nowhere(off) => off,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -33,6 +33,18 @@ const LANGFUSE: [(&str, &str); 3] = [
     ("LANGFUSE_SECRET_KEY", "sk-lf-hunter2"),
     ("LANGFUSE_HOST", "https://lf.example/"),
 ];
+
+/// PUN-47, PUN-35: a collector, Langfuse, standard error, or nothing.
+#[test]
+fn spans_can_be_written_to_standard_error() {
+    let console = [("OTEL_TRACES_EXPORTER", "console"), LANGFUSE[0], LANGFUSE[1], LANGFUSE[2]];
+    assert_eq!(read(&console).unwrap().destination, Destination::Console);
+    assert!(matches!(read(&LANGFUSE).unwrap().destination, Destination::Collector(_)));
+    wrong(
+        &[("OTEL_TRACES_EXPORTER", "hunter2")],
+        "`OTEL_TRACES_EXPORTER` asks for what is not supported: expected `otlp`, `console` or `none`",
+    );
+}
 
 #[test]
 fn nothing_is_sent_unless_something_says_where_to() {
