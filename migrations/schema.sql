@@ -165,6 +165,20 @@ CREATE TABLE "look_requests" (
   "payload" blob NOT NULL
 );
 
+CREATE TABLE "manager_changes" (
+  "revision" integer NOT NULL PRIMARY KEY,
+  "id" uuid_text NOT NULL UNIQUE,
+  "time" integer NOT NULL,
+  "actor" integer NOT NULL
+);
+
+CREATE TABLE "manager_records" (
+  "kind" blob NOT NULL,
+  "name" blob NOT NULL,
+  "value" blob NOT NULL,
+  PRIMARY KEY ("kind", "name")
+);
+
 CREATE TABLE "objects" (
   "hash" blob NOT NULL PRIMARY KEY,
   "version" smallint NOT NULL,

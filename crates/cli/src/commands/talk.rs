@@ -143,6 +143,9 @@ impl Stands {
     /// Prints how the conversation stands; what is asked goes to whoever watches.
     pub(crate) fn print(&self, output: Output, more: More) -> Result<Exit, Error> {
         output.data(&self.json(), || self.text())?;
+        if self.view["outcome"] == "listed" && self.view["streams"].as_array().is_some_and(Vec::is_empty) {
+            say("there are no streams");
+        }
         if let Some(asked) = &self.interrupt {
             say(&asked.question);
             for (choice, number) in asked.choices.iter().flatten().zip(1..) {

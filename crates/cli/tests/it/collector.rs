@@ -49,7 +49,7 @@ fn a_server_that_stops_loses_no_span() {
         .env("OTEL_RESOURCE_ATTRIBUTES", "lmlang.dataset_item=item-7");
     let server = Server::start_as(command, &place);
     let turn = "mutation($input: TurnInput!) { turn(input: $input) { done run { status provider } } }";
-    let said = json!({ "input": { "text": "add User ada with note = 'sk-lf-planted-secret'" } });
+    let said = json!({ "input": { "text": r#"AddNode User:ada {"note": "sk-lf-planted-secret"}"# } });
     let answer = server.ask_with(turn, &said);
     assert_eq!(
         answer["data"]["turn"]["run"],
