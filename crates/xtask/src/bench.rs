@@ -7,11 +7,14 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::process;
 use crate::workspace::{Workspace, items};
+use crate::{process, python};
 
 /// Benchmarks of the binary, which is built first with the same profile.
 const OF_THE_BINARY: &[&str] = &["durable_edits", "lists", "readers"];
+
+/// Benchmarks that set something beside libraries of Python, with the file that requires these.
+const BESIDE_PYTHON: &[(&str, &str)] = &[("flows", "crates/bench/benches/flows/requirements.txt")];
 
 /// Runs every benchmark, or the one called `name`, in the profile made for measuring.
 ///
@@ -38,7 +41,17 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> Result<ExitCode>
         if lines.exists() {
             fs::remove_file(&lines)?;
         }
-        process::run(&mut workspace.cargo(&["bench", "--workspace", "--bench", bench]))?;
+        let mut command = workspace.cargo(&["bench", "--workspace", "--bench", bench]);
+        if let Some((_, requirements)) = BESIDE_PYTHON.iter().find(|(of, _)| *of == bench.as_str()) {
+            let folder = Path::new(target).join("bench-python");
+            match python::environment(&workspace.path(requirements), &folder) {
+                Ok(python) => {
+                    command.env("LMLANG_BENCH_PYTHON", python);
+                }
+                Err(error) => println!("without what it needs of Python: {error:#}"),
+            }
+        }
+        process::run(&mut command)?;
         if lines.exists() {
             found.push(fs::read_to_string(&lines)?);
         }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::report::Findings;
 use crate::workspace::Workspace;
-use crate::{node, process};
+use crate::{node, process, python};
 
 /// How long a server may take to be ready, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,7 +24,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Findings> {
         bail!("{reason}");
     }
     node::install(workspace, "tests/clients")?;
-    let python = python(workspace)?;
+    let requirements = workspace.path("tests/clients/requirements.txt");
+    let python = python::environment(&requirements, &workspace.path("target/client-python"))?;
     let binary = workspace.tested_binary()?;
     let mut findings = Findings::default();
     for script in scripts(workspace)? {
@@ -59,23 +60,6 @@ fn client(binary: &Path, interpreter: &Path, script: &Path) -> Result<()> {
     let ran = process::run(Command::new(interpreter).arg(script).arg(&server.url).env("LMLANG", binary));
     let stopped = server.stop();
     ran.and(stopped)
-}
-
-/// Makes a Python environment with what the clients need, once.
-fn python(workspace: &Workspace) -> Result<PathBuf> {
-    let requirements = workspace.path("tests/clients/requirements.txt");
-    let wanted = fs::read_to_string(&requirements)?;
-    let folder = workspace.path("target/client-python");
-    let (python, stamp) = (folder.join("bin/python"), folder.join("installed.txt"));
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    process::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-    process::run(pip.arg(&requirements))?;
-    fs::write(stamp, wanted)?;
-    Ok(python)
 }
 
 /// A server with an empty database of its own.

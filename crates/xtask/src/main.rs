@@ -12,6 +12,7 @@ mod imports;
 mod node;
 mod postgres;
 mod process;
+mod python;
 mod report;
 mod serve;
 mod test;
