@@ -6,11 +6,12 @@
 //! program's own log tells a repetition.
 //!
 //! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
-//! one way by which its journal grows, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
+//! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
 //! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace.
 
 pub mod answering;
 pub mod code;
+mod coding;
 mod driving;
 pub mod listing;
 mod live;

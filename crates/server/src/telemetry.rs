@@ -56,6 +56,11 @@ pub fn start_logging(filter: &str, format: LogFormat) -> Result<(), LogError> {
     Ok(())
 }
 
+/// Records metrics from here on: what counts before a server is there would count for nothing otherwise.
+pub fn start_metrics() {
+    drop(Metrics::shared());
+}
+
 /// The metrics of the process; the recorder is global, so every server in a process shows the same.
 #[derive(Clone)]
 pub(crate) struct Metrics(PrometheusHandle);

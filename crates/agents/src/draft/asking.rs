@@ -10,6 +10,7 @@ use lmlang_flow::Failure;
 use serde_json::{Value, json};
 
 use crate::asking::ask;
+use crate::draft::grounding::Catalog;
 use crate::draft::target::{Answer, Ask, DraftTarget};
 use crate::model::{Format, Models, Reply, Request};
 
@@ -89,6 +90,10 @@ pub(super) async fn manager(
             transient: true,
             ..failure("MANAGER_UNREACHABLE", error.to_string())
         })?;
+        let answer = match answer.is_ok() {
+            true => Answer { body: needed_of(&request, answer.body), ..answer },
+            false => answer,
+        };
         if keeps {
             catalogs.keep(&path, &answer);
         }
@@ -104,6 +109,25 @@ pub(super) async fn manager(
     spent.manager_ms += answered["ms"].as_u64().unwrap_or(0);
     let status = answered["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
     Ok(Answer { status, body: answered["body"].clone() })
+}
+
+/// What of a body is remembered: of the catalogs, which are long, names and what becomes of them.
+fn needed_of(request: &Ask, body: Value) -> Value {
+    let mut catalog = Catalog::default();
+    match request {
+        Ask::Functions => {
+            catalog.add_functions(&body);
+            catalog.functions.iter().map(|name| json!({ "name": name })).collect()
+        }
+        Ask::Syntax => {
+            catalog.add_syntax(&body);
+            let constructs = catalog.constructs.iter();
+            let constructs: Value =
+                constructs.map(|(id, status)| json!({ "id": id, "status": status })).collect();
+            json!({ "constructs": constructs })
+        }
+        Ask::Streams | Ask::Describe(_) | Ask::Create(_) | Ask::Explain(_) | Ask::Delete(_) => body,
+    }
 }
 
 /// What a Manager must answer well, or the node has failed.

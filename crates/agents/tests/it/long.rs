@@ -14,8 +14,20 @@ async fn stored(world: &World) -> i64 {
     world.db.number(r#"SELECT CAST(SUM(LENGTH("payload")) AS BIGINT) FROM "journal""#).await
 }
 
+/// Nodes that came to their end in all runs.
+async fn steps(world: &World) -> i64 {
+    let stepped = r#"SELECT COUNT(*) FROM "journal" WHERE "kind" = 3"#;
+    world.db.number(stepped).await
+}
+
+/// What is said in a turn: no two have much in common.
+fn message(number: usize) -> String {
+    let digits = blake3::hash(&number.to_le_bytes()).to_hex();
+    format!("AddNode Note:n{number:04} {{\"about\": \"{digits}\"}}")
+}
+
 async fn say(world: &World, session: Option<Uuid>, number: usize) -> Uuid {
-    let text = Some(format!("AddNode Note:n{number:04} {{\"about\": \"{}\"}}", "words ".repeat(20)));
+    let text = Some(message(number));
     let turn =
         Turn { session, workflow: session.is_none().then(|| "act".to_owned()), text, ..Turn::default() };
     let turned = world.engine.take_turn(&turn, &call()).await.expect("it is taken");
@@ -23,7 +35,7 @@ async fn say(world: &World, session: Option<Uuid>, number: usize) -> Uuid {
     turned.session.id
 }
 
-/// What a turn stores does not grow with the turns before it.
+/// What a turn stores is bounded by what is said and done in it, and does not grow with the turns before it.
 #[tokio::test]
 async fn a_conversation_stores_no_more_per_turn_the_longer_it_is() {
     let turns = if std::env::var("LMLANG_LONG").is_ok() { 1_000 } else { 60 };
@@ -32,6 +44,7 @@ async fn a_conversation_stores_no_more_per_turn_the_longer_it_is() {
     for number in 0..WARM {
         session = Some(say(&world, session, number).await);
     }
+    let first = steps(&world).await;
     let (mut before, mut parts) = (stored(&world).await, Vec::new());
     for part in 0..2 {
         for number in 0..turns / 2 {
@@ -41,7 +54,11 @@ async fn a_conversation_stores_no_more_per_turn_the_longer_it_is() {
         parts.push(now - before);
         before = now;
     }
-    println!("{} bytes a turn", parts[1] / i64::try_from(turns / 2).expect("small"));
+    let count = |turns: usize| i64::try_from(turns).expect("small");
+    let (bytes, steps) = (parts.iter().sum::<i64>(), steps(&world).await - first);
+    let said = count(message(0).len() * turns);
+    println!("{} bytes a turn of {} steps", bytes / count(turns), steps / count(turns));
+    assert!(bytes * 2 <= said * 3 + 400 * steps, "{bytes} bytes of {said} and {steps} steps");
     // Numbers with more digits take a little more.
     assert!(parts[1] * 100 <= parts[0] * 102, "{parts:?}");
 }

@@ -42,6 +42,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
     telemetry::start_logging(&settings.log, settings.log_format.into())?;
+    telemetry::start_metrics();
     let config = Config {
         listen: settings.address()?,
         allowed_hosts: settings.allowed_hosts.clone(),

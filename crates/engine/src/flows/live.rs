@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::flows::code::{FlowCode, Halt};
+use crate::flows::coding;
 use crate::flows::told::Passing;
 use crate::records::from_actor;
 
@@ -183,7 +184,7 @@ impl LiveRun {
             number: entry.number,
             time: Timestamp(now),
             kind: entry.what.kind() as u8,
-            payload: encode(&entry.what)?,
+            payload: coding::encode(&entry.what)?,
             standing: standing(machine, now),
             interrupts: interrupts(&entry, machine),
             begins,
@@ -283,10 +284,6 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
         changes.push(InterruptChange::AllOver(InterruptStanding::Cancelled));
     }
     changes
-}
-
-pub(crate) fn encode(what: &What) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(what).map_err(|error| Error::bad_request(error.to_string()))
 }
 
 fn damaged(run: Uuid, entry: u64, reason: impl ToString) -> Error {
@@ -389,7 +386,6 @@ impl Engine {
 
 /// The entry of a row.
 pub(crate) fn decode(row: &lmlang_store::JournalEntry) -> Result<Entry, Error> {
-    let what = serde_json::from_slice(&row.payload);
-    let what = what.map_err(|error| damaged(row.run, row.number, error))?;
+    let what = coding::decode(&row.payload).map_err(|error| damaged(row.run, row.number, error))?;
     Ok(Entry { number: row.number, time: row.time.0, what })
 }

@@ -11,8 +11,9 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::code::FlowCode;
+use crate::flows::coding;
 use crate::flows::listing::{RunInfo, SessionInfo};
-use crate::flows::live::{definition, encode, standing};
+use crate::flows::live::{definition, standing};
 use crate::records::to_actor;
 use crate::request::Call;
 
@@ -204,7 +205,7 @@ impl Engine {
             run,
             definition: definition(code.flow())?,
             session: new_session,
-            entries: vec![(Timestamp(now), started.what.kind() as u8, encode(&started.what)?)],
+            entries: vec![(Timestamp(now), started.what.kind() as u8, coding::encode(&started.what)?)],
             open: Vec::new(),
         })
     }

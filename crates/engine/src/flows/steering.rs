@@ -11,8 +11,9 @@ use crate::catalog::Selector;
 use crate::choosing::Which;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::coding;
 use crate::flows::listing::RunInfo;
-use crate::flows::live::{encode, standing};
+use crate::flows::live::standing;
 use crate::flows::starting::idempotency;
 use crate::records::to_actor;
 use crate::request::Call;
@@ -135,7 +136,7 @@ impl Engine {
             let what = renumbered(entry.what.clone(), &numbers);
             let entry = Entry { number, time: entry.time, what };
             machine.take(&entry).map_err(|error| Error::bad_request(error.to_string()))?;
-            rows.push((Timestamp(entry.time), entry.what.kind() as u8, encode(&entry.what)?));
+            rows.push((Timestamp(entry.time), entry.what.kind() as u8, coding::encode(&entry.what)?));
         }
         if machine.subs().next().is_some() {
             let message = "the run waits for another one there, which goes on for it alone".to_owned();
