@@ -78,6 +78,12 @@ pub enum Problem {
         /// What was given, cut when it is long.
         found: String,
     },
+    /// A label of nodes that are no entities.
+    #[error("`{found}` is the label of what is shown beside entities, and of no entity")]
+    LabelReserved {
+        /// The label.
+        found: String,
+    },
     /// A type of relation that is not a name.
     #[error(
         "expected a type of 1 to 64 ASCII letters, digits and `_`, not beginning with a digit, found `{found}`"
@@ -176,6 +182,7 @@ impl Problem {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Label { .. } => "ENTITY_LABEL",
+            Self::LabelReserved { .. } => "ENTITY_LABEL_RESERVED",
             Self::RelationType { .. } => "ENTITY_RELATION_TYPE",
             Self::Key { .. } => "ENTITY_KEY",
             Self::PropName { .. } => "ENTITY_PROP_NAME",

@@ -120,7 +120,7 @@ pub struct Hop {
 pub struct Page<T> {
     /// As many as the graph likes, at least one if there is one.
     pub items: Vec<T>,
-    /// Whether there are more after the last one of them.
+    /// Whether there may be more after the last one of them.
     pub more: bool,
 }
 
@@ -151,14 +151,15 @@ pub trait Graph {
     /// Says whether [`equal`](Self::equal) answers for a property of a label without a look at every node.
     fn is_indexed(&self, label: &Label, prop: &str) -> bool;
 
-    /// Returns the nodes of a label whose property may equal a value, ordered as a page, or nothing if no index knows.
+    /// Returns the nodes of a label whose properties may equal all of these values, ordered as a page, or nothing if no index
+    /// knows.
     ///
-    /// None that equals it is missing; numbers are equal across kinds.
+    /// Only properties that [are indexed](Self::is_indexed) are asked about, at least one. None that equals all of the values is
+    /// missing; numbers are equal across kinds.
     fn equal(
         &self,
         label: &Label,
-        prop: &str,
-        value: &PropValue,
+        props: &[(&str, PropValue)],
     ) -> Result<Option<Vec<Arc<Node>>>, Self::Error>;
 
     /// Returns about how many nodes have a label, or how many there are; no more than a guide for plans.

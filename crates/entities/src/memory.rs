@@ -244,11 +244,12 @@ impl Graph for MemoryGraph {
     fn equal(
         &self,
         label: &Label,
-        prop: &str,
-        value: &PropValue,
+        props: &[(&str, PropValue)],
     ) -> Result<Option<Vec<Arc<Node>>>, Infallible> {
-        let Some(index) = self.indexes.get(&(label.clone(), prop.into())) else { return Ok(None) };
-        let Some(value) = Indexed::of(value) else { return Ok(None) };
+        let known = |(prop, value): &(&str, PropValue)| {
+            Some((self.indexes.get(&(label.clone(), (*prop).into()))?, Indexed::of(value)?))
+        };
+        let Some((index, value)) = props.iter().find_map(known) else { return Ok(None) };
         let keys = index.get(&value).into_iter().flatten();
         let name = |key: &Key| EntityRef { label: label.clone(), key: key.clone() };
         let node = |key| self.names.get(&name(key)).and_then(|id| self.nodes.get(id)).cloned();

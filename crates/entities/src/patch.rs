@@ -53,6 +53,29 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// Returns its name in JSON.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::UpsertNode(_) => "upsert_node",
+            Self::UpsertEdge(_) => "upsert_edge",
+            Self::UpdateProps(_) => "update_props",
+            Self::DeleteNode { .. } => "delete_node",
+            Self::DeleteEdge { .. } => "delete_edge",
+        }
+    }
+
+    /// Returns the labels by which it names nodes, each with the field of the node; an empty one for the operation itself.
+    fn labels(&self) -> Vec<(&'static str, &Label)> {
+        match self {
+            Self::UpsertNode(node) | Self::UpdateProps(node) => vec![("", &node.label)],
+            Self::DeleteNode { label, .. } => vec![("", label)],
+            Self::UpsertEdge(edge) => vec![("from", &edge.from.label), ("to", &edge.to.label)],
+            Self::DeleteEdge { from, to, .. } => vec![("from", &from.label), ("to", &to.label)],
+        }
+    }
+}
+
 /// Operations in order, applied all or none; at most [`MAX_OPS`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Patch(Vec<Op>);
@@ -77,6 +100,22 @@ impl Patch {
         check_length(ops.len())?;
         let read = |(index, op)| read_op(op).map_err(|error: ValidationError| error.in_op(index));
         ops.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Refuses a patch that names a node by one of these labels, be it to make it or to delete it; the error names the
+    /// operation and the field.
+    pub fn refuse_labels(&self, reserved: &[&str]) -> Result<(), ValidationError> {
+        for (index, op) in self.0.iter().enumerate() {
+            for (field, label) in op.labels() {
+                if reserved.contains(&label.as_str()) {
+                    let problem = Problem::LabelReserved { found: label.to_string() };
+                    let error = ValidationError::new(problem).within("label");
+                    let error = if field.is_empty() { error } else { error.within(field) };
+                    return Err(error.within(op.name()).in_op(index));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the operations.

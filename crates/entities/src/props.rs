@@ -167,7 +167,8 @@ pub(crate) fn kind(json: &Json) -> &'static str {
     }
 }
 
-/// The properties of an entity or relation: values by name, none of them null, within the bounds of this module.
+/// The properties of an entity or relation: values by name, none of them null; of what is stored, within the bounds of this
+/// module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Props(Arc<BTreeMap<Arc<str>, PropValue>>);
 
@@ -177,6 +178,15 @@ impl Props {
         let mut fields = fields_of(json)?;
         fields.retain(|_, value| *value != PropValue::Null);
         Ok(Self(fields.into()))
+    }
+
+    /// Makes the properties of a node that is no stored entity: these are as large as they are.
+    ///
+    /// What is null is left out.
+    #[must_use]
+    pub fn shown(fields: impl IntoIterator<Item = (&'static str, PropValue)>) -> Self {
+        let known = fields.into_iter().filter(|(_, value)| *value != PropValue::Null);
+        Self(Arc::new(known.map(|(name, value)| (name.into(), value)).collect()))
     }
 
     /// Returns the value of a name.

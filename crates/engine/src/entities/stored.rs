@@ -117,8 +117,7 @@ impl Graph for Stored {
     fn equal(
         &self,
         _label: &Label,
-        _prop: &str,
-        _value: &PropValue,
+        _props: &[(&str, PropValue)],
     ) -> Result<Option<Vec<Arc<Node>>>, Error> {
         Ok(None)
     }

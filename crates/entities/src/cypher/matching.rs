@@ -139,11 +139,18 @@ impl<G: Graph> Context<'_, G> {
                 // The predicate itself says what is wrong.
                 _ => self.scan(search, index, vertex, Some(label)),
             },
-            Access::Index(label, prop, value) => {
-                let value = self.evaluate(value, search.row)?.to_prop();
-                let nodes = match value {
-                    Some(value) => self.graph.equal(label, prop, &value).map_err(super::Failure::Graph)?,
-                    None => None,
+            Access::Index(label, props) => {
+                let mut values = Vec::with_capacity(props.len());
+                for (prop, value) in props {
+                    match self.evaluate(value, search.row)? {
+                        // Nothing equals it.
+                        Value::Null => return Ok(ControlFlow::Continue(())),
+                        value => values.extend(value.to_prop().map(|value| (prop.as_str(), value))),
+                    }
+                }
+                let nodes = match values.is_empty() {
+                    false => self.graph.equal(label, &values).map_err(super::Failure::Graph)?,
+                    true => None,
                 };
                 match nodes {
                     Some(nodes) => self.candidates(search, index, vertex, &nodes),

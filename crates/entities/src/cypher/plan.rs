@@ -130,36 +130,50 @@ impl Planner<'_> {
             return (self.statistics.all.saturating_add(16), Access::All);
         };
         let mut best = (size(label).saturating_add(16), Access::Label(label.clone()));
+        let mut take = |found: (u64, Access)| {
+            if found.0 < best.0 {
+                best = found;
+            }
+        };
         for predicate in &self.pattern.predicates {
-            let found = match &predicate.expr.kind {
-                Kind::Compare(Comparison::Equal, a, b) => {
-                    let by = |of: &Expr, value: &Expr| self.by_value(of, value, slot, labels);
-                    by(a, b).or_else(|| by(b, a))
-                }
-                Kind::In(of, list) if prop_of(of, slot) == Some("key") && self.is_known(list) => {
-                    Some((4, Access::Keys(label.clone(), list.as_ref().clone())))
-                }
-                _ => None,
-            };
-            best = match found {
-                Some(found) if found.0 < best.0 => found,
-                _ => best,
-            };
+            if let Kind::In(of, list) = &predicate.expr.kind
+                && prop_of(of, slot) == Some("key")
+                && self.is_known(list)
+            {
+                take((4, Access::Keys(label.clone(), list.as_ref().clone())));
+            }
+        }
+        let values = self.values(slot);
+        if let Some((_, key)) = values.iter().find(|(prop, _)| *prop == "key") {
+            take((1, Access::Key(labels[0].clone(), (*key).clone())));
+        }
+        for label in labels {
+            let indexed = |prop: &str| self.statistics.indexed.contains(&(label.clone(), prop.to_owned()));
+            let props: Vec<(String, Expr)> = values
+                .iter()
+                .filter(|(prop, _)| indexed(prop))
+                .map(|(prop, value)| ((*prop).to_owned(), (*value).clone()))
+                .collect();
+            if !props.is_empty() {
+                // Each of them leaves fewer.
+                let about = (9 - props.len() as u64).max(5);
+                take((about, Access::Index(label.clone(), props)));
+            }
         }
         best
     }
 
-    fn by_value(&self, of: &Expr, value: &Expr, slot: usize, labels: &[Label]) -> Option<(u64, Access)> {
-        let prop = prop_of(of, slot)?;
-        if !self.is_known(value) {
-            return None;
+    /// Returns the properties of the node of a slot that must equal something that is known by now.
+    fn values(&self, slot: usize) -> Vec<(&str, &Expr)> {
+        let mut values = Vec::new();
+        for predicate in &self.pattern.predicates {
+            if let Kind::Compare(Comparison::Equal, a, b) = &predicate.expr.kind {
+                let by =
+                    |of, value| prop_of(of, slot).filter(|_| self.is_known(value)).map(|prop| (prop, value));
+                values.extend(by(a, b).or_else(|| by(b, a)));
+            }
         }
-        if prop == "key" {
-            return Some((1, Access::Key(labels.first()?.clone(), value.clone())));
-        }
-        let indexed = |label: &&Label| self.statistics.indexed.contains(&((*label).clone(), prop.to_owned()));
-        let label = labels.iter().find(indexed)?;
-        Some((8, Access::Index(label.clone(), prop.to_owned(), value.clone())))
+        values
     }
 
     fn is_known(&self, expr: &Expr) -> bool {

@@ -92,7 +92,8 @@ pub(crate) enum Access {
     Key(Label, Expr),
     /// A list of keys.
     Keys(Label, Expr),
-    Index(Label, String, Expr),
+    /// Properties that an index knows, with their values.
+    Index(Label, Vec<(String, Expr)>),
     Label(Label),
     All,
 }

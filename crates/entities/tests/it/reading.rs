@@ -130,7 +130,7 @@ impl Graph for Virtual {
         false
     }
 
-    fn equal(&self, _: &Label, _: &str, _: &PropValue) -> Result<Option<Vec<Arc<Node>>>, Gone> {
+    fn equal(&self, _: &Label, _: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Gone> {
         Ok(None)
     }
 

@@ -1,5 +1,6 @@
 //! What values are legal.
 
+use lmlang_entities::props::PropValue;
 use lmlang_entities::{EntityId, Key, Label, Patch, Props, PropsChange, RelationType, Stamp};
 use serde_json::json;
 
@@ -79,4 +80,33 @@ fn moments_are_printed_as_dates() {
         assert_eq!(Stamp { time_micros }.to_string(), text);
     }
     assert_eq!(EntityId([0xab; 16]).to_string(), "abababab-abab-abab-abab-abababababab");
+}
+
+/// Whoever shows something else beside entities keeps its labels for that.
+#[test]
+fn labels_can_be_refused() {
+    let person = json!({ "label": "Person", "key": "ada" });
+    let function = json!({ "label": "Function", "key": "f" });
+    for (op, place) in [
+        (json!({ "upsert_node": function }), "upsert_node.label"),
+        (json!({ "update_props": { "label": "Function", "key": "f", "props": {} } }), "update_props.label"),
+        (json!({ "upsert_edge": { "from": function, "type": "T", "to": person } }), "upsert_edge.from.label"),
+        (json!({ "upsert_edge": { "from": person, "type": "T", "to": function } }), "upsert_edge.to.label"),
+        (json!({ "delete_node": function }), "delete_node.label"),
+        (json!({ "delete_edge": { "from": person, "type": "T", "to": function } }), "delete_edge.to.label"),
+    ] {
+        let patch = Patch::from_ops(&[json!({ "upsert_node": person }), op]).unwrap();
+        assert_eq!(patch.refuse_labels(&["Program"]), Ok(()));
+        let error = patch.refuse_labels(&["Program", "Function"]).unwrap_err();
+        assert_eq!(error.code(), "ENTITY_LABEL_RESERVED");
+        assert_eq!((error.place.op, error.place.field.as_str()), (Some(1), place));
+    }
+}
+
+/// A node that nobody has stored may have more to show.
+#[test]
+fn what_is_shown_is_as_large_as_it_is() {
+    let long = "x".repeat(1024 * 1024);
+    let props = Props::shown([("doc", PropValue::Text(long.as_str().into())), ("none", PropValue::Null)]);
+    assert_eq!(props.to_json(), json!({ "doc": long }));
 }
