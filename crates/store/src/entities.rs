@@ -166,10 +166,10 @@ impl Store {
     }
 }
 
-/// The entities as they were at one moment.
+/// The entities as they were at one moment, and the programs that there were.
 #[derive(Debug)]
 pub struct EntitiesThen {
-    view: DatabaseTransaction,
+    pub(crate) view: DatabaseTransaction,
 }
 
 impl EntitiesThen {

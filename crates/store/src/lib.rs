@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
 //! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
-//! sessions, entities, manager, doctor, backup.
+//! sessions, entities, moment, manager, doctor, backup.
 
 mod actors;
 mod appending;
@@ -31,6 +31,7 @@ mod log;
 mod look_requests;
 mod lookup;
 mod manager;
+mod moment;
 mod objects;
 mod open;
 mod packing;

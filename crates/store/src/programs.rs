@@ -305,7 +305,7 @@ pub(crate) fn sought(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn live() -> sea_orm::sea_query::SimpleExpr {
+pub(crate) fn live() -> sea_orm::sea_query::SimpleExpr {
     Expr::col(programs::Column::Deleted).is_null()
 }
 
