@@ -1,15 +1,25 @@
-//! What agents keep beside programs: entities and relations, which belong to no program.
+//! What agents keep beside programs: entities and relations, which belong to no program; and questions about these and
+//! about programs.
 //!
 //! A patch is planned by [`lmlang_entities::apply`] on the rows of one moment and stored as the next revision of all
 //! entities, or not at all: of two writers who planned on one revision the second plans again, on what the first has left.
 //! Questions are answered about one moment, however many reads they take.
 //!
-//! Read [`record`] for how properties are stored, [`stored`] for rows as a graph, [`changing`] and [`reading`] for the use
-//! cases.
+//! Programs, their modules, types and functions, and what is written about these, are not kept a second time: a question sees
+//! them in the newest states of `main`, as nodes with labels of their own, which no entity can have.
+//!
+//! Read [`record`] for how properties are stored, [`stored`] for rows as a graph; [`part`], [`shown`] and [`links`] for what
+//! programs are made of, [`programs`] for that as a graph, [`everything`] for both in one; [`changing`] and [`reading`] for
+//! the use cases.
 
 mod changing;
+mod everything;
+mod links;
+mod part;
+mod programs;
 mod reading;
 mod record;
+mod shown;
 mod stored;
 
 use std::time::Duration;
@@ -25,9 +35,10 @@ pub const MOST_HOPS: u32 = 8;
 pub const SUBGRAPH_ENTITIES: usize = 1_000;
 /// Most relations of an entity that is deleted with them.
 const MOST_DETACHED: usize = 10_000;
-/// How long a question about entities may take.
+/// How long a question may take.
 const MOST_TIME: Duration = Duration::from_secs(10);
-/// Questions that are answered at the same time: each keeps a connection to the database for as long as it takes.
+/// Questions that are answered at the same time: each keeps a connection to the database for as long as it takes, and those
+/// that are left open programs.
 pub(crate) const PARALLEL: usize = 2;
 
 /// The bounds of what is asked and changed here, by the name that errors use.

@@ -7,6 +7,7 @@ use lmlang_store::{
 use uuid::Uuid;
 
 use crate::engine::Engine;
+use crate::entities::part::Sort;
 use crate::entities::record;
 use crate::entities::stored::Stored;
 use crate::error::Error;
@@ -37,6 +38,7 @@ impl Engine {
         dry_run: bool,
         call: &Call,
     ) -> Result<Patched, Error> {
+        patch.refuse_labels(&Sort::ALL.map(Sort::name))?;
         let _turn = self.0.entities.lock().await;
         let making = idempotency(call).filter(|_| !dry_run);
         for _ in 0..ATTEMPTS {

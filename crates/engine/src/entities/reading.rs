@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::engine::Engine;
+use crate::entities::everything::Everything;
 use crate::entities::stored::Stored;
 use crate::entities::{MOST_HOPS, SUBGRAPH_ENTITIES, record};
-use crate::error::Error;
+use crate::error::{Error, joined};
 
 /// Which entities are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,14 +85,19 @@ impl Engine {
             .await
     }
 
-    /// Answers a question in Cypher, about one moment. It changes nothing.
+    /// Answers a question in Cypher about entities and what programs are made of, at one moment. It changes nothing.
+    ///
+    /// To whoever is limited to some programs there are these, and no entities.
     pub async fn cypher(&self, query: String, params: Map<String, Value>) -> Result<Table, Error> {
-        let answer =
-            move |stored: &Stored| match cypher::run(&query, &params, stored, &cypher::Limits::default()) {
+        let engine = self.clone();
+        let answer = move |stored: &Stored| {
+            let everything = Everything::new(&engine, stored);
+            match cypher::run(&query, &params, &everything, &cypher::Limits::default()) {
                 Ok(table) => Ok(table),
                 Err(Failure::Query(error)) => Err(Error::Cypher(error)),
                 Err(Failure::Graph(error)) => Err(error),
-            };
+            }
+        };
         self.about_entities(answer).await
     }
 
@@ -103,6 +109,7 @@ impl Engine {
         let questions = Arc::clone(&self.0.entity_questions);
         let _turn = questions.acquire_owned().await.map_err(|_| Error::Closed)?;
         let stored = Stored::new(self.store().entities_now().await?, self.closing());
-        self.compute(move || answer(&stored)).await?
+        // It takes no processor: it waits for the database, and for programs to be opened, which takes one.
+        joined(tokio::task::spawn_blocking(move || answer(&stored)).await)?
     }
 }

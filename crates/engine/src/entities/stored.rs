@@ -7,7 +7,7 @@ use lmlang_entities::{
     Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, Node, Page, Read, Relation, RelationType, Way,
     props::PropValue,
 };
-use lmlang_store::{EntitiesThen, EntityRow, Fault, RelationEnd, RelationRow};
+use lmlang_store::{EntitiesThen, EntityRow, RelationEnd, RelationRow};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -16,12 +16,12 @@ use crate::entities::{MOST_DETACHED, MOST_TIME, record};
 use crate::error::Error;
 
 /// Most nodes or edges of one page.
-const PAGE: usize = 256;
+pub(crate) const PAGE: usize = 256;
 
 /// The rows of one moment. What reads them waits for the database: not for threads of the runtime.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    view: EntitiesThen,
+    pub(crate) view: EntitiesThen,
     runtime: Handle,
     begun: Instant,
     closing: CancellationToken,
@@ -33,8 +33,17 @@ impl Stored {
         Self { view, runtime: Handle::current(), begun: Instant::now(), closing: closing.clone() }
     }
 
-    /// Asks the database, if there is time left.
-    fn ask<T>(&self, question: impl Future<Output = Result<T, Fault>>) -> Result<T, Error> {
+    /// Waits for an answer, if there is time left.
+    pub(crate) fn ask<T, E>(&self, question: impl Future<Output = Result<T, E>>) -> Result<T, Error>
+    where
+        Error: From<E>,
+    {
+        self.check()?;
+        Ok(self.runtime.block_on(question)?)
+    }
+
+    /// Refuses to go on when there is no time left.
+    pub(crate) fn check(&self) -> Result<(), Error> {
         if self.closing.is_cancelled() {
             return Err(Error::Closed);
         }
@@ -43,7 +52,7 @@ impl Stored {
             let (limit, actual) = (MOST_TIME.as_millis() as u64, taken.as_millis() as u64);
             return Err(Error::Limit { which: "entityQueryMs", limit, actual });
         }
-        Ok(self.runtime.block_on(question)?)
+        Ok(())
     }
 }
 
@@ -114,11 +123,7 @@ impl Graph for Stored {
         false
     }
 
-    fn equal(
-        &self,
-        _label: &Label,
-        _props: &[(&str, PropValue)],
-    ) -> Result<Option<Vec<Arc<Node>>>, Error> {
+    fn equal(&self, _label: &Label, _props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Error> {
         Ok(None)
     }
 

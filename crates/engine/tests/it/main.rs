@@ -13,6 +13,7 @@ mod opening;
 mod past;
 mod planted;
 mod provenance;
+mod questions;
 mod replicas;
 mod reverting;
 mod stream;
