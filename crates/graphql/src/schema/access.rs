@@ -42,9 +42,10 @@ const ADMIN: Need = Need::Scope(Scope::Admin);
 /// What is needed for each field of the roots, and for those below that do more than show something.
 pub const NEEDS: &[(&str, Need)] = &[
     ("Query.caller", Nothing),
-    // Entities belong to no program.
-    ("Query.cypher", OfAll(Scope::Read)),
+    // Who is limited to programs is answered about these, as if there were no entities.
+    ("Query.cypher", READ),
     ("Query.diagnosticCode", Nothing),
+    // Entities belong to no program.
     ("Query.entities", OfAll(Scope::Read)),
     ("Query.entitySubgraph", OfAll(Scope::Read)),
     ("Query.eventCursor", READ),

@@ -100,7 +100,8 @@ pub struct CypherResult {
 /// Makes an entity, or merges properties into the one that is there.
 #[derive(Clone, Debug, InputObject)]
 pub struct UpsertNodeInput {
-    /// What kind of thing it is: 1 to 64 ASCII letters, digits and `_`, not beginning with a digit.
+    /// What kind of thing it is: 1 to 64 ASCII letters, digits and `_`, not beginning with a digit. `Document`, `Function`,
+    /// `Module`, `Program` and `Type` are those of programs, and refused.
     label: String,
     /// Its natural key: 1 to 256 bytes, unique among those of its label.
     key: String,
@@ -418,6 +419,8 @@ async fn one(
 /// The place in an input of what an operation calls `upsert_edge.from` or `upsert_node.props.tags[2]`.
 fn place(field: &str) -> String {
     match field.split_once('.') {
+        Some((_, "from.label")) => "input.fromLabel".to_owned(),
+        Some((_, "to.label")) => "input.toLabel".to_owned(),
         Some((_, "from")) => "input.fromKey".to_owned(),
         Some((_, "to")) => "input.toKey".to_owned(),
         Some((_, field)) => format!("input.{field}"),

@@ -406,13 +406,16 @@ impl Query {
         nullable(Box::pin(entities::around(context, &label, &key, hops.0)).await)
     }
 
-    /// Answers a question about entities in Cypher, about one moment. It only reads: a clause that would write is refused. What
-    /// is wrong with a query is told with `data.reason`, `data.line`, `data.column` and the `data.nearest` known word.
+    /// Answers a question in Cypher about entities and programs, at one moment. Programs are nodes beside entities, as they are on
+    /// `main`: `(:Program)-[:CONTAINS]->(:Module)-[:CONTAINS]->(:Function)-[:CALLS]->(:Function)-[:USES]->(:Type)`, and a
+    /// `(:Document)-[:DESCRIBES]->` each of these that has a doc. A token that is limited to programs sees those and no entities.
+    /// It only reads: a clause that would write is refused. What is wrong with a query is told with `data.reason`, `data.line`,
+    /// `data.column` and the `data.nearest` known word.
     async fn cypher(
         &self,
         context: &Context<'_>,
         #[graphql(
-            desc = "The query: `MATCH (p:Person)-[:WROTE]->(n:Note {key: $key}) RETURN p.key, p.born`."
+            desc = "The query: `MATCH (t:Ticket {key: $key}), (f:Function {program: t.program, path: t.function}) RETURN f.signature`."
         )]
         query: String,
         #[graphql(desc = "An object with a value for each `$name` of the query.")] params: Option<
