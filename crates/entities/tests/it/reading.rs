@@ -1,6 +1,6 @@
 //! Reading a graph: pages, what lies around a node, and a graph that fails or has more than one label.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use lmlang_entities::cypher::{self, Failure, Limits};
@@ -218,5 +218,58 @@ fn a_patch_reads_what_it_names() {
         let counted = Counted { graph: Some(&graph), reads: Cell::new(0) };
         let (changes, _) = apply(&counted, &patch, Stamp::default(), || [9; 16]).unwrap();
         assert!(counted.reads.get() <= most, "{} rows were read for {changes:?}", counted.reads.get());
+    }
+}
+
+/// A graph without nodes that knows two properties, and tells what it was asked for.
+#[derive(Default)]
+struct Indexed(RefCell<Vec<String>>);
+
+impl Graph for Indexed {
+    type Error = Gone;
+
+    fn node(&self, _: &Label, _: &Key) -> Result<Option<Arc<Node>>, Gone> {
+        Ok(None)
+    }
+
+    fn page(&self, _: Option<&Label>, _: Option<&Node>) -> Result<Page<Arc<Node>>, Gone> {
+        self.0.borrow_mut().push("a scan".to_owned());
+        Ok(Page { items: Vec::new(), more: false })
+    }
+
+    fn hops(&self, _: &Node, _: Way, _: &[RelationType], _: Option<&Hop>) -> Result<Page<Hop>, Gone> {
+        Ok(Page { items: Vec::new(), more: false })
+    }
+
+    fn is_indexed(&self, label: &Label, prop: &str) -> bool {
+        label.as_str() == "A" && (prop == "x" || prop == "y")
+    }
+
+    fn equal(&self, label: &Label, props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Gone> {
+        let props: Vec<String> =
+            props.iter().map(|(prop, value)| format!("{prop}={}", value.to_json())).collect();
+        self.0.borrow_mut().push(format!("{label} {}", props.join(" ")));
+        Ok(Some(Vec::new()))
+    }
+
+    fn estimate(&self, _: Option<&Label>) -> Result<u64, Gone> {
+        Ok(1_000)
+    }
+}
+
+/// An index is asked once, about all that is known by then, and not about what nothing equals.
+#[test]
+fn an_index_is_asked_about_all_that_is_known() {
+    for (query, asked) in [
+        ("MATCH (n:A {x: 1}) WHERE n.z = 3 AND 'b' = n.y RETURN n", vec!["A x=1 y=\"b\""]),
+        ("MATCH (n:A:B {x: 1, z: 2}) RETURN n", vec!["A x=1"]),
+        ("UNWIND [1, null, [2]] AS x MATCH (n:A {x: x}) RETURN n", vec!["A x=1", "a scan"]),
+        ("MATCH (n:A {x: 1, key: 'k'}) RETURN n", vec![]),
+        ("MATCH (n:B {x: 1}) RETURN n", vec!["a scan"]),
+        ("MATCH (n:A) WHERE n.x = n.y RETURN n", vec!["a scan"]),
+    ] {
+        let graph = Indexed::default();
+        assert_eq!(rows(query, &graph), Vec::<Vec<Json>>::new());
+        assert_eq!(graph.0.into_inner(), asked, "{query}");
     }
 }
