@@ -1,4 +1,4 @@
-//! The flow `act`: carries out a task on the entities, one small step at a time.
+//! The flow `act`: carries out a task on entities and programs, one small step at a time.
 //!
 //! A model decides on each step, or rules where none is configured; everything else is code. Which node comes next follows
 //! from the state. A step that fails is planned again with more to go by, and a person is asked when that does not help, or
@@ -20,13 +20,14 @@ use lmlang_flow::{
     Ask, AskKind, Class, Definition, Failure, Flow, Goto, NodeSpec, Reducer, Remedy, State, Step, Update,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::act::disclosure::{PROMPT_VERSION, last};
 use crate::act::evaluating::{counted, counts_of, unknown};
 use crate::act::parts::{Agent, Came, Planned, ToolUse, Verdict, View};
 use crate::input;
-use crate::tools::{Changes, graph::in_words};
+use crate::tools::graph::{found_in_words, in_words};
+use crate::tools::{Changes, Tool};
 
 /// Steps of a task.
 const STEPS: u32 = 100;
@@ -38,6 +39,8 @@ const MESSAGE: usize = 4_000;
 const CARRIED: usize = 8;
 /// See [`CARRIED`].
 const SHORT: usize = 400;
+/// Changes of programs that the answer of a run tells.
+const PROGRAMS: usize = 20;
 
 /// The code of the flow.
 pub struct Act {
@@ -281,7 +284,7 @@ impl Act {
                 let said = json!([message("agent", &question)]);
                 Step::ask(asked(kind, question, choices), then, Update::none().with("messages", said))
             }
-            Planned::Call(step) => match self.agent.tools.get(&step.tool).map(|tool| tool.spec().changes) {
+            Planned::Call(step) => match self.changed_by(&step) {
                 None => {
                     let came = Came::Failed(unknown(&*self.agent.tools, &step));
                     let update = Update::none().with("came", json!(came)).with("failed_at", "plan_step");
@@ -290,6 +293,11 @@ impl Act {
                 Some(changes) => self.route_call(state, &step, changes),
             },
         }
+    }
+
+    /// What a step changes, if there is its tool.
+    fn changed_by(&self, step: &ToolUse) -> Option<Changes> {
+        Some(self.agent.tools.get(&step.tool)?.changes(&step.arguments))
     }
 
     fn route_call(&self, state: &State, step: &ToolUse, changes: Changes) -> Step {
@@ -363,18 +371,20 @@ impl Act {
             Verdict::Answer => "answer",
         };
         let Came::Done { value, said, counts } = came else { return Step::next(next, Update::none()) };
-        let read_only = serde_json::from_value::<Planned>(state.get("step").clone())
-            .ok()
-            .and_then(|planned| match planned {
-                Planned::Call(step) => self.agent.tools.get(&step.tool),
-                Planned::Ask { .. } | Planned::Answer { .. } => None,
-            })
-            .is_some_and(|tool| tool.spec().changes == Changes::Nothing);
-        let found = if read_only { value } else { Value::Null };
+        let step = match serde_json::from_value::<Planned>(state.get("step").clone()) {
+            Ok(Planned::Call(step)) => Some(step),
+            Ok(Planned::Ask { .. } | Planned::Answer { .. }) | Err(_) => None,
+        };
+        let tool = step.as_ref().and_then(|step| self.agent.tools.get(&step.tool).zip(Some(&step.arguments)));
+        let found = if tool.is_some_and(|(tool, _)| tool.is_shown()) { value } else { Value::Null };
+        let mut artifacts = json!({ "found": found });
+        if tool.is_some_and(|(tool, arguments)| revises(&**tool, arguments)) {
+            artifacts["programs"] = json!(appended(state, &said));
+        }
         let sum = added(changes(state), counts_of(&counts));
         let update = Update::none()
             .with("progress", json!([said]))
-            .with("artifacts", json!({ "found": found }))
+            .with("artifacts", artifacts)
             .with("changes", json!(counted(sum)))
             .with("done", self.agent.context.advance_step(state))
             .with("tries", json!([]))
@@ -433,7 +443,7 @@ fn answer(state: &State) -> Step {
     said.extend(state.get("artifacts")["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
     if said.is_empty() {
         match state.get("artifacts").get("found").filter(|found| !found.is_null()) {
-            Some(found) => said.push(crate::tools::graph::found_in_words(found)),
+            Some(found) => said.push(found_in_words(found)),
             None if counts != Counts::default() && touched == 0 => {
                 said.push("Nothing had to be changed.".to_owned())
             }
@@ -445,11 +455,13 @@ fn answer(state: &State) -> Step {
         "rejected" => said.push("It was not agreed to, and not done.".to_owned()),
         _ => {}
     }
-    if counts != Counts::default() || said.is_empty() {
+    let programs = strings(&state.get("artifacts")["programs"]);
+    if counts != Counts::default() || (said.is_empty() && programs.is_empty()) {
         said.push(format!("Entities: {}.", in_words(counts)));
     }
+    said.extend(programs.iter().map(|change| format!("Program {change}.")));
     let text = said.join("\n");
-    let answer = json!({
+    let mut answer = json!({
         "text": text,
         "counts": {
             "created": counts.created, "updated": counts.updated,
@@ -457,12 +469,32 @@ fn answer(state: &State) -> Step {
         },
         "found": state.get("artifacts").get("found").cloned().unwrap_or_default(),
     });
+    if !programs.is_empty() {
+        answer["programs"] = json!(programs);
+    }
     let update = Update::none()
         .with("answer", answer)
         .with("outcome", outcome)
         .with("messages", json!([message("agent", &text)]))
         .with("artifacts", json!({ "text": Value::Null }));
     Step::end(update)
+}
+
+/// Whether a call has made a revision of a program.
+fn revises(tool: &dyn Tool, arguments: &Map<String, Value>) -> bool {
+    tool.spec().changes == Changes::Appends && tool.changes(arguments) != Changes::Nothing
+}
+
+/// What was changed of programs, with one more.
+fn appended(state: &State, said: &str) -> Vec<String> {
+    let mut programs = strings(&state.get("artifacts")["programs"]);
+    programs.push(said.to_owned());
+    programs.drain(..programs.len().saturating_sub(PROGRAMS));
+    programs
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn asked(kind: AskKind, question: String, choices: Vec<String>) -> Ask {

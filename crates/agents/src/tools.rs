@@ -1,13 +1,14 @@
 //! What a model may call: typed tools, each with the schema of its arguments, checked before it is called.
 
 pub mod graph;
+pub mod program;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use jsonschema::{PatternOptions, Validator};
-use lmlang_engine::Call;
+use lmlang_engine::{Call, Engine};
 use lmlang_entities::Counts;
 use serde_json::{Map, Value};
 
@@ -31,6 +32,8 @@ pub struct ToolSpec {
 pub enum Changes {
     /// Nothing.
     Nothing,
+    /// It appends a revision to a program, which can be undone.
+    Appends,
     /// It adds or merges: a repetition changes nothing.
     Merges,
     /// It deletes.
@@ -41,6 +44,11 @@ pub enum Changes {
 pub struct Reach<'a> {
     /// The entities.
     pub graph: &'a dyn GraphStore,
+    /// The programs, all of them: who is limited to some of them begins no run that calls tools.
+    pub engine: &'a Engine,
+    /// Everybody who has had a say in the run, by name. What not everybody may do who may begin a run is refused unless all
+    /// of these may.
+    pub speakers: &'a [String],
     /// Who is recorded, and the key under which a repetition is known.
     pub call: &'a Call,
 }
@@ -64,6 +72,17 @@ pub struct ToolAnswer {
 pub trait Tool: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ToolSpec;
+
+    /// What it changes with some arguments: what its specification says, or more.
+    fn changes(&self, _arguments: &Map<String, Value>) -> Changes {
+        self.spec().changes
+    }
+
+    /// Whether its answer is shown to whoever decides on the next step, and to people where nothing else is said; of one that
+    /// is not, only what it changed.
+    fn is_shown(&self) -> bool {
+        self.spec().changes == Changes::Nothing
+    }
 
     /// Does it, with arguments that fit the schema.
     ///
@@ -156,14 +175,14 @@ impl ToolRegistry for StandardTools {
     }
 }
 
-/// The tools that an agent has: those that work on entities.
+/// The tools that an agent has: those that work on entities, and those that work on programs.
 ///
 /// # Errors
 ///
 /// [`RegisterError`], which the names of this project never lead to.
 pub fn make_tool_registry() -> Result<StandardTools, RegisterError> {
     let mut tools = StandardTools::default();
-    for tool in graph::all() {
+    for tool in graph::all().into_iter().chain(program::all()) {
         tools.register(tool)?;
     }
     Ok(tools)

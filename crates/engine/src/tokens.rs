@@ -102,6 +102,17 @@ impl Engine {
         self.store().tokens().await?.into_iter().map(of_row).collect()
     }
 
+    /// The first of some authors who lacks a scope, by what the newest token of that name is good for, revoked or not. Who
+    /// never had a token needs none.
+    pub async fn lacking(&self, authors: &[String], scope: Scope) -> Result<Option<String>, Error> {
+        let tokens = self.tokens().await?;
+        let lacks = |author: &&String| {
+            let newest = tokens.iter().rev().find(|token| token.name == **author);
+            newest.is_some_and(|token| !token.scopes.include(scope))
+        };
+        Ok(authors.iter().find(lacks).cloned())
+    }
+
     /// Revokes the token with an id, or the one with a name that is not revoked. One that is revoked already stays so.
     ///
     /// When this returns, it is good for nothing here.

@@ -11,15 +11,16 @@ use crate::model::{Message, Tool};
 use crate::tools::ToolRegistry;
 
 /// Which version of the prompts this is: on every span of a model.
-pub const PROMPT_VERSION: &str = "act-1";
+pub const PROMPT_VERSION: &str = "act-2";
 
 /// Failures of a step that are kept.
 const FAILURES: usize = 8;
 /// Most characters of what came before, in a prompt.
 const SHOWN: usize = 4_000;
 
-const SYSTEM: &str = "You carry out a task on a property graph, one step at a time. Entities have a label and a natural key, \
-                      written Label:key; never make up ids. Call exactly one tool. Call `answer` when the task is done, and \
+const SYSTEM: &str = "You carry out a task on a property graph and on programs, one step at a time. Entities have a label and a \
+                      natural key, written Label:key; programs, and what is in them, have names; never make up ids. Call exactly \
+                      one tool. Call `answer` when the task is done, and \
                       `ask` only if you cannot go on without knowing something.";
 
 /// Shows more with each attempt.
@@ -49,7 +50,9 @@ impl ContextManager for Progressive {
             line(&mut text, "The user says", said);
         }
         if let Some(found) = state.get("artifacts").get("found").filter(|found| !found.is_null()) {
-            line(&mut text, "The last tool answered", &cut(&found.to_string()));
+            // What a tool has put into words fits its own budget of tokens.
+            let told = found["text"].as_str().map_or_else(|| cut(&found.to_string()), str::to_owned);
+            line(&mut text, "The last tool answered", &told);
         }
         Context {
             messages: vec![Message::system(SYSTEM), Message::user(text)],

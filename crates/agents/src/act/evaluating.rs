@@ -48,7 +48,7 @@ impl Executor for ToolExecutor {
         }
         let repeat = match tool.spec().changes {
             Changes::Nothing => Repeat::Harmless,
-            Changes::Merges | Changes::Deletes => Repeat::Keyed,
+            Changes::Appends | Changes::Merges | Changes::Deletes => Repeat::Keyed,
         };
         let call = work.call("", None, &request);
         let notes = json!({
@@ -57,11 +57,14 @@ impl Executor for ToolExecutor {
             "lmlang.tool.arguments": request,
         });
         let effect = Effect::new("tool", &step.tool, request.clone(), repeat).noting(notes);
-        let (tool, arguments) = (tool.clone(), &step.arguments);
+        let (tool, arguments, engine) = (tool.clone(), &step.arguments, work.engine().clone());
+        let speakers = work.speakers().await;
         let answered = work.effect(effect, move |key| async move {
             let call = call.keyed(Some(&key), request.to_string().as_bytes());
-            let answer = tool.call(&Reach { graph, call: &call }, arguments).await.map_err(|error| {
-                Failure { transient: error.transient, ..failure(&error.code, error.message) }
+            let reach = Reach { graph, engine: &engine, speakers: &speakers, call: &call };
+            let answer = tool.call(&reach, arguments).await.map_err(|error| Failure {
+                transient: error.transient,
+                ..failure(&error.code, error.message)
             })?;
             let counts = counted(answer.counts);
             let notes = json!({ "lmlang.tool.said": answer.said, "lmlang.tool.counts": counts });

@@ -19,9 +19,9 @@ const ROLE: &str = "planner";
 /// Messages before this task that reading it may need.
 const CONVERSATION: usize = 8;
 
-const READ: &str = "You read a task for a property graph and put it into JSON: `goal`, one sentence that can be understood \
-                    without the conversation; `constraints`, what must hold meanwhile; `domain_hints`, the labels, keys and \
-                    types of relations that it names; `plan`, the steps in order, each a sentence, as few as it takes.";
+const READ: &str = "You read a task for a property graph and programs and put it into JSON: `goal`, one sentence that can be understood \
+                    without the conversation; `constraints`, what must hold meanwhile; `domain_hints`, the labels, keys, \
+                    types of relations, programs and functions that it names; `plan`, the steps in order, each a sentence, as few as it takes.";
 
 /// The model of the role `planner`; without one, rules that understand commands.
 pub struct ModelOrRules {

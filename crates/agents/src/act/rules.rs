@@ -11,9 +11,14 @@
 //! DeleteNode Ticket:T-1
 //! Show Ticket:T-1
 //! MATCH (t:Ticket) RETURN t.key
+//! Programs
+//! Find sum of prices in shop
+//! Read shop::total in shop
+//! Check shop
+//! Run total "Item{name: \"tea\", price: 250}" 2 in shop
 //! ```
 //!
-//! `AddEdge` makes the ends that are missing.
+//! `AddEdge` makes the ends that are missing. `Read shop` reads all of a program.
 
 use lmlang_flow::State;
 use serde_json::{Map, Value, json};
@@ -25,7 +30,9 @@ pub(crate) const MOST_STEPS: usize = 90;
 
 /// What is understood, for whoever wrote something else.
 pub(crate) const FORMS: &str = "AddNode Label:key {..}, AddEdge A:a TYPE B:b {..}, UpdateProps Label:key {..}, \
-                                DeleteNode Label:key, DeleteEdge A:a TYPE B:b, Show Label:key, or a query that begins with MATCH";
+                                DeleteNode Label:key, DeleteEdge A:a TYPE B:b, Show Label:key, Programs, Find WORDS in PROGRAM, \
+                                Read NAMES in PROGRAM, Check PROGRAM, Run FUNCTION ARGUMENTS in PROGRAM, or a query that begins \
+                                with MATCH";
 
 /// Reads a task; one that is not understood has no steps.
 pub(crate) fn read(task: &str) -> (Goal, Vec<ToolUse>) {
@@ -40,7 +47,8 @@ pub(crate) fn read(task: &str) -> (Goal, Vec<ToolUse>) {
             }
         }
     }
-    let plan = queue.iter().map(|step| format!("{} {}", step.tool, shown(&step.arguments))).collect();
+    let words = |step: &ToolUse| format!("{} {}", step.tool, shown(&step.arguments)).trim_end().to_owned();
+    let plan = queue.iter().map(words).collect();
     (Goal { goal, plan, ..Goal::default() }, queue)
 }
 
@@ -71,13 +79,28 @@ fn shown(arguments: &Map<String, Value>) -> String {
     let name = |of: &Value| {
         format!("{}:{}", of["label"].as_str().unwrap_or_default(), of["key"].as_str().unwrap_or_default())
     };
+    if let Some(program) = arguments.get("program") {
+        let of = ["query", "function", "of", "args"].into_iter().filter_map(|name| arguments.get(name));
+        let words: Vec<String> = of.flat_map(texts).chain(texts(program)).collect();
+        return words.join(" ");
+    }
     match (arguments.get("from"), arguments.get("to"), arguments.get("query")) {
         (Some(from), Some(to), _) => {
             let kind = arguments.get("type").and_then(Value::as_str).unwrap_or_default();
             format!("{} {kind} {}", name(from), name(to))
         }
         (_, _, Some(query)) => query.as_str().unwrap_or_default().to_owned(),
-        _ => name(&Value::Object(arguments.clone())),
+        _ if arguments.contains_key("label") => name(&Value::Object(arguments.clone())),
+        _ => String::new(),
+    }
+}
+
+/// The texts that an argument is or consists of.
+fn texts(of: &Value) -> Vec<String> {
+    match of {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
     }
 }
 
@@ -155,8 +178,33 @@ fn understood(command: &str) -> Result<Vec<ToolUse>, String> {
         ("deleteedge" | "unlink", [from, kind, to]) => {
             Ok(vec![call("delete_edge", json!({ "from": entity(from), "type": kind, "to": entity(to) }))])
         }
+        (verb, words) if props.is_none() => about_program(verb, words).ok_or_else(unknown),
         _ => Err(unknown()),
     }
+}
+
+/// What a command about a program comes to: those that change nothing.
+fn about_program(verb: &str, words: &[String]) -> Option<Vec<ToolUse>> {
+    let (of, program) = match words {
+        [of @ .., word, program] if word.eq_ignore_ascii_case("in") => (of, Some(program)),
+        [program] => (&[][..], Some(program)),
+        [] => (&[][..], None),
+        _ => return None,
+    };
+    let step = match (verb, of, program) {
+        ("programs", [], None) => call("program", json!({ "action": "list" })),
+        ("find", [_, ..], Some(program)) => {
+            call("search", json!({ "program": program, "query": of.join(" ") }))
+        }
+        ("read", [], Some(program)) => call("retrieve_subgraph", json!({ "program": program })),
+        ("read", of, Some(program)) => call("retrieve_subgraph", json!({ "program": program, "of": of })),
+        ("check", [], Some(program)) => call("verify_and_propagate", json!({ "program": program })),
+        ("run", [function, args @ ..], Some(program)) => {
+            call("simulate", json!({ "program": program, "function": function, "args": args }))
+        }
+        _ => return None,
+    };
+    Some(vec![step])
 }
 
 fn call(tool: &str, arguments: Value) -> ToolUse {
@@ -229,13 +277,31 @@ mod tests {
         );
         check("Show T:1", "read_subgraph T:1");
         check("MATCH (t)\nRETURN t", "query_graph MATCH (t)\nRETURN t");
+        check("Programs", "program");
+        check("Find the sum in calc; read calc", "search the sum calc; retrieve_subgraph calc");
+        check(
+            "Read add m::two in calc\ncheck calc",
+            "retrieve_subgraph add m::two calc; verify_and_propagate calc",
+        );
+        check("Run add 1 \"2 3\" in calc", "simulate add 1 2 3 calc");
     }
 
     #[test]
     fn what_is_no_command_has_no_steps() {
-        for task in
-            ["", "   ;\n", "make it nice", "AddNode", "AddNode a b", "AddNode T:1 {a}", "AddNode \"T:1"]
-        {
+        for task in [
+            "",
+            "   ;\n",
+            "make it nice",
+            "AddNode",
+            "AddNode a b",
+            "AddNode T:1 {a}",
+            "AddNode \"T:1",
+            "Run calc",
+            "Find calc",
+            "Check a in calc",
+            "Programs x",
+            "Read a b",
+        ] {
             check(task, "");
         }
         check("AddNode T:1; and then some", "");

@@ -275,6 +275,9 @@ fn shown(op: &Op) -> String {
 
 /// What a reading tool answered, for people: a line for each row, or for each entity and relation.
 pub(crate) fn found_in_words(found: &Value) -> String {
+    if let Some(text) = found["text"].as_str() {
+        return text.trim_end().to_owned();
+    }
     let items = |field: &str| found[field].as_array().into_iter().flatten();
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let row = |row: &Value| row.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();

@@ -9,7 +9,7 @@ use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::model::Models;
 use lmlang_engine::{
-    Clock, Engine, InterruptFilter, InterruptStanding, Limits, RunStatus, SnapshotPolicy, Turn,
+    Clock, Engine, InterruptFilter, InterruptStanding, Limits, RunStatus, Selector, SnapshotPolicy, Turn,
 };
 use lmlang_flow::AskKind;
 use lmlang_store::{Action, Faults, Location, Options, Step, Store};
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::manager::Manager;
-use crate::world::{call, scripted};
+use crate::world::{call, make_program, scripted};
 
 /// A task with a deletion, about which a person is asked.
 const ACT: &str = r#"
@@ -44,6 +44,29 @@ tool_calls = [{ name = "delete_node", arguments = { label = "Note", key = "n", d
 
 [[reply]]
 text = "It is moved."
+"#;
+
+/// A task with an edit of a program that is mended once, and one that takes it back.
+const EDIT: &str = r#"
+[[reply]]
+role = "planner"
+contains = ["triple"]
+json = { goal = "triple it", constraints = [], domain_hints = [], plan = [] }
+
+[[reply]]
+tool_calls = [{ name = "propose_structured_edit", arguments = { program = "calc", base_revision = "r1", edits = [{ addText = { module = "calc", text = "func thrice (n: i64) -> (i64) { return (mul.i32 n, 3) }" } }] } }]
+
+[[reply]]
+prompt_contains = ["TYPE_MISMATCH"]
+tool_calls = [{ name = "propose_structured_edit", arguments = { program = "calc", base_revision = "r1", edits = [{ addText = { module = "calc", text = "func thrice (n: i64) -> (i64) { return (mul.i64 n, 3) }" } }] } }]
+
+[[reply]]
+prompt_contains = ["; program calc @ r2"]
+tool_calls = [{ name = "undo", arguments = { program = "calc", expected_head = "r2" } }]
+
+[[reply]]
+prompt_contains = ["; program calc @ r3"]
+text = "It is as it was."
 "#;
 
 /// A draft that the Manager refuses once.
@@ -122,6 +145,8 @@ struct Came {
     state: Value,
     /// What the Manager was asked.
     asked: Vec<String>,
+    /// How many revisions the program has.
+    revisions: u64,
 }
 
 /// Lets a process die when its database has been written for the `die_at`th time since the run began, and another one go on.
@@ -153,6 +178,7 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
     };
     let (session, died) = first.block_on(async {
         let engine = open(&db, hook, Duration::ZERO, &models, manager).await;
+        make_program(&engine, "calc", "module calc\n").await;
         let start = lmlang_engine::StartSession { workflow: flow.to_owned(), title: None };
         let session = engine.start_session(&start, &call()).await.expect("it begins").id;
         let start = lmlang_engine::StartRun {
@@ -177,33 +203,39 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
     });
     first.shutdown_background();
     let second = runtime();
-    let (status, state) = second.block_on(async {
+    let ((status, state), revisions) = second.block_on(async {
         // Later than the lease of the one that died.
         let engine = open(&db, Faults::none(), Duration::from_secs(60), &models, manager).await;
         let ended = finish(&engine, session).await;
+        let calc = engine.find(&Selector::Name("calc".to_owned())).await.expect("it is there");
+        let last = calc.timeline.head().last;
         engine.close().await;
-        ended
+        (ended, last)
     });
     let unused = models.unused();
     assert!(unused.is_empty(), "killed at write {die_at}: {unused:?}");
     let without = |text: &str| text.replace(&session.to_string(), "SESSION");
     let state = serde_json::from_str(&without(&state.to_string())).expect("JSON");
-    (Came { status, state, asked: manager.log().iter().map(|asked| without(asked)).collect() }, died)
+    let asked = manager.log().iter().map(|asked| without(asked)).collect();
+    (Came { status, state, asked, revisions }, died)
 }
 
-fn kill_everywhere(flow: &str, text: &str, script: &str) {
+/// Answers what the run comes to, wherever it is killed.
+fn kill_everywhere(flow: &str, text: &str, script: &str) -> Came {
     let hosting = runtime();
     let manager = hosting.block_on(Manager::start());
     let undisturbed = die_at(u64::MAX, flow, text, script, &manager).0.steady();
     assert_eq!(undisturbed.status, RunStatus::Completed, "{:?}", undisturbed.state);
     let every = if std::env::var("LMLANG_LONG").is_ok() { 1 } else { 5 };
-    for at in (1..).step_by(every) {
+    let mut at = 1;
+    loop {
         let (came, died) = die_at(at, flow, text, script, &manager);
         if !died {
             assert!(at > 20, "it was written {at} times only");
-            return;
+            return undisturbed;
         }
         assert_eq!(came.steady(), undisturbed, "killed at write {at}");
+        at += every;
     }
 }
 
@@ -223,6 +255,13 @@ impl Came {
 #[test]
 fn a_killed_task_ends_as_an_undisturbed_one() {
     kill_everywhere("act", "move the note", ACT);
+}
+
+/// PUN-64: wherever the process is killed, a program is edited once, and what the edit says is what it said.
+#[test]
+fn a_killed_edit_is_made_once() {
+    let came = kill_everywhere("act", "triple it", EDIT);
+    assert_eq!(came.revisions, 3, "{:?}", came.state);
 }
 
 /// NL-02, NL-49, NL-50, NL-51, NL-52: wherever the process is killed, the draft ends alike, and the Manager is asked no more.

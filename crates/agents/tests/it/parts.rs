@@ -12,7 +12,7 @@ use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::{Message, Models};
-use lmlang_agents::tools::{RegisterError, ToolRegistry, graph, make_tool_registry};
+use lmlang_agents::tools::{Changes, RegisterError, ToolRegistry, graph, make_tool_registry};
 use lmlang_engine::flows::code::failure;
 use lmlang_flow::{Class, Failure, State, Update};
 use serde_json::{Value, json};
@@ -82,9 +82,16 @@ fn an_attempt_is_shown_no_more_than_it_needs() {
             "add_node",
             "delete_edge",
             "delete_node",
+            "program",
+            "propose_structured_edit",
             "query_graph",
             "read_subgraph",
+            "retrieve_subgraph",
+            "search",
+            "simulate",
+            "undo",
             "update_props",
+            "verify_and_propagate",
             "answer",
             "ask"
         ]
@@ -176,6 +183,29 @@ fn tools_are_checked_at_the_boundary() {
     let bad = check("add_edge", &json!({ "from": { "label": "T", "key": "" }, "type": "A B", "to": 1 }));
     assert!(bad.contains("/from/key") && bad.contains("/type") && bad.contains("/to"), "{bad}");
     assert!(check("drop_table", &json!({})).contains("no tool"));
+    let edits = |edits: Value| json!({ "program": "calc", "base_revision": "r1", "edits": edits });
+    let text = json!({ "module": "m", "text": "func one () -> (i64) { return 1 }" });
+    assert_eq!(check("propose_structured_edit", &edits(json!([{ "addText": text }]))), "");
+    for wrong in [json!([]), json!([{}]), json!([{ "addText": text, "addModule": { "name": "n" } }])] {
+        assert!(!check("propose_structured_edit", &edits(wrong.clone())).is_empty(), "{wrong}");
+    }
+    let with_id = json!([{ "addModule": { "name": "n", "id": "m9" } }]);
+    assert!(check("propose_structured_edit", &edits(with_id)).contains("'id' was unexpected"));
+}
+
+/// What a tool changes follows from its arguments: a dry run changes nothing, and what may remove is asked about as a deletion.
+#[test]
+fn what_an_edit_changes_follows_from_its_arguments() {
+    let tools = make_tool_registry().expect("they have names of their own");
+    let edit = tools.get("propose_structured_edit").expect("it is there");
+    let of = |arguments: Value| edit.changes(arguments.as_object().expect("an object"));
+    assert_eq!(of(json!({})), Changes::Appends);
+    assert_eq!(of(json!({ "remove": true })), Changes::Deletes);
+    assert_eq!(of(json!({ "remove": true, "dry_run": true })), Changes::Nothing);
+    for name in ["program", "search", "retrieve_subgraph", "verify_and_propagate", "simulate"] {
+        assert_eq!(tools.get(name).expect("it is there").spec().changes, Changes::Nothing, "{name}");
+    }
+    assert_eq!(tools.get("undo").expect("it is there").spec().changes, Changes::Appends);
 }
 
 /// PUN-06, PUN-45, PUN-46, PUN-75, PUN-89: parts are made by name, and an agent of parts or at once.
@@ -188,7 +218,7 @@ fn parts_are_made_by_name() {
     let models = Arc::new(Models::none());
     let agent = Agent::simple(models, GraphSource::Engine).expect("its tools have names of their own");
     let agent = agent.showing(make_context_manager(&Policy { progressive: false, history: 1 }));
-    assert_eq!((agent.planner.provider().as_str(), agent.tools.list().len()), ("rules", 7));
+    assert_eq!((agent.planner.provider().as_str(), agent.tools.list().len()), ("rules", 14));
 }
 
 /// PUN-13, PUN-14, PUN-26, PUN-44, PUN-78: where a step leads, and what becomes of a failure.

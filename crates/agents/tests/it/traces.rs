@@ -3,7 +3,8 @@
 //! A file has comments (`;`), an optional script for the model between `script:` and `end`, turns (`> ` and the turn as JSON),
 //! `! reopen` for a process that ended and began again, and below each turn what came of it. `! manager` at the beginning brings a
 //! Manager up, of which `! log` shows what it was asked, and `! answer REQUEST STATUS BODY` orders an answer; `! ask METHOD PATH
-//! BODY` asks the built-in one, and shows what it answers. `LMLANG_BLESS=1` writes what came of it anew.
+//! BODY` asks the built-in one, and shows what it answers. `! program NAME TEXT` makes a program of a text in JSON, and `! token NAME
+//! SCOPES` a token. `LMLANG_BLESS=1` writes what came of it anew.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -112,6 +113,16 @@ async fn traced(text: &str) -> String {
                     Err(refused) => writeln!(out, "  {} {refused}", refused.kind.status()),
                 }
                 .expect("a text");
+            }
+            (line, _) if line.starts_with("! program ") => {
+                let words: Vec<&str> = line.splitn(4, ' ').collect();
+                let [_, _, name, text] = words[..] else { panic!("{line}") };
+                world.program(name, &serde_json::from_str::<String>(text).expect("a text in JSON")).await;
+            }
+            (line, _) if line.starts_with("! token ") => {
+                let words: Vec<&str> = line.split(' ').skip(2).collect();
+                let [name, scopes] = words[..] else { panic!("{line}") };
+                world.token(name, scopes).await;
             }
             _ => {}
         }

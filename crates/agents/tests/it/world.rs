@@ -7,7 +7,9 @@ use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Models, Role, build, tokens};
-use lmlang_engine::{Call, Engine, Limits, SnapshotPolicy};
+use lmlang_engine::{
+    Call, Content, Creation, Engine, Limits, NewProgramRequest, NewToken, Scope, SnapshotPolicy,
+};
 use lmlang_history::log::{Actor, ActorKind};
 use lmlang_store::{Location, Options, Store};
 use lmlang_testdb::TestDb;
@@ -31,6 +33,24 @@ impl World {
         World { db, engine, models, manager }
     }
 
+    /// Makes a program of a text.
+    pub(crate) async fn program(&self, name: &str, text: &str) {
+        make_program(&self.engine, name, text).await;
+    }
+
+    /// Makes a token for some scopes, named with commas between them.
+    pub(crate) async fn token(&self, name: &str, scopes: &str) {
+        let named = |name: &str| Scope::ALL.into_iter().find(|scope| scope.name() == name);
+        let new = NewToken {
+            name: name.to_owned(),
+            kind: ActorKind::Agent,
+            scopes: scopes.split(',').map(|name| named(name).expect("there is such a scope")).collect(),
+            programs: None,
+            expires: None,
+        };
+        self.engine.create_token(new, &call().actor).await.expect("its name is free");
+    }
+
     /// Closes the engine and opens it again.
     pub(crate) async fn reopened(self) -> World {
         self.engine.close().await;
@@ -45,6 +65,16 @@ async fn open(db: &TestDb, models: &Arc<Models>, manager: ManagerSource) -> Engi
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
     engine.run_flows(flows(models, manager));
     engine
+}
+
+/// Makes a program of a text.
+pub(crate) async fn make_program(engine: &Engine, name: &str, text: &str) {
+    let content = Content::Text(text.to_owned());
+    let request = NewProgramRequest { name: name.to_owned(), doc: String::new(), content };
+    match engine.create_program(request, &call()).await.expect("it is answered") {
+        Creation::Created(_) => {}
+        refused @ Creation::Rejected { .. } => panic!("{refused:?}"),
+    }
 }
 
 /// Models that say what a script says.

@@ -1,0 +1,330 @@
+//! Tools that append revisions to programs. A repetition under the key of the call is answered as the first time: nothing
+//! is edited twice.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use lmlang_engine::{Applied, Arrival, Distance, Outcome, Proposal, Selector, Travel, Way};
+use lmlang_history::request::{AddModule, AddText, ApplyTextPatch, EditRequest, ReplaceText};
+use lmlang_history::revision::MAIN;
+use lmlang_ir::{Program, Ref, Visibility};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::told::{self, Page};
+use super::{View, branch, find, max_tokens, object, program, refused, typed};
+use crate::graph_store::GraphError;
+use crate::tools::{Changes, Reach, Tool, ToolAnswer, ToolSpec};
+
+/// Edits of one call.
+const EDITS: usize = 20;
+
+/// Changes a program by texts.
+pub(super) struct Edit(ToolSpec);
+
+impl Default for Edit {
+    fn default() -> Edit {
+        let text = json!({ "type": "string", "minLength": 1 });
+        let replaced = object(&["ref", "text"], json!({ "ref": text, "text": text }));
+        let edit = json!({
+            "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+            "properties": {
+                "addText": object(&["text"], json!({ "module": text, "text": text })),
+                "replaceFunctionText": replaced,
+                "replaceModuleText": replaced,
+                "applyTextPatch": object(&["patch"], json!({ "patch": text })),
+                "addModule": object(&["name"], json!({ "name": text, "parent": text })),
+            },
+        });
+        let parameters = object(
+            &["program", "base_revision", "edits"],
+            json!({
+                "program": program(),
+                "base_revision": { "type": "string", "description": "The revision that you read, `r7`." },
+                "edits": {
+                    "type": "array", "minItems": 1, "maxItems": EDITS, "items": edit,
+                    "description": "In order, all or nothing; each with one key: \
+                        {\"addText\":{\"module\":\"m\",\"text\":\"pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 2) }\"}}, \
+                        {\"replaceFunctionText\":{\"ref\":\"m::twice\",\"text\":\"..\"}}, \
+                        {\"applyTextPatch\":{\"patch\":\"--- a/m::twice\\n+++ b/m::twice\\n@@\\n-  ..\\n+  ..\\n\"}}",
+                },
+                "remove": { "type": "boolean", "description": "Whether functions, types, globals or modules may be removed." },
+                "dry_run": { "type": "boolean", "description": "Check and show everything, store nothing." },
+                "message": { "type": "string", "description": "Why, for the log." },
+                "branch": branch(),
+                "require_complete": { "type": "boolean", "description": "Refuse when a touched function stays incomplete." },
+                "max_tokens": max_tokens(),
+            }),
+        );
+        Edit(ToolSpec {
+            name: "propose_structured_edit",
+            description: "Changes a program by texts of functions, or by a patch of texts. Answers the new revision, or every \
+                          mistake with line, column, expected and near names. undo takes it back. A hole is `_`.",
+            parameters,
+            changes: Changes::Appends,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct EditArgs {
+    program: String,
+    base_revision: String,
+    edits: Vec<OneEdit>,
+    #[serde(default)]
+    remove: bool,
+    #[serde(default)]
+    dry_run: bool,
+    message: Option<String>,
+    branch: Option<String>,
+    #[serde(default)]
+    require_complete: bool,
+    max_tokens: Option<u64>,
+}
+
+/// An edit: an object with one key, which names it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum OneEdit {
+    AddText { module: Option<String>, text: String },
+    ReplaceFunctionText { r#ref: String, text: String },
+    ReplaceModuleText { r#ref: String, text: String },
+    ApplyTextPatch { patch: String },
+    AddModule { name: String, parent: Option<String> },
+}
+
+impl From<OneEdit> for EditRequest {
+    fn from(edit: OneEdit) -> EditRequest {
+        let replaced = |of, text| ReplaceText { of, text, if_hash: None };
+        match edit {
+            OneEdit::AddText { module, text } => EditRequest::AddText(AddText { module, text }),
+            OneEdit::ReplaceFunctionText { r#ref, text } => {
+                EditRequest::ReplaceFunctionText(replaced(r#ref, text))
+            }
+            OneEdit::ReplaceModuleText { r#ref, text } => {
+                EditRequest::ReplaceModuleText(replaced(r#ref, text))
+            }
+            OneEdit::ApplyTextPatch { patch } => EditRequest::ApplyTextPatch(ApplyTextPatch { patch }),
+            OneEdit::AddModule { name, parent } => EditRequest::AddModule(AddModule {
+                name_as: None,
+                name,
+                parent,
+                visibility: Visibility::Private,
+                doc: None,
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Edit {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn changes(&self, arguments: &Map<String, Value>) -> Changes {
+        let is = |name: &str| arguments.get(name) == Some(&Value::Bool(true));
+        match (is("dry_run"), is("remove")) {
+            (true, _) => Changes::Nothing,
+            (false, true) => Changes::Deletes,
+            (false, false) => Changes::Appends,
+        }
+    }
+
+    fn is_shown(&self) -> bool {
+        true
+    }
+
+    async fn call(
+        &self,
+        reach: &Reach<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<ToolAnswer, GraphError> {
+        let args: EditArgs = typed(arguments)?;
+        let open = find(reach.engine, &args.program).await?;
+        let page = Page::of(None, args.max_tokens)?.1;
+        let proposal = Proposal {
+            program: Selector::Id(open.info().id),
+            branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+            base: Some(args.base_revision),
+            edits: args.edits.into_iter().map(EditRequest::from).collect(),
+            dry_run: args.dry_run,
+            require_complete: args.require_complete,
+            verify_all: false,
+        };
+        if !args.remove && !args.dry_run {
+            // What is refused here is not decided: a request that is repeated meets what it has made itself.
+            let tried = Proposal { dry_run: true, ..proposal.clone() };
+            if let Ok(Outcome::Applied(applied)) = reach.engine.propose(tried, reach.call).await {
+                let gone = removed(applied.before.checked.program(), applied.after.checked.program());
+                if !gone.is_empty() {
+                    let message = format!("it would remove {}; say so with `remove`", gone.join(", "));
+                    return Err(refused("REMOVES", message));
+                }
+            }
+        }
+        let mut call = reach.call.clone();
+        call.message = args.message.or(call.message);
+        match reach.engine.propose(proposal, &call).await.map_err(|error| super::absent(&error))? {
+            Outcome::Applied(applied) => Ok(applied_in_words(&applied, page)),
+            Outcome::Rejected(rejected) => Err(told::rejected(&rejected)),
+            Outcome::Conflict(conflict) => Err(told::conflict(&conflict)),
+        }
+    }
+}
+
+/// What of a program has a path and is not there any more.
+fn removed(before: &Program, after: &Program) -> Vec<String> {
+    let all = |program: &Program| -> BTreeSet<Ref> {
+        let modules = program.modules().map(|(of, _)| Ref::from(of));
+        let types = program.types().map(|(of, _)| Ref::from(of));
+        let functions = program.functions().map(|(of, _)| Ref::from(of));
+        let storage = program.all_storage().map(|(of, _)| Ref::from(of));
+        modules.chain(types).chain(functions).chain(storage).collect()
+    };
+    let after = all(after);
+    all(before).difference(&after).map(|of| format!("`{}`", before.path(*of))).collect()
+}
+
+fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
+    let (before, after) = (&applied.before, &applied.after);
+    let (program, counts) = (after.checked.program(), after.entry.counts);
+    let counted = format!(
+        "+{} -{} ~{} in {} functions",
+        counts.added, counts.removed, counts.modified, counts.functions
+    );
+    let delta = after.checked.findings().since(before.checked.findings());
+    let mut lines = vec![match applied.committed {
+        true => format!("applied: {counted}"),
+        false => format!("would be applied, nothing is stored: {counted}"),
+    }];
+    if applied.rebased_over.total > 0 {
+        lines.push(format!("carried over {} revisions of others", applied.rebased_over.total));
+    }
+    lines.extend(delta.added.iter().map(|found| told::finding(program, found)));
+    let named = applied.created.iter().filter(|(_, of)| {
+        matches!(
+            of.kind,
+            lmlang_ir::RefKind::Module | lmlang_ir::RefKind::Type | lmlang_ir::RefKind::Function
+        )
+    });
+    lines.extend(named.map(|(_, of)| format!("created {}", program.path(*of))));
+    let name = applied.program.info().name.clone();
+    // A dry run has no revision of its own.
+    let revision = if applied.committed { after } else { before };
+    let view = View { open: applied.program.clone(), revision: std::sync::Arc::clone(revision) };
+    let (outcome, said) = match applied.committed {
+        true => ("applied", format!("`{name}` r{}: {counted}", after.entry.number)),
+        false => ("dry_run", format!("`{name}` would have {counted}")),
+    };
+    let mut answer = told::answer(&view, outcome, &lines, page, &said);
+    answer.value["counts"] = json!({
+        "added": counts.added, "removed": counts.removed,
+        "modified": counts.modified, "functions": counts.functions,
+    });
+    answer
+}
+
+/// Goes back and forward along the revisions of a branch.
+pub(super) struct Undo(ToolSpec);
+
+impl Default for Undo {
+    fn default() -> Undo {
+        let parameters = object(
+            &["program", "expected_head"],
+            json!({
+                "program": program(),
+                "action": { "type": "string", "enum": ["undo", "redo"], "description": "Default undo." },
+                "steps": { "type": "integer", "minimum": 1, "description": "Default 1." },
+                "expected_head": { "type": "string", "description": "The head that you read, `r7`: another one now is a conflict." },
+                "dry_run": { "type": "boolean", "description": "Show what would be, store nothing." },
+                "message": { "type": "string", "description": "Why, for the log." },
+                "branch": branch(),
+            }),
+        );
+        Undo(ToolSpec {
+            name: "undo",
+            description: "Takes the last changes of a program back, or makes them again, by appending a revision.",
+            parameters,
+            changes: Changes::Appends,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct UndoArgs {
+    program: String,
+    #[serde(default)]
+    action: Direction,
+    steps: Option<u64>,
+    expected_head: String,
+    #[serde(default)]
+    dry_run: bool,
+    message: Option<String>,
+    branch: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Direction {
+    #[default]
+    Undo,
+    Redo,
+}
+
+#[async_trait]
+impl Tool for Undo {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn changes(&self, arguments: &Map<String, Value>) -> Changes {
+        match arguments.get("dry_run") {
+            Some(Value::Bool(true)) => Changes::Nothing,
+            _ => Changes::Appends,
+        }
+    }
+
+    fn is_shown(&self) -> bool {
+        true
+    }
+
+    async fn call(
+        &self,
+        reach: &Reach<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<ToolAnswer, GraphError> {
+        let args: UndoArgs = typed(arguments)?;
+        let open = find(reach.engine, &args.program).await?;
+        let steps = Distance::Steps(args.steps.unwrap_or(1));
+        let (way, word) = match args.action {
+            Direction::Undo => (Way::Undo(steps), "undo"),
+            Direction::Redo => (Way::Redo(steps), "redo"),
+        };
+        let travel = Travel {
+            branch: args.branch.unwrap_or_else(|| MAIN.to_owned()),
+            way,
+            expected_head: Some(args.expected_head),
+            dry_run: args.dry_run,
+        };
+        let mut call = reach.call.clone();
+        call.message = args.message.or(call.message);
+        match reach.engine.travel(&open, &travel, &call).await.map_err(|error| super::absent(&error))? {
+            Arrival::Made { committed, before, after } => {
+                let counts = after.entry.counts;
+                let counted = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
+                let (outcome, revision) = if committed { ("made", after) } else { ("dry_run", before) };
+                let name = open.info().name.clone();
+                let view = View { open, revision };
+                let said = match committed {
+                    true => format!("`{name}` r{}: {word}, {counted}", view.number()),
+                    false => format!("`{name}` would have {counted}"),
+                };
+                let page = Page::of(None, None)?.1;
+                Ok(told::answer(&view, outcome, &[format!("{word}: {counted}")], page, &said))
+            }
+            Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
+            Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Answers within a budget of tokens, and findings in lines.
+
+use lmlang_context::Tokenizer;
+use lmlang_engine::{Conflict, Rejected};
+use lmlang_entities::Counts;
+use lmlang_ir::Program;
+use lmlang_verify::{Diagnostic, Severity};
+use serde_json::json;
+
+use super::{View, refused};
+use crate::graph_store::GraphError;
+use crate::tools::ToolAnswer;
+
+/// Tokens of an answer when nobody says how many it may have.
+pub(super) const DEFAULT: u64 = 2_000;
+/// Tokens of an answer at most: a prompt has other things to hold.
+pub(super) const MOST: u64 = 4_000;
+/// Tokens of what is wrong with an edit: it is asked about, too.
+const WRONG: u64 = 1_000;
+/// Bytes of a line at most.
+const LINE: usize = 4_096;
+
+/// Where the lines of an answer begin, and how many tokens they may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    /// Lines before it.
+    pub(super) from: usize,
+    /// Tokens.
+    pub(super) tokens: u64,
+}
+
+impl Page {
+    /// A page by the cursor of the answer before, if there is one, and the revision that it is of.
+    pub(super) fn of(
+        cursor: Option<&str>,
+        max_tokens: Option<u64>,
+    ) -> Result<(Option<String>, Page), GraphError> {
+        let tokens = max_tokens.unwrap_or(DEFAULT).min(MOST);
+        let Some(cursor) = cursor else { return Ok((None, Page { from: 0, tokens })) };
+        let (at, from) = cursor.split_once('+').unwrap_or_default();
+        match from.parse() {
+            Ok(from) => Ok((Some(at.to_owned()).filter(|at| !at.is_empty()), Page { from, tokens })),
+            Err(_) => Err(refused("CURSOR_INVALID", format!("`{cursor}` is no `next_cursor` of an answer"))),
+        }
+    }
+}
+
+/// Tokens of a line; of a long one a little more than there are, never fewer.
+fn tokens(line: &str) -> u64 {
+    u64::try_from(Tokenizer::O200kBase.count(line)).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+/// The lines from one on that fit a budget, one at least, and how many there are behind them.
+fn fitting<'a>(lines: &[&'a str], page: Page) -> (Vec<&'a str>, usize) {
+    let rest = lines.get(page.from..).unwrap_or_default();
+    let (mut left, mut shown) = (page.tokens, Vec::new());
+    for line in rest {
+        let line = &line[..line.floor_char_boundary(LINE.min(line.len()))];
+        let takes = tokens(line);
+        if takes > left && !shown.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(takes);
+        shown.push(line);
+    }
+    let behind = rest.len() - shown.len();
+    (shown, behind)
+}
+
+/// An answer about a program: fields, and lines as far as they fit.
+pub(super) fn answer(view: &View, outcome: &str, lines: &[String], page: Page, said: &str) -> ToolAnswer {
+    let head = format!("; program {} @ r{}", view.name(), view.number());
+    let mut answer = plain(&head, outcome, lines, page, said, Some(view.number()));
+    answer.value["program"] = json!(view.name());
+    answer.value["revision"] = json!(format!("r{}", view.number()));
+    answer
+}
+
+/// An answer about no program in particular, or about one at the revision that its cursor holds on to.
+pub(super) fn plain(
+    head: &str,
+    outcome: &str,
+    lines: &[String],
+    page: Page,
+    said: &str,
+    revision: Option<u64>,
+) -> ToolAnswer {
+    let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
+    let (shown, behind) = fitting(&lines, page);
+    let mut text = format!("{head}\n");
+    for line in &shown {
+        text.push_str(line);
+        text.push('\n');
+    }
+    let mut value = json!({ "outcome": outcome, "truncated": behind > 0 });
+    if behind > 0 {
+        let at = revision.map(|number| format!("r{number}")).unwrap_or_default();
+        let cursor = format!("{at}+{}", page.from + shown.len());
+        text.push_str(&format!("; truncated: {behind} lines left out; next_cursor: {cursor}\n"));
+        value["next_cursor"] = json!(cursor);
+    }
+    value["text"] = json!(text);
+    ToolAnswer { value, said: said.to_owned(), counts: Counts::default() }
+}
+
+/// A finding in a line: the code first, then where, what is wrong, and what would be right.
+pub(super) fn finding(program: &Program, found: &Diagnostic) -> String {
+    let level = match (found.is_incomplete(), found.severity()) {
+        (true, _) => "incomplete",
+        (false, Severity::Error) => "error",
+        (false, Severity::Warning) => "warning",
+    };
+    format!("{level} {}{}", found.code.name(), facts(program, found))
+}
+
+fn facts(program: &Program, found: &Diagnostic) -> String {
+    let place = match (found.at.function, found.at.node()) {
+        (Some(function), Some(node)) => {
+            let line = lmlang_ir::text::print_node(program, node, lmlang_ir::text::Detail::Summary);
+            format!(" in {} at `{}`", program.path(function.into()), line.trim())
+        }
+        (Some(function), None) => format!(" in {}", program.path(function.into())),
+        (None, _) => format!(" at {}", program.path(found.at.entity)),
+    };
+    let expected = found.expected_text(program).map(|text| format!("; expected type {text}"));
+    let actual = found.found_text(program).map(|text| format!("; found type {text}"));
+    let message = found.message(program);
+    format!("{place}: {message}{}{}", expected.unwrap_or_default(), actual.unwrap_or_default())
+}
+
+/// The failure of an edit that was refused, with all that is wrong with it as far as it fits. Its code is that of the first
+/// mistake: another one is another failure.
+pub(super) fn rejected(rejected: &Rejected) -> GraphError {
+    let errors = rejected.errors.iter().map(|error| {
+        let place = error.line.zip(error.column).map(|(line, column)| format!(" {line}:{column}"));
+        let mut told = format!(
+            "error {} edits[{}].{}{}: {}",
+            error.code,
+            error.edit,
+            error.path.join("."),
+            place.unwrap_or_default(),
+            error.message
+        );
+        for (names, label) in [(&error.expected, "expected"), (&error.candidates, "did you mean")] {
+            if !names.is_empty() {
+                told.push_str(&format!("; {label}: {}", names.join(", ")));
+            }
+        }
+        if let Some(found) = &error.found {
+            told.push_str(&format!("; found: {found}"));
+        }
+        told
+    });
+    let findings = rejected.findings.iter().zip(rejected.after.iter().cycle()).map(|(found, after)| {
+        let edit = found.edit.map(|edit| format!(" edits[{edit}].{}", found.path.join(".")));
+        let place = found.place.map(|(line, column)| format!(" {line}:{column}"));
+        let (edit, place) = (edit.unwrap_or_default(), place.unwrap_or_default());
+        let code = found.diagnostic.code.name();
+        format!("error {code}{edit}{place}{}", facts(after.program(), &found.diagnostic))
+    });
+    let lines: Vec<String> = errors.chain(findings).collect();
+    let first = rejected.errors.first().map(|error| error.code);
+    let code = first.or_else(|| rejected.findings.first().map(|found| found.diagnostic.code.name()));
+    let word = if lines.len() == 1 { "mistake" } else { "mistakes" };
+    let head = format!("rejected, nothing is changed: {} {word}", lines.len());
+    refused(code.unwrap_or("EDIT_REJECTED"), within(&head, &lines))
+}
+
+/// The failure of a change that cannot be together with what others have changed.
+pub(super) fn conflict(conflict: &Conflict) -> GraphError {
+    let line = |of: &lmlang_engine::Collision| format!("conflict {} {}: {}", of.kind, of.of, of.message);
+    let lines: Vec<String> = conflict.conflicts.iter().map(line).collect();
+    let head = conflict.head.number;
+    let told = format!("conflict, nothing is changed: read r{head} and propose again on it");
+    refused("EDIT_CONFLICT", within(&told, &lines))
+}
+
+/// Lines below a head, as far as they fit.
+fn within(head: &str, lines: &[String]) -> String {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let (shown, behind) = fitting(&lines, Page { from: 0, tokens: WRONG });
+    let mut text = head.to_owned();
+    for line in shown {
+        text.push('\n');
+        text.push_str(line);
+    }
+    if behind > 0 {
+        text.push_str(&format!("\nand {behind} more"));
+    }
+    text
+}
+
+/// The first line of a text.
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(cursor: &str, expect: Option<(Option<&str>, usize)>) {
+        let read = Page::of(Some(cursor), None).ok();
+        let read = read.as_ref().map(|(at, page)| (at.as_deref(), page.from));
+        assert_eq!(read, expect, "{cursor}");
+    }
+
+    #[test]
+    fn a_cursor_holds_on_to_the_revision() {
+        check("r3+40", Some((Some("r3"), 40)));
+        check("+40", Some((None, 40)));
+        for wrong in ["", "r3", "r3+", "r3+x", "40"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn pages_of_an_answer_are_all_of_it() {
+        let lines: Vec<String> = (0..300).map(|number| format!("line {number}")).collect();
+        let (mut from, mut seen) = (0, Vec::new());
+        loop {
+            let answer = plain("; head", "found", &lines, Page { from, tokens: 200 }, "said", Some(7));
+            let text = answer.value["text"].as_str().expect("words");
+            assert!(tokens(text) <= 250, "{text}");
+            seen.extend(text.lines().filter(|line| line.starts_with("line")).map(str::to_owned));
+            let Some(cursor) = answer.value["next_cursor"].as_str() else { break };
+            let (at, page) = Page::of(Some(cursor), None).expect("it is one");
+            assert_eq!(at.as_deref(), Some("r7"));
+            assert!(page.from > from, "it goes on");
+            from = page.from;
+        }
+        assert_eq!(seen, lines);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_one_is_always_shown() {
+        let long = "é".repeat(LINE);
+        let (shown, behind) = fitting(&[&long, "next"], Page { from: 0, tokens: 1 });
+        assert_eq!((shown.len(), behind), (1, 1));
+        assert!(shown[0].len() <= LINE);
+        assert_eq!(fitting(&["a"], Page { from: 9, tokens: 1 }), (Vec::new(), 0));
+    }
+}
