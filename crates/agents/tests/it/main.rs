@@ -6,6 +6,7 @@ mod killed;
 mod long;
 mod manager;
 mod parts;
+mod programs;
 mod secrets;
 mod shapes;
 mod stores;

@@ -200,6 +200,8 @@ fn what_an_edit_changes_follows_from_its_arguments() {
     let edit = tools.get("propose_structured_edit").expect("it is there");
     let of = |arguments: Value| edit.changes(arguments.as_object().expect("an object"));
     assert_eq!(of(json!({})), Changes::Appends);
+    // What is asked about: all that is more than nothing, or all that is more than a merge.
+    assert!(Changes::Nothing < Changes::Appends && Changes::Appends < Changes::Merges);
     assert_eq!(of(json!({ "remove": true })), Changes::Deletes);
     assert_eq!(of(json!({ "remove": true, "dry_run": true })), Changes::Nothing);
     for name in ["program", "search", "retrieve_subgraph", "verify_and_propagate", "simulate"] {
