@@ -163,7 +163,7 @@ impl FlowCode for Act {
             "properties": {
                 "task": {
                     "type": "string", "title": "Task", "x-multiline": true, "minLength": 1,
-                    "description": "What is to be done with the entities, or asked about them.",
+                    "description": "What is to be done with entities and programs, or asked about them.",
                 },
                 "confirm": {
                     "type": "string", "title": "Ask before", "enum": ["deletes", "changes", "nothing"], "default": "deletes",
