@@ -38,7 +38,7 @@ pub(super) fn confirm(state: &State) -> Step {
     let question = format!(
         "Hand out this pipeline? {}\n{}",
         sql(state),
-        state.get("explain")["pretty"].as_str().unwrap_or_default(),
+        state.get("explain")["pretty"].as_str().unwrap_or_default().trim_end(),
     );
     asks(AskKind::NeedConfirm, question, Vec::new(), "handle_confirm", Update::none())
 }
