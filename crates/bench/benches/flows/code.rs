@@ -94,10 +94,10 @@ impl Runner {
 
     /// Begins so many runs at once of so many steps each, and waits until the end of all is stored.
     pub(crate) async fn run(&mut self, runs: usize, steps: u64) -> Result<Vec<RunInfo>, Failure> {
-        tokio::time::timeout(PATIENCE, self.to_end(runs, steps)).await?
+        tokio::time::timeout(PATIENCE, self.finish(runs, steps)).await?
     }
 
-    async fn to_end(&mut self, runs: usize, steps: u64) -> Result<Vec<RunInfo>, Failure> {
+    async fn finish(&mut self, runs: usize, steps: u64) -> Result<Vec<RunInfo>, Failure> {
         let mut beginning = JoinSet::new();
         for _ in 0..runs {
             let engine = self.engine.clone();

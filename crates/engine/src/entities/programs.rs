@@ -81,9 +81,7 @@ impl<'a> Programs<'a> {
         };
         let flow = match begun.map(|seen| add(&seen)).transpose()? {
             Some(ControlFlow::Break(())) => ControlFlow::Break(()),
-            Some(ControlFlow::Continue(())) | None => {
-                self.each(after.map(|after| after.program), &mut add)?
-            }
+            Some(ControlFlow::Continue(())) | None => self.each(after.map(|after| after.program), add)?,
         };
         Ok(Page { items, more: flow.is_break() })
     }
@@ -165,7 +163,7 @@ impl<'a> Programs<'a> {
         };
         match one {
             Some(one) => one.map(|seen| add(&seen)).transpose()?,
-            None => Some(self.each(None, &mut add)?),
+            None => Some(self.each(None, add)?),
         };
         Ok(nodes)
     }
@@ -187,7 +185,7 @@ impl<'a> Programs<'a> {
     fn each(
         &self,
         mut after: Option<Uuid>,
-        visit: &mut dyn FnMut(&Rc<Seen>) -> Result<ControlFlow<()>, Error>,
+        mut visit: impl FnMut(&Rc<Seen>) -> Result<ControlFlow<()>, Error>,
     ) -> Result<ControlFlow<()>, Error> {
         let mut rows = VecDeque::new();
         loop {
