@@ -329,8 +329,7 @@ impl Act {
                 ),
             };
         }
-        let arguments = crate::model::shortened(&Value::Object(step.arguments.clone()).to_string(), 1_000);
-        let question = format!("Call `{}` with {arguments}?", step.tool);
+        let question = format!("Call `{}` with {}?", step.tool, in_short(&step.arguments));
         Step::ask(asked(AskKind::NeedConfirm, question, Vec::new()), "route_tool", Update::none())
     }
 
@@ -514,6 +513,15 @@ fn message(from: &str, text: &str) -> Value {
 }
 
 /// Whether a person has said to stop where a step had failed; a model's own question may offer the same word.
+/// Arguments for a person, the short ones first: they say what it is about.
+fn in_short(arguments: &Map<String, Value>) -> String {
+    let mut said: Vec<(&String, String)> =
+        arguments.iter().map(|(name, value)| (name, value.to_string())).collect();
+    said.sort_by_key(|(_, value)| value.len());
+    let said: Vec<String> = said.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    crate::model::shortened(&said.join(", "), 1_000)
+}
+
 fn stopped(state: &State) -> bool {
     state.get("step")["ask"].is_null() && state.get("reply")["choice"] == evaluating::CHOICES[2]
 }

@@ -3,6 +3,7 @@
 //! What a span notes has the names of OpenTelemetry's conventions already; here come those that Langfuse reads, what was asked
 //! and answered, for exporters that are to send that, and on the span of a run what tells apart by what it was made.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -46,12 +47,9 @@ fn sent(finished: Finished<'_>, marks: &[(String, String)]) -> Option<lmlang_tel
     if is_root {
         add(langfuse::TRACE_NAME, Value::from(span.name.as_str()));
         add(langfuse::USER_ID, Value::from(actor));
-        for (name, value) in marks {
-            add(name, Value::from(value.as_str()));
-        }
     }
     if let Some(attempt) = span.attempt {
-        add("lmlang.attempt", Value::from(attempt));
+        add("lmlang.step.attempt", Value::from(attempt));
     }
     if let Some(nano) = span.attributes["lmlang.cost.nano_usd"].as_u64() {
         // As Langfuse adds it up: dollars by part.
@@ -75,6 +73,12 @@ fn sent(finished: Finished<'_>, marks: &[(String, String)]) -> Option<lmlang_tel
     };
     let own = span.attributes.as_object().into_iter().flatten();
     attributes.extend(own.map(|(name, value)| (name.clone(), Value::from(value.clone()))));
+    if is_root {
+        attributes.extend(marks.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))));
+    }
+    // Names do not repeat: what the product says goes before what the environment does.
+    let mut names = BTreeSet::new();
+    attributes.retain(|(name, _)| names.insert(name.clone()));
     Some(lmlang_telemetry::Span {
         trace_id: bytes(&span.trace)?,
         span_id: bytes(&span.id)?,

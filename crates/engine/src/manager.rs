@@ -26,30 +26,36 @@ pub(crate) struct Kept {
 }
 
 impl Engine {
-    /// What the built-in Manager answers, once what it changes is durable.
+    /// What the built-in Manager answers, once what it changes is durable. What has begun to change is carried out, whether the
+    /// caller stays or goes.
     pub async fn ask_manager(
         &self,
         request: Request,
         actor: &Actor,
     ) -> Result<Result<Answer, Refused>, Error> {
-        let _turn = match request.changes() {
-            true => Some(self.0.manager.turn.lock().await),
-            false => None,
-        };
-        let request = Arc::new(request);
+        let (changes, request) = (request.changes(), Arc::new(request));
+        if !changes {
+            let (_, manager) = self.manager_now().await?;
+            return self.managed(&manager, &request).await;
+        }
+        let (engine, actor) = (self.clone(), actor.clone());
+        self.to_end(async move { engine.change_manager(&request, &actor).await }).await
+    }
+
+    async fn change_manager(
+        &self,
+        request: &Arc<Request>,
+        actor: &Actor,
+    ) -> Result<Result<Answer, Refused>, Error> {
+        let _turn = self.0.manager.turn.lock().await;
         for _ in 0..ATTEMPTS {
             let (revision, manager) = self.manager_now().await?;
-            let answer = match request.plans() {
-                true => {
-                    let request = Arc::clone(&request);
-                    self.compute(move || manager.answer(&request)).await?
-                }
-                false => manager.answer(&request),
-            };
-            let answer = match answer {
+            let answer = match self.managed(&manager, request).await? {
                 Ok(answer) if !answer.changes.is_empty() => answer,
                 done => return Ok(done),
             };
+            // It is copied by a change if anybody holds it.
+            drop(manager);
             let change = ManagerChange {
                 revision: revision + 1,
                 id: self.0.clock.id(),
@@ -67,6 +73,21 @@ impl Engine {
             }
         }
         Err(Error::Overloaded { what: "changes of the Manager" })
+    }
+
+    /// What a Manager answers; where queries are read for it, off the runtime's threads.
+    async fn managed(
+        &self,
+        manager: &Arc<Manager>,
+        request: &Arc<Request>,
+    ) -> Result<Result<Answer, Refused>, Error> {
+        match request.plans() {
+            true => {
+                let (manager, request) = (Arc::clone(manager), Arc::clone(request));
+                self.compute(move || manager.answer(&request)).await
+            }
+            false => Ok(manager.answer(request)),
+        }
     }
 
     /// The Manager as it is stored, with its revision. It is read again only when another process has changed it.

@@ -65,13 +65,14 @@ impl Op {
         }
     }
 
-    /// Returns the labels by which it names nodes, each with the field of the node; an empty one for the operation itself.
+    /// Returns the labels of nodes that it makes, changes or joins, each with the field of the node; an empty one for the
+    /// operation itself.
     fn labels(&self) -> Vec<(&'static str, &Label)> {
         match self {
             Self::UpsertNode(node) | Self::UpdateProps(node) => vec![("", &node.label)],
-            Self::DeleteNode { label, .. } => vec![("", label)],
+            // What is there already may go.
+            Self::DeleteNode { .. } | Self::DeleteEdge { .. } => Vec::new(),
             Self::UpsertEdge(edge) => vec![("from", &edge.from.label), ("to", &edge.to.label)],
-            Self::DeleteEdge { from, to, .. } => vec![("from", &from.label), ("to", &to.label)],
         }
     }
 }
@@ -102,7 +103,7 @@ impl Patch {
         ops.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Refuses a patch that names a node by one of these labels, be it to make it or to delete it; the error names the
+    /// Refuses a patch that makes or changes a node with one of these labels, or joins it to another; the error names the
     /// operation and the field.
     pub fn refuse_labels(&self, reserved: &[&str]) -> Result<(), ValidationError> {
         for (index, op) in self.0.iter().enumerate() {

@@ -100,6 +100,9 @@ pub struct Stepped {
     pub attempt: u32,
     /// When it began, in microseconds of UTC.
     pub started: i64,
+    /// The entry by which the run was taken back before, 0 if it was not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
     /// How many effects it had.
     pub effects: u32,
     /// What its span notes of it: decisions, above all.
@@ -124,6 +127,9 @@ pub struct Failed {
     pub attempt: u32,
     /// When it began, in microseconds of UTC.
     pub started: i64,
+    /// The entry by which the run was taken back before, 0 if it was not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
     /// How many effects it had.
     pub effects: u32,
     /// Why.
@@ -132,6 +138,10 @@ pub struct Failed {
     pub class: Class,
     /// What becomes of it.
     pub remedy: Remedy,
+}
+
+pub(crate) const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What kind of entry it is. The discriminants are stored: they never change, and new ones are added at the end.

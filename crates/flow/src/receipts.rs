@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::entry::is_zero;
 use crate::place::Place;
 
 /// Where an effect belongs.
@@ -32,6 +33,9 @@ pub struct Intent {
     pub name: String,
     /// A digest of what it is asked.
     pub digest: String,
+    /// The entry by which the run was taken back before, 0 if it was not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u64,
 }
 
 /// What an effect came to.

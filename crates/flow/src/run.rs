@@ -462,6 +462,13 @@ impl Run {
         branch.failures.push(failed.failure.clone());
         match &failed.remedy {
             Remedy::Retry { at, attempt } => {
+                if *attempt == failed.attempt {
+                    // It was waited for: what has failed is asked again, as if for the first time.
+                    let failed = |receipt: &Receipt| receipt.outcome.answer.is_err();
+                    let again: Vec<EffectId> =
+                        branch.receipts.extract_if(.., |of| failed(of)).map(|of| of.intent.id).collect();
+                    branch.announced.retain(|intent| !again.contains(&intent.id));
+                }
                 branch.position = Position::At { node: failed.node.clone(), attempt: *attempt, from: *at };
             }
             Remedy::Ask(ask) => {

@@ -381,7 +381,7 @@ fn steps_go_only_where_their_nodes_lead() {
 
 fn effect(task: &Task, index: u32, digest: &str) -> Intent {
     let id = EffectId { place: task.place.clone(), step: task.step, attempt: task.attempt, index };
-    Intent { id, kind: "tool".to_owned(), name: "hammer".to_owned(), digest: digest.to_owned() }
+    Intent { id, kind: "tool".to_owned(), name: "hammer".to_owned(), digest: digest.to_owned(), epoch: 0 }
 }
 
 /// An effect with a receipt is never performed again: neither after a crash nor in a later attempt that asks the same.
@@ -409,6 +409,30 @@ fn receipts_stand_for_their_effects() {
     assert!(answered(writer.run.known(&effect(&second, 0, "d0").id, "d0")), "it went well before");
     assert_eq!(writer.run.known(&effect(&second, 1, "d1").id, "d1"), Known::Nothing, "it failed before");
     assert_eq!(writer.run.known(&effect(&second, 0, "d9").id, "d9"), Known::Nothing, "it is another one");
+}
+
+/// What failed for a while is asked again; what went well beside it is not.
+#[test]
+fn what_is_waited_for_is_asked_again() {
+    let mut writer = Writer::start(&one_node(), Update::none());
+    let first = writer.run.tasks().next().expect("it begins");
+    for (index, answer) in [(0, Ok(json!("nailed"))), (1, Err(failure("BUSY", "d1")))] {
+        let digest = format!("d{index}");
+        writer.write(What::Announced(effect(&first, index, &digest)));
+        let outcome = Outcome { answer, notes: Value::Null };
+        writer.write(What::Received(Receipt { intent: effect(&first, index, &digest), started: 0, outcome }));
+    }
+    let busy = &effect(&first, 1, "d1").id;
+    assert!(
+        matches!(writer.run.known(busy, "d1"), Known::Answered(_)),
+        "a crash before the failure is stored"
+    );
+    let what = writer.run.failed(&first, failure("BUSY", "d1"), 0, 2, writer.now);
+    writer.write(what);
+    let again = writer.run.tasks().next().expect("it is tried again");
+    assert_eq!((again.step, again.attempt), (first.step, first.attempt));
+    assert!(matches!(writer.run.known(&effect(&again, 0, "d0").id, "d0"), Known::Answered(_)));
+    assert_eq!(writer.run.known(busy, "d1"), Known::Nothing);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 //! What a Manager refuses is plain text; who may not come in, or asks in a way that is no request, is told so as everywhere.
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lmlang_graphql::schema::access;
-use lmlang_graphql::transport::RequestId;
+use lmlang_graphql::transport::{RequestId, Scope};
 use lmlang_streams::manager::{Body, Refused, Request as Asked};
 use serde_json::Value;
 
@@ -40,13 +40,19 @@ async fn answer(state: &Shared, path: &str, request: Request, id: &RequestId) ->
         Err(error) => return outside(Form::Json, error, id),
     };
     let who = Who::of(&parts.headers, &grant);
-    let method = parts.method.as_str();
+    // The body of an answer to HEAD is left out by who sends it.
+    let method = if parts.method == Method::HEAD { "GET" } else { parts.method.as_str() };
     // What is asked is known before a body is read.
     let asked = match Asked::of(method, path, Value::Null) {
         Ok(asked) => asked,
-        Err(error) => return refused(&error),
+        Err(error) => return with_methods(refused(&error), path),
     };
-    if let Err(error) = access::may_manage(&grant, asked.changes()) {
+    let scope = match (asked.changes(), asked.runs()) {
+        (true, _) => Scope::Edit,
+        (false, true) => Scope::Simulate,
+        (false, false) => Scope::Read,
+    };
+    if let Err(error) = access::may_manage(&grant, scope) {
         return refused_to(&who, Form::Json, status(error.code), error, id);
     }
     let asked = match asked.takes_body() {
@@ -74,6 +80,18 @@ async fn answer(state: &Shared, path: &str, request: Request, id: &RequestId) ->
         Ok(Err(error)) => refused(&error),
         Err(error) => refused_to(&who, Form::Json, status(error.code), error, id),
     }
+}
+
+/// Says of a path that is there which methods it takes.
+fn with_methods(mut response: Response, path: &str) -> Response {
+    let takes = |method: &&str| Asked::of(method, path, Value::Null).is_ok();
+    let methods: Vec<&str> = ["GET", "POST", "PUT", "DELETE"].into_iter().filter(takes).collect();
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED
+        && let Ok(allowed) = HeaderValue::from_str(&methods.join(", "))
+    {
+        response.headers_mut().insert(header::ALLOW, allowed);
+    }
+    response
 }
 
 fn refused(error: &Refused) -> Response {

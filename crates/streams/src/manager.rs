@@ -27,6 +27,38 @@ pub use streams::CreateStream;
 /// Streams, and pipelines, at most.
 pub const MOST_RECORDS: usize = 10_000;
 
+/// Bytes of the body of a request, and how deep it is nested, at most: what is passed on in it is stored as it is.
+pub const LARGEST_BODY: usize = 64 << 10;
+/// See [`LARGEST_BODY`].
+pub const DEEPEST_BODY: usize = 64;
+
+/// Refuses a body that would be stored, and is too large for that.
+fn check_body(body: &Json) -> Result<(), Refused> {
+    let size = body.to_string().len();
+    if size > LARGEST_BODY {
+        let message = format!("the body has {size} bytes, more than {LARGEST_BODY}");
+        return Err(Refused::new(RefusedKind::BadRequest, message));
+    }
+    let (mut level, mut depth) = (vec![body], 0);
+    while !level.is_empty() {
+        depth += 1;
+        if depth > DEEPEST_BODY {
+            let message = format!("the body is nested deeper than {DEEPEST_BODY}");
+            return Err(Refused::new(RefusedKind::BadRequest, message));
+        }
+        level = level.into_iter().flat_map(inside).collect();
+    }
+    Ok(())
+}
+
+fn inside(of: &Json) -> Vec<&Json> {
+    match of {
+        Json::Array(items) => items.iter().collect(),
+        Json::Object(fields) => fields.values().collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Vec::new(),
+    }
+}
+
 /// What a record is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

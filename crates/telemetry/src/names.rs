@@ -11,30 +11,12 @@ pub mod gen_ai {
     pub const PROVIDER_NAME: &str = "gen_ai.provider.name";
     /// The session that an operation belongs to.
     pub const CONVERSATION_ID: &str = "gen_ai.conversation.id";
-    /// The flow that is run.
-    pub const WORKFLOW_NAME: &str = "gen_ai.workflow.name";
-    /// The agent that is run.
-    pub const AGENT_NAME: &str = "gen_ai.agent.name";
-    /// The id of an agent.
-    pub const AGENT_ID: &str = "gen_ai.agent.id";
-    /// What an agent is for.
-    pub const AGENT_DESCRIPTION: &str = "gen_ai.agent.description";
     /// The model that was asked for.
     pub const REQUEST_MODEL: &str = "gen_ai.request.model";
     /// The temperature that was asked for.
     pub const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
-    /// The share of likely tokens that was asked for.
-    pub const REQUEST_TOP_P: &str = "gen_ai.request.top_p";
     /// The most tokens of an answer.
     pub const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
-    /// The seed that was asked for.
-    pub const REQUEST_SEED: &str = "gen_ai.request.seed";
-    /// What an answer has to be: `text`, `json`.
-    pub const OUTPUT_TYPE: &str = "gen_ai.output.type";
-    /// The model that answered.
-    pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
-    /// The provider's id of an answer.
-    pub const RESPONSE_ID: &str = "gen_ai.response.id";
     /// Why an answer ended; a list.
     pub const RESPONSE_FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
     /// Tokens that went in, with those from a cache.
@@ -45,14 +27,8 @@ pub mod gen_ai {
     pub const USAGE_CACHE_READ_INPUT_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
     /// Tokens that went into a cache of the provider.
     pub const USAGE_CACHE_CREATION_INPUT_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
-    /// The tool that is called.
-    pub const TOOL_NAME: &str = "gen_ai.tool.name";
     /// The model's id of a call.
     pub const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
-    /// What kind of tool it is: `function`, `extension`, `datastore`.
-    pub const TOOL_TYPE: &str = "gen_ai.tool.type";
-    /// What a tool is for.
-    pub const TOOL_DESCRIPTION: &str = "gen_ai.tool.description";
     /// Content: what a tool is called with.
     pub const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
     /// Content: what a tool returned.
@@ -70,8 +46,6 @@ pub mod gen_ai {
     pub mod operation {
         /// A flow is run.
         pub const INVOKE_WORKFLOW: &str = "invoke_workflow";
-        /// An agent is run.
-        pub const INVOKE_AGENT: &str = "invoke_agent";
         /// A model is asked.
         pub const CHAT: &str = "chat";
         /// A tool is called.
@@ -83,32 +57,20 @@ pub mod gen_ai {
 pub mod langfuse {
     /// What a span is, of [`observation`].
     pub const OBSERVATION_TYPE: &str = "langfuse.observation.type";
-    /// How serious it is: `DEBUG`, `DEFAULT`, `WARNING`, `ERROR`.
-    pub const OBSERVATION_LEVEL: &str = "langfuse.observation.level";
-    /// What to say about it.
-    pub const OBSERVATION_STATUS_MESSAGE: &str = "langfuse.observation.status_message";
     /// Content: what went in.
     pub const OBSERVATION_INPUT: &str = "langfuse.observation.input";
     /// Content: what came out.
     pub const OBSERVATION_OUTPUT: &str = "langfuse.observation.output";
     /// What it cost, as JSON of parts.
     pub const OBSERVATION_COST_DETAILS: &str = "langfuse.observation.cost_details";
-    /// When the first of an answer came.
-    pub const OBSERVATION_COMPLETION_START_TIME: &str = "langfuse.observation.completion_start_time";
     /// What a trace is called.
     pub const TRACE_NAME: &str = "langfuse.trace.name";
-    /// What a trace is found by; a list.
-    pub const TRACE_TAGS: &str = "langfuse.trace.tags";
-    /// What else is noted of a trace: a name goes behind it, after a dot.
-    pub const TRACE_METADATA: &str = "langfuse.trace.metadata";
     /// Content: what a trace began with.
     pub const TRACE_INPUT: &str = "langfuse.trace.input";
     /// Content: what a trace came to.
     pub const TRACE_OUTPUT: &str = "langfuse.trace.output";
     /// The commit that runs.
     pub const RELEASE: &str = "langfuse.release";
-    /// Where it runs: `production`, `test`.
-    pub const ENVIRONMENT: &str = "langfuse.environment";
     /// The session that a trace belongs to.
     pub const SESSION_ID: &str = "session.id";
     /// The user that a trace is for.
@@ -177,12 +139,6 @@ pub fn invoke_workflow(name: &str) -> String {
     format!("{} {name}", gen_ai::operation::INVOKE_WORKFLOW)
 }
 
-/// The span of a run of an agent.
-#[must_use]
-pub fn invoke_agent(name: &str) -> String {
-    format!("{} {name}", gen_ai::operation::INVOKE_AGENT)
-}
-
 /// The span of a question to a model.
 #[must_use]
 pub fn chat(model: &str) -> String {
@@ -214,7 +170,6 @@ mod tests {
     #[test]
     fn spans_are_called_as_the_conventions_say() {
         assert_eq!(invoke_workflow("feature"), "invoke_workflow feature");
-        assert_eq!(invoke_agent("planner"), "invoke_agent planner");
         assert_eq!(chat("m"), "chat m");
         assert_eq!(execute_tool("search"), "execute_tool search");
     }

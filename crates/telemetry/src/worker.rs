@@ -73,13 +73,13 @@ impl Worker {
             }
             self.tally.retried.add(1);
             tracing::debug!(spans, why, "the collector is asked again later");
+            let delay = delays.next().unwrap_or(self.retry.longest).min(self.retry.longest);
             match after {
-                // What the collector wants goes before what anybody here is in a hurry for.
-                Some(after) => self.queue.pause(after.min(left).min(LONGEST_PAUSE), LONGEST_PAUSE).await,
-                None => {
-                    let delay = delays.next().unwrap_or(self.retry.longest).min(self.retry.longest);
-                    self.queue.pause(delay.min(left), self.retry.first).await;
+                // What the collector wants goes before what anybody here is in a hurry for; less than that is no hurry of ours.
+                Some(after) if after > delay => {
+                    self.queue.pause(after.min(left).min(LONGEST_PAUSE), LONGEST_PAUSE).await;
                 }
+                Some(_) | None => self.queue.pause(delay.min(left), self.retry.first).await,
             }
         }
     }

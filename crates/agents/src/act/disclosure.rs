@@ -46,6 +46,12 @@ impl ContextManager for Progressive {
         if let Some(step) = strings(state.get("plan")).nth(done) {
             line(&mut text, "This step", step);
         }
+        // Where it stands, not how it came there.
+        if let Some(last) =
+            last(state.get("progress"), 1).first().and_then(Value::as_str).filter(|_| done > 0)
+        {
+            line(&mut text, "Steps done so far", &format!("{done}, the last one: {}", cut(last)));
+        }
         if let Some(said) = state.get("reply")["text"].as_str().or(state.get("reply")["choice"].as_str()) {
             line(&mut text, "The user says", said);
         }
@@ -63,7 +69,7 @@ impl ContextManager for Progressive {
 
     fn add_error_context(&self, mut context: Context, view: View<'_>) -> Context {
         let Some(failure) = view.failures.last() else { return context };
-        let mut text = format!("The attempt before failed: {} ({}).\n", failure.message, failure.code);
+        let mut text = format!("The attempt before failed: {} ({}).\n", cut(&failure.message), failure.code);
         if let Ok(step) = serde_json::from_value::<ToolUse>(view.state.get("step")["call"].clone()) {
             let arguments = Value::Object(step.arguments).to_string();
             line(&mut text, "It was", &format!("{} {}", step.tool, cut(&arguments)));

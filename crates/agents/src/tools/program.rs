@@ -89,8 +89,8 @@ impl View {
     }
 
     fn ambiguous(&self, given: &str, several: impl Iterator<Item = Ref>) -> GraphError {
-        let paths: Vec<String> = several.map(|of| format!("`{}`", self.program().path(of))).collect();
-        refused("BAD_REQUEST", format!("`{given}` names several: {}", paths.join(", ")))
+        let paths: Vec<String> = several.map(|of| self.program().path(of)).collect();
+        refused("BAD_REQUEST", told::within(&format!("`{given}` names several:"), &paths))
     }
 }
 

@@ -202,12 +202,12 @@ fn what_an_edit_changes_follows_from_its_arguments() {
     assert_eq!(of(json!({})), Changes::Appends);
     // What is asked about: all that is more than nothing, or all that is more than a merge.
     assert!(Changes::Nothing < Changes::Appends && Changes::Appends < Changes::Merges);
-    assert_eq!(of(json!({ "remove": true })), Changes::Deletes);
-    assert_eq!(of(json!({ "remove": true, "dry_run": true })), Changes::Nothing);
+    assert_eq!(of(json!({ "remove": ["m::f"] })), Changes::Deletes);
+    assert_eq!(of(json!({ "remove": ["m::f"], "dry_run": true })), Changes::Nothing);
     for name in ["program", "search", "retrieve_subgraph", "verify_and_propagate", "simulate"] {
         assert_eq!(tools.get(name).expect("it is there").spec().changes, Changes::Nothing, "{name}");
     }
-    assert_eq!(tools.get("undo").expect("it is there").spec().changes, Changes::Appends);
+    assert_eq!(tools.get("undo").expect("it is there").spec().changes, Changes::Deletes);
 }
 
 /// PUN-06, PUN-45, PUN-46, PUN-75, PUN-89: parts are made by name, and an agent of parts or at once.

@@ -106,6 +106,9 @@ fn install(client: Kind, settings: &Settings, output: Output) -> Result<Exit, Er
     if settings.token.is_some() {
         say("the token is not written: set LMLANG_TOKEN in the environment that the client starts it in");
     }
+    if settings.server.as_deref().is_some_and(|url| without_user(url) != url) {
+        say("the user in the server's address is not written: a token is what a client shows");
+    }
     if settings.server.is_none() && settings.database_url.is_some() {
         say(
             "the database's URL is not written: set LMLANG_DATABASE_URL in the environment that the client starts it in",
@@ -119,12 +122,24 @@ fn install(client: Kind, settings: &Settings, output: Output) -> Result<Exit, Er
 fn arguments(settings: &Settings) -> Vec<String> {
     let mut args = Vec::new();
     match (&settings.server, &settings.database_url) {
-        (Some(url), _) => args.extend(["--server".to_owned(), url.clone()]),
+        (Some(url), _) => args.extend(["--server".to_owned(), without_user(url)]),
         (None, Some(_)) => {}
         (None, None) => args.extend(["--data".to_owned(), whole(&settings.data).display().to_string()]),
     }
+    // Whoever chose a name wants to be known by it.
+    if settings.author != Settings::default().author {
+        args.extend(["--author".to_owned(), settings.author.clone()]);
+    }
     args.push("mcp".to_owned());
     args
+}
+
+/// An address without the user and the password that may stand in it.
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 fn whole(path: &Path) -> PathBuf {

@@ -16,6 +16,9 @@ use crate::output::{Output, say};
 /// How long a run that goes on is left alone before it is looked at again.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// Characters of a task of which a title is made: the server cuts it shorter, once it has hidden what is secret in it.
+const TITLE: usize = 1_000;
+
 const BEGIN: &str =
     "mutation($input: CreateSessionInput!) { createSession(input: $input) { session { id } } }";
 
@@ -85,7 +88,7 @@ impl<'a> Talk<'a> {
     /// Begins a session: there is nothing to listen to before.
     async fn begun(&self, said: &Map<String, Value>) -> Result<String, Error> {
         let title: Option<String> =
-            said.get("text").and_then(Value::as_str).map(|text| text.chars().take(80).collect());
+            said.get("text").and_then(Value::as_str).map(|text| text.chars().take(TITLE).collect());
         let input = json!({ "workflow": self.flow, "title": title, "idempotencyKey": Uuid::new_v4() });
         let made: Value = self.client.ask(BEGIN, &json!({ "input": input })).await?;
         Ok(made["createSession"]["session"]["id"].as_str().unwrap_or_default().to_owned())
@@ -95,7 +98,10 @@ impl<'a> Talk<'a> {
     pub(crate) async fn say(&mut self, mut said: Map<String, Value>) -> Result<Stands, Error> {
         let session = match &self.session {
             Some(session) => session.clone(),
-            None => self.begun(&said).await?,
+            None => {
+                let session = self.begun(&said).await?;
+                self.session.insert(session).clone()
+            }
         };
         said.insert("sessionId".to_owned(), json!(session));
         said.insert("workflow".to_owned(), json!(self.flow));

@@ -107,9 +107,17 @@ impl Engine {
         answer: impl FnOnce(&Stored) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let questions = Arc::clone(&self.0.entity_questions);
-        let _turn = questions.acquire_owned().await.map_err(|_| Error::Closed)?;
-        let stored = Stored::new(self.store().entities_now().await?, self.closing());
-        // It takes no processor: it waits for the database, and for programs to be opened, which takes one.
-        joined(tokio::task::spawn_blocking(move || answer(&stored)).await)?
+        let turn = questions.acquire_owned().await.map_err(|_| Error::Closed)?;
+        // Who asks may go away; who answers keeps the turn and the connection until they have noticed.
+        let wanted = self.closing().child_token();
+        let _asked = wanted.clone().drop_guard();
+        let stored = Stored::new(self.store().entities_now().await?, &wanted);
+        // Not as what computes: it mostly waits for the database, and for programs to be opened, which takes a processor.
+        let answer = move || {
+            let answered = answer(&stored);
+            drop((stored, turn));
+            answered
+        };
+        joined(tokio::task::spawn_blocking(answer).await)?
     }
 }

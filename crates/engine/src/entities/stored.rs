@@ -1,7 +1,7 @@
 //! The rows of one moment, as what patches are planned on and what questions are asked about.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lmlang_entities::{
     Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, Node, Page, Read, Relation, RelationType, Way,
@@ -39,7 +39,17 @@ impl Stored {
         Error: From<E>,
     {
         self.check()?;
-        Ok(self.runtime.block_on(question)?)
+        let left = MOST_TIME.saturating_sub(self.begun.elapsed());
+        let answered = self.runtime.block_on(async {
+            tokio::select! {
+                answered = tokio::time::timeout(left, question) => answered.ok(),
+                () = self.closing.cancelled() => None,
+            }
+        });
+        match answered {
+            Some(answer) => Ok(answer?),
+            None => Err(self.check().err().unwrap_or_else(|| out_of_time(MOST_TIME))),
+        }
     }
 
     /// Refuses to go on when there is no time left.
@@ -48,12 +58,13 @@ impl Stored {
             return Err(Error::Closed);
         }
         let taken = self.begun.elapsed();
-        if taken > MOST_TIME {
-            let (limit, actual) = (MOST_TIME.as_millis() as u64, taken.as_millis() as u64);
-            return Err(Error::Limit { which: "entityQueryMs", limit, actual });
-        }
-        Ok(())
+        if taken > MOST_TIME { Err(out_of_time(taken)) } else { Ok(()) }
     }
+}
+
+fn out_of_time(taken: Duration) -> Error {
+    let (limit, actual) = (MOST_TIME.as_millis() as u64, taken.as_millis() as u64);
+    Error::Limit { which: "entityQueryMs", limit, actual }
 }
 
 impl Read for Stored {

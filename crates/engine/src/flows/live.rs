@@ -165,6 +165,7 @@ impl LiveRun {
         let entry = Entry { number: machine.last() + 1, time: now, what };
         let damaged = |error: lmlang_flow::Corrupt| damaged(self.id, entry.number, error);
         self.unsure.store(true, Ordering::Relaxed);
+        let had_ended = machine.has_ended();
         match &entry.what {
             What::Rewound { .. } => {
                 let mut journal = engine.journal_of(self.id).await?;
@@ -196,7 +197,7 @@ impl LiveRun {
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         self.unsure.store(false, Ordering::Relaxed);
-        engine.send_span(self, machine, &entry);
+        engine.send_span(self, machine, &entry, machine.has_ended() && !had_ended);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
     }

@@ -123,8 +123,9 @@ impl Engine {
         }
     }
 
-    /// Sends the span of an entry that was stored, and that of the run if it has ended with it.
-    pub(crate) fn send_span(&self, live: &LiveRun, run: &Run, entry: &Entry) {
+    /// Sends the span of an entry that was stored, and that of the run if it has ended with it: once, however often it is taken
+    /// back.
+    pub(crate) fn send_span(&self, live: &LiveRun, run: &Run, entry: &Entry, ends: bool) {
         let Some(sink) = self.0.flows.sink.get() else { return };
         let ended = run.has_ended().then_some(entry.time);
         let of = Traced {
@@ -147,7 +148,7 @@ impl Engine {
             };
             (sink.send)(Finished { span: self.shown(span(&of, entry)), content, actor });
         }
-        if ended.is_some() {
+        if ends && run.epoch() == 0 {
             let mut span = self.shown(of_run(&of, entry));
             if let Some(decides) = run.state().get("provider").as_str() {
                 span.attributes["gen_ai.provider.name"] = json!(decides);
@@ -214,7 +215,7 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
                 attributes.insert("error.message".to_owned(), json!(failure.message));
             }
             Span {
-                parent: Some(of_step(run.id, place, *step, *attempt)),
+                parent: Some(of_step(run.id, receipt.intent.epoch, place, *step, *attempt)),
                 kind: receipt.intent.kind.clone(),
                 name: receipt.intent.name.clone(),
                 started: receipt.started,
@@ -225,7 +226,8 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             }
         }
         What::Stepped(stepped) => Span {
-            id: of_step(run.id, &stepped.place, stepped.step, stepped.attempt),
+            id: of_step(run.id, stepped.epoch, &stepped.place, stepped.step, stepped.attempt),
+            parent: Some(of_epoch(run.id, stepped.epoch)),
             kind: "node".to_owned(),
             name: stepped.node.clone(),
             started: stepped.started,
@@ -234,7 +236,14 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             ..of_entry
         },
         What::Failed(failed) => Span {
-            id: of_step(run.id, &failed.place, failed.step, failed.attempt),
+            // One that is waited out is tried again as the same attempt, whose span is that of the last try.
+            id: match &failed.remedy {
+                Remedy::Retry { attempt, .. } if *attempt == failed.attempt => of_entry.id,
+                Remedy::Retry { .. } | Remedy::Ask(_) | Remedy::Stop => {
+                    of_step(run.id, failed.epoch, &failed.place, failed.step, failed.attempt)
+                }
+            },
+            parent: Some(of_epoch(run.id, failed.epoch)),
             kind: "node".to_owned(),
             name: failed.node.clone(),
             started: failed.started,
@@ -278,7 +287,9 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             attributes: json!({ "lmlang.by": by }),
             ..of_entry
         },
+        // What is done again lies in it.
         What::Rewound { to, by, .. } => Span {
+            id: of_epoch(run.id, entry.number),
             name: "rewound".to_owned(),
             attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
             ..of_entry
@@ -297,9 +308,20 @@ fn noted(stepped: &Stepped) -> Value {
     Value::Object(attributes)
 }
 
+/// The id of the span that what is done lies in: that of the run, or of how it was taken back last.
+fn of_epoch(run: Uuid, epoch: u64) -> String {
+    match epoch {
+        0 => id(run, "run"),
+        epoch => id(run, &format!("entry {epoch}")),
+    }
+}
+
 /// The id of the span of a node.
-fn of_step(run: Uuid, place: &Place, step: u64, attempt: u32) -> String {
-    id(run, &format!("step {place} {step} {attempt}"))
+fn of_step(run: Uuid, epoch: u64, place: &Place, step: u64, attempt: u32) -> String {
+    match epoch {
+        0 => id(run, &format!("step {place} {step} {attempt}")),
+        epoch => id(run, &format!("step {place} {step} {attempt} {epoch}")),
+    }
 }
 
 fn id(run: Uuid, what: &str) -> String {

@@ -40,6 +40,9 @@ pub struct StartSession {
 /// Runs of a session among which the newest that has ended is looked for.
 const LATEST: u64 = 100;
 
+/// Characters of the title of a session. It is cut when what is secret in it is hidden: half a secret has another form.
+const TITLE: usize = 80;
+
 /// Bytes of what a run is begun with.
 pub(crate) const INPUT_BYTES: usize = 1 << 20;
 
@@ -100,7 +103,7 @@ impl Engine {
         }
         self.code_named(&start.workflow)?;
         let hidden = self.0.flows.redaction();
-        let title = start.title.as_deref().map(|title| hidden.text(title).into());
+        let title = start.title.as_deref().map(|title| hidden.text(title).chars().take(TITLE).collect());
         let session = self.new_session(&start.workflow, title, &call.actor).await?;
         let id = session.id;
         match self.store().begin_session(lmlang_store::Session { making: idempotency(call), ..session }).await

@@ -111,11 +111,8 @@ impl Engine {
                 let message = "a question belongs to a session".to_owned();
                 return Err(Error::Argument { place: "input.sessionId".to_owned(), message });
             }
-            let hidden = self.0.flows.redaction();
             let workflow = turn.workflow.as_deref().unwrap_or_default();
-            // Hidden before it is cut: half a secret has another form.
-            let title = turn.text.as_deref().map(|text| hidden.text(text).chars().take(80).collect());
-            let start = StartSession { workflow: workflow.to_owned(), title };
+            let start = StartSession { workflow: workflow.to_owned(), title: turn.text.clone() };
             // Looked at first: a session is not begun by what makes no sense.
             let input = self.input_of(workflow, turn)?;
             self.code_named(workflow)?.accept(self, &input, None).await?;

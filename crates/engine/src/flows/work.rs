@@ -233,16 +233,15 @@ impl Work {
         };
         self.effects += 1;
         let digest = digest(&effect);
-        let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name.clone(), digest };
         let (known, epoch, step) = {
             let machine = self.live.machine.lock().await;
             if !machine.stands(&self.task) {
                 // It was stopped or taken back meanwhile.
                 return Err(Halt::Lost(Error::Overloaded { what: "changes of the run" }));
             }
-            let step = machine.known_step(&intent.id.place);
-            (machine.known(&intent.id, &intent.digest), machine.epoch(), step)
+            (machine.known(&id, &digest), machine.epoch(), machine.known_step(&id.place))
         };
+        let intent = Intent { id, kind: effect.kind.to_owned(), name: effect.name.clone(), digest, epoch };
         let in_doubt = || Failure {
             tool: Some(intent.name.clone()),
             arguments: Some(intent.digest.clone()),

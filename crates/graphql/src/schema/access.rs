@@ -177,13 +177,13 @@ pub fn may_import(grant: &Grant) -> Result<(), ApiError> {
     if grant.token().is_none() { Ok(()) } else { meets(grant, EDIT, "wasm") }
 }
 
-/// Refuses what is asked of the built-in Manager to those who may not read, or, where that changes something, not edit.
+/// Refuses what is asked of the built-in Manager, whose streams and pipelines belong to no program, to those who may not do it.
 ///
 /// # Errors
 ///
 /// What is missing.
-pub fn may_manage(grant: &Grant, changes: bool) -> Result<(), ApiError> {
-    let need = if changes { EDIT } else { READ };
+pub fn may_manage(grant: &Grant, scope: Scope) -> Result<(), ApiError> {
+    let need = OfAll(scope);
     if grant.token().is_none() { Ok(()) } else { meets(grant, need, "manager") }
 }
 

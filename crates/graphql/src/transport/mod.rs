@@ -28,5 +28,5 @@ pub use answer::{Answer, Outcome};
 pub use caller::Caller;
 pub use executor::{Executor, OperationKind, Params, Prepared, RequestId};
 pub use limits::Limits;
-pub use lmlang_engine::{Denied, Grant};
+pub use lmlang_engine::{Denied, Grant, Scope};
 pub use lmlang_history::log::{Actor, ActorKind};

@@ -4,13 +4,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Answer, Body, Change, MOST_RECORDS, Manager, Record, RecordKind, Refused, RefusedKind, ok, shown,
+    Answer, Body, Change, MOST_RECORDS, Manager, Record, RecordKind, Refused, RefusedKind, check_body, ok,
+    shown,
 };
 use crate::catalog::{ShapeError, check_id, read};
 use crate::explain::pretty;
 use crate::pipeline::PipelineRequest;
 use crate::planned::{Planned, check};
 use crate::simulate::{Bounds, Sample, simulate};
+
+/// Bounds of a simulation that is asked for: about a second.
+const BOUNDS: Bounds = Bounds { fuel: 10_000_000, memory_bytes: 64 << 20, rows: 10_000 };
 
 /// Where a sink says of which kind it is.
 const SINK_KINDS: [&str; 2] = ["type", "sink_type"];
@@ -118,7 +122,7 @@ impl Manager {
         let found = self.find(id)?;
         let sample: Sample = read(body).map_err(|error| Refused::bad(&error))?;
         let planned = check(&found.pipeline.sql, &self.catalog).map_err(Refused::query)?;
-        let done = simulate(&planned, &sample, &Bounds::default());
+        let done = simulate(&planned, &sample, &BOUNDS);
         done.map(|done| ok(shown(&done))).map_err(|errors| {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             Refused::new(RefusedKind::BadRequest, lines.join("\n"))
@@ -127,6 +131,7 @@ impl Manager {
 
     /// Reads and plans the body of a request.
     fn request(&self, body: &Json) -> Result<PipelineRequest, Refused> {
+        check_body(body)?;
         let request: PipelineRequest = read(body).map_err(|error| Refused::bad(&error))?;
         let bad = |path: &str, problem: String| Refused::bad(&ShapeError::at(path, problem));
         check_id(&request.id).map_err(|problem| bad("id", problem))?;

@@ -78,6 +78,11 @@ impl Request {
         }
     }
 
+    /// Whether a program is run for it.
+    pub const fn runs(&self) -> bool {
+        matches!(self, Request::SimulatePipeline(..))
+    }
+
     /// Whether queries are read for it, which takes longer than a look at what there is.
     pub const fn plans(&self) -> bool {
         matches!(

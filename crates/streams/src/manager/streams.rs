@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Answer, Body, Change, MOST_RECORDS, Manager, Record, RecordKind, Refused, RefusedKind, ok, shown,
+    Answer, Body, Change, MOST_RECORDS, Manager, Record, RecordKind, Refused, RefusedKind, check_body, ok,
+    shown,
 };
 use crate::catalog::{EventTime, Schema, ShapeError, Stream, StreamSpec, check_id, read};
 use crate::sql;
@@ -43,6 +44,7 @@ pub(super) fn record(name: String, stream: &Stream) -> Record {
 
 impl Manager {
     pub(super) fn create_stream(&self, body: &Json) -> Result<Answer, Refused> {
+        check_body(body)?;
         let CreateStream { name, kind, schema, props, shared, decoder, eventtime, sampler } =
             read(body).map_err(|error| Refused::bad(&error))?;
         check_id(&name).map_err(|problem| Refused::bad(&ShapeError::at("name", problem)))?;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use lmlang_redact::{Policy, SHORTEST_SECRET};
+use lmlang_redact::SHORTEST_SECRET;
 
 use super::parse::Variables;
 use super::{Destination, Off, SettingsError};
@@ -110,7 +110,8 @@ pub(super) fn destination(variables: &Variables<'_>) -> Result<Destination, Sett
     } else if let Some(url) = variables.get(ENDPOINT) {
         address(ENDPOINT, &url, "/v1/traces")?
     } else if let Some((langfuse, url)) = langfuse(variables)? {
-        let mut collector = collector(variables, url)?;
+        // Headers that are meant for another collector are not shown to Langfuse.
+        let mut collector = plain(variables, url)?;
         let authorization = format!("Basic {}", STANDARD.encode(&langfuse));
         let value = HeaderValue::try_from(authorization).expect("base64 can be sent");
         collector.show(AUTHORIZATION, value);
@@ -131,7 +132,28 @@ pub(super) fn destination(variables: &Variables<'_>) -> Result<Destination, Sett
     Ok(Destination::Collector(collector(variables, url)?))
 }
 
+/// A collector that is shown what the variables say.
 fn collector(variables: &Variables<'_>, url: Uri) -> Result<Collector, SettingsError> {
+    let mut collector = plain(variables, url)?;
+    // What is said of traces goes before what is said of everything.
+    for variable in [HEADERS, TRACES_HEADERS] {
+        for (name, value) in variables.pairs(variable)? {
+            let malformed = |why| SettingsError::Malformed { variable, why };
+            let name = HeaderName::try_from(name).map_err(|_| malformed("a name is not that of a header"))?;
+            let header =
+                HeaderValue::try_from(&value).map_err(|_| malformed("a value cannot be sent in a header"))?;
+            // Each vendor calls its key differently.
+            let (_, key) = value.split_once(' ').unwrap_or(("", &value));
+            collector.keep_secret(&value);
+            collector.keep_secret(key);
+            collector.show(name, header);
+        }
+    }
+    Ok(collector)
+}
+
+/// A collector that is shown nothing.
+fn plain(variables: &Variables<'_>, url: Uri) -> Result<Collector, SettingsError> {
     if let Some((variable, protocol)) = variables.first(&PROTOCOLS)
         && protocol != "http/protobuf"
     {
@@ -145,23 +167,7 @@ fn collector(variables: &Variables<'_>, url: Uri) -> Result<Collector, SettingsE
             _ => return Err(SettingsError::Unsupported { variable, why: "expected `gzip` or `none`" }),
         },
     };
-    let mut collector = Collector { url, headers: HeaderMap::new(), compression, secrets: Vec::new() };
-    // What is said of traces goes before what is said of everything.
-    for variable in [HEADERS, TRACES_HEADERS] {
-        for (name, value) in variables.pairs(variable)? {
-            let malformed = |why| SettingsError::Malformed { variable, why };
-            let name = HeaderName::try_from(name).map_err(|_| malformed("a name is not that of a header"))?;
-            let header =
-                HeaderValue::try_from(&value).map_err(|_| malformed("a value cannot be sent in a header"))?;
-            if Policy::default().hides_field(name.as_str()) {
-                let (_, key) = value.split_once(' ').unwrap_or(("", &value));
-                collector.keep_secret(&value);
-                collector.keep_secret(key);
-            }
-            collector.show(name, header);
-        }
-    }
-    Ok(collector)
+    Ok(Collector { url, headers: HeaderMap::new(), compression, secrets: Vec::new() })
 }
 
 impl Collector {

@@ -18,6 +18,16 @@ use crate::tools::{Changes, Reach, Tool, ToolAnswer, ToolSpec};
 
 /// Edits of one call.
 const EDITS: usize = 20;
+/// Names that one call may remove.
+const REMOVED: usize = 100;
+/// Revisions that one call goes back or forward.
+const STEPS: u64 = 20;
+/// How a revision is written: a name of one may mean another by the time that it is looked at.
+const REVISION: &str = "^r[0-9]+$";
+
+fn is_dry(arguments: &Map<String, Value>) -> bool {
+    arguments.get("dry_run") == Some(&Value::Bool(true))
+}
 
 /// Changes a program by texts.
 pub(super) struct Edit(ToolSpec);
@@ -40,7 +50,7 @@ impl Default for Edit {
             &["program", "base_revision", "edits"],
             json!({
                 "program": program(),
-                "base_revision": { "type": "string", "description": "The revision that you read, `r7`." },
+                "base_revision": { "type": "string", "pattern": REVISION, "description": "The revision that you read, `r7`." },
                 "edits": {
                     "type": "array", "minItems": 1, "maxItems": EDITS, "items": edit,
                     "description": "In order, all or nothing; each with one key: \
@@ -48,7 +58,10 @@ impl Default for Edit {
                         {\"replaceFunctionText\":{\"ref\":\"m::twice\",\"text\":\"..\"}}, \
                         {\"applyTextPatch\":{\"patch\":\"--- a/m::twice\\n+++ b/m::twice\\n@@\\n-  ..\\n+  ..\\n\"}}",
                 },
-                "remove": { "type": "boolean", "description": "Whether functions, types, globals or modules may be removed." },
+                "remove": {
+                    "type": "array", "items": text, "maxItems": REMOVED,
+                    "description": "Functions, types, globals and modules that may be removed: `m::f`.",
+                },
                 "dry_run": { "type": "boolean", "description": "Check and show everything, store nothing." },
                 "message": { "type": "string", "description": "Why, for the log." },
                 "branch": branch(),
@@ -72,7 +85,7 @@ struct EditArgs {
     base_revision: String,
     edits: Vec<OneEdit>,
     #[serde(default)]
-    remove: bool,
+    remove: Vec<String>,
     #[serde(default)]
     dry_run: bool,
     message: Option<String>,
@@ -123,8 +136,8 @@ impl Tool for Edit {
     }
 
     fn changes(&self, arguments: &Map<String, Value>) -> Changes {
-        let is = |name: &str| arguments.get(name) == Some(&Value::Bool(true));
-        match (is("dry_run"), is("remove")) {
+        let removes = arguments.get("remove").and_then(Value::as_array).is_some_and(|of| !of.is_empty());
+        match (is_dry(arguments), removes) {
             (true, _) => Changes::Nothing,
             (false, true) => Changes::Deletes,
             (false, false) => Changes::Appends,
@@ -152,15 +165,19 @@ impl Tool for Edit {
             require_complete: args.require_complete,
             verify_all: false,
         };
-        if !args.remove && !args.dry_run {
-            // What is refused here is not decided: a request that is repeated meets what it has made itself.
+        if !args.dry_run {
             let tried = Proposal { dry_run: true, ..proposal.clone() };
-            if let Ok(Outcome::Applied(applied)) = reach.engine.propose(tried, reach.call).await {
-                let gone = removed(applied.before.checked.program(), applied.after.checked.program());
-                if !gone.is_empty() {
-                    let message = format!("it would remove {}; say so with `remove`", gone.join(", "));
-                    return Err(refused("REMOVES", message));
+            match reach.engine.propose(tried, reach.call).await.map_err(|error| super::absent(&error))? {
+                Outcome::Applied(applied) => {
+                    let gone = removed(applied.before.checked.program(), applied.after.checked.program());
+                    let gone: Vec<String> = gone.into_iter().filter(|of| !args.remove.contains(of)).collect();
+                    if !gone.is_empty() {
+                        let head = "what it would remove is named in `remove` first:";
+                        return Err(refused("REMOVES", told::within(head, &gone)));
+                    }
                 }
+                // That is not decided here: a request that is repeated meets what it has made itself.
+                Outcome::Rejected(_) | Outcome::Conflict(_) => {}
             }
         }
         let mut call = reach.call.clone();
@@ -183,7 +200,7 @@ fn removed(before: &Program, after: &Program) -> Vec<String> {
         modules.chain(types).chain(functions).chain(storage).collect()
     };
     let after = all(after);
-    all(before).difference(&after).map(|of| format!("`{}`", before.path(*of))).collect()
+    all(before).difference(&after).map(|of| before.path(*of)).collect()
 }
 
 fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
@@ -235,8 +252,8 @@ impl Default for Undo {
             json!({
                 "program": program(),
                 "action": { "type": "string", "enum": ["undo", "redo"], "description": "Default undo." },
-                "steps": { "type": "integer", "minimum": 1, "description": "Default 1." },
-                "expected_head": { "type": "string", "description": "The head that you read, `r7`: another one now is a conflict." },
+                "steps": { "type": "integer", "minimum": 1, "maximum": STEPS, "description": "Default 1." },
+                "expected_head": { "type": "string", "pattern": REVISION, "description": "The head that you read, `r7`: another one now is a conflict." },
                 "dry_run": { "type": "boolean", "description": "Show what would be, store nothing." },
                 "message": { "type": "string", "description": "Why, for the log." },
                 "branch": branch(),
@@ -246,7 +263,8 @@ impl Default for Undo {
             name: "undo",
             description: "Takes the last changes of a program back, or makes them again, by appending a revision.",
             parameters,
-            changes: Changes::Appends,
+            // What was added since goes, whoever added it.
+            changes: Changes::Deletes,
         })
     }
 }
@@ -279,10 +297,7 @@ impl Tool for Undo {
     }
 
     fn changes(&self, arguments: &Map<String, Value>) -> Changes {
-        match arguments.get("dry_run") {
-            Some(Value::Bool(true)) => Changes::Nothing,
-            _ => Changes::Appends,
-        }
+        if is_dry(arguments) { Changes::Nothing } else { Changes::Deletes }
     }
 
     fn is_shown(&self) -> bool {

@@ -365,39 +365,15 @@ impl Tool for Read {
         };
         let work = move || {
             let program = view.program();
-            let shown = |text: String| match detail {
-                Detail::Summary => without_refs(&text),
-                Detail::Standard | Detail::Full => text,
-            };
             let lines: Vec<String> = match shape {
-                Shape::Text if of.is_empty() => vec![shown(print_program(program, detail))],
-                Shape::Text => of.iter().map(|of| shown(written(program, *of, detail))).collect(),
+                Shape::Text if of.is_empty() => vec![print_program(program, detail)],
+                Shape::Text => of.iter().map(|of| written(program, *of, detail)).collect(),
                 Shape::Calls => of.iter().flat_map(|of| calls(program, *of)).collect(),
             };
             told::answer(&view, "found", &lines, page, &said)
         };
         Ok(reach.engine.compute(work).await?)
     }
-}
-
-/// A text without the refs of nodes that have no name, which a text that comes back need not have.
-fn without_refs(text: &str) -> String {
-    let (mut out, mut quoted, mut escaped) = (String::with_capacity(text.len()), false, false);
-    let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            '#' if !quoted && rest.next_if(char::is_ascii_lowercase).is_some() => {
-                while rest.next_if(char::is_ascii_digit).is_some() {}
-                continue;
-            }
-            _ => {}
-        }
-        out.push(letter);
-    }
-    out
 }
 
 /// An entity as it is written; what stands in a function by the text of that.
@@ -528,20 +504,4 @@ async fn reached(engine: &Engine, view: &View) -> Result<BTreeSet<FuncRef>, Grap
         reached.extend(users.filter_map(|user| FuncRef::try_from(user).ok()));
     }
     Ok(reached)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expect: &str) {
-        assert_eq!(without_refs(text), expect);
-    }
-
-    #[test]
-    fn refs_are_left_out_and_texts_stay() {
-        check("return#n19 (mul.i64#n18 n, 2)", "return (mul.i64 n, 2)");
-        check("x = const.string \"a#n1 \\\"#n2\"", "x = const.string \"a#n1 \\\"#n2\"");
-        check("é # #n", "é # ");
-    }
 }

@@ -176,7 +176,7 @@ pub(super) fn conflict(conflict: &Conflict) -> GraphError {
 }
 
 /// Lines below a head, as far as they fit.
-fn within(head: &str, lines: &[String]) -> String {
+pub(super) fn within(head: &str, lines: &[String]) -> String {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let (shown, behind) = fitting(&lines, Page { from: 0, tokens: WRONG });
     let mut text = head.to_owned();

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub(crate) struct Calls {
     pub(crate) models: AtomicUsize,
     pub(crate) tools: AtomicUsize,
+    pub(crate) knocks: AtomicUsize,
 }
 
 impl Calls {
@@ -182,6 +183,23 @@ impl Code {
                 let mut busy = failure("BUSY", "come again");
                 (busy.transient, busy.retry_after) = (true, Some(0));
                 Err(busy.into())
+            }
+            "busy" => {
+                // Refused twice, then not: within one attempt of the node.
+                let calls = Arc::clone(&self.calls);
+                let effect = Effect::new("tool", "door", json!("knock"), Repeat::Keyed);
+                let opened = work.effect(effect, move |_| async move {
+                    match calls.knocks.fetch_add(1, Ordering::SeqCst) {
+                        0 | 1 => Err(lmlang_flow::Failure {
+                            transient: true,
+                            retry_after: Some(0),
+                            ..failure("BUSY", "come again")
+                        }),
+                        _ => Ok((json!("open"), Value::Null)),
+                    }
+                });
+                opened.await?;
+                Ok(done)
             }
             "twice" if work.attempt() < 3 => {
                 // What went well is not done again.

@@ -185,6 +185,7 @@ async fn failures_take_their_ways() {
     for (how, status, tries) in [
         ("well", RunStatus::Completed, 0),
         ("transient", RunStatus::Completed, 2),
+        ("busy", RunStatus::Completed, 2),
         ("twice", RunStatus::Completed, 2),
         ("always", RunStatus::Waiting, 3),
         ("panic", RunStatus::Waiting, 3),

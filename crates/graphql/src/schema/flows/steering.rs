@@ -17,7 +17,7 @@ use crate::schema::flows::{run_id, session_id};
 pub struct CreateSessionInput {
     /// The flow that its runs are of, by name.
     workflow: String,
-    /// What it is about.
+    /// What it is about: its first 80 characters are kept.
     title: Option<String>,
     /// Same key and input: the first answer.
     idempotency_key: Option<String>,
