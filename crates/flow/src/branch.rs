@@ -6,7 +6,7 @@ use crate::check::Flow;
 use crate::entry::Receipt;
 use crate::ladder::Failure;
 use crate::place::Place;
-use crate::receipts::Intent;
+use crate::receipts::{EffectId, Intent, Known};
 use crate::state::{State, StateError, Update};
 
 /// A line of execution within a run.
@@ -69,5 +69,40 @@ impl Branch {
     pub(crate) fn retries(&mut self) {
         self.step += 1;
         self.retried += 1;
+    }
+
+    /// What is known of an effect that a node asks for here. What an earlier attempt at the same step was answered well stands.
+    pub(crate) fn known(&self, id: &EffectId, digest: &str) -> Known {
+        if let Some(receipt) = self.receipts.iter().find(|receipt| receipt.intent.id == *id) {
+            return match receipt.intent.digest == digest {
+                true => Known::Answered(receipt.outcome.clone()),
+                false => Known::Different { before: receipt.intent.name.clone() },
+            };
+        }
+        let alike = |receipt: &&Receipt| {
+            receipt.intent.digest == digest
+                && receipt.intent.id.index == id.index
+                && receipt.outcome.answer.is_ok()
+        };
+        if let Some(receipt) = self.receipts.iter().rev().find(alike) {
+            return Known::Answered(receipt.outcome.clone());
+        }
+        // Announced in an earlier attempt too, and broken off before anything was known of it.
+        let open = |intent: &&Intent| {
+            intent.id.index == id.index
+                && intent.digest == digest
+                && self.receipts.iter().all(|receipt| receipt.intent.id != intent.id)
+        };
+        match self.announced.iter().find(open).is_some() {
+            true => Known::Announced,
+            false => Known::Nothing,
+        }
+    }
+
+    /// Forgets the effects that have failed, when that was waited for: each is asked again, as if for the first time.
+    pub(crate) fn asks_again(&mut self) {
+        let failed = |receipt: &mut Receipt| receipt.outcome.answer.is_err();
+        let again: Vec<EffectId> = self.receipts.extract_if(.., failed).map(|of| of.intent.id).collect();
+        self.announced.retain(|intent| !again.contains(&intent.id));
     }
 }

@@ -10,11 +10,11 @@ use crate::branch::{Branch, Position};
 use crate::check::Flow;
 use crate::corrupt::Corrupt;
 use crate::definition::END;
-use crate::entry::{Entry, Failed, Receipt, Stepped, What};
+use crate::entry::{Entry, Failed, Stepped, What};
 use crate::interrupt::{Interrupt, Standing};
 use crate::ladder::{Failure, Remedy};
 use crate::place::Place;
-use crate::receipts::{EffectId, Intent, Known};
+use crate::receipts::{EffectId, Known};
 use crate::state::{State, StateError, Update};
 use crate::step::{Arm, Ask, AskKind, Goto};
 
@@ -287,30 +287,7 @@ impl Run {
     #[must_use]
     pub fn known(&self, id: &EffectId, digest: &str) -> Known {
         let Some(branch) = self.branches.get(&id.place) else { return Known::Nothing };
-        if let Some(receipt) = branch.receipts.iter().find(|receipt| receipt.intent.id == *id) {
-            return match receipt.intent.digest == digest {
-                true => Known::Answered(receipt.outcome.clone()),
-                false => Known::Different { before: receipt.intent.name.clone() },
-            };
-        }
-        let alike = |receipt: &&Receipt| {
-            receipt.intent.digest == digest
-                && receipt.intent.id.index == id.index
-                && receipt.outcome.answer.is_ok()
-        };
-        if let Some(receipt) = branch.receipts.iter().rev().find(alike) {
-            return Known::Answered(receipt.outcome.clone());
-        }
-        // Announced in an earlier attempt too, and broken off before anything was known of it.
-        let open = |intent: &&Intent| {
-            intent.id.index == id.index
-                && intent.digest == digest
-                && branch.receipts.iter().all(|receipt| receipt.intent.id != intent.id)
-        };
-        match branch.announced.iter().find(open).is_some() {
-            true => Known::Announced,
-            false => Known::Nothing,
-        }
+        branch.known(id, digest)
     }
 
     fn take_in(&mut self, entry: &Entry) -> Result<(), Corrupt> {
@@ -463,11 +440,7 @@ impl Run {
         match &failed.remedy {
             Remedy::Retry { at, attempt } => {
                 if *attempt == failed.attempt {
-                    // It was waited for: what has failed is asked again, as if for the first time.
-                    let failed = |receipt: &Receipt| receipt.outcome.answer.is_err();
-                    let again: Vec<EffectId> =
-                        branch.receipts.extract_if(.., |of| failed(of)).map(|of| of.intent.id).collect();
-                    branch.announced.retain(|intent| !again.contains(&intent.id));
+                    branch.asks_again();
                 }
                 branch.position = Position::At { node: failed.node.clone(), attempt: *attempt, from: *at };
             }
