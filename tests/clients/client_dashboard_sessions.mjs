@@ -194,12 +194,13 @@ try {
   await page.locator('.run-facts').getByRole('link', { name: /^AddEdge/ }).click();
   await turn(page, 7).waitFor();
 
-  // What is refused stands in the box again, with the reason and its code: nothing drafts without a Manager.
-  const refused = await pages.page('/#/sessions/new?flow=draft');
-  await refused.getByLabel('What is to be done').fill('list streams');
+  // What is refused stands in the box again, with the reason and its code: a task has fewer steps.
+  const refused = await pages.page('/#/sessions/new?flow=act');
+  const much = `Show ${LABEL}:T-1; `.repeat(1_001);
+  await refused.getByLabel('What is to be done').fill(much);
   await refused.getByRole('button', { name: 'Begin' }).click();
-  await refused.getByText('UNSUPPORTED').waitFor();
-  assert.equal(await box(refused).inputValue(), 'list streams');
+  await refused.getByText('BAD_REQUEST').waitFor();
+  assert.equal((await box(refused).inputValue()).trim(), much.trim());
   await pages.accessible(refused, 'refused');
   await refused.close();
 
