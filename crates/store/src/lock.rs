@@ -48,8 +48,7 @@ pub(crate) enum LockError {
 /// The file itself stays: removing it would let two processes lock two files of the same name.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    // Held for its lock.
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -67,7 +66,14 @@ impl Lock {
             Err(TryLockError::Error(error)) => return Err(LockError::Io(error)),
         }
         write_holder(&mut file, address).map_err(LockError::Io)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone would not do: a child that is just being started has the file as well, until it runs its own program.
+        self.file.unlock().ok();
     }
 }
 

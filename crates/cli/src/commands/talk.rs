@@ -107,14 +107,16 @@ impl<'a> Talk<'a> {
         said.insert("workflow".to_owned(), json!(self.flow));
         said.insert("idempotencyKey".to_owned(), json!(Uuid::new_v4()));
         let listening = Listening::to(self.client, &session).await;
-        let variables = json!({ "input": said });
-        let answer: Value = listening.during(self.client.ask(TURN, &variables)).await?;
+        listening.during(self.turned(said)).await
+    }
+
+    /// Takes a turn, and waits until its run asks or ends, however long that takes.
+    async fn turned(&self, said: Map<String, Value>) -> Result<Stands, Error> {
+        let answer: Value = self.client.ask(TURN, &json!({ "input": said })).await?;
         let turn = &answer["turn"];
-        let session = turn["session"]["id"].as_str().unwrap_or_default().to_owned();
-        self.session = Some(session.clone());
         let mut stands = Stands {
             flow: self.flow,
-            session,
+            session: turn["session"]["id"].as_str().unwrap_or_default().to_owned(),
             run: turn["run"]["id"].as_str().unwrap_or_default().to_owned(),
             status: turn["run"]["status"].as_str().unwrap_or_default().to_owned(),
             error: turn["run"]["error"].clone(),

@@ -1,10 +1,14 @@
 //! Callers with tokens, over real sockets: a program that a token is not good for is as none, and what is revoked ends.
 
-use lmlang_engine::{NewToken, Scope, Selector};
+use std::sync::Arc;
+
+use lmlang_engine::{Engine, NewToken, Scope, Selector};
+use lmlang_graphql::schema::failure::fail;
 use lmlang_graphql::transport::{Actor, ActorKind};
+use lmlang_server::{Hooks, Manager};
 use serde_json::{Value, json};
 
-use crate::real::{Real, start_guarded};
+use crate::real::{Real, start_guarded, start_guarded_over};
 use crate::sse::Events;
 use crate::ws::{Socket, connect_with};
 
@@ -76,6 +80,53 @@ impl Two {
     fn tells(&self, answer: &str) -> bool {
         self.hidden.iter().flatten().any(|word| answer.contains(word))
     }
+}
+
+/// Streams and pipelines belong to no program: who is limited to some of them has none; running one is no reading.
+#[tokio::test]
+async fn the_manager_is_for_tokens_without_limits() {
+    let hooks = |engine: &Engine| {
+        let engine = engine.clone();
+        let manager: Manager = Arc::new(move |caller, request| {
+            let engine = engine.clone();
+            Box::pin(async move { engine.ask_manager(request, &caller.actor).await.map_err(fail) })
+        });
+        Hooks { manager, ..Hooks::default() }
+    };
+    let real = start_guarded_over(hooks).await;
+    real.program("mine", TEXT).await;
+    let limited = token(&real, "planner", Scope::Admin, Some("mine")).await;
+    let [reads, edits, simulates] = [Scope::Read, Scope::Edit, Scope::Simulate];
+    let reads = token(&real, "reader", reads, None).await;
+    let edits = token(&real, "editor", edits, None).await;
+    let simulates = token(&real, "runner", simulates, None).await;
+    let columns = json!({ "columns": [{ "name": "temp", "data_type": "double" }] });
+    let stream = json!({ "name": "readings", "type": "mqtt", "schema": columns }).to_string();
+    let sql = "SELECT temp FROM readings";
+    let pipeline = json!({ "id": "all", "sql": sql, "sinks": [{ "type": "log" }] }).to_string();
+    let sample = json!({ "rows": [{ "row": { "temp": 1.5 } }] }).to_string();
+    for (who, line, body, status) in [
+        (&limited, "GET /manager/streams", "", 403),
+        (&limited, "POST /manager/streams", stream.as_str(), 403),
+        (&reads, "POST /manager/streams", stream.as_str(), 403),
+        (&edits, "POST /manager/streams", stream.as_str(), 201),
+        (&edits, "POST /manager/pipelines", pipeline.as_str(), 201),
+        (&reads, "GET /manager/pipelines/all/explain", "", 200),
+        (&reads, "HEAD /manager/streams", "", 200),
+        (&reads, "POST /manager/pipelines/all/simulate", sample.as_str(), 403),
+        (&simulates, "POST /manager/pipelines/all/simulate", sample.as_str(), 200),
+        (&limited, "DELETE /manager/pipelines/all", "", 403),
+        (&reads, "PUT /manager/streams", "", 405),
+        (&reads, "GET /manager/nothing", "", 404),
+    ] {
+        let reply = real.server.send(line, &format!("content-type: application/json\r\n{who}"), body).await;
+        assert_eq!(reply.status, status, "{line}: {}", reply.text());
+        if status == 405 {
+            assert_eq!(reply.header("allow"), Some("GET, POST"));
+        }
+    }
+    let nobody = real.server.send("GET /manager/streams", "", "").await;
+    assert_eq!(nobody.status, 401, "{}", nobody.text());
 }
 
 /// Documents about a program that is named as `NAME`, by `ID` or by one of its simulations, `RUN`.

@@ -32,6 +32,27 @@ fn a_manager_is_its_records() {
     assert_eq!(manager.pipeline("p").unwrap().version, 2);
 }
 
+/// What is passed on is stored as it is, and can be read again: what is nested too deep for that, or too long, is refused.
+#[test]
+fn what_is_stored_can_be_read_again() {
+    let stream = |decoder: serde_json::Value| {
+        let schema = json!({"columns": [{"name": "id", "data_type": "bigint"}]});
+        Request::CreateStream(json!({"name": "s", "type": "mqtt", "schema": schema, "decoder": decoder}))
+    };
+    let nested = |depth| (0..depth).fold(json!(1), |inside, _| json!([inside]));
+    for (decoder, fits) in [
+        (nested(60), true),
+        (nested(64), false),
+        (json!("x".repeat(60_000)), true),
+        (json!("x".repeat(70_000)), false),
+    ] {
+        let mut manager = Manager::new();
+        assert_eq!(manager.handle(&stream(decoder)).is_ok(), fits);
+        let text = serde_json::to_string(&manager.records()).unwrap();
+        assert_eq!(Manager::from_records(serde_json::from_str::<Vec<_>>(&text).unwrap()).unwrap(), manager);
+    }
+}
+
 /// NL-08: a described stream goes through JSON unchanged, and a list shows the same columns.
 #[test]
 fn streams_keep_their_shape() {
