@@ -6,7 +6,8 @@
 //! one database only: the file has numbers of its own for the first, and order for the last.
 //!
 //! Snapshots and their objects are not in it, for they follow from the logs, nor is what runs of test cases gave; nor are
-//! simulations, which are kept for a while, and tokens, which are for one database.
+//! entities and what the Manager keeps, which belong to no program; runs of flows, which would be carried on twice;
+//! simulations, which are kept for a while; and tokens, which are for one database.
 
 mod file;
 mod frames;

@@ -70,6 +70,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 let entries = counted(*entries, "entry", "entries");
                 format!("{programs}, {deleted} of them deleted, {entries}, {bytes} bytes\n")
             })?;
+            say(format_args!("not in it: {}", contents.left_out().join(", ")));
         }
         Action::Load { file, program, rename } => {
             let request = LoadRequest {

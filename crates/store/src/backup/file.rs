@@ -34,6 +34,20 @@ pub struct Contents {
     pub bytes: u64,
 }
 
+impl Contents {
+    /// What a database has and this is without, in words, but for what follows from the rest.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<&'static str> {
+        vec![
+            "entities and relations",
+            "streams and pipelines of the Manager",
+            "runs of flows with their sessions",
+            "simulations",
+            "tokens",
+        ]
+    }
+}
+
 /// A program in a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInFile {

@@ -207,6 +207,8 @@ async fn a_choice_is_taken_and_left() {
     assert_eq!(names(Choice { only: Some(vec![]), live: false }).await, (String::new(), 0));
     assert_eq!(names(Choice { only: None, live: true }).await, ("a b".to_owned(), 3));
     assert_eq!(names(Choice::default()).await, ("a b gone".to_owned(), 4));
+    let left_out = BackupFile::open(&path).unwrap().contents().left_out();
+    assert!(left_out.contains(&"runs of flows with their sessions"), "{left_out:?}");
 
     let wishes = Wishes { only: Some([id].into()), ..wishes() };
     let planned = load(&to.store, &path, &wishes).await.unwrap();
