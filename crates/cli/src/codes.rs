@@ -21,7 +21,10 @@ pub(crate) fn refused_exit(code: &str) -> Exit {
 /// The code of a backup that cannot be loaded.
 pub(crate) fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::Diverged { .. } | Refusal::Changed { .. } | Refusal::Deleted { .. } => "DIVERGED",
+        Refusal::Diverged { .. }
+        | Refusal::Changed { .. }
+        | Refusal::Deleted { .. }
+        | Refusal::PartDiverged { .. } => "DIVERGED",
         Refusal::NameTaken { .. } => "NAME_TAKEN",
         Refusal::KeyTaken { .. } => "IDEMPOTENCY_MISMATCH",
     }

@@ -188,13 +188,13 @@ pub(crate) enum Error {
         /// What is wrong.
         source: Unsound,
     },
-    /// Another process changed a program while it was loaded.
-    #[error("`{}` is not loaded as a whole: program `{program}` was changed meanwhile; load it again", path.display())]
+    /// Another process changed a program, or what belongs to none, while it was loaded.
+    #[error("`{}` is not loaded as a whole: another process changed {what} meanwhile; load it again", path.display())]
     Moved {
         /// The file.
         path: PathBuf,
-        /// The program's name.
-        program: String,
+        /// What was changed.
+        what: String,
     },
     /// A server cannot load a backup.
     #[error("a backup is loaded into a database that is not served: give `--data`, not the server `{0}`")]

@@ -10,7 +10,7 @@ use lmlang_history::Edit;
 use lmlang_history::log::Entry;
 use lmlang_history::record::decode_edits;
 use lmlang_ir::text::nearest;
-use lmlang_store::backup::{self, BackupFile, Choice, Fate, FileError, Item, Plan, Planned, Wishes};
+use lmlang_store::backup::{self, BackupFile, Choice, Fate, FileError, Item, Plan, Wishes};
 use lmlang_store::{EntryKind, Store, Timestamp};
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
@@ -35,7 +35,7 @@ pub struct Backup {
 /// What is to be loaded from a backup, and how.
 #[derive(Clone, Debug, Default)]
 pub struct LoadRequest {
-    /// These programs; all if there is none.
+    /// These programs, and nothing that belongs to none; all there is if there is none.
     pub programs: Vec<Selector>,
     /// Programs with names that they get in place of their own.
     pub names: Vec<(Selector, String)>,
@@ -81,7 +81,8 @@ fn listed(ailments: &[Ailment]) -> String {
 }
 
 impl Engine {
-    /// Begins a backup of some programs, or of all; deleted ones belong to all, unless only live ones are asked for.
+    /// Begins a backup of some programs, or of all with what belongs to none; deleted ones belong to all, unless only live
+    /// ones are asked for.
     ///
     /// A name is that of a live program, an id can be that of a deleted one.
     pub async fn backup(&self, programs: &[Selector], live: bool) -> Result<Backup, Error> {
@@ -138,16 +139,17 @@ impl Backup {
     }
 }
 
-/// Loads a backup into a database that nobody else uses, and closes that. Answers what became of each program.
+/// Loads a backup into a database that nobody else uses, and closes that. Answers with what was done.
 ///
 /// Nothing is stored unless all of it can be; a file that was made for it by opening the store goes again then. Each program
-/// is stored as a whole; when that ends early, the same call goes on with the programs that are missing.
+/// is stored as a whole, and so is each part that belongs to none; when that ends early, the same call goes on with what is
+/// missing.
 pub async fn load(
     store: Store,
     file: Arc<BackupFile>,
     request: &LoadRequest,
     mut progress: impl FnMut(Loading) + Clone + Send + 'static,
-) -> Result<Vec<Planned>, LoadError> {
+) -> Result<Plan, LoadError> {
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
     let loaded = load_into(&engine, file, request, &mut progress).await;
     engine.close().await;
@@ -159,7 +161,7 @@ async fn load_into(
     file: Arc<BackupFile>,
     request: &LoadRequest,
     progress: &mut (impl FnMut(Loading) + Clone + Send + 'static),
-) -> Result<Vec<Planned>, LoadError> {
+) -> Result<Plan, LoadError> {
     let planned = plan(engine, &file, request, progress.clone()).await;
     let (plan, stored) = planned.inspect_err(|_| engine.store().discard())?;
     take_in(engine, &file, &plan, progress).await?;
@@ -172,7 +174,7 @@ async fn load_into(
             tracing::warn!(program = %id, %error, "a snapshot could not be written");
         }
     }
-    Ok(plan.programs().to_vec())
+    Ok(plan)
 }
 
 /// What is to be done, once all of it is known to be sound, and how many entries live programs get by that.
@@ -278,7 +280,7 @@ fn replay(
                     rebuilt.take(*entry, &actor);
                 }
             }
-            Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
+            Item::Change(_) | Item::Request(_) | Item::Case(_) | Item::Part(_) => {}
         }
     }
     found.extend(current.into_iter().flat_map(Rebuilt::verify));
@@ -341,7 +343,7 @@ fn branch_points(
                     begun.entry(id).or_default().insert(target);
                 }
             }
-            Item::Entry(..) | Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
+            Item::Entry(..) | Item::Change(_) | Item::Request(_) | Item::Case(_) | Item::Part(_) => {}
         }
     }
     Ok(begun)

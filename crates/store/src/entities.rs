@@ -361,20 +361,7 @@ fn of(label: Option<&str>, name: Option<&str>) -> Select<entities::Entity> {
 
 /// What stores a change: first what clashes if it is not the next one, then what goes, entities, and what joins them.
 fn statements(new: NewEntityChange) -> Vec<Sql> {
-    let EntityChange { revision, id, time, actor, counts, making } = new.change;
-    let (made_key, made_digest) = making.map(|making| (making.key, making.digest)).unzip();
-    let row = entity_changes::ActiveModel {
-        revision: Set(revision.cast_signed()),
-        id: Set(id),
-        time: Set(time.0),
-        actor: Set(actor.0),
-        inserted: Set(counts.inserted.cast_signed()),
-        updated: Set(counts.updated.cast_signed()),
-        deleted: Set(counts.deleted.cast_signed()),
-        unchanged: Set(counts.unchanged.cast_signed()),
-        made_key: Set(made_key),
-        made_digest: Set(made_digest),
-    };
+    let row = change_row(new.change);
     let mut statements: Vec<Sql> = vec![entity_changes::Entity::insert(row).into_query().into()];
     for some in new.deleted_relations.chunks(CHUNK) {
         let gone = Expr::col(relations::Column::Id).is_in(some.iter().copied());
@@ -413,7 +400,24 @@ fn statements(new: NewEntityChange) -> Vec<Sql> {
     statements
 }
 
-fn entity_row(row: EntityRow) -> entities::ActiveModel {
+pub(crate) fn change_row(change: EntityChange) -> entity_changes::ActiveModel {
+    let EntityChange { revision, id, time, actor, counts, making } = change;
+    let (made_key, made_digest) = making.map(|making| (making.key, making.digest)).unzip();
+    entity_changes::ActiveModel {
+        revision: Set(revision.cast_signed()),
+        id: Set(id),
+        time: Set(time.0),
+        actor: Set(actor.0),
+        inserted: Set(counts.inserted.cast_signed()),
+        updated: Set(counts.updated.cast_signed()),
+        deleted: Set(counts.deleted.cast_signed()),
+        unchanged: Set(counts.unchanged.cast_signed()),
+        made_key: Set(made_key),
+        made_digest: Set(made_digest),
+    }
+}
+
+pub(crate) fn entity_row(row: EntityRow) -> entities::ActiveModel {
     entities::ActiveModel {
         key: NotSet,
         id: Set(row.id),
@@ -425,7 +429,7 @@ fn entity_row(row: EntityRow) -> entities::ActiveModel {
     }
 }
 
-fn relation_row(row: RelationRow) -> relations::ActiveModel {
+pub(crate) fn relation_row(row: RelationRow) -> relations::ActiveModel {
     relations::ActiveModel {
         key: NotSet,
         id: Set(row.id),

@@ -80,14 +80,7 @@ impl Store {
         };
         let revision = newest(&view).await?;
         let rows = manager_records::Entity::find().all(&view).await?;
-        let text = |bytes, column| {
-            String::from_utf8(bytes).map_err(|_| Fault::Row { table: "manager_records", column })
-        };
-        let record = |row: manager_records::Model| {
-            let (kind, name) = (text(row.kind, "kind")?, text(row.name, "name")?);
-            Ok(ManagerRecord { kind, name, value: Some(row.value) })
-        };
-        Ok((revision, rows.into_iter().map(record).collect::<Result<_, Fault>>()?))
+        Ok((revision, rows.into_iter().map(ManagerRecord::try_from).collect::<Result<_, Fault>>()?))
     }
 
     /// Stores a change of what the Manager keeps, all of it or nothing.
@@ -109,6 +102,17 @@ impl Store {
             }
             Err(failure) => Err(ChangeManagerError::Storage(failure.into())),
         }
+    }
+}
+
+impl TryFrom<manager_records::Model> for ManagerRecord {
+    type Error = Fault;
+
+    fn try_from(row: manager_records::Model) -> Result<Self, Fault> {
+        let text = |bytes, column| {
+            String::from_utf8(bytes).map_err(|_| Fault::Row { table: "manager_records", column })
+        };
+        Ok(Self { kind: text(row.kind, "kind")?, name: text(row.name, "name")?, value: Some(row.value) })
     }
 }
 

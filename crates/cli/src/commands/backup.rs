@@ -1,4 +1,5 @@
-//! `lmlang backup`: programs with all of their history in a file, and from it into another database.
+//! `lmlang backup`: programs with all of their history in a file, with what belongs to no program, and from it into another
+//! database.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,7 +8,10 @@ use std::sync::Arc;
 
 use indicatif::ProgressBar;
 use lmlang_engine::backup::{self, LoadError, LoadRequest, Loading};
-use lmlang_store::backup::{BackupFile, Contents, Fate, LoadError as StoreLoadError, Planned};
+use lmlang_store::backup::{
+    BackupFile, Contents, Fate, LoadError as StoreLoadError, Part as Beside, PartsInFile, Plan, Planned,
+    PlannedPart,
+};
 use serde_json::{Value, json};
 
 use crate::client::{selector, with_client};
@@ -56,19 +60,24 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
     match &args.action {
         Action::Create { file, program, without_deleted } => {
             let contents = create(file, program, *without_deleted, settings)?;
-            let Contents { programs, entries, bytes, .. } = &contents;
+            let Contents { programs, entries, parts, bytes, .. } = &contents;
             let deleted = programs.iter().filter(|program| program.deleted.is_some()).count();
             let json = json!({
                 "file": file,
                 "programs": programs.len(),
                 "deleted": deleted,
                 "entries": entries,
+                "entities": parts.map(|parts| parts.entities),
+                "relations": parts.map(|parts| parts.relations),
+                "managerRecords": parts.map(|parts| parts.manager_records),
                 "bytes": bytes,
             });
             output.data(&json, || {
                 let programs = counted(programs.len() as u64, "program", "programs");
                 let entries = counted(*entries, "entry", "entries");
-                format!("{programs}, {deleted} of them deleted, {entries}, {bytes} bytes\n")
+                let beside = parts.filter(|parts| *parts != PartsInFile::default()).map(counted_parts);
+                let beside = beside.unwrap_or_default();
+                format!("{programs}, {deleted} of them deleted, {entries}, {beside}{bytes} bytes\n")
             })?;
             say(format_args!("not in it: {}", contents.left_out().join(", ")));
         }
@@ -78,10 +87,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 names: rename.iter().map(|(given, name)| (selector(given), name.clone())).collect(),
             };
             let loaded = load(file, &request, settings)?;
-            let json: Vec<Value> = loaded.iter().map(told).collect();
-            output.data(&json, || columns(&loaded.iter().map(row).collect::<Vec<_>>()))?;
-            let stored = loaded.iter().filter(|planned| planned.fate != Fate::Kept).count();
-            say(format_args!("{stored} of {} stored", counted(loaded.len() as u64, "program", "programs")));
+            let (programs, parts) = (loaded.programs(), loaded.parts());
+            let json: Vec<Value> = programs.iter().map(told).chain(parts.iter().map(part_told)).collect();
+            let rows = || programs.iter().map(row).chain(parts.iter().map(part_row)).collect::<Vec<_>>();
+            output.data(&json, || columns(&rows()))?;
+            let stored = programs.iter().filter(|planned| planned.fate != Fate::Kept).count();
+            say(format_args!("{stored} of {} stored", counted(programs.len() as u64, "program", "programs")));
         }
     }
     Ok(Exit::Success)
@@ -120,7 +131,7 @@ fn create(
     part.finish()
 }
 
-fn load(file: &Path, request: &LoadRequest, settings: &Settings) -> Result<Vec<Planned>, Error> {
+fn load(file: &Path, request: &LoadRequest, settings: &Settings) -> Result<Plan, Error> {
     if let Some(url) = &settings.server {
         return Err(Error::NotByServer(url.clone()));
     }
@@ -150,7 +161,10 @@ fn refused(path: PathBuf, error: LoadError) -> Error {
         LoadError::Unsound(source) => Error::Unsound { path, source },
         LoadError::Store(StoreLoadError::File(source)) => Error::Backup { path, source },
         LoadError::Store(StoreLoadError::Refused(source)) => Error::NotLoaded { path, source },
-        LoadError::Store(StoreLoadError::Moved { program }) => Error::Moved { path, program },
+        LoadError::Store(StoreLoadError::Moved { program }) => {
+            Error::Moved { path, what: format!("program `{program}`") }
+        }
+        LoadError::Store(StoreLoadError::PartMoved { part }) => Error::Moved { path, what: part.to_string() },
         LoadError::Store(StoreLoadError::Storage(fault)) => fault.into(),
     }
 }
@@ -164,8 +178,8 @@ fn read(file: &Path) -> Result<BackupFile, Error> {
     BackupFile::open(file).map_err(|source| Error::Backup { path: file.to_owned(), source })
 }
 
-fn fate(planned: &Planned) -> &'static str {
-    match planned.fate {
+fn fate(fate: Fate) -> &'static str {
+    match fate {
         Fate::Made => "made",
         Fate::Continued => "continued",
         Fate::Kept => "kept",
@@ -177,7 +191,7 @@ fn told(planned: &Planned) -> Value {
         "id": planned.id,
         "name": planned.name,
         "deleted": planned.deleted,
-        "done": fate(planned),
+        "done": fate(planned.fate),
         "entries": planned.entries,
     })
 }
@@ -185,7 +199,27 @@ fn told(planned: &Planned) -> Value {
 fn row(planned: &Planned) -> [String; 4] {
     let deleted = if planned.deleted { "deleted" } else { "" };
     let entries = counted(planned.entries, "entry", "entries");
-    [planned.name.clone(), fate(planned).to_owned(), entries, deleted.to_owned()]
+    [planned.name.clone(), fate(planned.fate).to_owned(), entries, deleted.to_owned()]
+}
+
+fn counted_parts(parts: PartsInFile) -> String {
+    let entities = counted(parts.entities, "entity", "entities");
+    let relations = counted(parts.relations, "relation", "relations");
+    let records = counted(parts.manager_records, "record", "records");
+    format!("{entities}, {relations}, {records} of the Manager, ")
+}
+
+fn part_told(planned: &PlannedPart) -> Value {
+    let (done, changes) = (fate(planned.fate), planned.changes);
+    match planned.part {
+        Beside::Entities => json!({ "part": "entities", "done": done, "changes": changes }),
+        Beside::Manager => json!({ "part": "manager", "done": done, "changes": changes }),
+    }
+}
+
+fn part_row(planned: &PlannedPart) -> [String; 4] {
+    let changes = counted(planned.changes, "change", "changes");
+    [planned.part.to_string(), fate(planned.fate).to_owned(), changes, String::new()]
 }
 
 /// A file that gets its name when it is whole; until then it stands beside, and is removed unless it gets there.

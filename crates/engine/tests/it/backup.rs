@@ -5,20 +5,23 @@ use std::sync::Arc;
 
 use lmlang_engine::backup::{LoadError, LoadRequest, Loading, load};
 use lmlang_engine::{
-    Call, Content, Creation, Distance, Engine, Limits, NewProgramRequest, Outcome, Proposal, Selector,
-    SnapshotPolicy, Way,
+    Call, Content, Creation, Distance, Engine, Limits, NewProgramRequest, Outcome, Patched, Proposal,
+    Selector, SnapshotPolicy, Way,
 };
+use lmlang_entities::Patch;
 use lmlang_history::diff;
 use lmlang_history::record::encode_edits;
 use lmlang_history::request::{EditRequest, ReplaceText};
 use lmlang_ir::Program;
-use lmlang_store::backup::{BackupFile, Fate, Planned};
+use lmlang_store::backup::{BackupFile, Fate, Part, Plan, Planned};
 use lmlang_store::{
     Actor, ActorKey, ActorKind, Entry, EntryKind, Location, NewProgram, OpenError, Options, Store, Timestamp,
 };
+use lmlang_streams::manager::Request;
 use lmlang_testdb::TestDb;
 use lmlang_testkit::edits::typed;
 use lmlang_testkit::{Choices, Generated, generate};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::fixture::{Fixture, OFTEN, call};
@@ -40,6 +43,10 @@ async fn open(db: &TestDb) -> Result<Store, OpenError> {
 
 /// Loads a backup into a database.
 async fn load_into(db: &TestDb, path: &Path, request: &LoadRequest) -> Result<Vec<Planned>, LoadError> {
+    load_all_into(db, path, request).await.map(|plan| plan.programs().to_vec())
+}
+
+async fn load_all_into(db: &TestDb, path: &Path, request: &LoadRequest) -> Result<Plan, LoadError> {
     let store = open(db).await.unwrap();
     let file = Arc::new(BackupFile::open(path).unwrap());
     let entries = file.contents().entries;
@@ -197,6 +204,80 @@ async fn generated_histories_are_sound_where_they_are_loaded() {
         let (here, there) = (from.find(&name).await, to.find(&name).await);
         assert_eq!(known(&to, &there).await, known(&from, &here).await, "{name}");
     }
+}
+
+/// What entities there are, and what the Manager answers.
+async fn beside(engine: &Engine) -> String {
+    let mut entities = Vec::new();
+    for query in [
+        "MATCH (p:Person) RETURN p.key, p.born, p.ratio, p.tags, p.created_at, p.updated_at",
+        "MATCH (n:Note) RETURN n.key, n.title, n.created_at, n.updated_at ORDER BY n.key",
+        "MATCH (p:Person)-[w]->(n) RETURN p.key, w.year, n.key ORDER BY n.key",
+    ] {
+        entities.extend(engine.cypher(query.to_owned(), Map::new()).await.unwrap().rows);
+    }
+    let streams = engine.ask_manager(Request::ListStreams, &call().actor).await.unwrap().unwrap();
+    format!("{entities:?} {:?}", streams.body)
+}
+
+async fn patched(engine: &Engine, ops: &Value, key: &str) -> Patched {
+    engine.patch_entities(Patch::from_json(ops).unwrap(), false, &keyed(key)).await.unwrap()
+}
+
+#[tokio::test]
+async fn entities_and_streams_are_elsewhere_as_here() {
+    let from = Fixture::new(OFTEN).await;
+    from.create("shop", TEXT).await;
+    let ada = json!([
+        {"upsert_node": {"label": "Person", "key": "ada", "props": {"born": 1815, "ratio": 0.1, "tags": ["a", null]}}},
+        {"upsert_node": {"label": "Note", "key": "g"}},
+        {"upsert_edge": {"from": {"label": "Person", "key": "ada"}, "type": "WROTE",
+                         "to": {"label": "Note", "key": "g"}, "props": {"year": 1843}}},
+    ]);
+    let first = patched(&from.engine, &ada, "ada").await;
+    let gone = json!([{"delete_node": {"label": "Note", "key": "g", "detach": true}},
+                      {"upsert_node": {"label": "Note", "key": "h"}},
+                      {"upsert_edge": {"from": {"label": "Person", "key": "ada"}, "type": "WROTE",
+                                       "to": {"label": "Note", "key": "h"}, "props": {"year": 1844}}}]);
+    patched(&from.engine, &gone, "gone").await;
+    let stream = json!({"name": "readings", "type": "mqtt",
+                        "schema": {"columns": [{"name": "temp", "data_type": "double"}]}});
+    let made = from.engine.ask_manager(Request::CreateStream(stream.clone()), &call().actor).await.unwrap();
+    assert_eq!(made.unwrap().status, 201);
+    let db = Arc::new(TestDb::new().await);
+    let path = db.folder().join("backup.lmb");
+    write(&from.engine, &path).await;
+    let plan = load_all_into(&db, &path, &LoadRequest::default()).await.unwrap();
+    let fates = |plan: &Plan| -> Vec<(Part, Fate)> {
+        plan.parts().iter().map(|planned| (planned.part, planned.fate)).collect()
+    };
+    assert_eq!(fates(&plan), [(Part::Entities, Fate::Made), (Part::Manager, Fate::Made)]);
+    let to = Fixture::over(&db, OFTEN).await;
+    let before = beside(&from.engine).await;
+    assert!(before.contains("1844") && before.contains("readings"), "{before}");
+    assert_eq!(beside(&to.engine).await, before);
+    assert_eq!(findings(&to).await, Vec::<String>::new());
+    // A request that comes again is answered, and brings nothing back.
+    let again = patched(&to.engine, &ada, "ada").await;
+    assert_eq!(again.counts, first.counts);
+    assert_eq!(beside(&to.engine).await, before);
+    let again = to.engine.ask_manager(Request::CreateStream(stream), &call().actor).await.unwrap();
+    assert!(again.is_err(), "it is there");
+    to.engine.close().await;
+
+    // What goes on there comes back.
+    let more = json!([{"update_props": {"label": "Note", "key": "h", "props": {"title": "H"}}}]);
+    let to = Fixture::over(&db, OFTEN).await;
+    patched(&to.engine, &more, "more").await;
+    let after = beside(&to.engine).await;
+    write(&to.engine, &path).await;
+    to.engine.close().await;
+    from.engine.close().await;
+    let from_db = Arc::clone(&from.db);
+    let plan = load_all_into(&from_db, &path, &LoadRequest::default()).await.unwrap();
+    assert_eq!(fates(&plan), [(Part::Entities, Fate::Continued), (Part::Manager, Fate::Kept)]);
+    let from = Fixture::over(&from_db, OFTEN).await;
+    assert_eq!(beside(&from.engine).await, after);
 }
 
 async fn author(store: &Store) -> ActorKey {

@@ -450,7 +450,7 @@ async fn cases_come_along_in_a_backup() {
     let load = async |path: &Path| {
         let store = Store::open(Options::new(Location::parse(&db.to_string()).unwrap())).await.unwrap();
         let file = Arc::new(BackupFile::open(path).unwrap());
-        load(store, file, &LoadRequest::default(), |_| {}).await.unwrap()[0].fate
+        load(store, file, &LoadRequest::default(), |_| {}).await.unwrap().programs()[0].fate
     };
     let write = async || {
         let mut backup = from.engine.backup(&[], false).await.unwrap();

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey};
 use crate::backup::frames::{FileError, Frames};
+use crate::backup::parts::{PartItem, PartsInFile, Reading};
 use crate::backup::record::{Begin, CaseInFile, End, ProgramRow, Record, RequestInFile};
 use crate::entry::{Entry, FIRST_SEQ, Timestamp};
 use crate::program_changes::ProgramChange;
@@ -30,6 +31,8 @@ pub struct Contents {
     pub programs: Vec<ProgramInFile>,
     /// Entries of all logs.
     pub entries: u64,
+    /// What belongs to no program; nothing if that is not in it, as in a backup that was made of chosen programs.
+    pub parts: Option<PartsInFile>,
     /// Bytes of the file.
     pub bytes: u64,
 }
@@ -38,13 +41,10 @@ impl Contents {
     /// What a database has and this is without, in words, but for what follows from the rest.
     #[must_use]
     pub fn left_out(&self) -> Vec<&'static str> {
-        vec![
-            "entities and relations",
-            "streams and pipelines of the Manager",
-            "runs of flows with their sessions",
-            "simulations",
-            "tokens",
-        ]
+        let parts = ["entities and relations", "streams and pipelines of the Manager"];
+        let never = ["runs of flows with their sessions", "simulations", "tokens"];
+        let parts = parts.into_iter().filter(|_| self.parts.is_none());
+        parts.chain(never).collect()
     }
 }
 
@@ -78,6 +78,8 @@ pub enum Item {
     Request(RequestInFile),
     /// A test case of it.
     Case(Box<CaseInFile>),
+    /// Something that belongs to no program, as all that follows.
+    Part(Box<PartItem>),
 }
 
 impl BackupFile {
@@ -99,11 +101,12 @@ impl BackupFile {
                         program.entries += 1;
                     }
                 }
-                Item::Change(_) | Item::Request(_) | Item::Case(_) => {}
+                Item::Change(_) | Item::Request(_) | Item::Case(_) | Item::Part(_) => {}
             }
         }
         let (made, entries) = (Timestamp(items.begin.made), items.begin.entries);
-        Ok(Self { file, contents: Contents { made, programs, entries, bytes } })
+        let parts = items.parts.whole().map_err(|what| items.frames.damaged(what))?;
+        Ok(Self { file, contents: Contents { made, programs, entries, parts, bytes } })
     }
 
     /// What is in it.
@@ -138,6 +141,7 @@ pub struct Items<R> {
     ids: HashSet<Uuid>,
     /// The log of the program.
     log: Log,
+    parts: Reading,
     ended: bool,
 }
 
@@ -157,7 +161,8 @@ impl<R: Read> Items<R> {
         let seen = End { programs: 0, entries: 0, changes: 0, requests: 0, actors: 0 };
         let (actors, ids) = (HashMap::new(), HashSet::new());
         let (cases, cases_told) = (0, 0);
-        Ok(Self { frames, begin, seen, cases, cases_told, actors, ids, log: Log::default(), ended: false })
+        let (log, parts) = (Log::default(), Reading::default());
+        Ok(Self { frames, begin, seen, cases, cases_told, actors, ids, log, parts, ended: false })
     }
 
     fn next_item(&mut self) -> Result<Option<Item>, FileError> {
@@ -190,6 +195,9 @@ impl<R: Read> Items<R> {
                 self.end_log()?;
                 self.seen.programs += 1;
                 self.log = Log::default();
+                if self.parts.has_begun() {
+                    return Err("a program follows what belongs to none");
+                }
                 if !self.ids.insert(row.id) {
                     return Err("a program is there twice");
                 }
@@ -198,22 +206,21 @@ impl<R: Read> Items<R> {
             Record::ChangeRow(row) => {
                 self.seen.changes += 1;
                 let change = row.change().ok_or("a change is of no known kind")?;
-                if self.ids.is_empty() { Err(misplaced) } else { Ok(Some(Item::Change(change))) }
+                if self.is_outside() { Err(misplaced) } else { Ok(Some(Item::Change(change))) }
             }
             Record::EntryRow(row) => {
                 self.seen.entries += 1;
-                let actor = self.actors.get(&ActorKey(row.actor.cast_signed()));
-                let actor = Arc::clone(actor.ok_or("the actor of an entry is not there")?);
+                let actor = self.actor(row.actor)?;
                 let entry = row.entry().ok_or("an entry is of no known kind")?;
                 self.log.take(&entry)?;
-                if self.ids.is_empty() {
+                if self.is_outside() {
                     return Err(misplaced);
                 }
                 Ok(Some(Item::Entry(Box::new(entry), actor)))
             }
             Record::RequestRow(row) => {
                 self.seen.requests += 1;
-                if row.seq > self.log.newest || self.ids.is_empty() {
+                if row.seq > self.log.newest || self.is_outside() {
                     return Err(misplaced);
                 }
                 Ok(Some(Item::Request(row.into())))
@@ -223,7 +230,7 @@ impl<R: Read> Items<R> {
                 if i64::try_from(row.function).is_err() {
                     return Err("a case is of no function");
                 }
-                if self.ids.is_empty() {
+                if self.is_outside() {
                     return Err(misplaced);
                 }
                 Ok(Some(Item::Case(Box::new(row.into()))))
@@ -232,8 +239,21 @@ impl<R: Read> Items<R> {
                 self.cases_told = end.cases;
                 Ok(None)
             }
+            Record::EntityChangeRow(row) => {
+                let actor = self.actor(row.actor)?;
+                self.parts.entity_change(row, actor).map(of_part)
+            }
+            Record::EntityRecord(row) => self.parts.entity(row).map(of_part),
+            Record::RelationRecord(row) => self.parts.relation(row).map(of_part),
+            Record::ManagerChangeRow(row) => {
+                let actor = self.actor(row.actor)?;
+                self.parts.manager_change(row, actor).map(of_part)
+            }
+            Record::ManagerRow(row) => self.parts.manager_record(row).map(of_part),
+            Record::PartsEnd(end) => self.parts.end(end).map(|()| None),
             Record::End(end) => {
                 self.end_log()?;
+                self.parts.whole()?;
                 let begun = self.begin.programs == end.programs && self.begin.entries == end.entries;
                 if end != self.seen || self.cases != self.cases_told || !begun {
                     return Err("it does not have what it says that it has");
@@ -244,12 +264,27 @@ impl<R: Read> Items<R> {
         }
     }
 
+    /// Whoever has a number of the file.
+    fn actor(&self, number: u64) -> Result<Arc<Actor>, &'static str> {
+        let actor = self.actors.get(&ActorKey(number.cast_signed()));
+        actor.map(Arc::clone).ok_or("the actor of an entry or a change is not there")
+    }
+
+    /// Whether there is no program before it, or none any more.
+    fn is_outside(&self) -> bool {
+        self.ids.is_empty() || self.parts.has_begun()
+    }
+
     fn end_log(&self) -> Result<(), &'static str> {
         match self.ids.is_empty() || self.log.newest >= FIRST_SEQ {
             true => Ok(()),
             false => Err("a program has no entries"),
         }
     }
+}
+
+fn of_part(item: PartItem) -> Option<Item> {
+    Some(Item::Part(Box::new(item)))
 }
 
 impl Log {
@@ -300,7 +335,10 @@ impl From<ProgramRow> for ProgramInFile {
 mod tests {
     use super::*;
     use crate::backup::frames::FrameWriter;
-    use crate::backup::record::{ActorRow, CaseRow, CasesEnd, EntryRow};
+    use crate::backup::record::{
+        ActorRow, CaseRow, CasesEnd, EntityChangeRow, EntityRecord, EntryRow, ManagerChangeRow, ManagerRow,
+        PartsEnd, RelationRecord,
+    };
 
     /// A file with one program that has one entry, with more records before the end.
     fn file(version: u16, more: Vec<Record>) -> Vec<u8> {
@@ -353,10 +391,85 @@ mod tests {
     fn a_file_of_the_version_before_has_no_cases() {
         assert_eq!(read(&file(1, Vec::new())).unwrap(), 2);
         assert_eq!(read(&file(2, vec![case(), CasesEnd { cases: 1 }.into()])).unwrap(), 3);
-        assert!(matches!(read(&file(3, Vec::new())), Err(FileError::Version { found: 3 })));
+        assert_eq!(read(&file(3, Vec::new())).unwrap(), 2);
+        assert!(matches!(read(&file(4, Vec::new())), Err(FileError::Version { found: 4 })));
         for cases in [0, 2] {
             assert!(read(&file(2, vec![case(), CasesEnd { cases }.into()])).is_err(), "there is one");
         }
         assert!(read(&file(2, vec![case()])).is_err(), "their number is missing");
+    }
+
+    fn entity_change(revision: u64) -> Record {
+        let (id, time, actor, making) = (Uuid::from_u128(revision.into()), 5, 1, None);
+        let (inserted, updated, deleted, unchanged) = (1, 0, 0, 0);
+        EntityChangeRow { revision, id, time, actor, inserted, updated, deleted, unchanged, making }.into()
+    }
+
+    fn entity(id: u128, name: &str) -> Record {
+        let (id, label, name, props) = (Uuid::from_u128(id), "L".to_owned(), name.to_owned(), vec![1]);
+        EntityRecord { id, label, name, props, created: 5, updated: 6 }.into()
+    }
+
+    fn relation(id: u128, source: u128, target: u128) -> Record {
+        let [id, source, target] = [id, source, target].map(Uuid::from_u128);
+        let (kind, props) = ("K".to_owned(), Vec::new());
+        RelationRecord { id, source, kind, target, props, created: 5, updated: 6 }.into()
+    }
+
+    fn manager_change(revision: u64) -> Record {
+        let id = Uuid::from_u128(revision.into());
+        ManagerChangeRow { revision, id, time: 5, actor: 1 }.into()
+    }
+
+    fn manager_record(name: &str) -> Record {
+        ManagerRow { kind: "stream".to_owned(), name: name.to_owned(), value: vec![1] }.into()
+    }
+
+    fn parts_end(
+        [entity_changes, entities, relations, manager_changes, manager_records]: [u64; 5],
+    ) -> Record {
+        PartsEnd { entity_changes, entities, relations, manager_changes, manager_records }.into()
+    }
+
+    #[test]
+    fn what_belongs_to_no_program_is_in_order_and_counted() {
+        let whole = [
+            entity_change(1),
+            entity_change(2),
+            entity(1, "a"),
+            entity(2, "b"),
+            relation(1, 1, 2),
+            relation(2, 2, 1),
+            manager_change(1),
+            manager_record("s"),
+            manager_record("t"),
+        ];
+        let cases = || vec![CasesEnd { cases: 0 }.into()];
+        let end = || vec![parts_end([2, 2, 2, 1, 2])];
+        let reads = |records: &[Vec<Record>]| read(&file(3, records.concat())).is_ok();
+        assert!(reads(&[cases(), whole.to_vec(), end()]));
+        for at in 0..whole.len() {
+            let mut records = whole.to_vec();
+            let one = records.remove(at);
+            assert!(!reads(&[records.clone(), end()]), "without {at}");
+            records.insert((at + 1) % whole.len(), one.clone());
+            assert!(!reads(&[records, end()]), "{at} behind the next");
+            let mut records = whole.to_vec();
+            records.insert(at, one.clone());
+            assert!(!reads(&[records, end()]), "{at} twice");
+            assert!(!reads(&[whole.to_vec(), end(), vec![one]]), "{at} behind the end");
+        }
+        assert!(!reads(&[whole.to_vec()]), "the counts are missing");
+        assert!(!reads(&[whole.to_vec(), end(), end()]), "the counts are there twice");
+        assert!(!reads(&[whole.to_vec(), end(), vec![case(), CasesEnd { cases: 1 }.into()]]));
+        for (records, counts) in [
+            (vec![entity(1, "a")], [0, 1, 0, 0, 0]),
+            (vec![entity_change(1), entity(1, "a"), entity(1, "b")], [1, 2, 0, 0, 0]),
+            (vec![entity_change(1), entity(1, "a"), relation(1, 1, 2)], [1, 1, 1, 0, 0]),
+            (vec![entity_change(1), entity(1, "a"), relation(1, 2, 1)], [1, 1, 1, 0, 0]),
+            (vec![manager_record("s")], [0, 0, 0, 0, 1]),
+        ] {
+            assert!(!reads(&[records, vec![parts_end(counts)]]));
+        }
     }
 }

@@ -10,6 +10,8 @@ use uuid::Uuid;
 
 use crate::actors::{Actor, ActorKey};
 use crate::backup::frames::FrameWriter;
+use crate::backup::making_parts::Next;
+use crate::backup::parts::PartsInFile;
 use crate::backup::record::{
     ActorRow, Begin, CaseRow, CasesEnd, ChangeRow, End, EntryRow, ProgramRow, Record, RequestInFile,
     RequestRow,
@@ -26,7 +28,7 @@ use crate::store::Store;
 /// What goes into a backup.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// These programs and no others.
+    /// These programs and no others, and nothing that belongs to none.
     pub only: Option<Vec<Uuid>>,
     /// Live programs alone.
     pub live: bool,
@@ -37,13 +39,14 @@ pub struct Choice {
 /// It reads in one transaction, which the database keeps that moment for as long as this lives; edits go on meanwhile.
 #[derive(Debug)]
 pub struct Backup {
-    view: DatabaseTransaction,
+    pub(super) view: DatabaseTransaction,
     choice: Choice,
     frames: FrameWriter,
     /// How many there are, and how many were put in.
     of: u64,
     done: End,
     cases: u64,
+    pub(super) parts: PartsInFile,
     actors: HashSet<ActorKey>,
     /// Programs whose turn comes next, and the last one that was read.
     waiting: VecDeque<Waiting>,
@@ -52,15 +55,16 @@ pub struct Backup {
 }
 
 #[derive(Debug)]
-enum Stage {
+pub(super) enum Stage {
     Between,
     Log(Box<Waiting>),
+    Parts(Next),
     Ended,
 }
 
 /// A program, and what of it is to be put in.
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     row: programs::Model,
     /// The newest entry that was put in.
     newest: u64,
@@ -98,7 +102,8 @@ impl Store {
         Record::from(Begin { made: made.0, programs, entries: of }).put(frames.plain());
         let done = End { programs: 0, entries: 0, changes: 0, requests: 0, actors: 0 };
         let (actors, waiting, stage) = (HashSet::new(), VecDeque::new(), Stage::Between);
-        Ok(Backup { view, choice, frames, of, done, cases: 0, actors, waiting, last: 0, stage })
+        let parts = PartsInFile::default();
+        Ok(Backup { view, choice, frames, of, done, cases: 0, parts, actors, waiting, last: 0, stage })
     }
 }
 
@@ -135,6 +140,7 @@ impl Backup {
             self.stage = match std::mem::replace(&mut self.stage, Stage::Ended) {
                 Stage::Between => self.next_program().await?,
                 Stage::Log(log) => self.next_entries(log).await?,
+                Stage::Parts(next) => self.next_of_parts(next).await?,
                 Stage::Ended => Stage::Ended,
             };
         }
@@ -152,14 +158,21 @@ impl Backup {
         }
         let Some(next) = self.waiting.pop_front() else {
             self.put(CasesEnd { cases: self.cases });
-            let end = self.done.clone();
-            self.put(end);
-            return Ok(Stage::Ended);
+            return Ok(match self.choice.only {
+                None => Stage::Parts(Next::FIRST),
+                Some(_) => self.end(),
+            });
         };
         self.done.programs += 1;
         let programs::Model { id, name, doc, created, deleted, .. } = next.row.clone();
         self.put(ProgramRow { id, name, doc, created, deleted });
         Ok(Stage::Log(Box::new(next)))
+    }
+
+    pub(super) fn end(&mut self) -> Stage {
+        let end = self.done.clone();
+        self.put(end);
+        Stage::Ended
     }
 
     async fn read_programs(&mut self) -> Result<(), Fault> {
@@ -226,7 +239,7 @@ impl Backup {
         Ok(Stage::Log(log))
     }
 
-    fn put(&mut self, record: impl Into<Record>) {
+    pub(super) fn put(&mut self, record: impl Into<Record>) {
         record.into().put(self.frames.plain());
     }
 
@@ -246,8 +259,8 @@ impl Backup {
         Ok(())
     }
 
-    /// Puts an actor in, before the first of their entries.
-    async fn put_actor(&mut self, key: ActorKey) -> Result<(), Fault> {
+    /// Puts an actor in, before the first entry or change that is theirs.
+    pub(super) async fn put_actor(&mut self, key: ActorKey) -> Result<(), Fault> {
         if self.actors.insert(key) {
             let row = actors::Entity::find_by_id(key.0).one(&self.view).await?;
             let actor = Actor::try_from(row.ok_or(Fault::Row { table: "log", column: "actor" })?)?;

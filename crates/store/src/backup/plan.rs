@@ -9,6 +9,8 @@ use uuid::Uuid;
 use crate::actors::Actor;
 use crate::backup::file::{BackupFile, Item, ProgramInFile};
 use crate::backup::frames::FileError;
+use crate::backup::parts::Part;
+use crate::backup::plan_parts::{self, PlannedPart};
 use crate::backup::record::{CaseInFile, RequestInFile};
 use crate::entity::program_changes;
 use crate::entry::{Entry, ProgramKey, Timestamp};
@@ -22,7 +24,7 @@ use crate::store::Store;
 /// What is wanted of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wishes {
-    /// These programs and no others.
+    /// These programs and no others, and nothing that belongs to none.
     pub only: Option<BTreeSet<Uuid>>,
     /// Names that programs get in place of their own.
     pub names: BTreeMap<Uuid, String>,
@@ -34,6 +36,7 @@ pub struct Wishes {
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) programs: Vec<Planned>,
+    pub(crate) parts: Vec<PlannedPart>,
     pub(crate) now: Timestamp,
 }
 
@@ -61,7 +64,7 @@ pub struct Planned {
     pub(crate) renamed: bool,
 }
 
-/// What is done with a program.
+/// What is done with a program, or with what belongs to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is made.
@@ -72,7 +75,7 @@ pub enum Fate {
     Kept,
 }
 
-/// Why a program cannot be stored.
+/// Why a program cannot be stored, or what belongs to none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Its log has gone another way here.
@@ -104,6 +107,13 @@ pub enum Refusal {
         /// Its name in the backup.
         program: String,
     },
+    /// What belongs to no program was changed in another way here.
+    PartDiverged {
+        /// What it is.
+        part: Part,
+        /// The number of the first change that is another one here.
+        change: u64,
+    },
 }
 
 /// All that cannot be stored of a backup: at least something.
@@ -125,6 +135,12 @@ pub enum LoadError {
     Moved {
         /// Its name.
         program: String,
+    },
+    /// Another process has changed what belongs to no program since it was looked at; all programs are stored.
+    #[error("another process changes {part} at this moment: load it again")]
+    PartMoved {
+        /// What it is.
+        part: Part,
     },
     /// The database could not do it.
     #[error(transparent)]
@@ -149,6 +165,11 @@ impl Store {
             planned: Vec::new(),
             refusals: Vec::new(),
         };
+        let parts = file.contents().parts.filter(|_| wishes.only.is_none());
+        let mut parts = match parts {
+            Some(in_file) => Some((in_file, plan_parts::Comparison::begin(self).await?)),
+            None => None,
+        };
         let mut comparison: Option<Comparison> = None;
         for item in file.items()? {
             match (item?, &mut comparison) {
@@ -158,6 +179,11 @@ impl Store {
                     }
                     if wishes.only.as_ref().is_none_or(|only| only.contains(&program.id)) {
                         comparison = Some(Comparison::begin(self, program).await?);
+                    }
+                }
+                (Item::Part(item), _) => {
+                    if let Some((_, parts)) = &mut parts {
+                        parts.take(self, &item).await?;
                     }
                 }
                 (_, None) => {}
@@ -172,9 +198,11 @@ impl Store {
         if let Some(comparison) = comparison {
             planning.conclude(comparison).await?;
         }
-        match planning.refusals.is_empty() {
-            true => Ok(Plan { programs: planning.planned, now: wishes.now }),
-            false => Err(Refused(planning.refusals).into()),
+        let Planning { planned: programs, mut refusals, .. } = planning;
+        let parts = parts.map(|(in_file, parts)| parts.conclude(in_file, &mut refusals)).unwrap_or_default();
+        match refusals.is_empty() {
+            true => Ok(Plan { programs, parts, now: wishes.now }),
+            false => Err(Refused(refusals).into()),
         }
     }
 
@@ -191,6 +219,12 @@ impl Plan {
     #[must_use]
     pub fn programs(&self) -> &[Planned] {
         &self.programs
+    }
+
+    /// What becomes of what belongs to no program, as far as there is something of it in the backup.
+    #[must_use]
+    pub fn parts(&self) -> &[PlannedPart] {
+        &self.parts
     }
 }
 
@@ -391,6 +425,9 @@ impl fmt::Display for Refusal {
             Self::NameTaken { name, by } => write!(f, "another program is called `{name}` here: {by}"),
             Self::KeyTaken { program } => {
                 write!(f, "an idempotency key of program `{program}` is another program's here")
+            }
+            Self::PartDiverged { part, change } => {
+                write!(f, "{part} went another way here: change {change} is another one")
             }
         }
     }

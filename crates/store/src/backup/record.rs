@@ -102,8 +102,38 @@ records! {
         removal: Option<Key>,
         payload: Vec<u8>,
     }
-    /// How many cases there are, before the last record. Since version 2.
+    /// How many cases there are, after the last program. Since version 2.
     9 CasesEnd { cases: u64, }
+    /// A change of entities, all of which are there and in order. Since version 3, as all that follow are.
+    10 EntityChangeRow {
+        revision: u64,
+        id: Uuid,
+        time: i64,
+        actor: u64,
+        inserted: u64,
+        updated: u64,
+        deleted: u64,
+        unchanged: u64,
+        making: Option<Key>,
+    }
+    /// An entity as the last change left it.
+    11 EntityRecord { id: Uuid, label: String, name: String, props: Vec<u8>, created: i64, updated: i64, }
+    /// A relation between two of them.
+    12 RelationRecord {
+        id: Uuid,
+        source: Uuid,
+        kind: String,
+        target: Uuid,
+        props: Vec<u8>,
+        created: i64,
+        updated: i64,
+    }
+    /// A change of what the Manager keeps, all of which are there and in order.
+    13 ManagerChangeRow { revision: u64, id: Uuid, time: i64, actor: u64, }
+    /// Something that the Manager keeps, as the last change left it.
+    14 ManagerRow { kind: String, name: String, value: Vec<u8>, }
+    /// How many there are of the five kinds before; not there if they are not in the file.
+    15 PartsEnd { entity_changes: u64, entities: u64, relations: u64, manager_changes: u64, manager_records: u64, }
     /// The last record: how many there are of each kind.
     7 End { programs: u64, entries: u64, changes: u64, requests: u64, actors: u64, }
 }
@@ -469,17 +499,53 @@ mod tests {
         }
     }
 
+    /// What belongs to no program.
+    fn parts(of: &EntryRow, texts: &[String; 2], numbers: [i64; 2]) -> [Record; 6] {
+        let ([label, name], [created, updated]) = (texts.clone(), numbers);
+        let (id, time, props, making) = (of.id, of.time, of.edits.clone(), of.request.clone());
+        let (revision, actor, kind) = (of.seq, of.actor, label.clone());
+        let (source, target) = (id, Uuid::from_u128(of.seq.into()));
+        let change = EntityChangeRow {
+            revision,
+            id,
+            time,
+            actor,
+            inserted: of.branch,
+            updated: of.kind,
+            deleted: of.next_ref,
+            unchanged: 0,
+            making,
+        };
+        let end = PartsEnd {
+            entity_changes: of.seq,
+            entities: of.branch,
+            relations: of.kind,
+            manager_changes: of.next_ref,
+            manager_records: 0,
+        };
+        [
+            change.into(),
+            EntityRecord { id, label, name: name.clone(), props: props.clone(), created, updated }.into(),
+            RelationRecord { id, source, kind: kind.clone(), target, props: props.clone(), created, updated }
+                .into(),
+            ManagerChangeRow { revision, id, time, actor }.into(),
+            ManagerRow { kind, name, value: props }.into(),
+            end.into(),
+        ]
+    }
+
     proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(
             if std::env::var_os("LMLANG_LONG").is_some() { 10_000 } else { 1_000 }
         ))]
         #[test]
         fn records_come_back(entry in entry(), texts in any::<[String; 2]>(), numbers in any::<[i64; 2]>()) {
+            let parts = parts(&entry, &texts, numbers);
             let ([name, doc], [created, time]) = (texts, numbers);
             let case = case(&entry, &[name.clone(), doc.clone()]);
             let id = entry.id;
             let deleted = (time % 2 == 0).then_some(time);
-            let records = [
+            let before = [
                 Record::from(Begin { made: created, programs: entry.seq, entries: entry.branch }),
                 ActorRow { number: 1, name: name.clone(), kind: 2, client: entry.message.clone() }.into(),
                 ProgramRow { id, name: name.clone(), doc, created, deleted }.into(),
@@ -487,8 +553,9 @@ mod tests {
                 case.into(),
                 CasesEnd { cases: 1 }.into(),
                 entry.into(),
-                End { programs: 1, entries: 1, changes: 1, requests: 0, actors: 1 }.into(),
             ];
+            let end = Record::from(End { programs: 1, entries: 1, changes: 1, requests: 0, actors: 1 });
+            let records: Vec<Record> = before.into_iter().chain(parts).chain([end]).collect();
             let mut frames = FrameWriter::new();
             records.iter().for_each(|record| record.put(frames.plain()));
             let file = frames.seal();

@@ -33,10 +33,10 @@ pub struct Progress {
 }
 
 /// The most bytes of one statement.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 
 impl Store {
-    /// Stores what a plan says: each program in a transaction of its own, so that one that is there is there as a whole.
+    /// Stores what a plan says: each program, and then each part, in a transaction of its own, so that one that is there is there as a whole.
     /// What is planned anew after that has ended early goes on where it ended.
     ///
     /// No engine of this process may use the database meanwhile. Where other processes write to it, a program that they
@@ -69,9 +69,9 @@ impl Store {
     }
 }
 
-struct Taking<'a> {
-    writer: Writer,
-    plan: &'a Plan,
+pub(super) struct Taking<'a> {
+    pub(super) writer: Writer,
+    pub(super) plan: &'a Plan,
     /// The keys here of the actors that have made something.
     actors: HashMap<ActorKey, ActorKey>,
     /// Rows of the log for the next statement.
@@ -88,7 +88,14 @@ impl Taking<'_> {
         let mut items = file.items()?.peekable();
         let mut planned = self.plan.programs.iter().peekable();
         while let Some(item) = items.next() {
-            let Item::Program(program) = item? else { continue };
+            let program = match item? {
+                Item::Program(program) => program,
+                Item::Part(first) => {
+                    self.part(*first, &mut items).await?;
+                    continue;
+                }
+                Item::Change(_) | Item::Entry(..) | Item::Request(_) | Item::Case(_) => continue,
+            };
             let Some(planned) = planned.next_if(|planned| planned.id == program.id) else { continue };
             if planned.fate == Fate::Kept {
                 continue;
@@ -136,9 +143,9 @@ impl Taking<'_> {
             }
         };
         let mut changes = 0;
-        while let Some(item) = items.next_if(|item| !matches!(item, Ok(Item::Program(_)))) {
+        while let Some(item) = items.next_if(|item| !matches!(item, Ok(Item::Program(_) | Item::Part(_)))) {
             match item? {
-                Item::Program(_) => {}
+                Item::Program(_) | Item::Part(_) => {}
                 Item::Change(change) => {
                     changes += 1;
                     if planned.adopted && changes > planned.changes_here {
@@ -236,18 +243,21 @@ impl Taking<'_> {
     }
 
     async fn entry(&mut self, key: ProgramKey, mut entry: Entry, actor: &Actor) -> Result<(), Fault> {
-        entry.actor = match self.actors.get(&entry.actor) {
-            Some(known) => *known,
-            None => {
-                let known = self.actor(actor).await?;
-                self.actors.insert(entry.actor, known);
-                known
-            }
-        };
+        entry.actor = self.known(entry.actor, actor).await?;
         self.newest = Some(Head { seq: entry.seq, id: entry.id });
         self.bytes += entry.size();
         self.rows.push(entry.to_row(key));
         if self.rows.len() == MAX_ROWS || self.bytes >= MAX_BYTES { self.flush().await } else { Ok(()) }
+    }
+
+    /// The key here of an actor with a key in the file.
+    pub(super) async fn known(&mut self, in_file: ActorKey, actor: &Actor) -> Result<ActorKey, Fault> {
+        if let Some(known) = self.actors.get(&in_file) {
+            return Ok(*known);
+        }
+        let known = self.actor(actor).await?;
+        self.actors.insert(in_file, known);
+        Ok(known)
     }
 
     /// The key of an actor, who is recorded now if this is the first time.
@@ -320,7 +330,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    async fn execute(&mut self, sql: impl Into<Sql>) -> Result<(), Fault> {
+    pub(super) async fn execute(&mut self, sql: impl Into<Sql>) -> Result<(), Fault> {
         self.writer.execute(&sql.into()).await.map(drop).map_err(Fault::from)
     }
 }

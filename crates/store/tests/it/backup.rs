@@ -16,12 +16,12 @@ use uuid::Uuid;
 
 use crate::fixture::{Fixture, edit, keyed, options_of, seqs};
 
-fn wishes() -> Wishes {
+pub(crate) fn wishes() -> Wishes {
     Wishes { only: None, names: Default::default(), now: Timestamp(77) }
 }
 
 /// The file of a backup.
-async fn backup(store: &Store, choice: Choice) -> Vec<u8> {
+pub(crate) async fn backup(store: &Store, choice: Choice) -> Vec<u8> {
     let mut backup = store.backup(choice, Timestamp(5)).await.unwrap();
     let mut bytes = Vec::new();
     while let Some(more) = backup.next().await.unwrap() {
@@ -33,13 +33,13 @@ async fn backup(store: &Store, choice: Choice) -> Vec<u8> {
 }
 
 /// A backup in a folder.
-async fn backup_in(dir: &Path, store: &Store) -> PathBuf {
+pub(crate) async fn backup_in(dir: &Path, store: &Store) -> PathBuf {
     let path = dir.join("backup.lmb");
     std::fs::write(&path, backup(store, Choice::default()).await).unwrap();
     path
 }
 
-async fn load(store: &Store, path: &Path, wishes: &Wishes) -> Result<Vec<Planned>, LoadError> {
+pub(crate) async fn load(store: &Store, path: &Path, wishes: &Wishes) -> Result<Vec<Planned>, LoadError> {
     let file = BackupFile::open(path)?;
     let plan = store.plan(&file, wishes).await?;
     let mut last = None;
@@ -49,7 +49,7 @@ async fn load(store: &Store, path: &Path, wishes: &Wishes) -> Result<Vec<Planned
     Ok(plan.programs().to_vec())
 }
 
-async fn refusals(store: &Store, path: &Path, wishes: &Wishes) -> Vec<Refusal> {
+pub(crate) async fn refusals(store: &Store, path: &Path, wishes: &Wishes) -> Vec<Refusal> {
     match load(store, path, wishes).await {
         Err(LoadError::Refused(refused)) => refused.0,
         other => panic!("{other:?}"),
@@ -147,7 +147,7 @@ async fn work(fixture: &Fixture, programs: &mut Vec<(ProgramKey, u64)>, number: 
     }
 }
 
-fn cases() -> ProptestConfig {
+pub(crate) fn cases() -> ProptestConfig {
     let cases = if std::env::var_os("LMLANG_LONG").is_some() { 160 } else { 16 };
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -456,6 +456,7 @@ async fn everything_is_read_in_order() {
         Item::Entry(entry, actor) => format!("r{} by {}", entry.seq, actor.name),
         Item::Request(request) => format!("{request:?}"),
         Item::Case(case) => format!("case {}", case.id()),
+        Item::Part(item) => format!("{item:?}"),
     });
     let told: Vec<String> = told.collect();
     assert_eq!(told, ["program b", "Made a", "r1 by ada", "r2 by ada", "Renamed b", "r3 by ada"]);

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::fixture::Fixture;
 
-fn entity(id: u128, label: &str, name: &str) -> EntityRow {
+pub(crate) fn entity(id: u128, label: &str, name: &str) -> EntityRow {
     EntityRow {
         id: Uuid::from_u128(id),
         label: label.to_owned(),
@@ -22,7 +22,7 @@ fn entity(id: u128, label: &str, name: &str) -> EntityRow {
     }
 }
 
-fn relation(id: u128, source: u128, kind: &str, target: u128) -> RelationRow {
+pub(crate) fn relation(id: u128, source: u128, kind: &str, target: u128) -> RelationRow {
     RelationRow {
         id: Uuid::from_u128(id),
         source: Uuid::from_u128(source),
@@ -34,7 +34,7 @@ fn relation(id: u128, source: u128, kind: &str, target: u128) -> RelationRow {
     }
 }
 
-fn change(revision: u64, actor: ActorKey) -> NewEntityChange {
+pub(crate) fn change(revision: u64, actor: ActorKey) -> NewEntityChange {
     NewEntityChange {
         change: EntityChange {
             revision,
@@ -54,7 +54,7 @@ fn change(revision: u64, actor: ActorKey) -> NewEntityChange {
 }
 
 /// A hub with a spoke to each of three, and one of another kind.
-async fn wheel(fixture: &Fixture) {
+pub(crate) async fn wheel(fixture: &Fixture) {
     let new = NewEntityChange {
         inserted_entities: vec![
             entity(1, "Hub", "h"),

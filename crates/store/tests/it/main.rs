@@ -1,6 +1,7 @@
 //! The store on real databases, with faults.
 
 mod backup;
+mod backup_parts;
 mod committer;
 mod doctor;
 mod entities;
