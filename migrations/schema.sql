@@ -239,6 +239,11 @@ CREATE UNIQUE INDEX "relations_ends" ON "relations" ("source", "kind", "target")
 
 CREATE INDEX "relations_target" ON "relations" ("target", "kind");
 
+CREATE TABLE "removals" (
+  "key" smallint NOT NULL PRIMARY KEY,
+  "position" integer NOT NULL
+);
+
 CREATE TABLE "runs" (
   "key" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   "id" uuid_text NOT NULL UNIQUE,
@@ -266,6 +271,8 @@ CREATE TABLE "runs" (
 );
 
 CREATE UNIQUE INDEX "runs_made_key" ON "runs" ("made_key");
+
+CREATE INDEX "runs_ended" ON "runs" ("ended") WHERE "ended" IS NOT NULL;
 
 CREATE INDEX "runs_parent" ON "runs" ("parent");
 

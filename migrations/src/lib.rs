@@ -32,6 +32,7 @@ mod m20261124_000014_cases;
 mod m20261125_000015_flows;
 mod m20261125_000016_entities;
 mod m20261125_000017_manager;
+mod m20261125_000018_removals;
 
 /// Runs the migrations in order.
 #[derive(Debug)]
@@ -58,6 +59,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261125_000015_flows::Migration),
             Box::new(m20261125_000016_entities::Migration),
             Box::new(m20261125_000017_manager::Migration),
+            Box::new(m20261125_000018_removals::Migration),
         ]
     }
 }

@@ -61,10 +61,12 @@ pub struct Limits {
     pub event_bytes_in_memory: usize,
     /// How old what is known of tokens can be: a change that another process makes is noticed by then.
     pub token_refresh: Duration,
+    /// How long runs of flows that have ended are kept, where flows are run; none: for ever.
+    pub run_retention: Option<Duration>,
 }
 
 impl Limits {
-    /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces.
+    /// Every limit by the name that errors use, in its unit: bytes, milliseconds, pieces; null where there is none.
     pub fn named(&self) -> Vec<(String, serde_json::Value)> {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let own = [
@@ -108,7 +110,8 @@ impl Limits {
             ("caseRuns", crate::standing::MOST_RUNS as u64),
         ];
         let all = own.into_iter().chain(crate::entities::limits());
-        all.map(|(name, value)| (name.to_owned(), value.into())).collect()
+        let kept = ("runRetentionMs".to_owned(), self.run_retention.map(millis).into());
+        all.map(|(name, value)| (name.to_owned(), value.into())).chain([kept]).collect()
     }
 }
 
@@ -144,6 +147,7 @@ impl Default for Limits {
             events_in_memory: 1_024,
             event_bytes_in_memory: 4 << 20,
             token_refresh: Duration::from_secs(5),
+            run_retention: None,
         }
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! Read [`code`] for what the code of a flow is, [`work`] for what its nodes are given, `live` for a run in memory and the
 //! one way by which its journal grows, `coding` for what is stored of it, `driving` for executing it, [`starting`], [`answering`], [`turning`] and [`steering`]
-//! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace.
+//! for what callers do, [`listing`] for what they see, [`told`] for what they are told, [`spans`] for the trace, `retention` for
+//! what becomes of old runs.
 
 pub mod answering;
 pub mod code;
@@ -15,6 +16,7 @@ mod coding;
 mod driving;
 pub mod listing;
 mod live;
+mod retention;
 pub mod spans;
 pub mod starting;
 pub mod steering;
@@ -116,6 +118,12 @@ impl Flows {
             all.remove(&live.id);
         }
         true
+    }
+
+    /// Forgets a run that is not stored any more. Whoever still has it appends nothing to it.
+    fn removed(&self, run: Uuid) {
+        self.live().remove(&run);
+        self.stuck().remove(&run);
     }
 
     fn stuck(&self) -> MutexGuard<'_, HashSet<Uuid>> {

@@ -1,13 +1,10 @@
 //! The journals of runs. An entry is appended with all that follows from it, or not at all.
 
-use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::{
-    ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use uuid::Uuid;
 
-use crate::entity::{journal, runs};
+use crate::entity::{journal, removals, runs};
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::interrupts::{self, InterruptChange};
@@ -62,6 +59,9 @@ pub enum JournalError {
     /// The journal has another entry with that number: somebody else was faster.
     #[error("the journal has gone on")]
     Taken,
+    /// The run was removed.
+    #[error("the run is gone")]
+    Gone,
     /// The database could not do it.
     #[error(transparent)]
     Storage(#[from] Fault),
@@ -85,6 +85,8 @@ impl Store {
                     false => Err(JournalError::Taken),
                 }
             }
+            // The entry could not be one of a run that is not there.
+            Err(Failure::Fault(_)) if self.run(run).await?.is_none() => Err(JournalError::Gone),
             Err(failure) => Err(JournalError::Storage(failure.into())),
         }
     }
@@ -169,7 +171,7 @@ impl Store {
         Ok(found.all(&self.reader).await?.into_iter().map(JournalEntry::from).collect())
     }
 
-    /// The position of the newest entry of all journals, 0 without one.
+    /// The position of the newest entry that all journals have had, 0 without one: also when that was removed since.
     ///
     /// # Errors
     ///
@@ -181,7 +183,8 @@ impl Store {
             .order_by_desc(journal::Column::Position)
             .limit(1);
         let newest: Option<i64> = newest.into_tuple().one(&self.reader).await?;
-        Ok(newest.map_or(0, i64::cast_unsigned))
+        let removed = removals::Entity::find().one(&self.reader).await?.map(|row| row.position);
+        Ok(Ord::max(newest, removed).map_or(0, i64::cast_unsigned))
     }
 
     /// The entries with these numbers of these runs, in any order: what questions ask is in them.
@@ -228,15 +231,26 @@ pub enum JournalsOf {
 fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
     let JournalAppend { run, program, number, time, kind, payload, standing, interrupts, begins, lease } =
         append;
-    let row = journal::ActiveModel {
-        position: NotSet,
-        run: Set(run),
-        number: Set(number.cast_signed()),
-        time: Set(time.0),
-        kind: Set(i16::from(kind)),
-        payload: Set(payload),
-    };
-    let mut statements = vec![journal::Entity::insert(row).into_query().into()];
+    // Of a run that was removed there is no id, and the entry is refused.
+    let of = Query::select()
+        .column(runs::Column::Id)
+        .from(runs::Entity)
+        .and_where(Expr::col(runs::Column::Id).eq(run))
+        .to_owned();
+    let values: [Expr; 5] =
+        [of.into(), number.cast_signed().into(), time.0.into(), i16::from(kind).into(), payload.into()];
+    let insert = Query::insert()
+        .into_table(journal::Entity)
+        .columns([
+            journal::Column::Run,
+            journal::Column::Number,
+            journal::Column::Time,
+            journal::Column::Kind,
+            journal::Column::Payload,
+        ])
+        .values_panic(values)
+        .to_owned();
+    let mut statements = vec![insert.into()];
     let mut update = Query::update();
     update
         .table(runs::Entity)

@@ -7,7 +7,7 @@
 //!
 //! Read in this order: [`Store`] (opening, closing, the lock), [`Entry`] and [`Committer`] (the write path), then one
 //! file per subject: programs, log, packs, feed, objects, snapshots, simulations, cases, tokens, runs, journal, interrupts,
-//! sessions, entities, moment, manager, doctor, backup.
+//! sessions, removals, entities, moment, manager, doctor, backup.
 
 mod actors;
 mod appending;
@@ -41,6 +41,7 @@ mod program_changes;
 mod program_requests;
 mod programs;
 mod queue;
+mod removals;
 mod runs;
 mod sessions;
 mod simulations;
@@ -78,6 +79,7 @@ pub use open::OpenError;
 pub use program_changes::{ProgramChange, ProgramChangeKind};
 pub use program_requests::{CarriedOut, ProgramRequest};
 pub use programs::{CreateProgramError, NewProgram, Program, ProgramPage, UpdateProgramError};
+pub use removals::Removed;
 pub use runs::{BeginError, FlowDefinition, NewRun, Run, RunFilter, RunStanding, RunStatus};
 pub use sessions::Session;
 pub use simulations::{Most, Simulation};

@@ -3,8 +3,8 @@
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
-    Select,
+    ActiveModelTrait, ActiveValue, ColumnTrait, Condition, EntityTrait, Iterable, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
 };
 use uuid::Uuid;
 
@@ -125,6 +125,9 @@ pub enum BeginError {
     /// One was begun under the idempotency key.
     #[error("the idempotency key belongs to another one")]
     KeyTaken,
+    /// The session that it was to belong to was removed.
+    #[error("the session is gone")]
+    NoSession,
     /// The database could not do it.
     #[error(transparent)]
     Storage(#[from] Fault),
@@ -150,12 +153,16 @@ impl Store {
     ///
     /// See [`BeginError`]; nothing is stored then.
     pub async fn begin_run(&self, new: NewRun) -> Result<(), BeginError> {
-        let id = new.run.id;
+        let (id, session, is_first) = (new.run.id, new.run.session, new.session.is_some());
         match self.committer().write(beginning(new), None).await {
             Ok(_) => Ok(()),
             // A statement whose answer was lost has run before.
             Err(Failure::Clash) if self.run(id).await?.is_some() => Ok(()),
             Err(Failure::Clash) => Err(BeginError::KeyTaken),
+            // The run could not be one of a session that is not there.
+            Err(Failure::Fault(_)) if !is_first && self.session(session).await?.is_none() => {
+                Err(BeginError::NoSession)
+            }
             Err(failure) => Err(BeginError::Storage(failure.into())),
         }
     }
@@ -360,7 +367,7 @@ pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
         statements.push(insert.into_query().into());
     }
     let (id, program) = (run.id, run.program);
-    statements.push(runs::Entity::insert(to_row(run)).into_query().into());
+    statements.push(insert_run(run));
     let rows = entries.into_iter().zip(1..).map(|((time, kind, payload), number)| journal::ActiveModel {
         position: NotSet,
         run: Set(id),
@@ -376,6 +383,25 @@ pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
         statements.push(interrupts::Entity::insert_many(rows).into_query().into());
     }
     statements
+}
+
+/// The statement that adds a run. Of a session that was removed there is no id, and the run is refused.
+fn insert_run(run: Run) -> Sql {
+    let of = Query::select()
+        .column(sessions::Column::Id)
+        .from(sessions::Entity)
+        .and_where(Expr::col(sessions::Column::Id).eq(run.session))
+        .to_owned();
+    let row = to_row(run);
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for column in runs::Column::iter() {
+        if let ActiveValue::Set(value) = row.get(column) {
+            columns.push(column);
+            let is_session = matches!(column, runs::Column::Session);
+            values.push(if is_session { of.clone().into() } else { Expr::val(value) });
+        }
+    }
+    Query::insert().into_table(runs::Entity).columns(columns).values_panic(values).to_owned().into()
 }
 
 fn listed(filter: &RunFilter) -> Select<runs::Entity> {

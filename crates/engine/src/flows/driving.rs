@@ -43,11 +43,16 @@ impl Engine {
         }
     }
 
-    /// Makes flows known and goes on with the runs of them that were left: once, before callers come.
+    /// Makes flows known, goes on with the runs of them that were left, and removes those that are old, if the limits say when
+    /// they are: once, before callers come.
     pub fn run_flows(&self, codes: impl IntoIterator<Item = Arc<dyn FlowCode>>) {
         self.know_flows(codes);
         let engine = self.seeing_all();
         self.spawn(async move { engine.schedule().await });
+        if self.limits().run_retention.is_some() {
+            let engine = self.seeing_all();
+            self.spawn(async move { engine.keep_removing().await });
+        }
     }
 
     /// Goes on with a run that was left, if there is anything to do about it.

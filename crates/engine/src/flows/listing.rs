@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::code::FlowCode;
-use crate::flows::live::decode;
+use crate::flows::live::{damaged, decode};
 use crate::records::from_actor;
 
 /// A run as lists show it.
@@ -27,7 +27,7 @@ pub struct RunInfo {
     pub flow: Arc<Flow>,
     /// Its session.
     pub session: SessionInfo,
-    /// The run that waits for it.
+    /// The run that waits for it, unless that was removed.
     pub parent: Option<Uuid>,
     /// The program that it is about.
     pub program: Option<Uuid>,
@@ -136,15 +136,20 @@ impl Engine {
     async fn info(&self, row: lmlang_store::Run) -> Result<RunInfo, Error> {
         let flow = self.flow_of(&row).await?;
         let actor = self.store().actor(row.actor).await?;
-        let actor = actor.ok_or_else(|| Error::not_found("run", row.id))?;
+        let actor = actor.ok_or_else(|| damaged(row.id, 1, "its actor is unknown"))?;
         let session = self.store().session(row.session).await?;
-        let session = session.ok_or_else(|| Error::not_found("session", row.session))?;
+        // It goes with its last run only.
+        let session = session.ok_or_else(|| Error::not_found("run", row.id))?;
+        let parent = match row.parent {
+            Some((parent, _)) => self.store().run(parent).await?.map(|parent| parent.id),
+            None => None,
+        };
         Ok(RunInfo {
             key: row.key,
             id: row.id,
             flow,
             session: self.session_of(session).await?,
-            parent: row.parent.map(|(parent, _)| parent),
+            parent,
             program: row.program,
             branch: row.branch,
             actor: from_actor(actor),
@@ -173,7 +178,12 @@ impl Engine {
         rows.truncate(first);
         let mut items = Vec::with_capacity(rows.len());
         for row in rows {
-            items.push(self.info(row).await?);
+            match self.info(row).await {
+                Ok(info) => items.push(info),
+                // It was removed meanwhile.
+                Err(Error::NotFound { what: "run", .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(Page { items, more, total })
     }
@@ -237,9 +247,13 @@ impl Engine {
             let decision = match row.standing {
                 InterruptStanding::Answered => {
                     if let std::collections::hash_map::Entry::Vacant(vacant) = machines.entry(row.run) {
-                        let of = self.store().run(row.run).await?;
-                        let of = of.ok_or_else(|| Error::not_found("run", row.run))?;
-                        vacant.insert(self.stored_run(&of).await?);
+                        // It may have been removed meanwhile.
+                        let Some(of) = self.store().run(row.run).await? else { continue };
+                        match self.stored_run(&of).await {
+                            Ok(run) => vacant.insert(run),
+                            Err(Error::NotFound { .. }) => continue,
+                            Err(error) => return Err(error),
+                        };
                     }
                     let standing = machines.get(&row.run).and_then(|run| run.interrupt(row.asked));
                     standing.and_then(|asked| match &asked.standing {

@@ -194,6 +194,7 @@ impl LiveRun {
         match engine.store().append_to_journal(append).await {
             Ok(()) => {}
             Err(JournalError::Taken) => return Ok(None),
+            Err(JournalError::Gone) => return Err(Error::not_found("run", self.id)),
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         self.unsure.store(false, Ordering::Relaxed);
@@ -287,7 +288,7 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
     changes
 }
 
-fn damaged(run: Uuid, entry: u64, reason: impl ToString) -> Error {
+pub(crate) fn damaged(run: Uuid, entry: u64, reason: impl ToString) -> Error {
     Error::Damaged { program: format!("the run {run}"), entry, reason: reason.to_string() }
 }
 
@@ -320,6 +321,17 @@ impl Engine {
         }
     }
 
+    /// All entries of the journal of a run that was read just before: that may have been removed meanwhile.
+    async fn whole_journal(&self, row: &lmlang_store::Run) -> Result<Vec<Entry>, Error> {
+        let journal = self.journal_of(row.id).await?;
+        let is_whole = journal.last().is_some_and(|entry| entry.number >= row.standing.last);
+        match is_whole || self.store().run(row.id).await?.is_some() {
+            // What is missing without being removed, the replay tells.
+            true => Ok(journal),
+            false => Err(Error::not_found("run", row.id)),
+        }
+    }
+
     /// A run in memory, for executing it or changing it.
     pub(crate) async fn live_run(&self, id: Uuid) -> Result<Arc<LiveRun>, Error> {
         if let Some(live) = self.0.flows.live().get(&id) {
@@ -330,7 +342,7 @@ impl Engine {
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| damaged(id, 1, "its actor is unknown"))?;
         let flow = self.flow_of(&row).await?;
-        let journal = self.journal_of(id).await?;
+        let journal = self.whole_journal(&row).await?;
         let machine = Run::replay(&flow, &journal).map_err(|error| damaged(id, 0, error))?;
         let live = LiveRun {
             id,
@@ -365,7 +377,7 @@ impl Engine {
     /// The run as it is stored, whatever has become of its flow.
     pub(crate) async fn stored_run(&self, row: &lmlang_store::Run) -> Result<Run, Error> {
         let flow = self.flow_of(row).await?;
-        let journal = self.journal_of(row.id).await?;
+        let journal = self.whole_journal(row).await?;
         Run::replay(&flow, &journal).map_err(|error| damaged(row.id, 0, error))
     }
 

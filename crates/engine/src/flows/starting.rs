@@ -77,8 +77,10 @@ impl Engine {
             new.session = None;
         }
         new.run.making = idempotency(call);
+        let session = new.run.session;
         match self.store().begin_run(new).await {
             Ok(()) => {}
+            Err(BeginError::NoSession) => return Err(Error::not_found("session", session)),
             Err(BeginError::KeyTaken) => {
                 return self.run_begun_by(call).await?.ok_or(Error::IdempotencyMismatch);
             }
@@ -110,6 +112,7 @@ impl Engine {
         {
             Ok(()) => self.session_info(id).await,
             Err(BeginError::Storage(fault)) => Err(fault.into()),
+            Err(BeginError::NoSession) => Err(Error::not_found("session", id)),
             Err(BeginError::KeyTaken) => {
                 let made = call.idempotency.as_ref().ok_or(Error::IdempotencyMismatch)?;
                 let first = begun(self.store().session_made_under(&made.key).await?)?;
@@ -125,7 +128,12 @@ impl Engine {
         let newest = self.store().runs(&filter, None, LATEST).await?;
         let newest = newest.into_iter().find(|run| run.standing.ended.is_some() && run.parent.is_none());
         let Some(newest) = newest else { return Ok(None) };
-        Ok(Some(self.stored_run(&newest).await?.state().clone()))
+        match self.stored_run(&newest).await {
+            Ok(run) => Ok(Some(run.state().clone())),
+            // It was removed meanwhile, as the last of an old session.
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn run_begun_by(&self, call: &Call) -> Result<Option<RunInfo>, Error> {

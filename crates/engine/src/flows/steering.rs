@@ -182,6 +182,7 @@ impl Engine {
         };
         match self.store().begin_run(new).await {
             Ok(()) => {}
+            Err(BeginError::NoSession) => return Err(Error::not_found("run", run)),
             Err(BeginError::KeyTaken) => {
                 let made = call.idempotency.as_ref().ok_or(Error::IdempotencyMismatch)?;
                 let first = self.store().run_made_under(&made.key).await?;

@@ -292,7 +292,8 @@ impl Listener {
     }
 
     async fn tell(&mut self, row: &JournalEntry) -> Result<(), Result<Ended, Error>> {
-        let (flow, ended) = self.known(row).await.map_err(Err)?;
+        // Removed since it was read, it is passed over, as what was removed before.
+        let Some((flow, ended)) = self.known(row).await.map_err(Err)? else { return Ok(()) };
         let entry = decode(row).map_err(Err)?;
         let mut events = events(&entry, flow.as_deref());
         // What was performed comes after the end of a run that was stopped meanwhile.
@@ -312,25 +313,22 @@ impl Listener {
         Ok(())
     }
 
-    /// The flow of a run, and its status if it has ended with this entry.
+    /// The flow of a run, and its status if it has ended with this entry; none if the run was removed.
     async fn known(
         &mut self,
         row: &JournalEntry,
-    ) -> Result<(Option<Arc<Flow>>, Option<&'static str>), Error> {
-        let of = self.engine.store().run(row.run).await?;
-        let ended = of.as_ref().filter(|of| of.standing.last == row.number && of.standing.ended.is_some());
-        let status = ended.map(|of| status_name(of.standing.status));
+    ) -> Result<Option<(Option<Arc<Flow>>, Option<&'static str>)>, Error> {
+        let Some(of) = self.engine.store().run(row.run).await? else { return Ok(None) };
+        let ended = of.standing.last == row.number && of.standing.ended.is_some();
+        let status = ended.then(|| status_name(of.standing.status));
         if !self.runs.contains_key(&row.run) {
-            let flow = match &of {
-                Some(of) => Some(self.engine.flow_of(of).await?),
-                None => None,
-            };
+            let flow = self.engine.flow_of(&of).await?;
             if self.runs.len() >= PASSING_RUNS {
                 self.runs.clear();
             }
-            self.runs.insert(row.run, flow);
+            self.runs.insert(row.run, Some(flow));
         }
-        Ok((self.runs.get(&row.run).cloned().flatten(), status))
+        Ok(Some((self.runs.get(&row.run).cloned().flatten(), status)))
     }
 
     async fn pass(&mut self, told: Passing) -> Result<(), Ended> {

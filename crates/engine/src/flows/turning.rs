@@ -217,7 +217,10 @@ impl Engine {
     /// The run at the beginning of those that wait for a run.
     async fn root_of(&self, run: Uuid) -> Result<Uuid, Error> {
         let mut root = run;
-        while let Some((parent, _)) = self.store().run(root).await?.and_then(|row| row.parent) {
+        while let Some((parent, _)) = self.store().run(root).await?.and_then(|row| row.parent)
+            // One that has waited may have been removed.
+            && self.store().run(parent).await?.is_some()
+        {
             root = parent;
         }
         Ok(root)

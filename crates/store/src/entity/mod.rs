@@ -21,6 +21,7 @@ pub(crate) mod program_changes;
 pub(crate) mod program_requests;
 pub(crate) mod programs;
 pub(crate) mod relations;
+pub(crate) mod removals;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod simulations;

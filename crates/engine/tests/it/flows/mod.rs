@@ -3,6 +3,7 @@
 mod away;
 mod code;
 mod killed;
+mod retention;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
