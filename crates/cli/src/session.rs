@@ -30,7 +30,7 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
     if missing == Missing::Refuse && is_missing(&location) {
         return Err(Error::NoDatabase(location));
     }
-    let engine = open_as(Options::new(location)).await?;
+    let engine = open_as(Options::new(location), Limits::default()).await?;
     // Runs that were left are the server's; those that a command names go on.
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
@@ -39,10 +39,10 @@ pub(crate) async fn open(settings: &Settings, missing: Missing) -> Result<Engine
 }
 
 /// Opens the database of the settings, made if there is none, and tells others where its programs are served. Runs of flows
-/// that were left go on.
+/// that were left go on, and those that are older than they are kept are removed.
 pub(crate) async fn open_served(settings: &Settings, address: String) -> Result<Engine, Error> {
     let options = Options { address: Some(address), ..Options::new(settings.location()?) };
-    let engine = open_as(options).await?;
+    let engine = open_as(options, settings.limits()).await?;
     engine.hide_by(settings.redaction()?);
     spans::export(&engine, settings)?;
     engine.run_flows(settings.flows()?);
@@ -59,6 +59,6 @@ pub(crate) async fn open_alone(settings: &Settings) -> Result<Store, Error> {
     Ok(Store::open(Options::new(settings.location()?)).await?)
 }
 
-async fn open_as(options: Options) -> Result<Engine, Error> {
-    Ok(Engine::new(Store::open(options).await?, Limits::default(), SnapshotPolicy::default()))
+async fn open_as(options: Options, limits: Limits) -> Result<Engine, Error> {
+    Ok(Engine::new(Store::open(options).await?, limits, SnapshotPolicy::default()))
 }

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
@@ -13,7 +14,7 @@ use figment::{Figment, Metadata, Profile, Provider, Source};
 use lmlang_agents::draft::manager::RestManager;
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::model::Models;
-use lmlang_engine::FlowCode;
+use lmlang_engine::{FlowCode, Limits};
 use lmlang_redact::{Policy, SHORTEST_SECRET};
 use lmlang_server::telemetry::LogFormat;
 use lmlang_store::Location;
@@ -25,7 +26,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 16] = [
+pub(crate) const NAMES: [(&str, &str); 17] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -41,6 +42,7 @@ pub(crate) const NAMES: [(&str, &str); 16] = [
     ("log_format", "`auto`, `text` or `json`"),
     ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
     ("manager", "the stream Manager that drafts are for, as a URL; the built-in one without it"),
+    ("run_retention_days", "days for which `serve` keeps runs of flows that have ended; for ever without it"),
     ("redaction", "what is hidden in spans, events and exports beside what always is: `fields`, `patterns`"),
 ];
 
@@ -82,6 +84,8 @@ pub(crate) struct Settings {
     pub(crate) llm: lmlang_agents::model::settings::Settings,
     /// The stream Manager that drafts are for, as a URL.
     pub(crate) manager: Option<String>,
+    /// Days for which the server keeps runs of flows that have ended; for ever without it.
+    pub(crate) run_retention_days: Option<NonZeroU32>,
     /// What is hidden in spans, events and exports beside what always is.
     pub(crate) redaction: lmlang_redact::Config,
 }
@@ -149,6 +153,7 @@ impl Default for Settings {
             log_format: Logs::Auto,
             llm: lmlang_agents::model::settings::Settings::new(),
             manager: None,
+            run_retention_days: None,
             redaction: lmlang_redact::Config::default(),
         }
     }
@@ -296,6 +301,13 @@ impl Settings {
     pub(crate) fn telemetry(&self) -> Result<lmlang_telemetry::Settings, Error> {
         let variable = |name: &str| std::env::var(name).ok();
         lmlang_telemetry::Settings::from_env(&variable).map_err(Error::Telemetry)
+    }
+
+    /// The bounds of an engine that is served.
+    pub(crate) fn limits(&self) -> Limits {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let run_retention = self.run_retention_days.map(|days| DAY * days.get());
+        Limits { run_retention, ..Limits::default() }
     }
 
     /// What tells apart the settings that flows go by: a digest of them.

@@ -83,7 +83,7 @@ pub struct ServerInfo {
     version: &'static str,
     /// Where programs are kept: `sqlite` or `postgresql`.
     storage: &'static str,
-    /// Every limit by name.
+    /// Every limit by name; null where nothing limits.
     limits: async_graphql::Json<serde_json::Value>,
     /// What this version can do.
     features: Vec<&'static str>,

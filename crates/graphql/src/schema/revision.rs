@@ -224,7 +224,7 @@ impl Revision {
         }
     }
 
-    /// The flow's run that made it.
+    /// The flow's run that made it, which may have been removed since.
     async fn run_id(&self) -> Option<ID> {
         self.entry.origin.map(|origin| uuid::Uuid::from_bytes(origin.run).into())
     }

@@ -269,7 +269,7 @@ impl Run {
         self.info.ended.map(moment)
     }
 
-    /// The run that this one was forked from; null: it began by itself.
+    /// The run that this one was forked from, which may have been removed since; null: it began by itself.
     async fn forked_from(&self) -> Option<ID> {
         self.info.forked.map(|(from, _)| GlobalId::Run(from).to_string().into())
     }
