@@ -448,6 +448,48 @@ async fn nothing_comes_after_the_removal() {
     kept.ended().await;
 }
 
+/// Sessions in which somebody begins a run while they are removed: each is there with the run, or neither is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_begins_in_a_session_that_stays() {
+    let kept = Kept::new().await;
+    let mut sessions = Vec::new();
+    for _ in 0..24 {
+        let session = kept.session().await;
+        kept.ended_in(session).await;
+        sessions.push(session);
+    }
+    kept.day(40);
+    let begin = async {
+        let (mut begun, mut late) = (Vec::new(), 0);
+        // From the end, as the removal comes from the beginning: the two meet.
+        for session in sessions.iter().rev() {
+            match kept.start_in(*session, "waits").await {
+                Ok(run) => begun.push((*session, run)),
+                Err(Error::NotFound { what: "session", .. }) => late += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        (begun, late)
+    };
+    let list = async {
+        for _ in 0..24 {
+            kept.engine.run_page(&RunFilter::default(), None, 100).await.expect("what is there is listed");
+        }
+    };
+    let ((begun, late), removed, ()) = tokio::join!(begin, kept.remove_all(), list);
+    assert_eq!(begun.len() + late, 24);
+    assert_eq!((removed.runs, removed.sessions), (late as u64, late as u64));
+    for (session, run) in begun {
+        assert_eq!(kept.engine.run_info(run).await.expect("it is there").session.id, session);
+    }
+    for (table, of, owner) in [("runs", "session", "sessions"), ("journal", "run", "runs")] {
+        let strays =
+            format!(r#"SELECT COUNT(*) FROM "{table}" WHERE "{of}" NOT IN (SELECT "id" FROM "{owner}")"#);
+        assert_eq!(kept.db.number(&strays).await, 0);
+    }
+    kept.engine.close().await;
+}
+
 /// As two processes do over one server; over a file, two callers of one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_that_remove_the_same_do_it_once() {
