@@ -270,9 +270,9 @@ CREATE TABLE "runs" (
   "lease" integer NULL
 );
 
-CREATE UNIQUE INDEX "runs_made_key" ON "runs" ("made_key");
-
 CREATE INDEX "runs_ended" ON "runs" ("ended") WHERE "ended" IS NOT NULL;
+
+CREATE UNIQUE INDEX "runs_made_key" ON "runs" ("made_key");
 
 CREATE INDEX "runs_parent" ON "runs" ("parent");
 

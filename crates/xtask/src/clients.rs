@@ -57,7 +57,8 @@ fn scripts(workspace: &Workspace) -> Result<Vec<PathBuf>> {
 fn client(binary: &Path, interpreter: &Path, script: &Path) -> Result<()> {
     let server = Server::start(binary)?;
     // A client may start the binary itself, and let it ask that server.
-    let ran = process::run(Command::new(interpreter).arg(script).arg(&server.url).env("LMLANG", binary));
+    let ran =
+        process::run_and_tell(Command::new(interpreter).arg(script).arg(&server.url).env("LMLANG", binary));
     let stopped = server.stop();
     ran.and(stopped)
 }

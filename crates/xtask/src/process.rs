@@ -1,9 +1,13 @@
 //! Calling other programs.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+
+/// How many of the last lines of a program that failed are told with it.
+const LAST: usize = 24;
 
 fn line(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
@@ -16,6 +20,27 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot run `{}`", line(command)))?;
     if !status.success() {
         bail!("`{}` failed: {status}", line(command));
+    }
+    Ok(())
+}
+
+/// Runs to the end, with this process's own output; an error ends with the last lines that it wrote to standard error.
+pub(crate) fn run_and_tell(command: &mut Command) -> Result<()> {
+    let mut child =
+        command.stderr(Stdio::piped()).spawn().with_context(|| format!("cannot run `{}`", line(command)))?;
+    let complaints = child.stderr.take().context("its errors are piped")?;
+    let mut last = VecDeque::with_capacity(LAST);
+    for text in BufReader::new(complaints).lines() {
+        let text = text?;
+        eprintln!("{text}");
+        if last.len() == LAST {
+            last.pop_front();
+        }
+        last.push_back(text);
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{}` failed: {status}\n{}", line(command), last.make_contiguous().join("\n"));
     }
     Ok(())
 }
