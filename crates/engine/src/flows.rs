@@ -58,7 +58,7 @@ pub(crate) struct Flows {
     /// Changes when an entry of any journal was stored by this process.
     stored: watch::Sender<u64>,
     passing: broadcast::Sender<Passing>,
-    nodes: Arc<Semaphore>,
+    nodes: Semaphore,
     /// Held while a turn finds out what it is an answer to.
     turning: tokio::sync::Mutex<()>,
     /// What is hidden in all that is told of runs.
@@ -77,7 +77,7 @@ impl Flows {
             sooner: Notify::new(),
             stored: watch::Sender::new(0),
             passing: broadcast::Sender::new(PASSING),
-            nodes: Arc::new(Semaphore::new(NODES_AT_ONCE)),
+            nodes: Semaphore::new(NODES_AT_ONCE),
             turning: tokio::sync::Mutex::default(),
             redaction: OnceLock::new(),
             sink: OnceLock::new(),

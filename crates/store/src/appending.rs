@@ -137,7 +137,8 @@ impl Loop {
         if rows.len() <= MAX_ROWS {
             self.writer.execute(&insert_entries(rows)).await?;
         } else {
-            self.writer.transaction(&insert_all_entries(rows), None).await?;
+            let rows = insert_all_entries(rows);
+            self.writer.transaction(&rows.iter().collect::<Vec<_>>(), None).await?;
         }
         self.writer.step(Step::AfterCommit).await
     }
@@ -233,7 +234,8 @@ async fn insert_among_others(
     rows: Vec<log::ActiveModel>,
 ) -> Result<(), Failure> {
     writer.step(Step::BeforeInsert).await?;
-    writer.execute_all(&insert_all_entries(rows)).await?;
+    let rows = insert_all_entries(rows);
+    writer.execute_all(&rows.iter().collect::<Vec<_>>()).await?;
     // Of several appends to a log the last one counts.
     let newest = group
         .iter()

@@ -304,7 +304,8 @@ impl Loop {
         let key = key.ok_or_else(|| Failure::Fault(Fault::Row { table: "programs", column: "key" }))?;
         self.writer.execute(&program_changes::creation(key, creation.program.created)).await?;
         let rows = creation.entries.iter().map(|entry| entry.to_row(key)).collect();
-        self.writer.execute_all(&insert_all_entries(rows)).await?;
+        let rows = insert_all_entries(rows);
+        self.writer.execute_all(&rows.iter().collect::<Vec<_>>()).await?;
         if let Some(newest) = creation.entries.last().filter(|_| !self.writer.is_alone()) {
             let head = heads::ActiveModel {
                 program: Set(key.0),
@@ -349,8 +350,8 @@ impl Loop {
 
     async fn try_writes(&mut self, writes: &[Write]) -> Result<Vec<u64>, Failure> {
         self.writer.step(Step::BeforeInsert).await?;
-        let statements: Vec<&[Sql]> = writes.iter().map(|write| &write.statements[..]).collect();
-        let changed = self.writer.joined(&statements).await?;
+        let statements: Vec<&Sql> = writes.iter().flat_map(|write| &write.statements).collect();
+        let changed = self.writer.transaction(&statements, None).await?;
         self.writer.step(Step::AfterCommit).await?;
         Ok(changed)
     }
@@ -374,7 +375,7 @@ impl Loop {
         self.writer.step(before).await?;
         let changed = match &write.statements[..] {
             [only] => vec![self.writer.execute(only).await?],
-            several => self.writer.transaction(several, write.program).await?,
+            several => self.writer.transaction(&several.iter().collect::<Vec<_>>(), write.program).await?,
         };
         self.writer.step(after).await?;
         Ok(changed)

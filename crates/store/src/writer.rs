@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use futures_util::TryStreamExt;
+use sea_orm::sea_query::Values;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{
@@ -51,6 +53,13 @@ pub(crate) struct Writer {
 
 /// Between two attempts to reach a server.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Begins a transaction of a file.
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// How many statements of a transaction go to a file at once. Each way to the thread that has the file and back costs about as
+/// much as a statement; and of every number there is a text that SQLite keeps prepared.
+const TOGETHER: usize = 16;
 
 /// Takes a turn among all processes that write; held until the transaction ends.
 const TURN: &str = r#"SELECT "turn" FROM "commit_order" FOR UPDATE"#;
@@ -138,7 +147,7 @@ impl Writer {
     pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
         let begun = match self.access {
             // Takes the write lock at once: a transaction that starts by reading could not wait for it later.
-            Access::Sqlite(_) => self.plain("BEGIN IMMEDIATE").await,
+            Access::Sqlite(_) => self.plain(BEGIN).await,
             Access::Postgres { .. } => self.plain(&format!("BEGIN; {TURN}")).await,
         };
         self.or_roll_back(begun).await
@@ -215,9 +224,12 @@ impl Writer {
     /// program, nothing else happens to it meanwhile.
     pub(crate) async fn transaction(
         &mut self,
-        statements: &[Sql],
+        statements: &[&Sql],
         of: Option<ProgramKey>,
     ) -> Result<Vec<u64>, Failure> {
+        if self.is_alone() && statements.len() <= TOGETHER {
+            return self.whole_transaction(statements).await;
+        }
         match of.filter(|_| !self.is_alone()) {
             // Heads come before the turn, always.
             Some(program) => drop(self.begin_appending([program]).await?),
@@ -227,26 +239,37 @@ impl Writer {
         self.finish(outcome).await
     }
 
-    /// Runs the statements of several callers in one transaction, and answers with the rows that each statement changed.
-    pub(crate) async fn joined(&mut self, statements: &[&[Sql]]) -> Result<Vec<u64>, Failure> {
-        self.begin().await?;
-        let outcome = self.execute_joined(statements).await;
-        self.finish(outcome).await
-    }
-
-    async fn execute_joined(&mut self, statements: &[&[Sql]]) -> Result<Vec<u64>, Failure> {
-        let mut changed = Vec::new();
-        for statements in statements {
-            changed.extend(self.execute_all(statements).await?);
-        }
+    /// A transaction of a file from its beginning to its end at once.
+    async fn whole_transaction(&mut self, statements: &[&Sql]) -> Result<Vec<u64>, Failure> {
+        // Nothing has begun yet that would have to be taken back; to whoever asked it is the same.
+        self.step(Step::BeforeCommit).await?;
+        let (begin, commit) = (Sql::Plain(BEGIN), Sql::Plain("COMMIT"));
+        let mut whole = Vec::with_capacity(statements.len() + 2);
+        whole.push(&begin);
+        whole.extend(statements);
+        whole.push(&commit);
+        let outcome = self.execute_all(&whole).await;
+        let mut changed = self.or_roll_back(outcome).await?;
+        changed.pop();
+        changed.remove(0);
         Ok(changed)
     }
 
     /// Runs several statements, and answers with the rows that each changed.
-    pub(crate) async fn execute_all(&mut self, statements: &[Sql]) -> Result<Vec<u64>, Failure> {
+    pub(crate) async fn execute_all(&mut self, statements: &[&Sql]) -> Result<Vec<u64>, Failure> {
         let mut changed = Vec::with_capacity(statements.len());
-        for statement in statements {
-            changed.push(self.execute(statement).await?);
+        if !self.is_alone() {
+            for statement in statements {
+                changed.push(self.execute(statement).await?);
+            }
+            return Ok(changed);
+        }
+        for together in statements.chunks(TOGETHER + 2) {
+            let outcome = match self.connection().await? {
+                Connection::Sqlite(connection) => execute_together(connection, together, &mut changed).await,
+                Connection::Postgres(_) => Ok(()),
+            };
+            self.noted(outcome).await?;
         }
         Ok(changed)
     }
@@ -282,6 +305,26 @@ impl Writer {
         }
         result
     }
+}
+
+/// Runs several statements as one text, and adds to `changed` the rows that each changed.
+async fn execute_together(
+    connection: &mut SqliteConnection,
+    statements: &[&Sql],
+    changed: &mut Vec<u64>,
+) -> Result<(), Failure> {
+    let (mut text, mut all) = (String::new(), Values(Vec::new()));
+    for statement in statements {
+        let (one, values) = statement.build(Dialect::Sqlite);
+        text.push_str(&one);
+        text.push(';');
+        all.0.extend(values.0);
+    }
+    let mut done = connection.execute_many(query_with(AssertSqlSafe(text), SqlxValues(all)));
+    while let Some(one) = done.try_next().await? {
+        changed.push(one.rows_affected());
+    }
+    Ok(())
 }
 
 /// Asks for the newest numbers of some logs, and keeps other processes from moving them on. In one order everywhere, so

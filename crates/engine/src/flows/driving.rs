@@ -10,6 +10,7 @@ use lmlang_flow::{Failure, Place, Run, Task, What};
 use lmlang_store::{RunStatus, Timestamp};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::engine::Engine;
@@ -156,7 +157,7 @@ impl Engine {
         match Arc::clone(&live.driving).try_lock_owned() {
             Ok(driving) => {
                 let engine = self.seeing_all();
-                self.spawn(async move { engine.drive(live, driving).await });
+                self.spawn_to_end(async move { engine.drive(live, driving).await });
             }
             // Whoever drives it looks once more before they leave.
             Err(_) => live.kicked.notify_one(),
@@ -179,8 +180,10 @@ impl Engine {
                     tracing::warn!(run = %live.id, %error, "a run was let go");
                 }
                 self.leave_if_stuck(live.id, &error);
-                tokio::time::sleep(REST).await;
-                self.0.flows.sooner.notify_one();
+                tokio::select! {
+                    () = self.closing().cancelled() => {}
+                    () = tokio::time::sleep(REST) => self.0.flows.sooner.notify_one(),
+                }
                 return;
             }
             if self.0.flows.leave(&live, seen) {
@@ -231,8 +234,22 @@ impl Engine {
         Ok(self.store().claim_run(live.id, self.0.flows.me, Timestamp(now), Timestamp(until)).await?)
     }
 
+    /// Executes what there is to execute, side by side. What is being stored when that ends is stored.
     async fn drive_once(&self, live: &Arc<LiveRun>) -> Result<(), Halt> {
-        let mut doing: JoinSet<(Place, Result<(), Halt>)> = JoinSet::new();
+        let mut doing = JoinSet::new();
+        let halt = live.stop.child_token();
+        let driven = self.drive_on(live, &mut doing, &halt).await;
+        halt.cancel();
+        while doing.join_next().await.is_some() {}
+        driven
+    }
+
+    async fn drive_on(
+        &self,
+        live: &Arc<LiveRun>,
+        doing: &mut JoinSet<(Place, Result<(), Halt>)>,
+        halt: &CancellationToken,
+    ) -> Result<(), Halt> {
         let mut busy: BTreeSet<Place> = BTreeSet::new();
         let mut renew = tokio::time::interval(LEASE / 3);
         renew.tick().await;
@@ -245,17 +262,16 @@ impl Engine {
                 (machine.tasks().collect::<Vec<Task>>(), machine.wake_after(now), machine.has_ended())
             };
             if ended {
-                doing.shutdown().await;
+                halt.cancel();
+                while doing.join_next().await.is_some() {}
                 self.after_end(live).await;
                 return Ok(());
             }
-            let free = |task: &&Task| !busy.contains(&task.place);
-            let ready: Vec<Task> =
-                tasks.iter().filter(free).filter(|task| task.from <= now).cloned().collect();
-            for task in ready {
+            let free = |task: &Task| !busy.contains(&task.place) && task.from <= now;
+            for task in tasks.into_iter().filter(free).collect::<Vec<_>>() {
                 busy.insert(task.place.clone());
-                let (engine, live) = (self.clone(), Arc::clone(live));
-                doing.spawn(async move { (task.place.clone(), engine.execute(&live, &task).await) });
+                let (engine, live, halt) = (self.clone(), Arc::clone(live), halt.clone());
+                doing.spawn(async move { (task.place.clone(), engine.execute_on(&live, task, &halt).await) });
             }
             if doing.is_empty() {
                 return Ok(());
@@ -284,10 +300,37 @@ impl Engine {
         }
     }
 
-    /// Executes a node, and appends what came of it.
-    async fn execute(&self, live: &Arc<LiveRun>, task: &Task) -> Result<(), Halt> {
-        let turn = Arc::clone(&self.0.flows.nodes).acquire_owned().await;
-        let _turn = turn.map_err(|_| Halt::Lost(Error::Closed))?;
+    /// Executes a node, and those that follow it for as long as nothing else is to be done about the run: a step that goes
+    /// back to whoever drives it wakes one more thread.
+    async fn execute_on(
+        &self,
+        live: &Arc<LiveRun>,
+        mut task: Task,
+        halt: &CancellationToken,
+    ) -> Result<(), Halt> {
+        loop {
+            self.execute(live, &task, halt).await?;
+            let now = self.now();
+            let machine = live.machine.lock().await;
+            let mut tasks = machine.tasks();
+            match (tasks.next(), tasks.next()) {
+                (Some(next), None)
+                    if next.place == task.place
+                        && next.from <= now
+                        && machine.subs().next().is_none()
+                        && machine.expired(now).next().is_none() =>
+                {
+                    task = next;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Executes a node, and appends what came of it. It is broken off by `halt` until then, as if the process had ended.
+    async fn execute(&self, live: &Arc<LiveRun>, task: &Task, halt: &CancellationToken) -> Result<(), Halt> {
+        let turn = halt.run_until_cancelled(self.0.flows.nodes.acquire()).await;
+        let _turn = turn.and_then(Result::ok).ok_or(Halt::Lost(Error::Closed))?;
         let (state, failures) = {
             let machine = live.machine.lock().await;
             if !machine.stands(task) {
@@ -302,7 +345,8 @@ impl Engine {
         let Some(code) = &live.code else { return Ok(()) };
         let executed = code.execute(&task.node, &state, &mut work);
         // A node that panics fails like one that says so.
-        let executed = std::panic::AssertUnwindSafe(executed).catch_unwind().await;
+        let executed = std::panic::AssertUnwindSafe(executed).catch_unwind();
+        let executed = halt.run_until_cancelled(executed).await.ok_or(Halt::Lost(Error::Closed))?;
         let effects = work.effects();
         drop(work);
         let executed = executed.unwrap_or_else(|_| {
@@ -329,17 +373,16 @@ impl Engine {
             },
             Err(failure) => Err(failure),
         };
-        let task = task.clone();
-        let appended = live.append_to_end(self, move |machine, now| {
-            if !machine.stands(&task) {
+        let appended = live.append(self, By::Driver, |machine, now| {
+            if !machine.stands(task) {
                 return None;
             }
             Some(match step.clone() {
-                Ok(step) => machine.finished(&task, step, started, effects).unwrap_or_else(|refused| {
+                Ok(step) => machine.finished(task, step, started, effects).unwrap_or_else(|refused| {
                     let broken = failure(refused.code(), refused.to_string());
-                    machine.broken(&task, broken, started, effects)
+                    machine.broken(task, broken, started, effects)
                 }),
-                Err(failure) => machine.failed(&task, failure, started, effects, now),
+                Err(failure) => machine.failed(task, failure, started, effects, now),
             })
         });
         appended.await.map(drop)
