@@ -5,9 +5,8 @@
 //! was asked for; nothing here reads the environment of the process or decides what a caller may do.
 //!
 //! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`draft`] for one over
-//! another server, [`model`] for the trait
-//! and what is around it, [`asking`] for how a flow asks, [`tools`] and [`graph_store`] for what it works with, [`exporting`]
-//! for its spans elsewhere.
+//! another server, [`edit`] for one that waits for a run of another flow, [`model`] for the trait and what is around it, [`asking`]
+//! for how a flow asks, [`tools`] and [`graph_store`] for what it works with, [`exporting`] for its spans elsewhere.
 
 use std::sync::Arc;
 
@@ -21,6 +20,8 @@ use crate::model::Models;
 pub mod act;
 pub mod asking;
 pub mod draft;
+pub mod edit;
+mod edits;
 pub mod exporting;
 pub mod graph_store;
 mod http_client;
@@ -39,5 +40,6 @@ pub fn flows(models: &Arc<Models>, manager: ManagerSource) -> Vec<Arc<dyn FlowCo
         Arc::new(review::Review::default()),
         Arc::new(act::Act::new(agent)),
         Arc::new(draft::Draft::new(Arc::clone(models), manager)),
+        Arc::new(edit::Edit::new(Arc::clone(models))),
     ]
 }

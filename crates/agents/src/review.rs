@@ -12,17 +12,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{
-    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, MergeRequest, OpenProgram, Outcome, Proposal,
-    Repeat, Selector, Work,
+    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, MergeRequest, OpenProgram, Outcome, Repeat,
+    Selector, Work,
 };
 use lmlang_flow::definition::END;
 use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Step, Subject, Update};
-use lmlang_history::request::{AddText, ApplyTextPatch, EditRequest};
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::edits::{self, TextEdit, proposal, words};
 use crate::input;
 use gates::{Violation, broken_cases, gate_cases, gate_merge, tip};
 
@@ -41,6 +41,7 @@ struct Input {
     branch: Option<String>,
     text: Option<String>,
     patch: Option<String>,
+    edits: Option<Vec<TextEdit>>,
     into: Option<String>,
     message: Option<String>,
     #[serde(default)]
@@ -98,8 +99,7 @@ impl Default for Review {
         .channel("answer", Reducer::Replace, Value::Null)
         .channel("outcome", Reducer::Replace, Value::Null)
         .channel("revision", Reducer::Replace, Value::Null)
-        .private("text", Reducer::Replace, Value::Null)
-        .private("patch", Reducer::Replace, Value::Null)
+        .private("edits", Reducer::Replace, json!([]))
         .private("owns_branch", Reducer::Replace, json!(false))
         .private("keep_branch", Reducer::Replace, json!(false));
         // Checked by a test.
@@ -114,6 +114,8 @@ impl FlowCode for Review {
     }
 
     fn input_schema(&self) -> Value {
+        let mut edits = edits::schema();
+        edits["title"] = json!("Edits");
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
@@ -123,7 +125,7 @@ impl FlowCode for Review {
                 "program": { "type": "string", "title": "Program", "description": "The program, by name or id." },
                 "branch": {
                     "type": "string", "title": "Branch",
-                    "description": "The branch that was worked on. Without it, the run makes one of `text` or `patch`.",
+                    "description": "The branch that was worked on. Without it, the run makes one of `text`, `patch` or `edits`.",
                 },
                 "text": {
                     "type": "string", "title": "Text", "x-multiline": true,
@@ -133,6 +135,7 @@ impl FlowCode for Review {
                     "type": "string", "title": "Patch", "x-multiline": true,
                     "description": "A unified diff of texts of the program, as the edit `applyTextPatch` takes it.",
                 },
+                "edits": edits,
                 "into": {
                     "type": "string", "title": "Into", "default": MAIN,
                     "description": "The branch that takes the changes in.",
@@ -148,22 +151,22 @@ impl FlowCode for Review {
 
     async fn accept(&self, engine: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
         let given: Input = input::read(input)?;
+        let edits = given_edits(&given);
         let selector = match Uuid::try_parse(&given.program) {
             Ok(id) => Selector::Id(id),
             Err(_) => Selector::Name(given.program.clone()),
         };
         let open = engine.find(&selector).await?;
-        let into = given.into.unwrap_or_else(|| MAIN.to_owned());
+        let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
         let head = open.timeline.head();
         if head.number_of(&into).is_none() {
             return Err(input::wrong("into", format!("there is no branch `{into}`")));
         }
-        let edits = edits(given.text.as_deref(), given.patch.as_deref());
         let (branch, owns) = match (&given.branch, edits.is_empty()) {
             (Some(_), false) => {
                 return Err(input::wrong(
                     "branch",
-                    "give a branch, or a text or patch to make one of".to_owned(),
+                    "give a branch, or a text, patch or edits to make one of".to_owned(),
                 ));
             }
             (None, true) => {
@@ -180,13 +183,15 @@ impl FlowCode for Review {
         };
         if owns {
             // What is wrong with the text is told now, not by a run that fails.
-            let field = if given.patch.is_some() { "patch" } else { "text" };
+            let fields = [("patch", given.patch.is_some()), ("text", given.text.is_some()), ("edits", true)];
+            let field =
+                fields.into_iter().find_map(|(field, given)| given.then_some(field)).unwrap_or_default();
             let call = lmlang_engine::Call::by(lmlang_history::log::Actor {
                 name: "review".to_owned(),
                 kind: lmlang_history::log::ActorKind::Flow,
                 client: None,
             });
-            match engine.propose(proposal(&open, &into, edits, true), &call).await? {
+            match engine.propose(proposal(&open, &into, edits.clone(), true), &call).await? {
                 Outcome::Applied(_) => {}
                 refused => return Err(input::wrong(field, words(&refused))),
             }
@@ -196,8 +201,7 @@ impl FlowCode for Review {
             .with("branch", if owns { Value::Null } else { json!(branch) })
             .with("into", into)
             .with("message", given.message)
-            .with("text", given.text)
-            .with("patch", given.patch)
+            .with("edits", json!(edits))
             .with("owns_branch", owns)
             .with("keep_branch", given.keep_branch);
         Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
@@ -224,46 +228,11 @@ async fn program(work: &Work) -> Result<OpenProgram, Failure> {
     work.engine().find(&Selector::Id(program)).await.map_err(|error| failed("program", &error))
 }
 
-fn edits(text: Option<&str>, patch: Option<&str>) -> Vec<EditRequest> {
-    let text = text.map(|text| EditRequest::AddText(AddText { module: None, text: text.to_owned() }));
-    let patch = patch.map(|patch| EditRequest::ApplyTextPatch(ApplyTextPatch { patch: patch.to_owned() }));
-    text.into_iter().chain(patch).collect()
-}
-
-fn proposal(open: &OpenProgram, branch: &str, edits: Vec<EditRequest>, dry_run: bool) -> Proposal {
-    Proposal {
-        program: Selector::Id(open.info().id),
-        branch: branch.to_owned(),
-        base: None,
-        edits,
-        dry_run,
-        require_complete: false,
-        verify_all: false,
-    }
-}
-
-/// What is wrong with a change set, in words.
-fn words(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Applied(_) => "it was applied".to_owned(),
-        Outcome::Rejected(rejected) => {
-            let errors = rejected.errors.iter().map(|error| {
-                let place = error.line.zip(error.column).map(|(line, column)| format!("{line}:{column}: "));
-                format!("{}{} ({})", place.unwrap_or_default(), error.message, error.code)
-            });
-            let found = rejected.findings.iter().zip(rejected.after.iter().cycle()).map(|(found, after)| {
-                let place = found.place.map(|(line, column)| format!("{line}:{column}: "));
-                let diagnostic = &found.diagnostic;
-                let message = diagnostic.message(after.program());
-                format!("{}{message} ({})", place.unwrap_or_default(), diagnostic.code)
-            });
-            errors.chain(found).take(10).collect::<Vec<_>>().join("; ")
-        }
-        Outcome::Conflict(conflict) => {
-            let messages: Vec<&str> = conflict.conflicts.iter().map(|of| of.message.as_str()).collect();
-            messages.join("; ")
-        }
-    }
+/// What is to be put on a branch of its own.
+fn given_edits(given: &Input) -> Vec<TextEdit> {
+    let text = given.text.clone().map(|text| TextEdit::AddText { module: None, text });
+    let patch = given.patch.clone().map(|patch| TextEdit::ApplyTextPatch { patch });
+    text.into_iter().chain(patch).chain(given.edits.iter().flatten().cloned()).collect()
 }
 
 /// The branch that a run looks at: that which it was begun for or forked onto, or made itself.
@@ -280,8 +249,9 @@ async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<S
         Some(branch) => branch.to_owned(),
         None => made_branch(open, state, work).await?,
     };
-    let edits = edits(state.get("text").as_str(), state.get("patch").as_str());
-    let request = json!({ "branch": branch, "text": state.get("text"), "patch": state.get("patch") });
+    let edits: Vec<TextEdit> = serde_json::from_value(state.get("edits").clone())
+        .map_err(|error| failure("INTERNAL", error.to_string()))?;
+    let request = json!({ "branch": branch, "edits": state.get("edits") });
     let effect = Effect::new("edit", "propose_edit", request.clone(), Repeat::Keyed);
     let call = work.call("", state.get("message").as_str().map(str::to_owned), &request);
     let (engine, proposal, on) =
@@ -419,6 +389,10 @@ async fn merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Ste
 }
 
 fn ask_again(state: &State, work: &Work) -> Step {
+    if work.parent().is_some() {
+        // Whoever waits for this run does better, or asks.
+        return Step::next("resume", Update::none().with("answer", json!({ "choice": AGAIN[1] })));
+    }
     let violations = state.get("violations").as_array().cloned().unwrap_or_default();
     let found: Vec<&str> = violations.iter().filter_map(|of| of["message"].as_str()).take(5).collect();
     let more = violations.len().saturating_sub(found.len());

@@ -43,8 +43,9 @@ pub struct JournalAppend {
     pub kind: u8,
     /// What it says, encoded.
     pub payload: Vec<u8>,
-    /// How the run stands after it.
-    pub standing: RunStanding,
+    /// How the run stands after it. None leaves the row of the run as it is: nothing about it is other than that it is at a later
+    /// entry, of which whoever executes it knows.
+    pub standing: Option<RunStanding>,
     /// What becomes of its questions.
     pub interrupts: Vec<InterruptChange>,
     /// Runs that begin by it.
@@ -252,18 +253,21 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
         .to_owned();
     let mut statements = vec![insert.into()];
     let mut update = Query::update();
-    update
-        .table(runs::Entity)
-        .value(runs::Column::Status, standing.status as i16)
-        .value(runs::Column::Node, standing.node)
-        .value(runs::Column::Last, standing.last.cast_signed())
-        .value(runs::Column::Wake, standing.wake.map(|wake| wake.0))
-        .value(runs::Column::Ended, standing.ended.map(|ended| ended.0))
-        .and_where(Expr::col(runs::Column::Id).eq(run));
-    if let Some((owner, until)) = lease {
-        update.value(runs::Column::Owner, owner).value(runs::Column::Lease, until.0);
+    update.table(runs::Entity).and_where(Expr::col(runs::Column::Id).eq(run));
+    if let Some(standing) = &standing {
+        update
+            .value(runs::Column::Status, standing.status as i16)
+            .value(runs::Column::Node, standing.node.as_deref())
+            .value(runs::Column::Last, standing.last.cast_signed())
+            .value(runs::Column::Wake, standing.wake.map(|wake| wake.0))
+            .value(runs::Column::Ended, standing.ended.map(|ended| ended.0));
     }
-    statements.push(update.into());
+    if let Some((owner, until)) = &lease {
+        update.value(runs::Column::Owner, *owner).value(runs::Column::Lease, until.0);
+    }
+    if standing.is_some() || lease.is_some() {
+        statements.push(update.into());
+    }
     for change in interrupts {
         statements.extend(interrupts::change(run, number, time, program, change));
     }

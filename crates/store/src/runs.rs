@@ -49,7 +49,8 @@ pub struct Run {
     pub standing: RunStanding,
 }
 
-/// How a run stands after an entry of its journal: what lists show and what is gone on with.
+/// How a run stands after an entry of its journal: what lists show and what is gone on with. While one process executes it and
+/// nobody else can, the row of the run may be behind in its node and its newest entry, and in nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunStanding {
     /// Its status.

@@ -5,6 +5,7 @@
 //! can read. What does not fit is asked for with the cursor that the answer ends with.
 
 mod editing;
+pub(crate) mod grounding;
 mod reading;
 mod running;
 mod told;

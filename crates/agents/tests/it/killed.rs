@@ -69,6 +69,18 @@ prompt_contains = ["; program calc @ r3"]
 text = "It is as it was."
 "#;
 
+/// A change of a program that is mended once, reviewed and merged.
+const CHANGE: &str = r#"
+[[reply]]
+role = "drafter"
+json = { edits = [{ addText = { module = "calc", text = "func thrice (n: i64) -> (i64) { return (mul.i32 n, 3) }" } }] }
+
+[[reply]]
+role = "reasoner"
+prompt_contains = ["TYPE_MISMATCH"]
+json = { edits = [{ addText = { module = "calc", text = "func thrice (n: i64) -> (i64) { return (mul.i64 n, 3) }" } }] }
+"#;
+
 /// A draft that the Manager refuses once.
 const DRAFT: &str = r#"
 [[reply]]
@@ -124,7 +136,8 @@ async fn finish(engine: &Engine, session: Uuid) -> (RunStatus, Value) {
             ..InterruptFilter::default()
         };
         let runs = lmlang_engine::RunFilter { session: Some(session), ..lmlang_engine::RunFilter::default() };
-        let run = engine.run_page(&runs, None, 1).await.expect("they are listed").items.remove(0);
+        let runs = engine.run_page(&runs, None, 10).await.expect("they are listed").items;
+        let run = runs.into_iter().find(|run| run.parent.is_none()).expect("it has begun");
         let run = engine.settled(run.id, Duration::from_secs(30)).await.expect("it can be read");
         if run.status != RunStatus::Waiting {
             let machine = engine.run_machine(&run).await.expect("it can be read");
@@ -186,6 +199,7 @@ fn die_at(die_at: u64, flow: &str, text: &str, script: &str, manager: &Manager) 
             session: Some(session),
             input: match flow {
                 "act" => serde_json::json!({ "task": text }),
+                "edit" => serde_json::json!({ "text": text, "program": "calc" }),
                 _ => serde_json::json!({ "text": text }),
             },
         };
@@ -262,6 +276,14 @@ fn a_killed_task_ends_as_an_undisturbed_one() {
 fn a_killed_edit_is_made_once() {
     let came = kill_everywhere("act", "triple it", EDIT);
     assert_eq!(came.revisions, 3, "{:?}", came.state);
+}
+
+/// Wherever the process is killed, in a run or in the one that it waits for, the change is merged once.
+#[test]
+fn a_killed_change_is_merged_once() {
+    let came = kill_everywhere("edit", "triple it", CHANGE);
+    assert_eq!(came.state["outcome"], "merged");
+    assert_eq!(came.state["review"]["outcome"], "merged");
 }
 
 /// NL-02, NL-49, NL-50, NL-51, NL-52: wherever the process is killed, the draft ends alike, and the Manager is asked no more.

@@ -203,7 +203,7 @@ async fn told(engine: &Engine, turned: &Turned, seen: &mut HashMap<Uuid, u64>, o
         };
         writeln!(out, "asks {} {}{choices}", asked.ask.kind.name(), asked.ask.question).expect("a text");
     }
-    for shown in ["answer", "validation", "violations", "pipeline", "notes", "metrics"] {
+    for shown in ["answer", "validation", "violations", "pipeline", "revision", "notes", "metrics"] {
         let value = &turned.view[shown];
         let says = match value {
             Value::Null => false,

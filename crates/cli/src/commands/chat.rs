@@ -1,4 +1,4 @@
-//! `lmlang chat`: a conversation about a pipeline, line by line.
+//! `lmlang chat`: a conversation about a pipeline, a program or tasks, line by line.
 
 use serde_json::{Map, Value, json};
 
@@ -17,25 +17,35 @@ pub(crate) struct Args {
     /// The session that is gone on with [default: a new one].
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What the conversation is with.
-    #[arg(long, value_enum, value_name = "FLOW", default_value_t)]
-    flow: Flow,
+    /// What the conversation is with [default: draft].
+    #[arg(long, value_enum, value_name = "FLOW")]
+    flow: Option<Flow>,
+    /// The program that is to be changed, by name or id: the conversation is with `edit`.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "flow")]
+    program: Option<String>,
 }
 
 /// A flow that holds conversations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Flow {
     /// Pipelines of a stream Manager.
-    #[default]
     Draft,
-    /// Tasks on entities.
+    /// Changes of a program.
+    Edit,
+    /// Tasks on entities and programs.
     Act,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let flow = match args.flow {
-        Flow::Draft => "draft",
-        Flow::Act => "act",
+    let flow = match (args.flow, &args.program) {
+        (Some(Flow::Edit), _) | (None, Some(_)) => "edit",
+        (Some(Flow::Draft), _) | (None, None) => "draft",
+        (Some(Flow::Act), _) => "act",
+    };
+    let begins = |text: &str| {
+        let options =
+            args.program.as_ref().map(|program| ("options".to_owned(), json!({ "program": program })));
+        Map::from_iter([("text".to_owned(), json!(text))].into_iter().chain(options))
     };
     with_client(settings, Missing::Make, async |client| {
         let mut talk = Talk::new(client, flow, args.session.clone());
@@ -57,7 +67,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 (text, _) => {
                     let said: Map<String, Value> = match &asked {
                         Some(asked) => Stands::answer(asked, text),
-                        None => Map::from_iter([("text".to_owned(), json!(text))]),
+                        None => begins(text),
                     };
                     let stands = talk.say(said).await?;
                     exit = stands.print(output, More::Yes)?;

@@ -27,9 +27,7 @@ const TURN: &str = "mutation($input: TurnInput!) { turn(input: $input) {
   interrupt { id type question choices }
 } }";
 
-const RUN: &str =
-    "query($id: ID!) { run(id: $id) { id status error interrupts { id type question choices status } }
-  view: runState(runId: $id) }";
+const RUN: &str = "query($id: ID!) { run(id: $id) { id status error } view: runState(runId: $id) }";
 
 const OPEN: &str = "query($id: ID!) { session(id: $id) { runs(first: 5) { nodes {
   interrupts { id type question choices status }
@@ -123,15 +121,14 @@ impl<'a> Talk<'a> {
             interrupt: serde_json::from_value(turn["interrupt"].clone()).ok(),
             view: turn["view"].clone(),
         };
-        while stands.status == "RUNNING" {
+        // Where nothing is asked it waits for another run, which does something or asks.
+        while stands.status == "RUNNING" || stands.status == "WAITING" && stands.interrupt.is_none() {
             tokio::time::sleep(PAUSE).await;
             let found: Value = self.client.ask(RUN, &json!({ "id": stands.run })).await?;
             stands.status = found["run"]["status"].as_str().unwrap_or_default().to_owned();
             stands.error = found["run"]["error"].clone();
             stands.view = found["view"].clone();
-            let open = found["run"]["interrupts"].as_array().into_iter().flatten();
-            let mut open = open.filter(|of| of["status"] == "OPEN");
-            stands.interrupt = open.next().and_then(|of| serde_json::from_value(of.clone()).ok());
+            stands.interrupt = self.asked().await?;
         }
         Ok(stands)
     }
@@ -176,7 +173,7 @@ impl Stands {
         Ok(Exit::Success)
     }
 
-    /// What a run came to, for people: what it says; of a draft, the streams that it lists, or the pipeline that it hands out.
+    /// What a run came to, for people: what it says; of an edit, what became of it; of a draft, the streams that it lists, or the pipeline that it hands out.
     fn text(&self) -> String {
         let view = &self.view;
         if let Some(text) = view["answer"]["text"].as_str() {
@@ -184,6 +181,11 @@ impl Stands {
         }
         if self.interrupt.is_some() {
             return String::new();
+        }
+        if self.flow == "edit" {
+            let outcome = view["outcome"].as_str().unwrap_or("nothing was changed");
+            let revision = view["revision"].as_u64().map(|number| format!(" as r{number}"));
+            return format!("{outcome}{}\n", revision.unwrap_or_default());
         }
         match (view["outcome"].as_str(), &view["pipeline"]) {
             (Some("listed"), _) => {

@@ -144,6 +144,12 @@ impl Engine {
             Some((parent, _)) => self.store().run(parent).await?.map(|parent| parent.id),
             None => None,
         };
+        let live = self.0.flows.live().get(&row.id).cloned();
+        let newer = match live {
+            Some(live) => live.newer(row.standing.last).await,
+            None => None,
+        };
+        let (node, last) = newer.unwrap_or((row.standing.node, row.standing.last));
         Ok(RunInfo {
             key: row.key,
             id: row.id,
@@ -157,8 +163,8 @@ impl Engine {
             made: row.made.0,
             ended: row.standing.ended.map(|ended| ended.0),
             status: row.standing.status,
-            node: row.standing.node,
-            last: row.standing.last,
+            node,
+            last,
             forked: row.forked,
         })
     }

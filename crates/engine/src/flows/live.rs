@@ -1,7 +1,7 @@
 //! A run in memory, and the one way by which its journal grows.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lmlang_flow::receipts::EffectId;
@@ -47,6 +47,8 @@ pub(crate) struct LiveRun {
     pub(crate) made: i64,
     /// Held while an entry is stored: a journal has one order, and the next entry is planned on this one.
     pub(crate) machine: Mutex<Run>,
+    /// How it stands by its row. Changed with the machine held.
+    row: std::sync::Mutex<RunStanding>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
     /// What effects were asked whose receipts are being stored, for a sink of spans that wants it.
@@ -142,6 +144,8 @@ impl LiveRun {
     }
 
     async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
+        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
+        *self.row() = row.standing;
         let journal = engine.journal_of(self.id).await?;
         *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
@@ -175,6 +179,9 @@ impl LiveRun {
             _ => machine.take(&entry).map_err(damaged)?,
         }
         let begins = self.begins(engine, &entry).await?;
+        let standing = standing(machine, now);
+        let told = !engine.store().is_alone() || !is_as_before(&self.row(), &standing, now);
+        let standing = told.then_some(standing);
         let lease = (by == By::Driver && !engine.store().is_alone()).then(|| {
             let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
             (engine.0.flows.me, Timestamp(until))
@@ -186,7 +193,7 @@ impl LiveRun {
             time: Timestamp(now),
             kind: entry.what.kind() as u8,
             payload: coding::encode(&entry.what)?,
-            standing: standing(machine, now),
+            standing: standing.clone(),
             interrupts: interrupts(&entry, machine),
             begins,
             lease,
@@ -198,9 +205,22 @@ impl LiveRun {
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         self.unsure.store(false, Ordering::Relaxed);
+        if let Some(standing) = standing {
+            *self.row() = standing;
+        }
         engine.send_span(self, machine, &entry, machine.has_ended() && !had_ended);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
+    }
+
+    fn row(&self) -> MutexGuard<'_, RunStanding> {
+        self.row.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node at which it stands, and the number of its newest entry, where that is newer than `last`.
+    pub(crate) async fn newer(&self, last: u64) -> Option<(Option<String>, u64)> {
+        let machine = self.machine.lock().await;
+        (machine.last() > last).then(|| (machine.node().map(str::to_owned), machine.last()))
     }
 
     /// Keeps what an effect was asked until its receipt is stored.
@@ -260,6 +280,15 @@ pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
         wake: wake.filter(|_| !run.has_ended()).map(Timestamp),
         ended: run.has_ended().then_some(Timestamp(now)),
     }
+}
+
+/// Whether a run stands as its row says, but for its node and its newest entry. What is due may be due since another time.
+fn is_as_before(row: &RunStanding, standing: &RunStanding, now: i64) -> bool {
+    let is_due = |wake: Option<Timestamp>| wake.is_some_and(|wake| wake.0 <= now);
+    let (before, after) = (row.wake, standing.wake);
+    row.status == standing.status
+        && row.ended == standing.ended
+        && (before == after || is_due(before) && is_due(after))
 }
 
 /// What becomes of the questions of a run by an entry.
@@ -355,6 +384,7 @@ impl Engine {
             actor: from_actor(actor),
             made: row.made.0,
             machine: Mutex::new(machine),
+            row: std::sync::Mutex::new(row.standing),
             driving: Arc::default(),
             asked: std::sync::Mutex::default(),
             kicks: AtomicU64::new(0),

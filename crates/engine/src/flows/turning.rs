@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::answering::{Answer, AnswerOutcome};
 use crate::flows::listing::{InterruptInfo, RunInfo, SessionInfo};
+use crate::flows::live::child_id;
 use crate::flows::starting::{StartRun, StartSession, idempotency};
 use crate::flows::steering::request_digest;
 use crate::request::Call;
@@ -85,7 +86,8 @@ impl Engine {
         loop {
             stored.mark_unchanged();
             let info = self.run_info(run).await?;
-            if info.status != RunStatus::Running || tokio::time::Instant::now() >= until {
+            let busy = info.status == RunStatus::Running || self.waits_for_one_at_work(&info).await?;
+            if !busy || tokio::time::Instant::now() >= until {
                 return Ok(info);
             }
             tokio::select! {
@@ -94,6 +96,25 @@ impl Engine {
                 () = self.closing().cancelled() => return Err(Error::Closed),
             }
         }
+    }
+
+    /// Whether a run that waits does so for another one that does something, or that it has not heard of since that has ended.
+    async fn waits_for_one_at_work(&self, run: &RunInfo) -> Result<bool, Error> {
+        let mut waiting = vec![run.id];
+        // What has ended waits for nobody.
+        while let Some(id) = waiting.pop().filter(|_| run.status == RunStatus::Waiting) {
+            let Some(row) = self.store().run(id).await? else { continue };
+            let subs: Vec<u64> = self.stored_run(&row).await?.subs().map(|(_, since, ..)| since).collect();
+            for since in subs {
+                let child = child_id(id, since);
+                match self.store().run(child).await?.map(|row| row.standing.status) {
+                    Some(RunStatus::Waiting) => waiting.push(child),
+                    Some(_) => return Ok(true),
+                    None => {}
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// What a turn answers or begins: its session and run.

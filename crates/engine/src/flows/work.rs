@@ -133,6 +133,12 @@ impl Work {
         self.live.session
     }
 
+    /// The run that waits for this one, if one does.
+    #[must_use]
+    pub fn parent(&self) -> Option<Uuid> {
+        self.live.parent
+    }
+
     /// The program that the run is about.
     #[must_use]
     pub fn program(&self) -> Option<Uuid> {

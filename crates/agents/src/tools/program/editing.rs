@@ -5,19 +5,18 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use lmlang_engine::{Applied, Arrival, Distance, Outcome, Proposal, Selector, Travel, Way};
-use lmlang_history::request::{AddModule, AddText, ApplyTextPatch, EditRequest, ReplaceText};
+use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
-use lmlang_ir::{Program, Ref, Visibility};
+use lmlang_ir::{Program, Ref};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::told::{self, Page};
 use super::{View, branch, find, max_tokens, object, program, refused, typed};
+use crate::edits::{self, TextEdit};
 use crate::graph_store::GraphError;
 use crate::tools::{Changes, Reach, Tool, ToolAnswer, ToolSpec};
 
-/// Edits of one call.
-const EDITS: usize = 20;
 /// Names that one call may remove.
 const REMOVED: usize = 100;
 /// Revisions that one call goes back or forward.
@@ -35,29 +34,12 @@ pub(super) struct Edit(ToolSpec);
 impl Default for Edit {
     fn default() -> Edit {
         let text = json!({ "type": "string", "minLength": 1 });
-        let replaced = object(&["ref", "text"], json!({ "ref": text, "text": text }));
-        let edit = json!({
-            "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-            "properties": {
-                "addText": object(&["text"], json!({ "module": text, "text": text })),
-                "replaceFunctionText": replaced,
-                "replaceModuleText": replaced,
-                "applyTextPatch": object(&["patch"], json!({ "patch": text })),
-                "addModule": object(&["name"], json!({ "name": text, "parent": text })),
-            },
-        });
         let parameters = object(
             &["program", "base_revision", "edits"],
             json!({
                 "program": program(),
                 "base_revision": { "type": "string", "pattern": REVISION, "description": "The revision that you read, `r7`." },
-                "edits": {
-                    "type": "array", "minItems": 1, "maxItems": EDITS, "items": edit,
-                    "description": "In order, all or nothing; each with one key: \
-                        {\"addText\":{\"module\":\"m\",\"text\":\"pub func twice (x: i64) -> (i64) pure { return (mul.i64 x, 2) }\"}}, \
-                        {\"replaceFunctionText\":{\"ref\":\"m::twice\",\"text\":\"..\"}}, \
-                        {\"applyTextPatch\":{\"patch\":\"--- a/m::twice\\n+++ b/m::twice\\n@@\\n-  ..\\n+  ..\\n\"}}",
-                },
+                "edits": edits::schema(),
                 "remove": {
                     "type": "array", "items": text, "maxItems": REMOVED,
                     "description": "Functions, types, globals and modules that may be removed: `m::f`.",
@@ -83,7 +65,7 @@ impl Default for Edit {
 struct EditArgs {
     program: String,
     base_revision: String,
-    edits: Vec<OneEdit>,
+    edits: Vec<TextEdit>,
     #[serde(default)]
     remove: Vec<String>,
     #[serde(default)]
@@ -93,40 +75,6 @@ struct EditArgs {
     #[serde(default)]
     require_complete: bool,
     max_tokens: Option<u64>,
-}
-
-/// An edit: an object with one key, which names it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum OneEdit {
-    AddText { module: Option<String>, text: String },
-    ReplaceFunctionText { r#ref: String, text: String },
-    ReplaceModuleText { r#ref: String, text: String },
-    ApplyTextPatch { patch: String },
-    AddModule { name: String, parent: Option<String> },
-}
-
-impl From<OneEdit> for EditRequest {
-    fn from(edit: OneEdit) -> EditRequest {
-        let replaced = |of, text| ReplaceText { of, text, if_hash: None };
-        match edit {
-            OneEdit::AddText { module, text } => EditRequest::AddText(AddText { module, text }),
-            OneEdit::ReplaceFunctionText { r#ref, text } => {
-                EditRequest::ReplaceFunctionText(replaced(r#ref, text))
-            }
-            OneEdit::ReplaceModuleText { r#ref, text } => {
-                EditRequest::ReplaceModuleText(replaced(r#ref, text))
-            }
-            OneEdit::ApplyTextPatch { patch } => EditRequest::ApplyTextPatch(ApplyTextPatch { patch }),
-            OneEdit::AddModule { name, parent } => EditRequest::AddModule(AddModule {
-                name_as: None,
-                name,
-                parent,
-                visibility: Visibility::Private,
-                doc: None,
-            }),
-        }
-    }
 }
 
 #[async_trait]

@@ -110,7 +110,7 @@ async fn list(engine: &Engine, search: Option<&str>, page: Page) -> Result<ToolA
     Ok(told::plain(&format!("; {said}"), "found", &lines, page, &said, None))
 }
 
-fn overview(view: &View, search: &str, page: Page) -> ToolAnswer {
+pub(super) fn overview(view: &View, search: &str, page: Page) -> ToolAnswer {
     let program = view.program();
     let is_wanted = |path: &str| path.contains(search);
     let mut lines = Vec::new();
@@ -377,7 +377,7 @@ impl Tool for Read {
 }
 
 /// An entity as it is written; what stands in a function by the text of that.
-fn written(program: &Program, of: Ref, detail: Detail) -> String {
+pub(super) fn written(program: &Program, of: Ref, detail: Detail) -> String {
     match program.place(of) {
         Some(Place::Module(module)) => print_module(program, module, detail),
         Some(Place::Type(of) | Place::Member(of, _)) => print_type(program, of, detail),

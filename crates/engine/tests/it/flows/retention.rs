@@ -426,7 +426,7 @@ async fn nothing_comes_after_the_removal() {
         time: row.made,
         kind: 1,
         payload: vec![0],
-        standing: row.standing.clone(),
+        standing: Some(row.standing.clone()),
         interrupts: Vec::new(),
         begins: Vec::new(),
         lease: None,

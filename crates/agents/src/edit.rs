@@ -1,0 +1,406 @@
+//! The flow `edit`: from words to a change of a program, which is checked before a person sees it and merged when they agree.
+//!
+//! A model reads what the program is made of, and the texts that the words are found in, and writes edits. They are tried on the
+//! newest revision by code, and what is wrong goes back to a model. Then a run of `review` takes them: it makes a branch of them,
+//! has them pass its gates, asks, and merges. What a gate or a person holds against them goes back to a model, too.
+
+mod prompts;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use lmlang_engine::flows::code::{failed, failure};
+use lmlang_engine::{Accepted, Engine, Error, FlowCode, Halt, OpenProgram, Outcome, Selector, Work};
+use lmlang_flow::definition::END;
+use lmlang_flow::{Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
+use lmlang_history::revision::MAIN;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::asking::{ask, decide_by_rules};
+use crate::edit::prompts::{Told, draft_by_rules};
+use crate::edits::{TextEdit, proposal, words};
+use crate::input;
+use crate::model::{Models, Request, Role, RoleError};
+use crate::tools::program::grounding::ground;
+
+/// How often edits are tried for one word of the user.
+const MOST_ATTEMPTS: u64 = 3;
+/// How often a node of a run is gone through.
+const LOOKS: u32 = 60;
+/// Wishes of a conversation that are remembered.
+const WISHES: usize = 8;
+/// Bytes of what is said.
+const TEXT_BYTES: usize = 64 << 10;
+
+/// The code of the flow.
+pub struct Edit {
+    flow: Arc<Flow>,
+    models: Arc<Models>,
+}
+
+/// What a run is started with.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    text: String,
+    program: Option<String>,
+    into: Option<String>,
+}
+
+impl Edit {
+    /// The flow, which asks these models.
+    #[must_use]
+    pub fn new(models: Arc<Models>) -> Edit {
+        // Checked by a test.
+        let flow = Flow::new(definition()).expect("the definition makes sense");
+        Edit { flow: Arc::new(flow), models }
+    }
+
+    /// The role of a name, if a model is configured for it.
+    fn role(&self, name: &str) -> Option<Role> {
+        let role: Result<Role, RoleError> = name.parse();
+        role.ok().filter(|role| self.models.is_configured(role))
+    }
+}
+
+fn definition() -> Definition {
+    Definition::new(
+        "edit",
+        1,
+        "Drafts a change of a program from words, checks it, and has it reviewed and merged.",
+    )
+    .node(NodeSpec::task(
+        "ground",
+        &["draft"],
+        "Reads what the program is made of, and what the words are found in.",
+    ))
+    .node(
+        NodeSpec::ask("draft", &["check", "draft"], "Drafts edits, or asks what is to be known first.")
+            .at_most(LOOKS),
+    )
+    .node(
+        NodeSpec::gate(
+            "check",
+            &["review", "revise", "ask_for_help"],
+            "Whether the edits parse and type-check.",
+        )
+        .at_most(LOOKS),
+    )
+    .node(
+        NodeSpec::task(
+            "review",
+            &["decide"],
+            "Has a branch of them reviewed, and merged if a person agrees.",
+        )
+        .at_most(LOOKS),
+    )
+    .node(
+        NodeSpec::task("decide", &["revise", "ask_for_help", END], "Goes on as the review has ended.")
+            .at_most(LOOKS),
+    )
+    .node(NodeSpec::ask("revise", &["check", "revise"], "Mends the edits.").at_most(LOOKS))
+    .node(NodeSpec::ask("ask_for_help", &["revise"], "Asks the user what is to be different.").at_most(LOOKS))
+    .channel("program", Reducer::Replace, Value::Null)
+    .channel("into", Reducer::Replace, json!(MAIN))
+    .channel("user_input", Reducer::Replace, json!({ "text": null }))
+    .channel("wishes", Reducer::Append { most: WISHES }, json!([]))
+    .channel("base", Reducer::Replace, Value::Null)
+    .channel("draft", Reducer::Replace, Value::Null)
+    .channel("validation", Reducer::Replace, validation(0, None))
+    .channel("review", Reducer::Replace, Value::Null)
+    .channel("outcome", Reducer::Replace, Value::Null)
+    .channel("revision", Reducer::Replace, Value::Null)
+    .channel("provider", Reducer::Replace, Value::Null)
+    .channel("progress", Reducer::Append { most: 100 }, json!([]))
+    .private("ground", Reducer::Replace, Value::Null)
+    .private("reply", Reducer::Replace, Value::Null)
+}
+
+fn validation(attempt: u64, error: Option<&str>) -> Value {
+    json!({ "attempt": attempt, "max_attempts": MOST_ATTEMPTS, "error": error })
+}
+
+#[async_trait]
+impl FlowCode for Edit {
+    fn flow(&self) -> &Arc<Flow> {
+        &self.flow
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "required": ["text"],
+            "additionalProperties": false,
+            "properties": {
+                "program": {
+                    "type": "string", "title": "Program",
+                    "description": "The program, by name or id. In a later turn of a conversation, that of the turn before.",
+                },
+                "text": {
+                    "type": "string", "title": "Text", "x-multiline": true, "minLength": 1,
+                    "description": "What should be different; or functions and types in the text form, or a patch of texts.",
+                },
+                "into": {
+                    "type": "string", "title": "Into", "default": MAIN,
+                    "description": "The branch that takes the change in.",
+                },
+            },
+        })
+    }
+
+    fn turn_input(&self, text: &str) -> Option<Value> {
+        Some(json!({ "text": text }))
+    }
+
+    async fn accept(
+        &self,
+        engine: &Engine,
+        input: &Value,
+        before: Option<&State>,
+    ) -> Result<Accepted, Error> {
+        let given: Input = input::read(input)?;
+        if given.text.trim().is_empty() {
+            return Err(input::wrong("text", "words are expected"));
+        }
+        if given.text.len() > TEXT_BYTES {
+            return Err(input::wrong("text", format!("more than {TEXT_BYTES} bytes")));
+        }
+        let earlier =
+            |channel: &str| before.and_then(|before| before.get(channel).as_str()).map(str::to_owned);
+        let Some(program) = given.program.or_else(|| earlier("program")) else {
+            return Err(input::wrong("program", "it is missing: a program, by name or id"));
+        };
+        let selector = match Uuid::try_parse(&program) {
+            Ok(id) => Selector::Id(id),
+            Err(_) => Selector::Name(program),
+        };
+        let open = engine.find(&selector).await?;
+        let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());
+        if open.timeline.head().number_of(&into).is_none() {
+            return Err(input::wrong("into", format!("there is no branch `{into}`")));
+        }
+        let provider = match self.role("drafter") {
+            Some(role) => self.models.described(&role).provider,
+            None => crate::model::rules::PROVIDER.to_owned(),
+        };
+        let mut update = Update::none()
+            .with("program", open.info().name.clone())
+            .with("into", into)
+            .with("user_input", json!({ "text": given.text }))
+            .with("provider", provider);
+        if let Some(before) = before {
+            let wish = before.get("user_input")["text"].as_str().unwrap_or_default();
+            let earlier = before.get("wishes").as_array().cloned().unwrap_or_default();
+            let wishes: Vec<Value> = earlier.into_iter().chain([json!(wish)]).collect();
+            update = update.with("wishes", wishes[wishes.len().saturating_sub(WISHES)..].to_vec());
+        }
+        Ok(Accepted { update, program: Some(open.info().id), branch: None })
+    }
+
+    async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        match node {
+            "ground" => read(state, work).await,
+            "draft" => self.draft(state, work).await,
+            "check" => check(state, work).await,
+            "review" => Ok(review(state)),
+            "decide" => Ok(decide(state)),
+            "revise" => self.revise(state, work).await,
+            "ask_for_help" => Ok(ask_for_help(state)),
+            other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
+        }
+    }
+}
+
+impl Edit {
+    async fn draft(&self, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        let said = state.get("reply")["text"].as_str();
+        let wish = said.map_or_else(|| wish(state).to_owned(), |said| format!("{}\n{said}", wish(state)));
+        let drafted = match self.role("drafter") {
+            Some(_) => {
+                let request = told(state, &wish).draft().map_err(internal)?;
+                self.asked(&request, work).await?
+            }
+            None => {
+                let draft = draft_by_rules(said.unwrap_or(&wish)).unwrap_or_else(|| without_model(None));
+                decide_by_rules("drafter", draft, work).await?
+            }
+        };
+        Ok(drafted_step(state, drafted, "draft"))
+    }
+
+    async fn revise(&self, state: &State, work: &mut Work) -> Result<Step, Halt> {
+        let said = state.get("reply")["text"].as_str();
+        let wrong = said.or_else(|| state.get("validation")["error"].as_str()).unwrap_or("it does not work");
+        let drafted = match self.role("reasoner") {
+            Some(_) => {
+                let request = told(state, wish(state)).revise(state.get("draft"), wrong).map_err(internal)?;
+                self.asked(&request, work).await?
+            }
+            None => {
+                let draft = said.and_then(draft_by_rules).unwrap_or_else(|| without_model(Some(wrong)));
+                decide_by_rules("reasoner", draft, work).await?
+            }
+        };
+        Ok(drafted_step(state, drafted, "revise"))
+    }
+
+    async fn asked(&self, request: &Request, work: &mut Work) -> Result<Value, Halt> {
+        let reply = ask(&self.models, request, work).await?;
+        let value = reply
+            .value
+            .ok_or_else(|| failure("MODEL_SCHEMA_MISMATCH", "the model did not answer in JSON"))?;
+        Ok(value)
+    }
+}
+
+fn wish(state: &State) -> &str {
+    state.get("user_input")["text"].as_str().unwrap_or_default()
+}
+
+fn told<'a>(state: &'a State, wish: &'a str) -> Told<'a> {
+    let before = state.get("wishes").as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    Told { wish, before, ground: state.text("ground") }
+}
+
+fn without_model(wrong: Option<&str>) -> Value {
+    let wrong = wrong.map(|wrong| format!(", and {wrong}")).unwrap_or_default();
+    let question = format!(
+        "No model is configured{wrong}. Which functions in the text form is it, or which patch of texts?"
+    );
+    json!({ "edits": [], "question": question })
+}
+
+/// Where a draft leads: to being tried, or to the question that it is.
+fn drafted_step(state: &State, drafted: Value, node: &str) -> Step {
+    let update = Update::none().with("reply", Value::Null);
+    let question = drafted["question"].as_str().filter(|question| !question.trim().is_empty());
+    let is_empty = drafted["edits"].as_array().is_none_or(Vec::is_empty);
+    if question.is_none() && !is_empty {
+        return Step::next("check", update.with("draft", drafted));
+    }
+    let question = question.unwrap_or("Nothing would be changed. What should be different?");
+    let update = match state.get("draft").is_null() || !is_empty {
+        true => update.with("draft", drafted.clone()),
+        // What was tried last is what is mended.
+        false => update,
+    };
+    clarification(question.to_owned(), node, update)
+}
+
+fn clarification(question: String, then: &str, update: Update) -> Step {
+    let ask = Ask {
+        kind: AskKind::NeedClarification,
+        question,
+        choices: Vec::new(),
+        expires: None,
+        otherwise: None,
+        into: Some("reply".to_owned()),
+        subject: None,
+    };
+    Step::ask(ask, then, update)
+}
+
+async fn open(work: &Work) -> Result<OpenProgram, Halt> {
+    let program = work.program().ok_or_else(|| failure("NOT_FOUND", "the run is about no program"))?;
+    let open = work.engine().find(&Selector::Id(program)).await;
+    Ok(open.map_err(|error| failed("program", &error))?)
+}
+
+async fn read(state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let open = open(work).await?;
+    let ground = ground(work.engine(), &open, state.text("into"), wish(state)).await;
+    let ground = ground.map_err(|error| failure(&error.code, error.message))?;
+    let said = format!("read `{}` r{}", open.info().name, ground.revision);
+    let update = Update::none().with("ground", ground.text).with("base", ground.revision);
+    Ok(Step::next("draft", update.with("progress", json!([said]))))
+}
+
+/// Tries the edits on the newest revision.
+async fn check(state: &State, work: &mut Work) -> Result<Step, Halt> {
+    let attempt = state.get("validation")["attempt"].as_u64().unwrap_or(0) + 1;
+    let edits: Result<Vec<TextEdit>, _> = serde_json::from_value(state.get("draft")["edits"].clone());
+    let wrong = match edits {
+        Err(error) => Some(format!("the edits cannot be read: {error}")),
+        Ok(edits) => {
+            let open = open(work).await?;
+            let call = work.call("", None, &Value::Null);
+            let tried = work.engine().propose(proposal(&open, state.text("into"), edits, true), &call).await;
+            match tried {
+                Ok(Outcome::Applied(_)) => None,
+                Ok(refused) => Some(words(&refused)),
+                // What the edits name is not there.
+                Err(error) => Some(failed("propose_edit", &error).message),
+            }
+        }
+    };
+    let update = Update::none().with("validation", validation(attempt, wrong.as_deref()));
+    let next = match &wrong {
+        None => "review",
+        Some(_) if attempt < MOST_ATTEMPTS => "revise",
+        Some(_) => "ask_for_help",
+    };
+    Ok(Step::next(next, update).noting(json!({ "lmlang.attempt": attempt })))
+}
+
+fn review(state: &State) -> Step {
+    let draft = state.get("draft");
+    let message = draft["message"].as_str().filter(|message| !message.trim().is_empty());
+    let first_line = wish(state).lines().next().unwrap_or_default();
+    let input = json!({
+        "program": state.text("program"),
+        "into": state.text("into"),
+        "edits": draft["edits"],
+        "message": message.unwrap_or(first_line),
+    });
+    Step {
+        update: Update::none(),
+        goto: Goto::Sub {
+            flow: "review".to_owned(),
+            input,
+            into: "review".to_owned(),
+            then: "decide".to_owned(),
+        },
+        notes: Value::Null,
+    }
+}
+
+/// Goes on as the review has ended: what was held against the edits is mended.
+fn decide(state: &State) -> Step {
+    let review = state.get("review");
+    let outcome = review["outcome"].as_str().unwrap_or("withdrawn");
+    let violations = review["violations"].as_array().cloned().unwrap_or_default();
+    if outcome != "withdrawn" || violations.is_empty() {
+        let said = match review["revision"].as_u64() {
+            Some(revision) => format!("{outcome} as r{revision}"),
+            None => outcome.to_owned(),
+        };
+        let update = Update::none()
+            .with("outcome", outcome)
+            .with("revision", review["revision"].clone())
+            .with("progress", json!([said]));
+        return Step::end(update);
+    }
+    let held: Vec<&str> = violations.iter().filter_map(|of| of["message"].as_str()).take(10).collect();
+    // A word of a person gives new attempts.
+    let by_person = violations.iter().any(|of| of["gate"] == "human");
+    let attempt = match by_person {
+        true => 0,
+        false => state.get("validation")["attempt"].as_u64().unwrap_or(0),
+    };
+    let update = Update::none().with("validation", validation(attempt, Some(&held.join("; "))));
+    Step::next(if attempt < MOST_ATTEMPTS { "revise" } else { "ask_for_help" }, update)
+}
+
+fn ask_for_help(state: &State) -> Step {
+    let error = state.get("validation")["error"].as_str().unwrap_or("the edits do not work");
+    let question = format!("The edits do not work: {error}. What should be different?");
+    // The user's word gives new attempts.
+    clarification(question, "revise", Update::none().with("validation", validation(0, Some(error))))
+}
+
+fn internal(error: RoleError) -> Halt {
+    failure("INTERNAL", error.to_string()).into()
+}
