@@ -44,7 +44,7 @@ try {
   const form = page.getByRole('form', { name: 'New conversation' });
   await form.getByLabel('With').waitFor();
   // Flows that words alone begin are offered, and no others.
-  assert.deepEqual(await form.getByLabel('With').locator('option').allTextContents(), ['act', 'draft']);
+  assert.deepEqual(await form.getByLabel('With').locator('option').allTextContents(), ['act', 'draft', 'edit']);
   assert.equal(await form.getByLabel('With').inputValue(), 'act');
   await form.getByRole('button', { name: 'Begin' }).click();
   await form.getByText('Write what is to be done.').waitFor();
@@ -203,6 +203,32 @@ try {
   assert.equal((await box(refused).inputValue()).trim(), much.trim());
   await pages.accessible(refused, 'refused');
   await refused.close();
+
+  // A change of a program: it is named first; what the review asks is asked here, with a way to the difference.
+  const program = `talked-${process.pid}`;
+  await post(
+    server,
+    'mutation ($input: CreateProgramInput!) { createProgram(input: $input) { errors { message } } }',
+    { input: { name: program, text: 'module calc\n\npub func twice (n: i64) -> (i64) pure {\n  return (mul.i64 n, 2)\n}\n' } },
+  );
+  const changing = await pages.page('/#/sessions/new?flow=edit');
+  const asking = changing.getByRole('form', { name: 'New conversation' });
+  const thrice = 'pub func thrice (n: i64) -> (i64) pure {\n  return (mul.i64 n, 3)\n}';
+  await asking.getByLabel('What is to be done').fill(thrice);
+  await asking.getByRole('button', { name: 'Begin' }).click();
+  await asking.getByText('Say which program it is about.').waitFor();
+  await pages.accessible(changing, 'begin-edit');
+  await asking.getByLabel('Program').fill(program);
+  await asking.getByRole('button', { name: 'Begin' }).click();
+  await turn(changing, 0).getByText(/It changes 1 function/).waitFor();
+  await pages.accessible(changing, 'edit-asked');
+  await turn(changing, 0).getByRole('link', { name: 'What it is about' }).click();
+  await changing.getByRole('region', { name: 'What approving would change' }).getByText('calc::thrice').first().waitFor();
+  await changing.goBack();
+  await changing.getByRole('button', { name: 'Yes' }).click();
+  await turn(changing, 0).getByText(/^merged as r\d+$/).last().waitFor();
+  await pages.accessible(changing, 'edit-merged');
+  await changing.close();
 
   // What is not here says so.
   const missing = await pages.page('/#/sessions/T-00000000-0000-4000-8000-000000000000');

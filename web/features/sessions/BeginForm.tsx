@@ -3,14 +3,14 @@ import { CornerDownLeft, MessagesSquare } from 'lucide-react';
 import { useId, useRef, useState, type FormEvent, type KeyboardEvent } from 'react';
 import { useClient } from 'urql';
 
-import { BeginSessionDocument, FlowsDocument } from '../../generated/graphql';
+import { BeginSessionDocument, FlowsDocument, SessionProgramsDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { useCaller } from '../../lib/caller';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
 import { Empty, Message, ProblemPanel, SkeletonRows } from '../../ui';
 import { leaveOpening } from './begun';
-import { talkingOf, titleOf, wordsFieldOf, type Flow } from './model';
+import { isAboutProgram, talkingOf, titleOf, wordsFieldOf, type Flow } from './model';
 
 /** Begins a conversation with one of the flows that hold some. */
 export function BeginForm({ flow: given }: { flow?: string | undefined }) {
@@ -35,23 +35,32 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
   const id = useId();
   const [name, setName] = useState(() => flows.find((flow) => flow.name === given)?.name ?? flows[0]?.name ?? '');
   const [words, setWords] = useState('');
-  const [slip, setSlip] = useState<string | null>(null);
+  const [program, setProgram] = useState('');
+  const [slip, setSlip] = useState<{ of: 'words' | 'program'; what: string } | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const sent = useRef<{ said: string; key: string } | null>(null);
   const box = useRef<HTMLTextAreaElement>(null);
+  const programBox = useRef<HTMLInputElement>(null);
   const flow = flows.find((each) => each.name === name);
   const doc = wordsFieldOf(flow?.inputSchema)?.doc ?? null;
+  const aboutProgram = isAboutProgram(flow?.inputSchema);
+  const programs = useAsk(SessionProgramsDocument, {}, { pause: !aboutProgram });
 
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
     if (busy || lacks) return;
+    if (aboutProgram && program.trim() === '') {
+      setSlip({ of: 'program', what: 'Say which program it is about.' });
+      programBox.current?.focus();
+      return;
+    }
     if (words.trim() === '') {
-      setSlip('Write what is to be done.');
+      setSlip({ of: 'words', what: 'Write what is to be done.' });
       box.current?.focus();
       return;
     }
-    const said = JSON.stringify([name, words]);
+    const said = JSON.stringify([name, words, program]);
     // The same again, after a lost connection perhaps, is one conversation.
     if (sent.current?.said !== said) sent.current = { said, key: freshKey() };
     const { key } = sent.current;
@@ -62,7 +71,11 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
     const { data, error } = await client.mutation(BeginSessionDocument, { input }).toPromise();
     const session = data?.createSession?.session?.id;
     if (session) {
-      leaveOpening(session, { words, key: freshKey() });
+      leaveOpening(session, {
+        words,
+        key: freshKey(),
+        ...(aboutProgram && { options: { program: program.trim() } }),
+      });
       return navigate({ to: '/sessions/$session', params: { session } });
     }
     setBusy(false);
@@ -95,6 +108,30 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
         </div>
       )}
       <p className="muted">{flow?.doc}</p>
+      {aboutProgram && (
+        <div className="talk-field">
+          <label htmlFor={`${id}program`}>Program</label>
+          <input
+            ref={programBox}
+            id={`${id}program`}
+            className="field"
+            list={`${id}programs`}
+            autoComplete="off"
+            value={program}
+            onChange={(event) => {
+              setProgram(event.target.value);
+              setSlip(null);
+            }}
+            disabled={lacks !== null}
+            aria-invalid={slip?.of === 'program'}
+          />
+          <datalist id={`${id}programs`}>
+            {programs.data?.programs?.nodes.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </datalist>
+        </div>
+      )}
       <div className="talk-field">
         <label htmlFor={`${id}words`}>What is to be done</label>
         <textarea
@@ -110,7 +147,7 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
           }}
           onKeyDown={onKeyDown}
           disabled={lacks !== null}
-          aria-invalid={slip !== null}
+          aria-invalid={slip?.of === 'words'}
           aria-describedby={described}
         />
         {doc && (
@@ -121,7 +158,7 @@ function Words({ flows, given }: { flows: readonly Flow[]; given: string | undef
       </div>
       {slip && (
         <p className="error-line" role="alert">
-          {slip}
+          {slip.what}
         </p>
       )}
       {problem && <ProblemPanel problem={problem} />}

@@ -70,11 +70,18 @@ export function Said(props: { from: 'user' | 'agent'; who: string; at: string | 
 }
 
 function Asked({ flow, question: asked }: { flow: string; question: Question }) {
-  const { question, status, askedAt, decision } = asked;
+  const { type, question, status, askedAt, decision } = asked;
   return (
     <>
       <Said from="agent" who={`${flow} asks`} at={askedAt}>
         <Message>{question}</Message>
+        {type === 'need_confirm' && status === 'OPEN' && (
+          <p className="muted">
+            <Link to="/approvals" search={{ id: asked.id }}>
+              What it is about
+            </Link>
+          </p>
+        )}
       </Said>
       {decision && (
         <Said from="user" who={decision.actor.name} at={decision.at}>

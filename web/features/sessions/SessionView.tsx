@@ -97,7 +97,12 @@ function Conversation({ id }: { id: string }) {
     if (!first) return;
     forgetOpening(id);
     setToBegin(false);
-    void say({ words: first.words }, { text: first.words }, { newest: null, asked: null }, first.key);
+    void say(
+      { words: first.words },
+      { text: first.words, ...(first.options && { options: first.options }) },
+      { newest: null, asked: null },
+      first.key,
+    );
   });
   useEffect(() => {
     if (!opening) return;

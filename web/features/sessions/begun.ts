@@ -4,6 +4,8 @@
 export interface Opening {
   words: string;
   key: string;
+  /** What the run is started with besides the words. */
+  options?: Record<string, unknown>;
 }
 
 const openings = new Map<string, Opening>();

@@ -4,6 +4,7 @@ import {
   answerOf,
   askedOf,
   foundOf,
+  isAboutProgram,
   mannerOf,
   merged,
   newestOf,
@@ -144,6 +145,26 @@ test('turns are the runs that no other one waits for, and the oldest open questi
   expect(turnsOf(runs).map(({ id }) => id)).toEqual(['a', 'c']);
   expect(askedOf(turnsOf(runs))?.id).toBe('2');
   expect(askedOf([turn('a')])).toBe(null);
+});
+
+test('what runs ask that another one waits for is asked in its turn, in the order of asking', () => {
+  const runs = [
+    turn('c', { parent: { id: 'b' }, interrupts: [question('2', 2)] }),
+    turn('b', { parent: { id: 'a' }, interrupts: [] }),
+    turn('a', { status: 'WAITING', interrupts: [question('1', 1, { status: 'ANSWERED' }), question('3', 3)] }),
+    // Its turn is on an earlier page.
+    turn('z', { parent: { id: 'y' }, interrupts: [question('0', 0)] }),
+  ];
+  const turns = turnsOf(runs);
+  expect(turns.map(({ id }) => id)).toEqual(['a']);
+  expect(turns[0]?.interrupts?.map(({ id }) => id)).toEqual(['1', '2', '3']);
+  expect(askedOf(turns)?.id).toBe('2');
+});
+
+test('a flow with a program is about one', () => {
+  expect(isAboutProgram(flow('edit', { text: words, program: { type: 'string' } }, ['text']).inputSchema)).toBe(true);
+  expect(isAboutProgram(flow('act', { task: words }, ['task']).inputSchema)).toBe(false);
+  expect(isAboutProgram(null)).toBe(false);
 });
 
 test('a table is shown as one, and its words are not told twice', () => {

@@ -41,6 +41,11 @@ export function wordsFieldOf(inputSchema: unknown): { name: string; doc: string 
   return { name, doc: word(fields(properties?.[name])?.['description']) };
 }
 
+/** Whether a flow is about a program that is named when a conversation with it begins. */
+export function isAboutProgram(inputSchema: unknown): boolean {
+  return fields(fields(fields(inputSchema)?.['properties'])?.['program']) !== null;
+}
+
 /** The flows that hold conversations, the one that is offered first before the others. */
 export function talkingOf(flows: readonly Flow[]): Flow[] {
   const talking = flows.filter(({ inputSchema }) => wordsFieldOf(inputSchema) !== null);
@@ -122,9 +127,22 @@ export function sayingWords({ words, confirm, choice }: Saying): string {
   return said === '' || said === first ? first : `${first}: ${said}`;
 }
 
-/** The runs of a session that are turns of it, the oldest first: not those that another one waits for. */
+/** The runs of a session that are turns of it, the oldest first; what runs ask that another one waits for is asked in its turn. */
 export function turnsOf(newestFirst: readonly Turn[]): Turn[] {
-  return newestFirst.filter(({ parent }) => parent === null).reverse();
+  const known = new Map(newestFirst.map((run) => [run.id, run]));
+  const asked = new Map<string, Question[]>();
+  for (const run of newestFirst) {
+    let root: Turn | undefined = run;
+    while (root?.parent) root = known.get(root.parent.id);
+    if (root && root !== run) asked.set(root.id, [...(run.interrupts ?? []), ...(asked.get(root.id) ?? [])]);
+  }
+  const turns = newestFirst.filter(({ parent }) => parent === null).reverse();
+  return turns.map((turn) => {
+    const more = asked.get(turn.id);
+    if (!more?.length || !turn.interrupts) return turn;
+    const all = [...turn.interrupts, ...more].sort((a, b) => Date.parse(a.askedAt) - Date.parse(b.askedAt));
+    return { ...turn, interrupts: all };
+  });
 }
 
 /** What is asked now: the oldest open question, as the server takes it. */
