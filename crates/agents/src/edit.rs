@@ -22,7 +22,7 @@ use crate::asking::{ask, decide_by_rules};
 use crate::edit::prompts::{Told, draft_by_rules};
 use crate::edits::{TextEdit, proposal, words};
 use crate::input;
-use crate::model::{Models, Request, Role, RoleError};
+use crate::model::{Models, Request, Role, RoleError, shortened};
 use crate::tools::program::grounding::ground;
 
 /// How often edits are tried for one word of the user.
@@ -31,6 +31,8 @@ const MOST_ATTEMPTS: u64 = 3;
 const LOOKS: u32 = 60;
 /// Wishes of a conversation that are remembered.
 const WISHES: usize = 8;
+/// Characters of what was said, in a question.
+const SHOWN: usize = 60;
 /// Bytes of what is said.
 const TEXT_BYTES: usize = 64 << 10;
 
@@ -224,7 +226,8 @@ impl Edit {
                 self.asked(&request, work).await?
             }
             None => {
-                let draft = draft_by_rules(said.unwrap_or(&wish)).unwrap_or_else(|| without_model(None));
+                let text = said.unwrap_or(&wish);
+                let draft = draft_by_rules(text).unwrap_or_else(|| without_model(text, None));
                 decide_by_rules("drafter", draft, work).await?
             }
         };
@@ -240,7 +243,9 @@ impl Edit {
                 self.asked(&request, work).await?
             }
             None => {
-                let draft = said.and_then(draft_by_rules).unwrap_or_else(|| without_model(Some(wrong)));
+                let error = Some(wrong).filter(|_| said.is_none());
+                let draft = said.and_then(draft_by_rules);
+                let draft = draft.unwrap_or_else(|| without_model(said.unwrap_or_default(), error));
                 decide_by_rules("reasoner", draft, work).await?
             }
         };
@@ -265,12 +270,19 @@ fn told<'a>(state: &'a State, wish: &'a str) -> Told<'a> {
     Told { wish, before, ground: state.text("ground") }
 }
 
-fn without_model(wrong: Option<&str>) -> Value {
-    let wrong = wrong.map(|wrong| format!(", and {wrong}")).unwrap_or_default();
-    let question = format!(
-        "No model is configured{wrong}. Which functions in the text form is it, or which patch of texts?"
-    );
-    json!({ "edits": [], "question": question })
+/// What is asked where there is no model that could make edits of what was said, or of what was held against them.
+fn without_model(said: &str, held: Option<&str>) -> Value {
+    let why = match held {
+        Some(held) => format!("What is to be different: {held}. No model is configured"),
+        None => {
+            let first = said.trim().lines().next().unwrap_or_default();
+            format!("No model is configured, and `{}` is no text of a program", shortened(first, SHOWN))
+        }
+    };
+    json!({
+        "edits": [],
+        "question": format!("{why}. Which functions in the text form is it, or which patch of texts?"),
+    })
 }
 
 /// Where a draft leads: to being tried, or to the question that it is.

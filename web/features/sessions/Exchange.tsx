@@ -74,7 +74,9 @@ function Asked({ flow, question: asked }: { flow: string; question: Question }) 
   return (
     <>
       <Said from="agent" who={`${flow} asks`} at={askedAt}>
-        <Message>{question}</Message>
+        <p>
+          <Message>{question}</Message>
+        </p>
         {type === 'need_confirm' && status === 'OPEN' && (
           <p className="muted">
             <Link to="/approvals" search={{ id: asked.id }}>

@@ -55,9 +55,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
             say(&asked.question);
         }
         if has_person() {
-            say("a line is a turn; `/trace` shows what happened, `/quit` ends");
+            let turn = if flow == "edit" { "a line, or several until braces are closed," } else { "a line" };
+            say(format_args!("{turn} is a turn; `/trace` shows what happened, `/quit` ends"));
         }
-        while let Some(line) = line()? {
+        while let Some(line) = turn(flow)? {
             match (line.trim(), &run) {
                 // An empty line says no to a question of yes or no.
                 ("", _) if asked.as_ref().is_none_or(|asked| asked.kind != "need_confirm") => {}
@@ -77,4 +78,45 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         }
         Ok(exit)
     })
+}
+
+/// What is said at once: a line. With texts of programs, several, for as long as braces are open, or a patch to the empty line behind it.
+fn turn(flow: &str) -> Result<Option<String>, Error> {
+    let Some(mut text) = line()? else { return Ok(None) };
+    while flow == "edit"
+        && is_open(&text)
+        && let Some(next) = line()?
+    {
+        text.push('\n');
+        text.push_str(&next);
+    }
+    Ok(Some(text))
+}
+
+/// Whether a text of a program goes on in the next line.
+fn is_open(text: &str) -> bool {
+    if text.starts_with("--- ") {
+        return !text.ends_with('\n');
+    }
+    let count = |brace: char| text.matches(brace).count();
+    count('{') > count('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_a_program_goes_on_until_it_is_whole() {
+        for (text, open) in [
+            ("make it faster", false),
+            ("pub func four () -> (i64) {", true),
+            ("pub func four () -> (i64) {\n  return 4\n}", false),
+            ("--- a/m::f", true),
+            ("--- a/m::f\n+++ b/m::f\n@@\n-  a\n+  b", true),
+            ("--- a/m::f\n+++ b/m::f\n@@\n-  a\n+  b\n", false),
+        ] {
+            assert_eq!(is_open(text), open, "{text}");
+        }
+    }
 }
