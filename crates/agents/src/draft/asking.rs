@@ -156,3 +156,27 @@ pub(super) async fn model(
     }
     Ok(reply)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// NL-26: what a Manager says of what hardly changes is asked for once in a while.
+    #[test]
+    fn a_catalog_is_kept_for_a_while() {
+        let catalogs = Catalogs::default();
+        let path = Ask::Functions.path();
+        assert_eq!(catalogs.get(&path), None);
+        let answer = Answer { status: 200, body: json!([{ "name": "sum" }]) };
+        catalogs.keep(&path, &answer);
+        assert_eq!(catalogs.get(&path), Some(answer));
+        assert_eq!(catalogs.get(&Ask::Syntax.path()), None);
+        // As it is when the while is over.
+        for (when, _) in catalogs.0.lock().expect("nobody has it").values_mut() {
+            *when = when.checked_sub(TTL).expect("the machine has run for longer");
+        }
+        assert_eq!(catalogs.get(&path), None);
+        catalogs.keep(&path, &Answer { status: 503, body: Value::Null });
+        assert_eq!(catalogs.get(&path), None, "what is no answer is not kept");
+    }
+}
