@@ -23,7 +23,7 @@ use crate::edit::prompts::{Told, draft_by_rules};
 use crate::edits::{TextEdit, proposal, words};
 use crate::input;
 use crate::model::{Models, Request, Role, RoleError, shortened};
-use crate::tools::program::grounding::ground;
+use crate::tools::program::grounding::{Ground, ground};
 
 /// How often edits are tried for one word of the user.
 const MOST_ATTEMPTS: u64 = 3;
@@ -33,6 +33,8 @@ const LOOKS: u32 = 60;
 const WISHES: usize = 8;
 /// Characters of what was said, in a question.
 const SHOWN: usize = 60;
+/// Characters of each.
+const WISH: usize = 500;
 /// Bytes of what is said.
 const TEXT_BYTES: usize = 64 << 10;
 
@@ -93,7 +95,7 @@ fn definition() -> Definition {
     .node(
         NodeSpec::task(
             "review",
-            &["decide"],
+            &["decide", "revise"],
             "Has a branch of them reviewed, and merged if a person agrees.",
         )
         .at_most(LOOKS),
@@ -194,7 +196,7 @@ impl FlowCode for Edit {
             .with("user_input", json!({ "text": given.text }))
             .with("provider", provider);
         if let Some(before) = before {
-            let wish = before.get("user_input")["text"].as_str().unwrap_or_default();
+            let wish = shortened(before.get("user_input")["text"].as_str().unwrap_or_default(), WISH);
             let earlier = before.get("wishes").as_array().cloned().unwrap_or_default();
             let wishes: Vec<Value> = earlier.into_iter().chain([json!(wish)]).collect();
             update = update.with("wishes", wishes[wishes.len().saturating_sub(WISHES)..].to_vec());
@@ -204,11 +206,11 @@ impl FlowCode for Edit {
 
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
         match node {
-            "ground" => read(state, work).await,
+            "ground" => begin(state, work).await,
             "draft" => self.draft(state, work).await,
             "check" => check(state, work).await,
-            "review" => Ok(review(state)),
-            "decide" => Ok(decide(state)),
+            "review" => Ok(review(state, work)),
+            "decide" => decide(state, work).await,
             "revise" => self.revise(state, work).await,
             "ask_for_help" => Ok(ask_for_help(state)),
             other => Err(failure("INTERNAL", format!("there is no node `{other}`")).into()),
@@ -321,11 +323,16 @@ async fn open(work: &Work) -> Result<OpenProgram, Halt> {
     Ok(open.map_err(|error| failed("program", &error))?)
 }
 
-async fn read(state: &State, work: &mut Work) -> Result<Step, Halt> {
+/// What a model is to read of the program as it is now.
+async fn read(state: &State, work: &Work) -> Result<Ground, Halt> {
     let open = open(work).await?;
     let ground = ground(work.engine(), &open, state.text("into"), wish(state)).await;
-    let ground = ground.map_err(|error| failure(&error.code, error.message))?;
-    let said = format!("read `{}` r{}", open.info().name, ground.revision);
+    Ok(ground.map_err(|error| failure(&error.code, error.message))?)
+}
+
+async fn begin(state: &State, work: &Work) -> Result<Step, Halt> {
+    let ground = read(state, work).await?;
+    let said = format!("read `{}` r{}", state.text("program"), ground.revision);
     let update = Update::none().with("ground", ground.text).with("base", ground.revision);
     Ok(Step::next("draft", update.with("progress", json!([said]))))
 }
@@ -357,12 +364,18 @@ async fn check(state: &State, work: &mut Work) -> Result<Step, Halt> {
     Ok(Step::next(next, update).noting(json!({ "lmlang.attempt": attempt })))
 }
 
-fn review(state: &State) -> Step {
+fn review(state: &State, work: &Work) -> Step {
+    if let Some(refused) = work.failures().last() {
+        // The program has changed since the edits were tried.
+        let attempt = state.get("validation")["attempt"].as_u64().unwrap_or(0);
+        let update = Update::none().with("validation", validation(attempt, Some(&refused.message)));
+        return Step::next("revise", update);
+    }
     let draft = state.get("draft");
     let message = draft["message"].as_str().filter(|message| !message.trim().is_empty());
     let first_line = wish(state).lines().next().unwrap_or_default();
     let input = json!({
-        "program": state.text("program"),
+        "program": work.program(),
         "into": state.text("into"),
         "edits": draft["edits"],
         "message": message.unwrap_or(first_line),
@@ -380,7 +393,7 @@ fn review(state: &State) -> Step {
 }
 
 /// Goes on as the review has ended: what was held against the edits is mended.
-fn decide(state: &State) -> Step {
+async fn decide(state: &State, work: &mut Work) -> Result<Step, Halt> {
     let review = state.get("review");
     let outcome = review["outcome"].as_str().unwrap_or("withdrawn");
     let violations = review["violations"].as_array().cloned().unwrap_or_default();
@@ -393,7 +406,7 @@ fn decide(state: &State) -> Step {
             .with("outcome", outcome)
             .with("revision", review["revision"].clone())
             .with("progress", json!([said]));
-        return Step::end(update);
+        return Ok(Step::end(update));
     }
     let held: Vec<&str> = violations.iter().filter_map(|of| of["message"].as_str()).take(10).collect();
     // A word of a person gives new attempts.
@@ -403,7 +416,10 @@ fn decide(state: &State) -> Step {
         false => state.get("validation")["attempt"].as_u64().unwrap_or(0),
     };
     let update = Update::none().with("validation", validation(attempt, Some(&held.join("; "))));
-    Step::next(if attempt < MOST_ATTEMPTS { "revise" } else { "ask_for_help" }, update)
+    // Meanwhile others may have worked on the program.
+    let ground = read(state, work).await?;
+    let update = update.with("ground", ground.text).with("base", ground.revision);
+    Ok(Step::next(if attempt < MOST_ATTEMPTS { "revise" } else { "ask_for_help" }, update))
 }
 
 fn ask_for_help(state: &State) -> Step {

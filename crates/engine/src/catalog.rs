@@ -549,7 +549,7 @@ pub(crate) fn check_name(argument: &str, name: &str, limit: usize) -> Result<(),
             "`{argument}` must not contain `@`, `/` or control characters"
         )));
     }
-    if name.len() == uuid::fmt::Hyphenated::LENGTH && Uuid::try_parse(name).is_ok() {
+    if Uuid::try_parse(name).is_ok() {
         // Wherever a program is named by id or name, it would be taken for the id.
         return Err(Error::bad_request(format!("`{argument}` must not look like an id, found `{name}`")));
     }

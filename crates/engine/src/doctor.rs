@@ -1,7 +1,8 @@
 //! Checking a database: its structure, every log against the hashes that it records, every snapshot.
 //!
 //! The store checks rows; what they mean is checked here. Every live program is built again from its first entry on, and
-//! after each entry its content must have the recorded hash. Deleted programs are checked as rows only.
+//! after each entry its content must have the recorded hash. Deleted programs are checked as rows only. Runs of flows must follow from
+//! their journals, and what the Manager keeps must be readable.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::cases::is_readable;
 use crate::catalog::ProgramInfo;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::flows::checkup::RunAilment;
 use crate::opening::{changes_content, threads};
 use crate::snapshots::references;
 
@@ -31,6 +33,12 @@ pub struct Checkup {
     pub content: Vec<Ailment>,
     /// Cases that cannot be read, of which programs.
     pub cases: Vec<UnreadableCase>,
+    /// Runs of flows.
+    pub runs: u64,
+    /// What is wrong with them.
+    pub ailing_runs: Vec<RunAilment>,
+    /// Why what the built-in Manager keeps cannot be read, if it cannot.
+    pub manager: Option<String>,
     /// Entries that were applied again.
     pub replayed: u64,
 }
@@ -107,7 +115,10 @@ impl Checkup {
     pub fn findings(&self) -> impl Iterator<Item = String> {
         let structure = self.structure.findings.iter().map(ToString::to_string);
         let content = self.content.iter().map(ToString::to_string);
-        structure.chain(content).chain(self.cases.iter().map(ToString::to_string))
+        let rest = self.cases.iter().map(ToString::to_string);
+        let runs = self.ailing_runs.iter().map(ToString::to_string);
+        let manager = self.manager.iter().map(|reason| format!("the Manager: {reason}"));
+        structure.chain(content).chain(rest).chain(runs).chain(manager)
     }
 }
 
@@ -160,7 +171,14 @@ impl Engine {
             of_object: &references,
         };
         let structure = self.store().check(Some(references)).await?;
-        let mut checkup = Checkup { structure, content: Vec::new(), cases: Vec::new(), replayed: 0 };
+        let (runs, ailing_runs) = self.examine_runs().await?;
+        let manager = match self.manager_now().await {
+            Ok(_) => None,
+            Err(Error::Damaged { reason, .. }) => Some(reason),
+            Err(error) => return Err(error),
+        };
+        let (content, cases) = (Vec::new(), Vec::new());
+        let mut checkup = Checkup { structure, content, cases, runs, ailing_runs, manager, replayed: 0 };
         let mut after: Option<String> = None;
         loop {
             let page = self.programs(after.as_deref(), None, PAGE).await?;

@@ -11,6 +11,7 @@
 //! what becomes of old runs.
 
 pub mod answering;
+pub(crate) mod checkup;
 pub mod code;
 mod coding;
 mod driving;

@@ -98,6 +98,7 @@ pub use entities::{EntityFilter, EntityPage, Patched};
 pub use error::Error;
 pub use events::{Change, Event, Events, Told};
 pub use flows::answering::{Answer, AnswerOutcome};
+pub use flows::checkup::{RunAilment, RunSymptom};
 pub use flows::code::{Accepted, FlowCode, Halt};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, SessionInfo, StepInfo};
 pub use flows::spans::{Finished, Span, SpanSink};

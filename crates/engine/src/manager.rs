@@ -91,7 +91,7 @@ impl Engine {
     }
 
     /// The Manager as it is stored, with its revision. It is read again only when another process has changed it.
-    async fn manager_now(&self) -> Result<(u64, Arc<Manager>), Error> {
+    pub(crate) async fn manager_now(&self) -> Result<(u64, Arc<Manager>), Error> {
         let mut newest = self.0.manager.newest.lock().await;
         if self.store().manager_revision().await? != newest.0 {
             let (revision, rows) = self.store().manager_records().await?;

@@ -15,7 +15,7 @@ use sea_orm::sqlx::{
 use sea_query_sqlx::SqlxValues;
 
 use crate::entry::{Head, ProgramKey};
-use crate::fault::Failure;
+use crate::fault::{Failure, Fault};
 use crate::faults::{Faults, Step};
 use crate::sql::{Dialect, Sql};
 use crate::tls;
@@ -60,6 +60,9 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 /// How many statements of a transaction go to a file at once. Each way to the thread that has the file and back costs about as
 /// much as a statement; and of every number there is a text that SQLite keeps prepared.
 const TOGETHER: usize = 16;
+
+/// How often a text that goes to a file changes from one kind of statement to another, if it is kept prepared.
+const USUAL: usize = 8;
 
 /// Takes a turn among all processes that write; held until the transaction ends.
 const TURN: &str = r#"SELECT "turn" FROM "commit_order" FOR UPDATE"#;
@@ -314,17 +317,27 @@ async fn execute_together(
     changed: &mut Vec<u64>,
 ) -> Result<(), Failure> {
     let (mut text, mut all) = (String::new(), Values(Vec::new()));
+    let (mut kinds, mut before) = (0, String::new());
     for statement in statements {
         let (one, values) = statement.build(Dialect::Sqlite);
+        if one != before {
+            (kinds, before) = (kinds + 1, one.clone());
+        }
         text.push_str(&one);
         text.push(';');
         all.0.extend(values.0);
     }
-    let mut done = connection.execute_many(query_with(AssertSqlSafe(text), SqlxValues(all)));
+    // Of many of various kinds together there is hardly the same text again.
+    let is_usual = kinds <= USUAL;
+    let query = query_with(AssertSqlSafe(text), SqlxValues(all)).persistent(is_usual);
+    let mut done = connection.execute_many(query);
+    let mut answers = 0;
     while let Some(one) = done.try_next().await? {
         changed.push(one.rows_affected());
+        answers += 1;
     }
-    Ok(())
+    // The thread that has the file may have ended in the middle.
+    if answers == statements.len() { Ok(()) } else { Err(Failure::Unknown(Fault::ConnectionLost)) }
 }
 
 /// Asks for the newest numbers of some logs, and keeps other processes from moving them on. In one order everywhere, so

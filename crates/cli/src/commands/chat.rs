@@ -86,6 +86,7 @@ fn turn(flow: &str) -> Result<Option<String>, Error> {
     while flow == "edit"
         && is_open(&text)
         && let Some(next) = line()?
+        && next.trim() != "/quit"
     {
         text.push('\n');
         text.push_str(&next);
@@ -97,6 +98,11 @@ fn turn(flow: &str) -> Result<Option<String>, Error> {
 fn is_open(text: &str) -> bool {
     if text.starts_with("--- ") {
         return !text.ends_with('\n');
+    }
+    let first = text.split_whitespace().next().unwrap_or_default();
+    // Words are no text of a program, whatever they quote.
+    if !["pub", "func", "type", "module", "global"].contains(&first) {
+        return false;
     }
     let count = |brace: char| text.matches(brace).count();
     count('{') > count('}')
@@ -110,6 +116,7 @@ mod tests {
     fn a_text_of_a_program_goes_on_until_it_is_whole() {
         for (text, open) in [
             ("make it faster", false),
+            ("why does main::f print `{`?", false),
             ("pub func four () -> (i64) {", true),
             ("pub func four () -> (i64) {\n  return 4\n}", false),
             ("--- a/m::f", true),

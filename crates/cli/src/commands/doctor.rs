@@ -47,12 +47,17 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         "objects": structure.objects,
         "orphans": structure.orphans,
         "replayed": checkup.replayed,
+        "runs": checkup.runs,
         "findings": findings,
     });
     output.data(&json, || {
         let entries = |number| counted(number, "entry", "entries");
+        let runs = match checkup.runs {
+            0 => String::new(),
+            runs => format!(", {}", counted(runs, "run", "runs")),
+        };
         let mut text = format!(
-            "{}, {}, {}, {}; {} replayed\n",
+            "{}, {}, {}, {}{runs}; {} replayed\n",
             counted(structure.programs, "program", "programs"),
             entries(structure.entries),
             counted(structure.snapshots, "snapshot", "snapshots"),

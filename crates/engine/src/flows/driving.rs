@@ -347,6 +347,10 @@ impl Engine {
         // A node that panics fails like one that says so.
         let executed = std::panic::AssertUnwindSafe(executed).catch_unwind();
         let executed = halt.run_until_cancelled(executed).await.ok_or(Halt::Lost(Error::Closed))?;
+        if halt.is_cancelled() && !matches!(executed, Ok(Ok(_))) {
+            // What it waited for was broken off as well: it has not failed by itself.
+            return Err(Halt::Lost(Error::Closed));
+        }
         let effects = work.effects();
         drop(work);
         let executed = executed.unwrap_or_else(|_| {
@@ -395,6 +399,12 @@ impl Engine {
             .new_run(flow, (input, None), &live.actor, id, Some((live.session, (live.id, String::new()))))
             .await
         {
+            // What its beginner may see was decided for one program.
+            Ok(new)
+                if live.program.is_some() && new.run.program.is_some_and(|of| Some(of) != live.program) =>
+            {
+                Err(failure("FORBIDDEN", format!("a run of `{flow}` about another program")))
+            }
             Ok(_) => Ok(()),
             Err(error) => Err(crate::flows::code::failed(flow, &error)),
         }

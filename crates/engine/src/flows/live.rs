@@ -47,8 +47,8 @@ pub(crate) struct LiveRun {
     pub(crate) made: i64,
     /// Held while an entry is stored: a journal has one order, and the next entry is planned on this one.
     pub(crate) machine: Mutex<Run>,
-    /// How it stands by its row. Changed with the machine held.
-    row: std::sync::Mutex<RunStanding>,
+    /// How it stands by its row, once this process has written that. Changed with the machine held.
+    row: std::sync::Mutex<Option<RunStanding>>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
     /// What effects were asked whose receipts are being stored, for a sink of spans that wants it.
@@ -144,8 +144,6 @@ impl LiveRun {
     }
 
     async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
-        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
-        *self.row() = row.standing;
         let journal = engine.journal_of(self.id).await?;
         *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
@@ -180,8 +178,9 @@ impl LiveRun {
         }
         let begins = self.begins(engine, &entry).await?;
         let standing = standing(machine, now);
-        let told = !engine.store().is_alone() || !is_as_before(&self.row(), &standing, now);
-        let standing = told.then_some(standing);
+        // What becomes of the row is not known before the answer is there.
+        let before = self.row().take().filter(|before| is_as_before(before, &standing, now));
+        let standing = (!engine.store().is_alone() || before.is_none()).then_some(standing);
         let lease = (by == By::Driver && !engine.store().is_alone()).then(|| {
             let until = now.saturating_add(i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX));
             (engine.0.flows.me, Timestamp(until))
@@ -205,22 +204,22 @@ impl LiveRun {
             Err(JournalError::Storage(fault)) => return Err(fault.into()),
         }
         self.unsure.store(false, Ordering::Relaxed);
-        if let Some(standing) = standing {
-            *self.row() = standing;
-        }
+        *self.row() = standing.or(before);
         engine.send_span(self, machine, &entry, machine.has_ended() && !had_ended);
         engine.0.flows.stored.send_modify(|count| *count += 1);
         Ok(Some(entry.number))
     }
 
-    fn row(&self) -> MutexGuard<'_, RunStanding> {
+    fn row(&self) -> MutexGuard<'_, Option<RunStanding>> {
         self.row.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The node at which it stands, and the number of its newest entry, where that is newer than `last`.
     pub(crate) async fn newer(&self, last: u64) -> Option<(Option<String>, u64)> {
         let machine = self.machine.lock().await;
-        (machine.last() > last).then(|| (machine.node().map(str::to_owned), machine.last()))
+        // What may not be stored is not told.
+        let is_stored = !self.unsure.load(Ordering::Relaxed) && !self.lost.load(Ordering::Relaxed);
+        (is_stored && machine.last() > last).then(|| (machine.node().map(str::to_owned), machine.last()))
     }
 
     /// Keeps what an effect was asked until its receipt is stored.
@@ -384,7 +383,7 @@ impl Engine {
             actor: from_actor(actor),
             made: row.made.0,
             machine: Mutex::new(machine),
-            row: std::sync::Mutex::new(row.standing),
+            row: std::sync::Mutex::default(),
             driving: Arc::default(),
             asked: std::sync::Mutex::default(),
             kicks: AtomicU64::new(0),

@@ -59,6 +59,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// After what time a run is looked at again that another process may have gone on with.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// For how long what is stored is gathered before runs are looked at that wait for others.
+const GATHERED: Duration = Duration::from_millis(25);
+
 impl Engine {
     /// Takes a turn: answers what the session asks, or begins its next run, and waits until that asks or ends; for a while,
     /// whatever becomes of it.
@@ -89,6 +92,10 @@ impl Engine {
             let busy = info.status == RunStatus::Running || self.waits_for_one_at_work(&info).await?;
             if !busy || tokio::time::Instant::now() >= until {
                 return Ok(info);
+            }
+            if info.status == RunStatus::Waiting {
+                // Others store, too, and looking at runs that wait for others takes more than a row.
+                tokio::time::sleep(GATHERED).await;
             }
             tokio::select! {
                 changed = stored.changed() => changed.map_err(|_| Error::Closed)?,

@@ -276,6 +276,10 @@ impl Work {
         let key = self.key(&intent, epoch, step);
         let (answer, mut notes) = match perform(key).await {
             Ok((answer, notes)) => (Ok(answer), joined_notes(effect.notes, notes)),
+            // It was broken off, and is asked again.
+            Err(_) if self.live.stop.is_cancelled() && effect.repeat != Repeat::Never => {
+                return Err(Halt::Lost(Error::Closed));
+            }
             Err(failed) => {
                 let failed = Failure {
                     tool: failed.tool.or_else(|| Some(intent.name.clone())),

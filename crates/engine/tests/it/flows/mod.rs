@@ -1,6 +1,7 @@
 //! Durable runs of flows.
 
 mod away;
+mod checkup;
 mod code;
 mod killed;
 mod retention;

@@ -1,0 +1,112 @@
+//! Checking the runs of a database: each follows from its journal, and its row says how it stands.
+
+use std::fmt;
+
+use lmlang_flow::Status;
+use lmlang_store::{Run as Row, RunFilter, RunStatus};
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// Runs that are read at a time.
+const PAGE: u64 = 256;
+
+/// Something that is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunAilment {
+    /// The run.
+    pub run: Uuid,
+    /// What is wrong.
+    pub symptom: RunSymptom,
+}
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunSymptom {
+    /// It does not follow from its journal.
+    Journal(String),
+    /// Its row says that it stands otherwise.
+    Standing {
+        /// What the row says.
+        row: RunStatus,
+        /// What follows from the journal.
+        journal: RunStatus,
+    },
+    /// Its row names an entry that its journal does not have, or is behind where it must not be.
+    Last {
+        /// What the row says.
+        row: u64,
+        /// What the journal has.
+        journal: u64,
+    },
+}
+
+impl fmt::Display for RunAilment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run R-{}: {}", self.run, self.symptom)
+    }
+}
+
+impl fmt::Display for RunSymptom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunSymptom::Journal(reason) => write!(f, "it does not follow from its journal: {reason}"),
+            RunSymptom::Standing { row, journal } => {
+                write!(f, "its row says that it is {row:?}, by its journal it is {journal:?}")
+            }
+            RunSymptom::Last { row, journal } => {
+                write!(f, "its row says that entry {row} is its last, its journal ends with {journal}")
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Checks every run: how many there are, and what is wrong.
+    pub(crate) async fn examine_runs(&self) -> Result<(u64, Vec<RunAilment>), Error> {
+        let (mut count, mut found, mut before) = (0, Vec::new(), None);
+        loop {
+            let rows = self.store().runs(&RunFilter::default(), before, PAGE).await?;
+            count += rows.len() as u64;
+            for row in &rows {
+                if let Some(symptom) = self.symptom(row).await? {
+                    found.push(RunAilment { run: row.id, symptom });
+                }
+            }
+            match rows.last() {
+                Some(last) if rows.len() as u64 == PAGE => before = Some(last.key),
+                _ => return Ok((count, found)),
+            }
+        }
+    }
+
+    async fn symptom(&self, row: &Row) -> Result<Option<RunSymptom>, Error> {
+        let run = match self.stored_run(row).await {
+            Ok(run) => run,
+            Err(Error::Damaged { reason, .. }) => return Ok(Some(RunSymptom::Journal(reason))),
+            // It was removed meanwhile.
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if run.last() > row.standing.last && self.store().run(row.id).await?.is_none_or(|now| now != *row) {
+            // It goes on while it is looked at.
+            return Ok(None);
+        }
+        let journal = match run.status() {
+            Status::Running => RunStatus::Running,
+            Status::Waiting => RunStatus::Waiting,
+            Status::Completed => RunStatus::Completed,
+            Status::Failed => RunStatus::Failed,
+            Status::Cancelled => RunStatus::Cancelled,
+        };
+        if journal != row.standing.status {
+            return Ok(Some(RunSymptom::Standing { row: row.standing.status, journal }));
+        }
+        // Where nobody else writes, the row of a run at work may be behind.
+        let may_lag = self.store().is_alone() && !run.has_ended();
+        let (last, journal) = (row.standing.last, run.last());
+        let fits = last == journal || may_lag && last < journal;
+        Ok((!fits).then_some(RunSymptom::Last { row: last, journal }))
+    }
+}
