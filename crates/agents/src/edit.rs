@@ -246,7 +246,8 @@ impl Edit {
             }
             None => {
                 let error = Some(wrong).filter(|_| said.is_none());
-                let draft = said.and_then(draft_by_rules);
+                // What a person has said to the review may be the text itself.
+                let draft = draft_by_rules(said.unwrap_or(wrong));
                 let draft = draft.unwrap_or_else(|| without_model(said.unwrap_or_default(), error));
                 decide_by_rules("reasoner", draft, work).await?
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::client::with_client;
+use crate::client::{Client, with_client};
 use crate::commands::flow::print_trace;
 use crate::commands::talk::{Asked, More, Stands, Talk, has_person, line};
 use crate::error::Error;
@@ -17,11 +17,11 @@ pub(crate) struct Args {
     /// The session that is gone on with [default: a new one].
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What the conversation is with [default: draft].
+    /// What the conversation is with [default: that of the session, or draft].
     #[arg(long, value_enum, value_name = "FLOW")]
     flow: Option<Flow>,
     /// The program that is to be changed, by name or id: the conversation is with `edit`.
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "flow")]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["flow", "session"])]
     program: Option<String>,
 }
 
@@ -37,31 +37,29 @@ enum Flow {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let flow = match (args.flow, &args.program) {
-        (Some(Flow::Edit), _) | (None, Some(_)) => "edit",
-        (Some(Flow::Draft), _) | (None, None) => "draft",
-        (Some(Flow::Act), _) => "act",
-    };
     let begins = |text: &str| {
         let options =
             args.program.as_ref().map(|program| ("options".to_owned(), json!({ "program": program })));
         Map::from_iter([("text".to_owned(), json!(text))].into_iter().chain(options))
     };
     with_client(settings, Missing::Make, async |client| {
+        let flow = flow_of(client, args).await?;
         let mut talk = Talk::new(client, flow, args.session.clone());
         let mut asked: Option<Asked> = talk.asked().await?;
         let (mut run, mut exit): (Option<String>, Exit) = (None, Exit::Success);
         if let Some(asked) = &asked {
+            show_change(&talk, asked).await;
             say(&asked.question);
         }
         if has_person() {
-            let turn = if flow == "edit" { "a line, or several until braces are closed," } else { "a line" };
+            let turn = if flow == "edit" { "a line, or a text of a program," } else { "a line" };
             say(format_args!("{turn} is a turn; `/trace` shows what happened, `/quit` ends"));
         }
         while let Some(line) = turn(flow)? {
             match (line.trim(), &run) {
-                // An empty line says no to a question of yes or no.
-                ("", _) if asked.as_ref().is_none_or(|asked| asked.kind != "need_confirm") => {}
+                // An empty line says no to a question of yes or no; but one in a text that is pasted says nothing.
+                ("", _)
+                    if flow == "edit" || asked.as_ref().is_none_or(|asked| asked.kind != "need_confirm") => {}
                 ("/quit", _) => break,
                 ("/trace", Some(run)) => print_trace(client, run, output).await?,
                 ("/trace", None) => say("nothing has happened yet"),
@@ -70,14 +68,61 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                         Some(asked) => Stands::answer(asked, text),
                         None => begins(text),
                     };
-                    let stands = talk.say(said).await?;
-                    exit = stands.print(output, More::Yes)?;
-                    (run, asked) = (Some(stands.run), stands.interrupt);
+                    let is_new = run.is_none() && args.session.is_none();
+                    match talk.say(said).await {
+                        Ok(stands) => {
+                            if is_new && has_person() {
+                                say(format_args!("`--session {}` goes on with this later", stands.session));
+                            }
+                            if let Some(asked) = &stands.interrupt {
+                                show_change(&talk, asked).await;
+                            }
+                            exit = stands.print(output, More::Yes)?;
+                            (run, asked) = (Some(stands.run), stands.interrupt);
+                        }
+                        // What does not fit is said again; or somebody else has answered.
+                        Err(error) if error.code() == "BAD_REQUEST" && asked.is_some() => {
+                            say(&error);
+                            asked = talk.asked().await?;
+                            if let Some(asked) = &asked {
+                                say(&asked.question);
+                            }
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
             }
         }
         Ok(exit)
     })
+}
+
+/// The flow that is talked with: that of the session, if one is gone on with.
+async fn flow_of(client: &Client, args: &Args) -> Result<&'static str, Error> {
+    let named = match (args.flow, &args.program, &args.session) {
+        (Some(Flow::Edit), _, _) | (None, Some(_), _) => Flow::Edit,
+        (Some(flow), _, _) => flow,
+        (None, None, Some(session)) => match &*Talk::workflow(client, session).await? {
+            "edit" => Flow::Edit,
+            "act" => Flow::Act,
+            _ => Flow::Draft,
+        },
+        (None, None, None) => Flow::Draft,
+    };
+    Ok(match named {
+        Flow::Draft => "draft",
+        Flow::Edit => "edit",
+        Flow::Act => "act",
+    })
+}
+
+/// Shows what a yes would change.
+async fn show_change(talk: &Talk<'_>, asked: &Asked) {
+    if asked.kind == "need_confirm"
+        && let Some(diff) = talk.diff(asked).await
+    {
+        say(diff.trim_end());
+    }
 }
 
 /// What is said at once: a line. With texts of programs, several, for as long as braces are open, or a patch to the empty line behind it.
@@ -86,26 +131,49 @@ fn turn(flow: &str) -> Result<Option<String>, Error> {
     while flow == "edit"
         && is_open(&text)
         && let Some(next) = line()?
-        && next.trim() != "/quit"
     {
+        if next.trim() == "/quit" {
+            return Ok(None);
+        }
         text.push('\n');
         text.push_str(&next);
     }
     Ok(Some(text))
 }
 
+/// What a text of a program begins with.
+const BEGINNINGS: [&str; 5] = ["pub", "func", "type", "module", "global"];
+
 /// Whether a text of a program goes on in the next line.
 fn is_open(text: &str) -> bool {
     if text.starts_with("--- ") {
         return !text.ends_with('\n');
     }
-    let first = text.split_whitespace().next().unwrap_or_default();
-    // Words are no text of a program, whatever they quote.
-    if !["pub", "func", "type", "module", "global"].contains(&first) {
-        return false;
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
+    // Words are no text of a program, whatever they quote; a comment is of what comes after it.
+    let Some(first) = lines.clone().find(|line| !line.starts_with(';')) else {
+        return text.trim_start().starts_with(';');
+    };
+    BEGINNINGS.contains(&first.split_whitespace().next().unwrap_or_default())
+        && lines.map(opens).sum::<i64>() > 0
+}
+
+/// How many braces a line opens that it does not close, but for those in strings and comments.
+fn opens(line: &str) -> i64 {
+    let (mut open, mut in_string, mut escaped) = (0, false, false);
+    for c in line.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            ';' => break,
+            '{' => open += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
     }
-    let count = |brace: char| text.matches(brace).count();
-    count('{') > count('}')
+    open
 }
 
 #[cfg(test)]
@@ -118,6 +186,11 @@ mod tests {
             ("make it faster", false),
             ("why does main::f print `{`?", false),
             ("pub func four () -> (i64) {", true),
+            ("func b () -> (i64) {\n  ; a } brace", true),
+            ("func b () -> (i64) {\n  require \"a \\\" } is\" = true", true),
+            ("; Twice.", true),
+            ("; Twice.\nfunc twice () {", true),
+            ("; Twice.\nfunc twice () {}", false),
             ("pub func four () -> (i64) {\n  return 4\n}", false),
             ("--- a/m::f", true),
             ("--- a/m::f\n+++ b/m::f\n@@\n-  a\n+  b", true),

@@ -162,8 +162,10 @@ const RUNS: &str = "query($first: Int!, $after: String, $flow: String, $status: 
 const RUN: &str = "query($id: ID!) { run(id: $id) {
   id flow { name version } status node plan progress error input createdAt endedAt startedBy { name } forkedFrom
   program { name }
-  interrupts { id type question choices status decision { actor { name } answer reason } }
-} }";
+  interrupts { ...Asked }
+  session { runs(first: 50) { nodes { id parent { id } interrupts { ...Asked } } } }
+} }
+fragment Asked on Interrupt { id type question choices status decision { actor { name } answer reason } }";
 
 const STEPS: &str = "query($id: ID!, $first: Int!, $after: String) { run(id: $id) {
   steps(first: $first, after: $after) {
@@ -455,7 +457,8 @@ fn read_input(fields: &[String], file: Option<&PathBuf>) -> Result<Value, Error>
 }
 
 async fn find(client: &Client, run: &str) -> Result<Run, Error> {
-    let found: OfRun = client.ask(RUN, &json!({ "id": run })).await?;
+    let mut found: OfRun = client.ask(RUN, &json!({ "id": run })).await?;
+    found.run.take_over();
     Ok(found.run)
 }
 
@@ -506,7 +509,8 @@ async fn wait_for(
             say(words);
         }
         told = run.progress.len();
-        let over = run.status != "RUNNING";
+        // Where nothing is asked it waits for another run, which does something.
+        let over = run.status != "RUNNING" && (run.status != "WAITING" || run.asks());
         if over || std::time::Instant::now() >= until {
             output.data(&run.json(), || run.standing())?;
             return Ok(run.exit());

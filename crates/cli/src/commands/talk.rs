@@ -29,6 +29,10 @@ const TURN: &str = "mutation($input: TurnInput!) { turn(input: $input) {
 
 const RUN: &str = "query($id: ID!) { run(id: $id) { id status error } view: runState(runId: $id) }";
 
+const DIFF: &str = "query($id: ID!) { node(id: $id) { ... on Interrupt { diff { text } } } }";
+
+const WORKFLOW: &str = "query($id: ID!) { session(id: $id) { workflow } }";
+
 const OPEN: &str = "query($id: ID!) { session(id: $id) { runs(first: 5) { nodes {
   interrupts { id type question choices status }
 } } } }";
@@ -81,6 +85,19 @@ impl<'a> Talk<'a> {
         let asked = runs.flat_map(|run| run["interrupts"].as_array().into_iter().flatten());
         let mut open = asked.filter(|of| of["status"] == "OPEN");
         Ok(open.next().and_then(|of| serde_json::from_value(of.clone()).ok()))
+    }
+
+    /// What agreeing to a question would change of a program, as a diff of texts.
+    pub(crate) async fn diff(&self, asked: &Asked) -> Option<String> {
+        // A difference that is too long for a text is looked at elsewhere.
+        let found: Value = self.client.ask(DIFF, &json!({ "id": asked.id })).await.ok()?;
+        found["node"]["diff"]["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// The flow of a session.
+    pub(crate) async fn workflow(client: &Client, session: &str) -> Result<String, Error> {
+        let found: Value = client.ask(WORKFLOW, &json!({ "id": session })).await?;
+        Ok(found["session"]["workflow"].as_str().unwrap_or_default().to_owned())
     }
 
     /// Begins a session: there is nothing to listen to before.

@@ -448,7 +448,7 @@ impl Engine {
                     Err(why.unwrap_or_else(|| failure("SUB_RUN_FAILED", "it has failed")))
                 }
                 RunStatus::Cancelled => {
-                    let message = format!("the run {child} of `{}` was cancelled", row.flow);
+                    let message = format!("the run R-{child} of `{}` was cancelled", row.flow);
                     Err(failure("SUB_RUN_CANCELLED", message))
                 }
             };

@@ -147,6 +147,11 @@ impl Engine {
         let live = self.0.flows.live().get(&row.id).cloned();
         let newer = match live {
             Some(live) => live.newer(row.standing.last).await,
+            // Nobody goes on with it yet, and whoever did may have ended before its row said so.
+            None if self.store().is_alone() && row.standing.status == RunStatus::Running => {
+                let run = self.stored_run(&row).await?;
+                (run.last() > row.standing.last).then(|| (run.node().map(str::to_owned), run.last()))
+            }
             None => None,
         };
         let (node, last) = newer.unwrap_or((row.standing.node, row.standing.last));

@@ -27,8 +27,32 @@ pub(super) struct Run {
     pub(super) created_at: String,
     pub(super) program: Option<ProgramName>,
     pub(super) interrupts: Vec<Question>,
+    session: InSession,
     #[serde(flatten)]
     pub(super) rest: BTreeMap<String, Value>,
+}
+
+/// The session of a run, with what its runs ask.
+#[derive(Debug, Default, Deserialize)]
+struct InSession {
+    runs: Asking,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Asking {
+    nodes: Vec<AskingRun>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AskingRun {
+    id: String,
+    parent: Option<Parent>,
+    interrupts: Vec<Question>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Parent {
+    id: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,6 +143,25 @@ pub(super) fn trace(spans: &[Value]) -> String {
 }
 
 impl Run {
+    /// Takes over what runs ask that it waits for, and what those wait for.
+    pub(super) fn take_over(&mut self) {
+        let mut known = vec![self.id.clone()];
+        let mut rest = std::mem::take(&mut self.session.runs.nodes);
+        // The newest stand first, and whoever waits is older than what it waits for.
+        rest.reverse();
+        for run in rest {
+            if run.parent.is_some_and(|parent| known.contains(&parent.id)) {
+                known.push(run.id);
+                self.interrupts.extend(run.interrupts);
+            }
+        }
+    }
+
+    /// Whether something is asked.
+    pub(super) fn asks(&self) -> bool {
+        self.interrupts.iter().any(|of| of.status == "OPEN")
+    }
+
     pub(super) fn json(&self) -> Value {
         let mut json = json!({
             "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
