@@ -9,6 +9,7 @@ use lmlang_engine::{Accepted, Effect, Engine, Error, FlowCode, Halt, Repeat, Wor
 use lmlang_flow::definition::END;
 use lmlang_flow::{Arm, Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State, Step, Update};
 use serde_json::{Value, json};
+use tokio::sync::RwLock;
 
 /// How often something outside was called.
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Calls {
     pub(crate) models: AtomicUsize,
     pub(crate) tools: AtomicUsize,
     pub(crate) knocks: AtomicUsize,
+    /// Held for writing, it keeps runs of `long` from working.
+    pub(crate) gate: RwLock<()>,
 }
 
 impl Calls {
@@ -123,6 +126,7 @@ impl FlowCode for Code {
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
         match (self.flow.name(), node) {
             ("long", "work") => {
+                drop(self.calls.gate.read().await);
                 let step = state.get("steps").as_i64().unwrap_or(0);
                 let said = self.model(work, step).await?;
                 self.tool(work, step, Repeat::Keyed).await?;
