@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lmlang_flow::{Ask, AskKind, Standing};
+use lmlang_flow::{Ask, AskKind, Standing, Status};
 use lmlang_store::{InterruptFilter, InterruptStanding, RunFilter, RunStatus};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -105,14 +105,21 @@ impl Engine {
         }
     }
 
-    /// Whether a run that waits does so for another one that does something, or that it has not heard of since that has ended.
+    /// Whether a run that waited a moment ago does so for another one that does something, or that it has not heard of since that
+    /// has ended; or does not wait any more.
     async fn waits_for_one_at_work(&self, run: &RunInfo) -> Result<bool, Error> {
+        if run.status != RunStatus::Waiting {
+            // What has ended waits for nobody.
+            return Ok(false);
+        }
         let mut waiting = vec![run.id];
-        // What has ended waits for nobody.
-        while let Some(id) = waiting.pop().filter(|_| run.status == RunStatus::Waiting) {
+        while let Some(id) = waiting.pop() {
             let Some(row) = self.store().run(id).await? else { continue };
-            let subs: Vec<u64> = self.stored_run(&row).await?.subs().map(|(_, since, ..)| since).collect();
-            for since in subs {
+            let machine = self.stored_run(&row).await?;
+            if machine.status() != Status::Waiting {
+                return Ok(true);
+            }
+            for (_, since, ..) in machine.subs() {
                 let child = child_id(id, since);
                 match self.store().run(child).await?.map(|row| row.standing.status) {
                     Some(RunStatus::Waiting) => waiting.push(child),
