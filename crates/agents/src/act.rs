@@ -184,12 +184,7 @@ impl FlowCode for Act {
         before: Option<&State>,
     ) -> Result<Accepted, Error> {
         let input: Input = input::read(input)?;
-        if input.task.trim().is_empty() {
-            return Err(input::wrong("task", "words are expected"));
-        }
-        if input.task.len() > TASK_BYTES {
-            return Err(input::wrong("task", format!("more than {TASK_BYTES} bytes")));
-        }
+        input::check_words("task", &input.task, TASK_BYTES)?;
         if let Err(message) = self.agent.planner.takes(&input.task) {
             return Err(input::wrong("task", message));
         }

@@ -106,12 +106,7 @@ impl FlowCode for Draft {
         before: Option<&State>,
     ) -> Result<Accepted, Error> {
         let input: Input = input::read(input)?;
-        if input.text.trim().is_empty() {
-            return Err(input::wrong("text", "words are expected"));
-        }
-        if input.text.len() > TEXT_BYTES {
-            return Err(input::wrong("text", format!("more than {TEXT_BYTES} bytes")));
-        }
+        input::check_words("text", &input.text, TEXT_BYTES)?;
         if input.sinks.as_ref().is_some_and(Vec::is_empty) {
             return Err(input::wrong("sinks", "at least one is expected"));
         }

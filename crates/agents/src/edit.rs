@@ -16,9 +16,9 @@ use lmlang_flow::{Ask, AskKind, Definition, Flow, Goto, NodeSpec, Reducer, State
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::asking::{ask, decide_by_rules};
+pub use crate::edit::prompts::BEGINNINGS;
 use crate::edit::prompts::{Told, draft_by_rules};
 use crate::edits::{TextEdit, proposal, words};
 use crate::input;
@@ -119,6 +119,8 @@ fn definition() -> Definition {
     .channel("provider", Reducer::Replace, Value::Null)
     .channel("progress", Reducer::Append { most: 100 }, json!([]))
     .private("ground", Reducer::Replace, Value::Null)
+    // A later turn is about the same program, whatever it is called by then.
+    .private("program_id", Reducer::Replace, Value::Null)
     .private("reply", Reducer::Replace, Value::Null)
 }
 
@@ -166,22 +168,13 @@ impl FlowCode for Edit {
         before: Option<&State>,
     ) -> Result<Accepted, Error> {
         let given: Input = input::read(input)?;
-        if given.text.trim().is_empty() {
-            return Err(input::wrong("text", "words are expected"));
-        }
-        if given.text.len() > TEXT_BYTES {
-            return Err(input::wrong("text", format!("more than {TEXT_BYTES} bytes")));
-        }
+        input::check_words("text", &given.text, TEXT_BYTES)?;
         let earlier =
             |channel: &str| before.and_then(|before| before.get(channel).as_str()).map(str::to_owned);
-        let Some(program) = given.program.or_else(|| earlier("program")) else {
+        let Some(program) = given.program.or_else(|| earlier("program_id")) else {
             return Err(input::wrong("program", "it is missing: a program, by name or id"));
         };
-        let selector = match Uuid::try_parse(&program) {
-            Ok(id) => Selector::Id(id),
-            Err(_) => Selector::Name(program),
-        };
-        let open = engine.find(&selector).await?;
+        let open = engine.find(&input::program(&program)).await?;
         let into = given.into.or_else(|| earlier("into")).unwrap_or_else(|| MAIN.to_owned());
         if open.timeline.head().number_of(&into).is_none() {
             return Err(input::wrong("into", format!("there is no branch `{into}`")));
@@ -192,6 +185,7 @@ impl FlowCode for Edit {
         };
         let mut update = Update::none()
             .with("program", open.info().name.clone())
+            .with("program_id", open.info().id.to_string())
             .with("into", into)
             .with("user_input", json!({ "text": given.text }))
             .with("provider", provider);
@@ -366,7 +360,7 @@ async fn check(state: &State, work: &mut Work) -> Result<Step, Halt> {
 }
 
 fn review(state: &State, work: &Work) -> Step {
-    if let Some(refused) = work.failures().last() {
+    if let Some(refused) = work.failures().iter().rfind(|failure| !failure.transient) {
         // The program has changed since the edits were tried.
         let attempt = state.get("validation")["attempt"].as_u64().unwrap_or(0);
         let update = Update::none().with("validation", validation(attempt, Some(&refused.message)));

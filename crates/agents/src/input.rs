@@ -1,8 +1,9 @@
 //! What runs are started with, as it came over the wire.
 
-use lmlang_engine::Error;
+use lmlang_engine::{Error, Selector};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use uuid::Uuid;
 
 /// Reads the input of a run; what does not fit says where.
 pub(crate) fn read<T: DeserializeOwned>(input: &Value) -> Result<T, Error> {
@@ -19,4 +20,23 @@ pub(crate) fn wrong(field: &str, message: impl Into<String>) -> Error {
         field => format!("input.input.{field}"),
     };
     Error::Argument { place, message: message.into() }
+}
+
+/// Refuses words of a field that say nothing, or have more than so many bytes.
+pub(crate) fn check_words(field: &str, words: &str, most: usize) -> Result<(), Error> {
+    if words.trim().is_empty() {
+        return Err(wrong(field, "words are expected"));
+    }
+    if words.len() > most {
+        return Err(wrong(field, format!("more than {most} bytes")));
+    }
+    Ok(())
+}
+
+/// The program that a caller names, by name or id.
+pub(crate) fn program(given: &str) -> Selector {
+    match Uuid::try_parse(given) {
+        Ok(id) => Selector::Id(id),
+        Err(_) => Selector::Name(given.to_owned()),
+    }
 }

@@ -20,7 +20,6 @@ use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, St
 use lmlang_history::revision::MAIN;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::edits::{self, TextEdit, proposal, words};
 use crate::input;
@@ -152,11 +151,7 @@ impl FlowCode for Review {
     async fn accept(&self, engine: &Engine, input: &Value, _: Option<&State>) -> Result<Accepted, Error> {
         let given: Input = input::read(input)?;
         let edits = given_edits(&given);
-        let selector = match Uuid::try_parse(&given.program) {
-            Ok(id) => Selector::Id(id),
-            Err(_) => Selector::Name(given.program.clone()),
-        };
-        let open = engine.find(&selector).await?;
+        let open = engine.find(&input::program(&given.program)).await?;
         let into = given.into.clone().unwrap_or_else(|| MAIN.to_owned());
         let head = open.timeline.head();
         if head.number_of(&into).is_none() {

@@ -109,19 +109,7 @@ impl Writer {
 
     /// Runs one statement, in a transaction of its own if none is begun, and answers with the number of rows it changed.
     pub(crate) async fn execute(&mut self, sql: &Sql) -> Result<u64, Failure> {
-        let result = match self.connection().await? {
-            Connection::Sqlite(connection) => {
-                let (text, values) = sql.build(Dialect::Sqlite);
-                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
-                query.execute(&mut **connection).await.map(|done| done.rows_affected())
-            }
-            Connection::Postgres(connection) => {
-                let (text, values) = sql.build(Dialect::Postgres);
-                let query = query_with(AssertSqlSafe(text), SqlxValues(values));
-                query.execute(&mut **connection).await.map(|done| done.rows_affected())
-            }
-        };
-        self.noted(result.map_err(Failure::from)).await
+        Ok(self.execute_all(&[sql]).await?.into_iter().sum())
     }
 
     /// Runs one statement and answers with the first column of its first row.
@@ -261,16 +249,10 @@ impl Writer {
     /// Runs several statements, and answers with the rows that each changed.
     pub(crate) async fn execute_all(&mut self, statements: &[&Sql]) -> Result<Vec<u64>, Failure> {
         let mut changed = Vec::with_capacity(statements.len());
-        if !self.is_alone() {
-            for statement in statements {
-                changed.push(self.execute(statement).await?);
-            }
-            return Ok(changed);
-        }
         for together in statements.chunks(TOGETHER + 2) {
             let outcome = match self.connection().await? {
                 Connection::Sqlite(connection) => execute_together(connection, together, &mut changed).await,
-                Connection::Postgres(_) => Ok(()),
+                Connection::Postgres(connection) => execute_in_turn(connection, together, &mut changed).await,
             };
             self.noted(outcome).await?;
         }
@@ -317,12 +299,11 @@ async fn execute_together(
     changed: &mut Vec<u64>,
 ) -> Result<(), Failure> {
     let (mut text, mut all) = (String::new(), Values(Vec::new()));
-    let (mut kinds, mut before) = (0, String::new());
+    let (mut kinds, mut newest) = (0, 0..0);
     for statement in statements {
         let (one, values) = statement.build(Dialect::Sqlite);
-        if one != before {
-            (kinds, before) = (kinds + 1, one.clone());
-        }
+        kinds += usize::from(one != text[newest]);
+        newest = text.len()..text.len() + one.len();
         text.push_str(&one);
         text.push(';');
         all.0.extend(values.0);
@@ -338,6 +319,20 @@ async fn execute_together(
     }
     // The thread that has the file may have ended in the middle.
     if answers == statements.len() { Ok(()) } else { Err(Failure::Unknown(Fault::ConnectionLost)) }
+}
+
+/// Runs several statements one after the other, and adds to `changed` the rows that each changed.
+async fn execute_in_turn(
+    connection: &mut PgConnection,
+    statements: &[&Sql],
+    changed: &mut Vec<u64>,
+) -> Result<(), Failure> {
+    for statement in statements {
+        let (text, values) = statement.build(Dialect::Postgres);
+        let query = query_with(AssertSqlSafe(text), SqlxValues(values));
+        changed.push(query.execute(&mut *connection).await?.rows_affected());
+    }
+    Ok(())
 }
 
 /// Asks for the newest numbers of some logs, and keeps other processes from moving them on. In one order everywhere, so

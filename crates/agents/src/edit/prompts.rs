@@ -77,15 +77,16 @@ fn request(role: &str, text: String) -> Result<Request, RoleError> {
     })
 }
 
+/// What a text of a program begins with, but for comments.
+pub const BEGINNINGS: [&str; 5] = ["pub", "func", "type", "module", "global"];
+
 /// The draft that words are by themselves: functions, types and modules in the text form, or a patch of texts.
 pub(super) fn draft_by_rules(words: &str) -> Option<Value> {
     let text = words.trim();
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with(';'))?;
     let edit = match first.split_whitespace().next()? {
         "---" => TextEdit::ApplyTextPatch { patch: format!("{text}\n") },
-        "pub" | "func" | "module" | "type" | "global" => {
-            TextEdit::AddText { module: None, text: text.to_owned() }
-        }
+        first if BEGINNINGS.contains(&first) => TextEdit::AddText { module: None, text: text.to_owned() },
         _ => return None,
     };
     Some(json!({ "edits": [edit] }))

@@ -1,5 +1,6 @@
 //! `lmlang chat`: a conversation about a pipeline, a program or tasks, line by line.
 
+use lmlang_agents::edit::BEGINNINGS;
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, with_client};
@@ -140,9 +141,6 @@ fn turn(flow: &str) -> Result<Option<String>, Error> {
     }
     Ok(Some(text))
 }
-
-/// What a text of a program begins with.
-const BEGINNINGS: [&str; 5] = ["pub", "func", "type", "module", "global"];
 
 /// Whether a text of a program goes on in the next line.
 fn is_open(text: &str) -> bool {

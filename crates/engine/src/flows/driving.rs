@@ -239,8 +239,7 @@ impl Engine {
         let mut doing = JoinSet::new();
         let halt = live.stop.child_token();
         let driven = self.drive_on(live, &mut doing, &halt).await;
-        halt.cancel();
-        while doing.join_next().await.is_some() {}
+        break_off(&mut doing, &halt).await;
         driven
     }
 
@@ -262,8 +261,7 @@ impl Engine {
                 (machine.tasks().collect::<Vec<Task>>(), machine.wake_after(now), machine.has_ended())
             };
             if ended {
-                halt.cancel();
-                while doing.join_next().await.is_some() {}
+                break_off(doing, halt).await;
                 self.after_end(live).await;
                 return Ok(());
             }
@@ -529,6 +527,12 @@ impl Engine {
         }
         Err(Error::Overloaded { what: "changes of the run" }.into())
     }
+}
+
+/// Breaks off what is at work, and waits for what is being stored.
+async fn break_off(doing: &mut JoinSet<(Place, Result<(), Halt>)>, halt: &CancellationToken) {
+    halt.cancel();
+    while doing.join_next().await.is_some() {}
 }
 
 /// How often a run that was let go is loaded again for a change.

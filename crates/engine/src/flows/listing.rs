@@ -149,8 +149,10 @@ impl Engine {
             Some(live) => live.newer(row.standing.last).await,
             // Nobody goes on with it yet, and whoever did may have ended before its row said so.
             None if self.store().is_alone() && row.standing.status == RunStatus::Running => {
-                let run = self.stored_run(&row).await?;
-                (run.last() > row.standing.last).then(|| (run.node().map(str::to_owned), run.last()))
+                // One that is damaged is listed all the same.
+                let run = self.stored_run(&row).await.ok();
+                let run = run.filter(|run| run.last() > row.standing.last);
+                run.map(|run| (run.node().map(str::to_owned), run.last()))
             }
             None => None,
         };
