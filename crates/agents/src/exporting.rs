@@ -4,10 +4,11 @@
 //! and answered, for exporters that are to send that, and on the span of a run what tells apart by what it was made.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use lmlang_engine::{Engine, Finished, Span, SpanSink};
+use async_trait::async_trait;
+use lmlang_engine::{Engine, Finished, Span, Tracer};
 use lmlang_telemetry::names::{ERROR_TYPE, gen_ai, langfuse};
 use lmlang_telemetry::{Exporter, Kind, Status, Value, names};
 use serde_json::json;
@@ -22,19 +23,33 @@ pub type Marks = Vec<(String, String)>;
 /// Sends the spans of an engine's runs to a collector, to the last one when the engine closes: once, before
 /// callers come. `content`: with what was asked and answered.
 pub fn export_spans(engine: &Engine, exporter: &Exporter, marks: Marks, content: bool) {
-    let (exporter, last) = (exporter.clone(), exporter.clone());
-    let send = move |finished: Finished<'_>| {
+    engine.trace_by(Arc::new(Exporting { exporter: exporter.clone(), marks, content }));
+}
+
+/// Sends spans by an exporter.
+struct Exporting {
+    exporter: Exporter,
+    marks: Marks,
+    content: bool,
+}
+
+#[async_trait]
+impl Tracer for Exporting {
+    fn wants_content(&self) -> bool {
+        self.content
+    }
+
+    fn record(&self, finished: Finished<'_>) {
         // A span has an end when it is over, and ids of hexadecimal digits.
-        if let Some(span) = sent(finished, &marks) {
-            exporter.record(span);
+        if let Some(span) = sent(finished, &self.marks) {
+            self.exporter.record(span);
         }
-    };
-    let close = move || {
-        let exporter = last.clone();
+    }
+
+    async fn close(&self) {
         // What is left is counted, and warned of.
-        async move { exporter.shutdown(LAST_SPANS).await.unwrap_or_default() }.boxed()
-    };
-    engine.send_spans(SpanSink { content, send: Box::new(send), close: Box::new(close) });
+        self.exporter.shutdown(LAST_SPANS).await.unwrap_or_default();
+    }
 }
 
 fn sent(finished: Finished<'_>, marks: &[(String, String)]) -> Option<lmlang_telemetry::Span> {

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
 use lmlang_engine::flows::code::failed;
 use lmlang_engine::{Call, Engine, Error};
 use lmlang_entities::cypher::{self, Failure as CypherFailure, Limits, Table};
@@ -31,7 +32,8 @@ pub struct GraphError {
 ///
 /// Idempotency: nodes are named by label and natural key and merged, so that a repetition changes nothing; under the key of a
 /// call it is answered as the first time as well. Transactions: a patch is applied as a whole or not at all. Concurrency: all
-/// operations may be called at the same time, and of two writers of one key one makes it and the other merges. Secrets: a store
+/// operations may be called at the same time, and of two writers of one key one makes it and the other merges. Side effects:
+/// those of patches alone. Secrets: a store
 /// keeps what it is given; what is told of it, in spans, logs and exports, has passed the redaction of the engine.
 ///
 /// Warning: a writer that is not answered does not know whether it has written. It repeats its request under the same key.
@@ -109,7 +111,8 @@ pub trait GraphStore: Send + Sync {
     }
 }
 
-/// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets.
+/// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets. What else there
+/// is, `neo4j`, is made by its own crate.
 ///
 /// # Errors
 ///
@@ -215,8 +218,12 @@ impl GraphStore for MemoryStore {
     }
 
     async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
+        if hops > MOST_HOPS {
+            let (limit, actual) = (MOST_HOPS.into(), hops.into());
+            return Err(Error::Limit { which: "entityHops", limit, actual }.into());
+        }
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        subgraph(&held.graph, &of.label, &of.key, hops, 1_000).map_err(|never| match never {})
+        subgraph(&held.graph, &of.label, &of.key, hops, SUBGRAPH_ENTITIES).map_err(|never| match never {})
     }
 }
 

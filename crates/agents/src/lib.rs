@@ -6,7 +6,7 @@
 //!
 //! Read [`review`] for a flow from beginning to end, [`act`] for one that asks models and calls tools, [`draft`] for one over
 //! another server, [`edit`] for one that waits for a run of another flow, [`model`] for the trait and what is around it, [`asking`]
-//! for how a flow asks, [`tools`] and [`graph_store`] for what it works with, [`exporting`] for its spans elsewhere.
+//! for how a flow asks, [`tools`], [`graph_store`] and [`neo4j`] for what it works with, [`exporting`] for its spans elsewhere.
 
 use std::sync::Arc;
 
@@ -27,13 +27,15 @@ pub mod graph_store;
 mod http_client;
 mod input;
 pub mod model;
+pub mod neo4j;
 pub mod review;
 pub mod tools;
 
-/// The code of every flow, for an engine to run. They ask these models, and draft for this Manager.
+/// The code of every flow, for an engine to run. They ask these models, keep entities in this graph, and draft for this
+/// Manager.
 #[must_use]
-pub fn flows(models: &Arc<Models>, manager: ManagerSource) -> Vec<Arc<dyn FlowCode>> {
-    let agent = Agent::simple(Arc::clone(models), GraphSource::Engine);
+pub fn flows(models: &Arc<Models>, graph: GraphSource, manager: ManagerSource) -> Vec<Arc<dyn FlowCode>> {
+    let agent = Agent::simple(Arc::clone(models), graph);
     // Checked by a test.
     let agent = agent.expect("the tools have names of their own");
     vec![

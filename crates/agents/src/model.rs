@@ -79,11 +79,20 @@ pub type Completion<'a> = BoxFuture<'a, Result<Reply, ModelError>>;
 ///
 /// A call is cancelled by dropping its future: its connection is closed, and nothing of it goes on. The texts
 /// of the pieces that were told since the last [`Delta::Restarted`] are, joined, the text of the reply.
+///
+/// Concurrency: it answers many requests at once. Idempotency: a request that is made again is answered again, and paid for
+/// again; runs keep the first answer. Side effects: none but that.
+///
+/// Warning: what was told before a call failed has been seen by whoever listens, and is not taken back.
 pub trait Model: Send + Sync {
     /// Who answers in the end, for spans and views: `openai`, `ollama`, `script`, `rules` …
     fn provider(&self) -> &str;
 
     /// Answers a request.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError`], which says whether another attempt may help, and when.
     fn complete<'a>(&'a self, request: &'a Request, tell: Tell<'a>) -> Completion<'a>;
 }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use lmlang_engine::flows::code::{failed, failure};
 use lmlang_engine::{
-    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, MergeRequest, OpenProgram, Outcome, Repeat,
-    Selector, Work,
+    Accepted, Arrival, Effect, Engine, Error, FlowCode, Halt, LetGo, MergeRequest, OpenProgram, Outcome,
+    Repeat, Selector, Work,
 };
 use lmlang_flow::definition::END;
 use lmlang_flow::{Ask, AskKind, Definition, Failure, Flow, NodeSpec, Reducer, State, Step, Subject, Update};
@@ -202,6 +202,17 @@ impl FlowCode for Review {
         Ok(Accepted { update, program: Some(open.info().id), branch: Some(branch).filter(|_| !owns) })
     }
 
+    /// A branch that it made of what it was given goes with it; one that it was given stays.
+    async fn let_go(&self, run: LetGo<'_>) {
+        let branch = branch_of(run.state, run.branch);
+        let owns = run.state.get("owns_branch") == &json!(true);
+        let Some(program) = run.program.filter(|_| owns && !branch.is_empty()) else { return };
+        // Best effort: what stays can be seen, and deleted by anybody.
+        if let Ok(open) = run.engine.find(&Selector::Id(program)).await {
+            drop(run.engine.delete_branch(&open, &branch, &run.call).await);
+        }
+    }
+
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt> {
         let open = program(work).await?;
         match node {
@@ -231,8 +242,8 @@ fn given_edits(given: &Input) -> Vec<TextEdit> {
 }
 
 /// The branch that a run looks at: that which it was begun for or forked onto, or made itself.
-fn branch_of(state: &State, work: &Work) -> String {
-    work.branch().unwrap_or_else(|| state.text("branch")).to_owned()
+fn branch_of(state: &State, begun_for: Option<&str>) -> String {
+    begun_for.unwrap_or_else(|| state.text("branch")).to_owned()
 }
 
 async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
@@ -284,7 +295,7 @@ async fn made_branch(open: &OpenProgram, state: &State, work: &mut Work) -> Resu
 
 fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
     let proposed = state.get("proposed").as_u64().unwrap_or(0);
-    let (branch, into) = (branch_of(state, work), state.text("into"));
+    let (branch, into) = (branch_of(state, work.branch()), state.text("into"));
     let functions = state.get("evidence")["changes"]["functions"].as_u64().unwrap_or(0);
     let of = if functions == 1 { "function" } else { "functions" };
     let why = state.get("message").as_str().map(|why| format!(" {why}")).unwrap_or_default();
@@ -394,7 +405,7 @@ fn ask_again(state: &State, work: &Work) -> Step {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let question = format!(
         "`{}` cannot be merged as it is: {}{more}. Work on it and have it looked at again, or withdraw it?",
-        branch_of(state, work),
+        branch_of(state, work.branch()),
         found.join("; "),
     );
     let ask = Ask {
@@ -421,7 +432,7 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     let owns = state.get("owns_branch") == &json!(true);
     let keeps = state.get("keep_branch") == &json!(true);
     let end = |said: String| Step::end(Update::none().with("progress", json!([said])));
-    let branch = branch_of(state, work);
+    let branch = branch_of(state, work.branch());
     if keeps || !(merged || owns) {
         return Ok(end(format!("the branch `{branch}` stays")));
     }

@@ -68,6 +68,8 @@ pub struct ToolAnswer {
 ///
 /// Concurrency: tools may be called at the same time. Idempotency: one that changes something knows a repetition by the key of
 /// the call. Side effects: those that its specification says, and none when it answers with an error.
+///
+/// Warning: one that is not answered may have changed something. It is called again under the same key.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// What it is.
@@ -95,7 +97,8 @@ pub trait Tool: Send + Sync {
 
 /// Tools by name.
 ///
-/// Concurrency: it is filled once, before anybody calls; reading needs no lock.
+/// Concurrency: it is filled once, before anybody calls; reading needs no lock. Idempotency: a name is taken once, and a
+/// second tool of it is refused. Invariant: every schema in it has been compiled, so that a check cannot fail for the schema's sake.
 pub trait ToolRegistry: Send + Sync {
     /// Makes a tool known.
     ///

@@ -60,6 +60,12 @@ pub(crate) enum Error {
     /// The Manager has no such address.
     #[error("the setting `manager`")]
     Manager(#[source] lmlang_agents::draft::manager::AddressError),
+    /// There is no such place for entities.
+    #[error("the setting `graph_store`")]
+    GraphStore(#[source] lmlang_agents::graph_store::GraphError),
+    /// The Neo4j server has no such address.
+    #[error("the setting `neo4j_url`")]
+    Neo4j(#[source] lmlang_agents::draft::manager::AddressError),
     /// What is to be hidden makes no sense.
     #[error("the settings of what is hidden")]
     Redaction(#[source] lmlang_redact::PolicyError),
@@ -357,6 +363,8 @@ impl Error {
             | Error::TokenText
             | Error::Models(_)
             | Error::Manager(_)
+            | Error::GraphStore(_)
+            | Error::Neo4j(_)
             | Error::Telemetry(_)
             | Error::Collector(_)
             | Error::Redaction(_) => "BAD_SETTINGS",
@@ -427,6 +435,8 @@ impl Error {
             | Error::FlowInput(_)
             | Error::Models(_)
             | Error::Manager(_)
+            | Error::GraphStore(_)
+            | Error::Neo4j(_)
             | Error::Telemetry(_)
             | Error::Collector(_)
             | Error::Redaction(_) => Exit::Usage,

@@ -13,7 +13,9 @@ use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use lmlang_agents::draft::manager::RestManager;
 use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::graph_store::{GraphSource, make_graph_store};
 use lmlang_agents::model::Models;
+use lmlang_agents::neo4j::{self, Neo4jStore};
 use lmlang_engine::{FlowCode, Limits};
 use lmlang_redact::{Policy, SHORTEST_SECRET};
 use lmlang_server::telemetry::LogFormat;
@@ -26,7 +28,7 @@ use crate::error::Error;
 const FILE: &str = "lmlang.toml";
 
 /// The settings by name, in the order in which they are shown, each with what it means.
-pub(crate) const NAMES: [(&str, &str); 17] = [
+pub(crate) const NAMES: [(&str, &str); 22] = [
     ("data", "the folder of the database"),
     ("database_url", "the database instead, as a URL: `postgres://..` or `sqlite:..`"),
     ("server", "the server that commands ask, instead of a database"),
@@ -42,6 +44,11 @@ pub(crate) const NAMES: [(&str, &str); 17] = [
     ("log_format", "`auto`, `text` or `json`"),
     ("llm", "the models that flows ask, by role: kind, address, name, where the key is"),
     ("manager", "the stream Manager that drafts are for, as a URL; the built-in one without it"),
+    ("graph_store", "where `act` keeps entities: `sql`, the database; `memory`; or `neo4j`"),
+    ("neo4j_url", "the HTTP interface of the Neo4j server"),
+    ("neo4j_user", "who asks the Neo4j database"),
+    ("neo4j_password", "that user's password"),
+    ("neo4j_database", "the database of the Neo4j server"),
     ("run_retention_days", "days for which `serve` keeps runs of flows that have ended; for ever without it"),
     ("redaction", "what is hidden in spans, events and exports beside what always is: `fields`, `patterns`"),
 ];
@@ -84,6 +91,16 @@ pub(crate) struct Settings {
     pub(crate) llm: lmlang_agents::model::settings::Settings,
     /// The stream Manager that drafts are for, as a URL.
     pub(crate) manager: Option<String>,
+    /// Where tasks keep entities: `sql`, `memory` or `neo4j`.
+    pub(crate) graph_store: String,
+    /// The address of the Neo4j server.
+    pub(crate) neo4j_url: String,
+    /// Who asks it.
+    pub(crate) neo4j_user: String,
+    /// That user's password.
+    pub(crate) neo4j_password: Option<Secret>,
+    /// The database on the server.
+    pub(crate) neo4j_database: String,
     /// Days for which the server keeps runs of flows that have ended; for ever without it.
     pub(crate) run_retention_days: Option<NonZeroU32>,
     /// What is hidden in spans, events and exports beside what always is.
@@ -153,6 +170,11 @@ impl Default for Settings {
             log_format: Logs::Auto,
             llm: lmlang_agents::model::settings::Settings::new(),
             manager: None,
+            graph_store: "sql".to_owned(),
+            neo4j_url: "http://127.0.0.1:7474".to_owned(),
+            neo4j_user: "neo4j".to_owned(),
+            neo4j_password: None,
+            neo4j_database: "neo4j".to_owned(),
             run_retention_days: None,
             redaction: lmlang_redact::Config::default(),
         }
@@ -280,17 +302,35 @@ impl Settings {
                 ManagerSource::Given(Arc::new(manager))
             }
         };
-        Ok(lmlang_agents::flows(&self.models()?, manager))
+        Ok(lmlang_agents::flows(&self.models()?, self.graph()?, manager))
+    }
+
+    /// Where tasks keep entities.
+    fn graph(&self) -> Result<GraphSource, Error> {
+        match self.graph_store.as_str() {
+            "neo4j" => {
+                let settings = neo4j::Settings {
+                    url: &self.neo4j_url,
+                    user: &self.neo4j_user,
+                    password: self.neo4j_password.as_ref().map_or("", Secret::reveal),
+                    database: &self.neo4j_database,
+                };
+                let store = Neo4jStore::new(&settings).map_err(Error::Neo4j)?;
+                Ok(GraphSource::Given(Arc::new(store)))
+            }
+            kind => make_graph_store(kind).map_err(Error::GraphStore),
+        }
     }
 
     /// What is hidden in all that is told of runs: what the settings say, and every secret that this process was given.
     pub(crate) fn redaction(&self) -> Result<Policy, Error> {
-        let given = self.llm.values().filter_map(|model| model.api_key_env.clone());
-        let named = given.chain(KEYS.map(str::to_owned)).filter_map(|name| std::env::var(name).ok());
-        let token = self.token.as_ref().map(|token| token.reveal().to_owned());
+        let keys = self.llm.values().filter_map(|model| model.api_key_env.clone());
+        let named = keys.chain(KEYS.map(str::to_owned)).filter_map(|name| std::env::var(name).ok());
+        let given = [&self.token, &self.neo4j_password];
+        let own = given.into_iter().flatten().map(|secret| secret.reveal().to_owned());
         let shown = self.telemetry()?.secrets();
         let secrets: BTreeSet<String> =
-            named.chain(token).chain(shown).filter(|text| text.trim().len() >= SHORTEST_SECRET).collect();
+            named.chain(own).chain(shown).filter(|text| text.trim().len() >= SHORTEST_SECRET).collect();
         let config =
             lmlang_redact::Config { secrets: secrets.into_iter().collect(), ..self.redaction.clone() };
         Policy::new(&config).map_err(Error::Redaction)
@@ -312,8 +352,10 @@ impl Settings {
 
     /// What tells apart the settings that flows go by: a digest of them.
     pub(crate) fn hash(&self) -> String {
-        let settings =
-            serde_json::json!({ "llm": self.llm, "manager": self.manager, "redaction": self.redaction });
+        let settings = serde_json::json!({
+            "llm": self.llm, "manager": self.manager, "redaction": self.redaction,
+            "graph": [&self.graph_store, &self.neo4j_url, &self.neo4j_user],
+        });
         blake3::hash(settings.to_string().as_bytes()).to_hex()[..16].to_owned()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The store checks rows; what they mean is checked here. Every live program is built again from its first entry on, and
 //! after each entry its content must have the recorded hash. Deleted programs are checked as rows only. Runs of flows must follow from
-//! their journals, and what the Manager keeps must be readable.
+//! their journals, what the Manager keeps and every entity must be readable, and no relation may end nowhere.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -39,6 +39,10 @@ pub struct Checkup {
     pub ailing_runs: Vec<RunAilment>,
     /// Why what the built-in Manager keeps cannot be read, if it cannot.
     pub manager: Option<String>,
+    /// Entities and relations.
+    pub entities: u64,
+    /// What is wrong with them, in words.
+    pub ailing_entities: Vec<String>,
     /// Entries that were applied again.
     pub replayed: u64,
 }
@@ -118,7 +122,8 @@ impl Checkup {
         let rest = self.cases.iter().map(ToString::to_string);
         let runs = self.ailing_runs.iter().map(ToString::to_string);
         let manager = self.manager.iter().map(|reason| format!("the Manager: {reason}"));
-        structure.chain(content).chain(rest).chain(runs).chain(manager)
+        let entities = self.ailing_entities.iter().cloned();
+        structure.chain(content).chain(rest).chain(runs).chain(manager).chain(entities)
     }
 }
 
@@ -177,8 +182,18 @@ impl Engine {
             Err(Error::Damaged { reason, .. }) => Some(reason),
             Err(error) => return Err(error),
         };
-        let (content, cases) = (Vec::new(), Vec::new());
-        let mut checkup = Checkup { structure, content, cases, runs, ailing_runs, manager, replayed: 0 };
+        let (entities, ailing_entities) = self.examine_entities().await?;
+        let mut checkup = Checkup {
+            structure,
+            content: Vec::new(),
+            cases: Vec::new(),
+            runs,
+            ailing_runs,
+            manager,
+            entities,
+            ailing_entities,
+            replayed: 0,
+        };
         let mut after: Option<String> = None;
         loop {
             let page = self.programs(after.as_deref(), None, PAGE).await?;

@@ -271,7 +271,7 @@ impl Engine {
         self.0.tasks.wait().await;
         self.write_last_snapshots().await;
         self.release_runs().await;
-        self.close_sink().await;
+        self.close_tracer().await;
         if let Err(error) = self.0.store.close().await {
             // What was acknowledged is safe.
             tracing::warn!(%error, "closing the database failed");

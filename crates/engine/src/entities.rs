@@ -13,6 +13,7 @@
 //! the use cases.
 
 mod changing;
+mod checkup;
 mod everything;
 mod links;
 mod part;

@@ -36,7 +36,7 @@ use uuid::Uuid;
 use crate::engine::Engine;
 use crate::flows::code::FlowCode;
 use crate::flows::live::LiveRun;
-use crate::flows::spans::SpanSink;
+use crate::flows::spans::Tracer;
 use crate::flows::told::Passing;
 
 /// Nodes that are executed at the same moment, over all runs.
@@ -65,7 +65,7 @@ pub(crate) struct Flows {
     /// What is hidden in all that is told of runs.
     redaction: OnceLock<Policy>,
     /// Who sends spans elsewhere.
-    sink: OnceLock<SpanSink>,
+    tracer: OnceLock<Arc<dyn Tracer>>,
 }
 
 impl Flows {
@@ -81,7 +81,7 @@ impl Flows {
             nodes: Semaphore::new(NODES_AT_ONCE),
             turning: tokio::sync::Mutex::default(),
             redaction: OnceLock::new(),
-            sink: OnceLock::new(),
+            tracer: OnceLock::new(),
         }
     }
 

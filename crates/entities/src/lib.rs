@@ -33,12 +33,14 @@
 //! ```
 //!
 //! Read [`name`], [`props`], [`entity`] (what there is), [`error`], [`patch`], [`apply`](mod@apply) (how it changes),
-//! [`graph`] (how it is read), [`memory`] (a graph in maps), [`subgraph`](mod@subgraph), then [`cypher`].
+//! [`graph`] (how it is read), [`memory`] (a graph in maps), [`encoding`] (properties as text), [`subgraph`](mod@subgraph), then
+//! [`cypher`].
 
 #![forbid(unsafe_code)]
 
 pub mod apply;
 pub mod cypher;
+pub mod encoding;
 pub mod entity;
 pub mod error;
 pub mod graph;

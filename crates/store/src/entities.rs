@@ -4,6 +4,8 @@
 //! unique. Of two who planned on one revision the second stores nothing, and plans again. So a change is stored on what it
 //! was planned on, whoever else writes, and what is written twice after a lost connection is there once.
 
+use std::collections::BTreeSet;
+
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{
@@ -278,6 +280,35 @@ impl EntitiesThen {
             .filter(relations::Column::Kind.eq(kind.as_bytes()))
             .filter(relations::Column::Target.eq(target));
         found.one(&self.view).await?.map(RelationRow::try_from).transpose()
+    }
+
+    /// All relations in the order of their ids, at most so many after one; each with whether there is an entity where it begins,
+    /// and where it ends.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the database.
+    pub async fn relations(
+        &self,
+        after: Option<Uuid>,
+        limit: u64,
+    ) -> Result<Vec<(RelationRow, [bool; 2])>, Fault> {
+        let mut found = relations::Entity::find();
+        if let Some(after) = after {
+            found = found.filter(relations::Column::Id.gt(after));
+        }
+        let rows = found.order_by_asc(relations::Column::Id).limit(limit).all(&self.view).await?;
+        let ends: BTreeSet<Uuid> = rows.iter().flat_map(|row| [row.source, row.target]).collect();
+        let there = entities::Entity::find()
+            .select_only()
+            .column(entities::Column::Id)
+            .filter(entities::Column::Id.is_in(ends));
+        let there: BTreeSet<Uuid> = there.into_tuple().all(&self.view).await?.into_iter().collect();
+        let known = |row: relations::Model| {
+            let ends = [there.contains(&row.source), there.contains(&row.target)];
+            Ok((RelationRow::try_from(row)?, ends))
+        };
+        rows.into_iter().map(known).collect()
     }
 
     /// Relations that begin or end at an entity, at most so many.

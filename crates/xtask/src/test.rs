@@ -1,8 +1,10 @@
 //! Everything that decides whether a change may land.
 
+use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Result, bail};
+use serde_json::Value;
 
 use crate::report::{Findings, Lines, Report};
 use crate::workspace::Workspace;
@@ -21,22 +23,12 @@ pub(crate) enum Length {
 pub(crate) fn run(workspace: &Workspace, length: Length) -> Result<ExitCode> {
     let mut report = Report::default();
     check_sources(workspace, &mut report);
-    // PUN-04, PUN-69: `missing_docs` is one of them; `tidy` finds a crate that does not inherit them.
-    report.step("lints", || {
-        process::run(&mut workspace.cargo(&[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ]))
-    });
     report.step("web pages", || match node::build_pages(workspace)? {
         node::Pages::Built | node::Pages::Fresh => node::test_pages(workspace),
         node::Pages::NoNode(reason) => bail!("{reason}"),
     });
+    // PUN-04, PUN-69: `missing_docs` is one of them; `tidy` finds a crate that does not inherit them.
+    report.steps("build and lints", || lints(workspace));
     report.steps("tests", || rust_tests(workspace, length));
     report.steps("generated files", || generated::check(workspace));
     report.beside(
@@ -60,10 +52,25 @@ fn check_sources(workspace: &Workspace, report: &mut Report) {
     report.steps("dependencies", || dependencies::check(workspace));
 }
 
+/// Builds everything that is ours as the tests need it, and lists what the compiler and clippy say of it.
+fn lints(workspace: &Workspace) -> Result<Findings> {
+    let mut told = BTreeSet::new();
+    let mut build = workspace.tests(&["--all-targets", "--no-run", "--message-format", "json"]);
+    let built = process::watch(&mut build, |line| {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        // A library is compiled with its own tests and without, and says the same twice.
+        told.extend(message["message"]["rendered"].as_str().map(str::to_owned));
+    });
+    match built {
+        Err(error) if told.is_empty() => Err(error),
+        Ok(()) | Err(_) => Ok(Findings::of(told.into_iter().collect())),
+    }
+}
+
 /// Runs the workspace's tests and counts them by the lines with which each binary closes.
 fn rust_tests(workspace: &Workspace, length: Length) -> Result<Findings> {
     let mut findings = Findings::default();
-    let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast", "--locked"]);
+    let mut command = workspace.tests(&["--no-fail-fast"]);
     run_tests(&mut command, length, &mut findings, |line| println!("{line}"))?;
     Ok(findings)
 }

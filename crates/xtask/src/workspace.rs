@@ -50,6 +50,14 @@ impl Workspace {
         command
     }
 
+    /// Builds or runs the tests. Lints are found on the way: what compiles our own crates is clippy, which needs nothing of
+    /// theirs compiled twice.
+    pub(crate) fn tests(&self, args: &[&str]) -> Command {
+        let mut command = self.cargo(&["test", "--workspace", "--locked"]);
+        command.args(args).env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        command
+    }
+
     /// Asks cargo about the packages; `whole` with all that they depend on.
     pub(crate) fn metadata(&self, whole: bool) -> Result<Value> {
         let mut command = self.cargo(&["metadata", "--format-version", "1"]);
@@ -69,7 +77,7 @@ impl Workspace {
     /// The binary `lmlang` as the tests run it, which is built with them: alone it would be built anew, with all that it
     /// needs, because tests ask some libraries for more features.
     pub(crate) fn tested_binary(&self) -> Result<PathBuf> {
-        process::run(&mut self.cargo(&["test", "--workspace", "--no-run", "--locked", "--quiet"]))?;
+        process::run(&mut self.tests(&["--no-run", "--quiet"]))?;
         Ok(self.built()?.join("lmlang"))
     }
 
@@ -81,8 +89,7 @@ impl Workspace {
 
     /// Builds the tests and says where they are.
     pub(crate) fn test_binaries(&self) -> Result<Vec<TestBinary>> {
-        let build = ["test", "--workspace", "--no-run", "--locked", "--message-format", "json"];
-        let messages = process::stdout(&mut self.cargo(&build))?;
+        let messages = process::stdout(&mut self.tests(&["--no-run", "--message-format", "json"]))?;
         let mut tests = Vec::new();
         for line in messages.lines() {
             let message: Value = serde_json::from_str(line).context("cargo prints JSON")?;

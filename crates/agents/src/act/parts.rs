@@ -109,7 +109,7 @@ pub struct View<'a> {
 
 /// Decides what is shown to a model: no more than an attempt needs.
 ///
-/// Pure: the same view gives the same context.
+/// Pure: the same view gives the same context, whoever asks at the same time and however often; nothing is kept.
 pub trait ContextManager: Send + Sync {
     /// The task and what may be called.
     fn prepare_minimal_context(&self, view: View<'_>, tools: &dyn ToolRegistry) -> Context;
@@ -135,7 +135,10 @@ pub trait ContextManager: Send + Sync {
 
 /// Reads tasks and decides on steps.
 ///
-/// Idempotency: what a model says is a receipt of the run; a repetition after a crash asks nobody.
+/// Concurrency: it decides for many runs at once, and keeps nothing between calls. Idempotency: what a model says is a receipt
+/// of the run; a repetition after a crash asks nobody. Side effects: what a model is asked, and its price.
+///
+/// Warning: a call that is broken off before its receipt is stored is asked again, and paid for twice.
 #[async_trait]
 pub trait Planner: Send + Sync {
     /// Who decides: the provider of a model, or `rules`.
@@ -164,6 +167,11 @@ pub trait Planner: Send + Sync {
 }
 
 /// Calls tools: what does not fit their schemas never reaches them.
+///
+/// Concurrency: it calls for many runs at once, and keeps nothing between calls. Idempotency: a call has the key of its run,
+/// step and effect, under which a tool does nothing twice. Side effects: those of the tool.
+///
+/// Warning: a call that is broken off may have changed something. It is made again under the same key.
 #[async_trait]
 pub trait Executor: Send + Sync {
     /// Calls a tool.
@@ -191,19 +199,25 @@ pub enum Verdict {
     Answer,
 }
 
-/// Judges what came of a tool. Pure.
+/// Judges what came of a tool.
+///
+/// Pure: the same outcome leads to the same place, whoever asks at the same time and however often.
 pub trait Evaluator: Send + Sync {
     /// Where the flow goes on.
     fn evaluate(&self, came: &Came, complete: bool) -> Verdict;
 }
 
-/// Judges failures. Pure.
+/// Judges failures.
+///
+/// Pure: the same failures are of the same class, whoever asks at the same time and however often; the time is an argument.
 pub trait ErrorClassifier: Send + Sync {
     /// How a failure relates to those before it in the step, and what becomes of it in an attempt.
     fn classify(&self, before: &[Failure], failure: &Failure, attempt: u32, now: i64) -> (Class, Remedy);
 }
 
-/// Puts into words what a person is asked when a step has failed for good. Pure.
+/// Puts into words what a person is asked when a step has failed for good.
+///
+/// Pure: the same state leads to the same question, whoever asks at the same time and however often.
 pub trait EscalationHandler: Send + Sync {
     /// The question, with at least two choices.
     fn escalate(&self, state: &State, class: &str, failures: &[Failure]) -> Ask;

@@ -108,7 +108,9 @@ pub struct Unreachable {
 /// A Manager.
 ///
 /// Concurrency: it is asked by many runs at once. Idempotency: what it makes has an id that its caller chose, so that a
-/// repetition is told with the status 409.
+/// repetition is told with the status 409. Side effects: what is made stays until it is deleted.
+///
+/// Warning: a request that is not answered may have been done. What was to be made under an id is deleted under it.
 #[async_trait]
 pub trait DraftTarget: Send + Sync {
     /// Asks it. Every status is an answer.

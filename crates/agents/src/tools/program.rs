@@ -34,6 +34,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 }
 
 /// A program at one revision.
+#[derive(Clone)]
 struct View {
     open: OpenProgram,
     revision: Arc<Revision>,

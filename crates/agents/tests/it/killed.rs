@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
+use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::{
     Clock, Engine, InterruptFilter, InterruptStanding, Limits, RunStatus, Selector, SnapshotPolicy, Turn,
@@ -123,7 +124,7 @@ async fn open(
     clock.set_ahead(i64::try_from(ahead.as_micros()).expect("small"));
     let engine = Engine::with_clock(store, Limits::default(), SnapshotPolicy::default(), clock);
     let target = Arc::new(manager.target());
-    engine.run_flows(flows(models, ManagerSource::Given(target)));
+    engine.run_flows(flows(models, GraphSource::Engine, ManagerSource::Given(target)));
     engine
 }
 

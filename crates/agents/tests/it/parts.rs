@@ -18,7 +18,7 @@ use lmlang_flow::{Class, Failure, State, Update};
 use serde_json::{Value, json};
 
 fn flow_state(update: &Update) -> State {
-    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
+    let flows = flows(&Arc::new(Models::none()), GraphSource::Engine, ManagerSource::BuiltIn);
     let act = flows.iter().find(|code| code.flow().name() == "act").expect("it is there");
     let mut state = State::initial(act.flow());
     state.apply(act.flow(), update).expect("it fits");
@@ -143,14 +143,14 @@ fn private_channels_are_shown_to_nobody() {
     let tools = make_tool_registry().expect("they have names of their own");
     let view = View { state: &state, failures: &[wrong()], attempt: 3 };
     assert!(!texts(&Progressive { history: 8 }.context(view, &tools).messages).contains(secret));
-    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
+    let flows = flows(&Arc::new(Models::none()), GraphSource::Engine, ManagerSource::BuiltIn);
     assert!(!state.public(flows[1].flow()).to_string().contains(secret));
 }
 
 /// PUN-18, PUN-21, PUN-77: lists of the state are bounded, whatever is appended.
 #[test]
 fn lists_of_the_state_are_bounded() {
-    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
+    let flows = flows(&Arc::new(Models::none()), GraphSource::Engine, ManagerSource::BuiltIn);
     let flow = flows[1].flow();
     let mut state = State::initial(flow);
     for number in 0..1_000 {

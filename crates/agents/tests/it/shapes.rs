@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
+use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::Models;
 use lmlang_engine::{Turn, Turned};
 use lmlang_flow::definition::END;
@@ -174,7 +175,7 @@ async fn every_call_has_a_node_around_it() {
 /// PUN-17, PUN-22, PUN-63, PUN-72: nodes lead where the definition says, and nowhere else; what `evaluate` leads to is three nodes.
 #[test]
 fn routes_are_data() {
-    let flows = flows(&Arc::new(Models::none()), ManagerSource::BuiltIn);
+    let flows = flows(&Arc::new(Models::none()), GraphSource::Engine, ManagerSource::BuiltIn);
     let act = flows[1].flow();
     let targets = |name: &str| act.node(name).expect("it is there").targets.clone();
     assert_eq!(targets("evaluate"), ["plan_step", "diagnose", "answer"]);
@@ -219,9 +220,64 @@ fn nodes_know_no_query_language() {
         }
         let text = std::fs::read_to_string(&path).expect("it can be read");
         looked_at += 1;
-        let is_store = path.ends_with("graph_store.rs");
+        let is_store = path.ends_with("graph_store.rs") || path.ends_with("neo4j.rs");
         assert!(is_store || !text.contains("cypher::run"), "{}", path.display());
         assert!(is_store || !text.contains("patch_entities"), "{}", path.display());
     }
     assert!(looked_at > 30, "{looked_at}");
+}
+
+/// PUN-05, PUN-36, PUN-37, PUN-38: what flows are made of are nine interfaces, and two more. Each says what holds when it is
+/// called by many, again, or in vain.
+#[test]
+fn interfaces_say_what_holds() {
+    let interfaces = [
+        ("agents/src/graph_store.rs", "GraphStore"),
+        ("agents/src/act/parts.rs", "ContextManager"),
+        ("agents/src/tools.rs", "ToolRegistry"),
+        ("agents/src/act/parts.rs", "Planner"),
+        ("agents/src/act/parts.rs", "Executor"),
+        ("agents/src/act/parts.rs", "Evaluator"),
+        ("agents/src/act/parts.rs", "ErrorClassifier"),
+        ("agents/src/act/parts.rs", "EscalationHandler"),
+        ("engine/src/flows/spans.rs", "Tracer"),
+        ("agents/src/tools.rs", "Tool"),
+        ("agents/src/model.rs", "Model"),
+        ("agents/src/draft/target.rs", "DraftTarget"),
+        ("engine/src/flows/code.rs", "FlowCode"),
+    ];
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies among the crates");
+    for (file, name) in interfaces {
+        let text = std::fs::read_to_string(crates.join(file)).expect("it can be read");
+        let at = text.find(&format!("pub trait {name}:")).unwrap_or_else(|| panic!("{file} has no {name}"));
+        let mut docs: Vec<&str> = text[..at]
+            .lines()
+            .rev()
+            .take_while(|line| line.starts_with("///") || line.starts_with("#["))
+            .collect();
+        docs.reverse();
+        let docs = docs.join(" ");
+        let pure = docs.contains("Pure: ");
+        for what in ["Concurrency: ", "Idempotency: "] {
+            assert!(pure || docs.contains(what), "{name} does not say: {what}");
+        }
+        let effects = docs.contains("Side effects");
+        assert!(pure || !effects || docs.contains("Warning: "), "{name} does not say what may go wrong");
+        assert!(pure || effects || name == "ToolRegistry", "{name} does not say what it changes");
+
+        // Whatever can fail says why.
+        let body = &text[at..];
+        let body = &body[..body.find("\n}").expect("it ends")];
+        let mut docs = String::new();
+        for line in body.lines().map(str::trim) {
+            if line.starts_with("///") {
+                docs.push_str(line);
+            } else if line.starts_with("fn ") || line.starts_with("async fn ") {
+                assert!(!docs.is_empty(), "{name}: `{line}` says nothing");
+                let fails = line.contains("-> Result<") || line.contains("-> Completion<");
+                assert!(!fails || docs.contains("# Errors"), "{name}: `{line}` does not say how it fails");
+                docs.clear();
+            }
+        }
+    }
 }

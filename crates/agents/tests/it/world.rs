@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lmlang_agents::draft::target::ManagerSource;
 use lmlang_agents::flows;
+use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Models, Role, build, tokens};
 use lmlang_engine::{
@@ -63,7 +64,7 @@ async fn open(db: &TestDb, models: &Arc<Models>, manager: ManagerSource) -> Engi
     let location = Location::parse(&db.to_string()).expect("it is a location");
     let store = Store::open(Options::new(location)).await.expect("it opens");
     let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
-    engine.run_flows(flows(models, manager));
+    engine.run_flows(flows(models, GraphSource::Engine, manager));
     engine
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, 
     let Action::Show { origin } = &args.action;
     // Settings are texts, flags and lists of texts.
     let mut values = serde_json::to_value(layers.settings()?).expect("settings have a JSON form");
-    for secret in ["token", "database_url"] {
+    for secret in ["token", "database_url", "neo4j_password"] {
         if !values[secret].is_null() {
             // Who shows the settings to somebody does not mean to show this.
             values[secret] = "(hidden)".into();

@@ -48,16 +48,19 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         "orphans": structure.orphans,
         "replayed": checkup.replayed,
         "runs": checkup.runs,
+        "entities": checkup.entities,
         "findings": findings,
     });
     output.data(&json, || {
         let entries = |number| counted(number, "entry", "entries");
-        let runs = match checkup.runs {
+        let if_any = |number, one, many| match number {
             0 => String::new(),
-            runs => format!(", {}", counted(runs, "run", "runs")),
+            number => format!(", {}", counted(number, one, many)),
         };
+        let runs = if_any(checkup.runs, "run", "runs");
+        let entities = if_any(checkup.entities, "entity or relation", "entities and relations");
         let mut text = format!(
-            "{}, {}, {}, {}{runs}; {} replayed\n",
+            "{}, {}, {}, {}{runs}{entities}; {} replayed\n",
             counted(structure.programs, "program", "programs"),
             entries(structure.entries),
             counted(structure.snapshots, "snapshot", "snapshots"),

@@ -9,12 +9,15 @@ use serde_json::Value;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::work::Work;
+use crate::request::Call;
 
 /// The code of a flow. Nodes are called by name; what is to be remembered of them is in their answers.
 ///
 /// Concurrency: nodes of many runs, and of parallel branches of one, are executed at the same time. Idempotency: a node may
 /// be executed again from its beginning after a crash; effects that went through [`Work::effect`] are answered from the
-/// journal then, everything else happens again.
+/// journal then, everything else happens again. Side effects: those of its effects alone.
+///
+/// Warning: an effect that was announced and has no receipt may have happened. It is performed again under the same key.
 #[async_trait]
 pub trait FlowCode: Send + Sync + 'static {
     /// Its definition.
@@ -42,12 +45,30 @@ pub trait FlowCode: Send + Sync + 'static {
         state.public(self.flow())
     }
 
+    /// Takes away what a run that was cancelled has made for itself alone, as far as that goes. It comes after the
+    /// cancellation is stored, and not at all if the process is killed just then.
+    async fn let_go(&self, _run: LetGo<'_>) {}
+
     /// Executes a node.
     ///
     /// # Errors
     ///
     /// [`Halt::Failed`] for what the ladder is to judge; [`Halt::Lost`] only as the work itself has answered it.
     async fn execute(&self, node: &str, state: &State, work: &mut Work) -> Result<Step, Halt>;
+}
+
+/// A run that was cancelled.
+pub struct LetGo<'a> {
+    /// The engine that had executed it.
+    pub engine: &'a Engine,
+    /// Its state as it was.
+    pub state: &'a State,
+    /// The program that it was about.
+    pub program: Option<uuid::Uuid>,
+    /// The branch of it that it was begun for, or forked onto.
+    pub branch: Option<&'a str>,
+    /// A call of the flow, recorded with the run.
+    pub call: Call,
 }
 
 /// What a flow makes of its input.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use lmlang_flow::{Failure, Place, Run, Task, What};
+use lmlang_flow::{Failure, Place, Run, Status, Task, What};
 use lmlang_store::{RunStatus, Timestamp};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flows::code::{FlowCode, Halt, failure};
+use crate::flows::code::{FlowCode, Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
 use crate::flows::told::Passing;
 use crate::flows::work::Work;
@@ -456,8 +456,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Tells whoever waits for a run that it has ended, and stops those that it waited for.
+    /// Tells whoever waits for a run that it has ended, stops those that it waited for, and lets one that was cancelled take away
+    /// what it made.
     async fn after_end(&self, live: &LiveRun) {
+        let cancelled = {
+            let machine = live.machine.lock().await;
+            (machine.status() == Status::Cancelled).then(|| machine.state().clone())
+        };
+        if let (Some(state), Some(code)) = (cancelled, &live.code) {
+            let (program, branch, call) = (live.program, live.branch.as_deref(), live.call(0, None));
+            code.let_go(LetGo { engine: self, state: &state, program, branch, call }).await;
+        }
         if let Some(parent) = live.parent
             && let Err(error) = Box::pin(self.go_on(parent)).await
         {
@@ -483,7 +492,8 @@ impl Engine {
         }
     }
 
-    /// Appends that somebody stopped a run, unless it has ended. Answers whether it was appended.
+    /// Appends that somebody stopped a run, unless it has ended, and waits until nothing of it is at work any more. Answers
+    /// whether it was appended.
     pub(crate) async fn stop_run(&self, run: Uuid, by: &str, reason: Option<String>) -> Result<bool, Error> {
         let by = by.to_owned();
         let stopped = self.change_run(run, |machine, _| {
@@ -491,8 +501,14 @@ impl Engine {
             Ok::<_, Error>((!machine.has_ended()).then_some(What::Cancelled { by, reason }))
         });
         let (live, stopped) = stopped.await?;
-        self.kick(&live);
-        Ok(stopped.is_some())
+        if stopped.is_none() {
+            // Nobody else may drive it: it is let go when there is nothing to do.
+            self.kick(&live);
+            return Ok(false);
+        }
+        self.let_go_of_run(run).await;
+        self.after_end(&live).await;
+        Ok(true)
     }
 
     /// Appends what `plan` makes of a run as it is.

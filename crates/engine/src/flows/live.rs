@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Run, Status, What};
-use lmlang_history::log::Actor;
+use lmlang_history::log::{Actor, ActorKind, Origin};
 use lmlang_store::{
     FlowDefinition, InterruptChange, InterruptStanding, JournalAppend, JournalError, NewRun, RunStanding,
     RunStatus, Timestamp,
@@ -22,6 +22,7 @@ use crate::flows::code::{FlowCode, Halt};
 use crate::flows::coding;
 use crate::flows::told::Passing;
 use crate::records::from_actor;
+use crate::request::Call;
 
 /// Others were faster, again and again.
 const OUTRUN: Error = Error::Overloaded { what: "changes of the run" };
@@ -51,7 +52,7 @@ pub(crate) struct LiveRun {
     row: std::sync::Mutex<Option<RunStanding>>,
     /// Held by whoever executes it.
     pub(crate) driving: Arc<Mutex<()>>,
-    /// What effects were asked whose receipts are being stored, for a sink of spans that wants it.
+    /// What effects were asked whose receipts are being stored, for a tracer that wants it.
     asked: std::sync::Mutex<Vec<(EffectId, Value)>>,
     /// Counts up when there may be something to do.
     pub(crate) kicks: AtomicU64,
@@ -83,6 +84,17 @@ pub(crate) enum By {
 const ATTEMPTS: usize = 8;
 
 impl LiveRun {
+    /// A call of the flow: recorded with the run, on behalf of whoever began it.
+    pub(crate) fn call(&self, step: u64, message: Option<String>) -> Call {
+        Call {
+            actor: Actor { name: self.flow.name().to_owned(), kind: ActorKind::Flow, client: None },
+            on_behalf_of: Some(self.actor.name.clone()),
+            message,
+            idempotency: None,
+            origin: Some(Origin { run: self.id.into_bytes(), step }),
+        }
+    }
+
     /// Appends the entry that `plan` makes of the run as it is now, and answers whether there was one. When another process was
     /// faster, its entries are taken in and the entry is planned again.
     ///

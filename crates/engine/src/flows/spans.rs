@@ -4,7 +4,9 @@
 //! the same trace; the trace id is that of the session, so that runs of one session, and those that they wait for, stand in
 //! one trace.
 
-use futures_util::future::BoxFuture;
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use lmlang_flow::receipts::EffectId;
 use lmlang_flow::{Entry, Flow, Goto, Kind, Place, Remedy, Run, Stepped, What};
 use lmlang_store::RunStatus;
@@ -48,20 +50,28 @@ pub struct Span {
 pub struct Finished<'a> {
     /// The span, without what is hidden.
     pub span: Span,
-    /// What was asked and answered, of an effect, if the sink wants it: nothing is hidden in it.
+    /// What was asked and answered, of an effect, if the tracer wants it: nothing is hidden in it.
     pub content: Option<(Value, Value)>,
     /// Who began the run.
     pub actor: &'a str,
 }
 
 /// Whoever sends spans elsewhere.
-pub struct SpanSink {
+///
+/// Concurrency: it is told of the spans of many runs at once. Idempotency: each span is told once by the process that stores
+/// it; one that is killed may not have told its last ones, which the journal has all the same. Side effects: what it sends.
+///
+/// Warning: a collector that cannot be reached may miss spans; the tracer counts them.
+#[async_trait]
+pub trait Tracer: Send + Sync {
     /// Whether it wants to know what was asked and answered.
-    pub content: bool,
-    /// Called while an entry of the run is being stored, so that it must not wait.
-    pub send: Box<dyn Fn(Finished<'_>) + Send + Sync>,
-    /// Called at the end of the engine, which waits for it.
-    pub close: Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+    fn wants_content(&self) -> bool;
+
+    /// Takes a span that is over, or drops it. It is called while an entry of the run is being stored, so that it must not wait.
+    fn record(&self, finished: Finished<'_>);
+
+    /// Sends what it still has, as far as that goes; the engine, which closes, waits for it. Nothing is recorded afterwards.
+    async fn close(&self);
 }
 
 /// What spans say of their run.
@@ -110,23 +120,23 @@ impl Engine {
 
     /// Sends every span of the runs that this process executes elsewhere, too, as soon as it is over: once, before callers
     /// come. That of a run comes when it has ended, behind those that lie in it.
-    pub fn send_spans(&self, sink: SpanSink) {
-        if self.0.flows.sink.set(sink).is_err() {
+    pub fn trace_by(&self, tracer: Arc<dyn Tracer>) {
+        if self.0.flows.tracer.set(tracer).is_err() {
             tracing::warn!("spans were sent elsewhere twice");
         }
     }
 
     /// Has the last spans sent.
-    pub(crate) async fn close_sink(&self) {
-        if let Some(sink) = self.0.flows.sink.get() {
-            (sink.close)().await;
+    pub(crate) async fn close_tracer(&self) {
+        if let Some(tracer) = self.0.flows.tracer.get() {
+            tracer.close().await;
         }
     }
 
     /// Sends the span of an entry that was stored, and that of the run if it has ended with it: once, however often it is taken
     /// back.
     pub(crate) fn send_span(&self, live: &LiveRun, run: &Run, entry: &Entry, ends: bool) {
-        let Some(sink) = self.0.flows.sink.get() else { return };
+        let Some(tracer) = self.0.flows.tracer.get() else { return };
         let ended = run.has_ended().then_some(entry.time);
         let of = Traced {
             id: live.id,
@@ -140,20 +150,20 @@ impl Engine {
         let actor = live.actor.name.as_str();
         if SPANS.contains(&(entry.what.kind() as u8)) && !matches!(entry.what, What::Started(_)) {
             let content = match &entry.what {
-                What::Received(receipt) if sink.content => {
+                What::Received(receipt) if tracer.wants_content() => {
                     let asked = live.asked(&receipt.intent.id);
                     Some((asked.unwrap_or_default(), receipt.outcome.answer.clone().unwrap_or_default()))
                 }
                 _ => None,
             };
-            (sink.send)(Finished { span: self.shown(span(&of, entry)), content, actor });
+            tracer.record(Finished { span: self.shown(span(&of, entry)), content, actor });
         }
         if ends && run.epoch() == 0 {
             let mut span = self.shown(of_run(&of, entry));
             if let Some(decides) = run.state().get("provider").as_str() {
                 span.attributes["gen_ai.provider.name"] = json!(decides);
             }
-            (sink.send)(Finished { span, content: None, actor });
+            tracer.record(Finished { span, content: None, actor });
         }
     }
 

@@ -149,8 +149,9 @@ impl Engine {
             let workflow = turn.workflow.as_deref().unwrap_or_default();
             let start = StartSession { workflow: workflow.to_owned(), title: turn.text.clone() };
             // Looked at first: a session is not begun by what makes no sense.
-            let input = self.input_of(workflow, turn)?;
-            self.code_named(workflow)?.accept(self, &input, None).await?;
+            let (input, words) = self.input_of(workflow, turn)?;
+            let accepted = self.code_named(workflow)?.accept(self, &input, None).await;
+            accepted.map_err(|error| place_in_turn(error, &words))?;
             let session = self.start_session(&start, call).await?.id;
             return self.begun(session, workflow, turn, call).await;
         };
@@ -217,13 +218,14 @@ impl Engine {
         turn: &Turn,
         call: &Call,
     ) -> Result<(Uuid, Uuid), Error> {
-        let input = self.input_of(workflow, turn)?;
+        let (input, words) = self.input_of(workflow, turn)?;
         let start = StartRun { flow: workflow.to_owned(), session: Some(session), input };
-        Ok((session, self.start_run(&start, call).await?.id))
+        let run = self.start_run(&start, call).await.map_err(|error| place_in_turn(error, &words))?;
+        Ok((session, run.id))
     }
 
-    /// What a run is begun with for what was said.
-    fn input_of(&self, workflow: &str, turn: &Turn) -> Result<Value, Error> {
+    /// What a run is begun with for what was said, and which of its fields has the words.
+    fn input_of(&self, workflow: &str, turn: &Turn) -> Result<(Value, String), Error> {
         let place = || "input.text".to_owned();
         let text = turn.text.as_deref().filter(|text| !text.trim().is_empty()).ok_or_else(|| {
             Error::Argument { place: place(), message: "words are expected: nothing is asked".to_owned() }
@@ -233,13 +235,14 @@ impl Engine {
             message: format!("the flow `{workflow}` holds no conversations: start a run of it"),
         });
         let mut input = input?;
+        let words = input.as_object().and_then(|fields| fields.keys().next().cloned()).unwrap_or_default();
         if let Some(fields) = input.as_object_mut() {
             // The words stand, whatever is called like them.
             turn.options.iter().for_each(|(name, value)| {
                 fields.entry(name.clone()).or_insert_with(|| value.clone());
             });
         }
-        Ok(input)
+        Ok((input, words))
     }
 
     /// The newest runs of a session that no other one waits for: those that a repeated request may be an answer to.
@@ -316,4 +319,21 @@ fn answer_of(ask: &Ask, turn: &Turn) -> Value {
             answer
         }
     }
+}
+
+/// Places what is wrong with the input of a run where a turn has it: its words in `text`, everything else in `options`.
+fn place_in_turn(error: Error, words: &str) -> Error {
+    let Error::Argument { place, message } = error else { return error };
+    let place = match place.strip_prefix("input.input").map(|field| field.trim_start_matches('.')) {
+        None => place,
+        Some("") => "input.options".to_owned(),
+        Some(field) => {
+            let first = field.split(['.', '[']).next().unwrap_or_default();
+            match first == words {
+                true => "input.text".to_owned(),
+                false => format!("input.options.{field}"),
+            }
+        }
+    };
+    Error::Argument { place, message }
 }

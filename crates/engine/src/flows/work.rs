@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lmlang_flow::receipts::{EffectId, Intent, Known, Outcome};
 use lmlang_flow::{Failure, Receipt, Standing, Task, What};
-use lmlang_history::log::{Actor, ActorKind, Origin};
+use lmlang_history::log::Actor;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -207,16 +207,7 @@ impl Work {
     /// A call of the flow under the key of an effect: recorded with the run, on behalf of whoever began it.
     #[must_use]
     pub fn call(&self, key: &str, message: Option<String>, request: &Value) -> Call {
-        let actor = Actor { name: self.live.flow.name().to_owned(), kind: ActorKind::Flow, client: None };
-        let origin = Origin { run: self.live.id.into_bytes(), step: self.task.step };
-        let call = Call {
-            actor,
-            on_behalf_of: Some(self.live.actor.name.clone()),
-            message,
-            idempotency: None,
-            origin: Some(origin),
-        };
-        call.keyed(Some(key), request.to_string().as_bytes())
+        self.live.call(self.task.step, message).keyed(Some(key), request.to_string().as_bytes())
     }
 
     /// Has an effect: performs it, unless its receipt is in the journal already. `perform` is given the key by which a
@@ -295,7 +286,7 @@ impl Work {
             message: hidden.text(&failed.message).into_owned(),
             ..failed
         });
-        if self.engine.0.flows.sink.get().is_some_and(|sink| sink.content) {
+        if self.engine.0.flows.tracer.get().is_some_and(|tracer| tracer.wants_content()) {
             self.live.keep_asked(intent.id.clone(), effect.request);
         }
         let outcome = Outcome { answer: answer.clone(), notes };

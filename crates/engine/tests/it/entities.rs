@@ -257,3 +257,24 @@ async fn pages_go_on_after_an_entity_that_is_gone() {
     let rest = engine.entity_page(&all, Some(&name("Note", "b")), 2).await.unwrap();
     assert_eq!((rest.items.len(), rest.items[0].name(), rest.more), (1, name("Note", "c"), false));
 }
+
+#[tokio::test]
+async fn the_doctor_reads_entities() {
+    let fixture = Fixture::new(OFTEN).await;
+    change(&fixture.engine, &ada()).await;
+    let checkup = fixture.engine.doctor(|_| {}).await.expect("it is looked at");
+    assert_eq!((checkup.entities, checkup.findings().count()), (3, 0));
+
+    // SQLite and PostgreSQL write bytes differently; a label is one either way.
+    let fixture = fixture
+        .reopened(&[
+            "DELETE FROM entities WHERE id = (SELECT target FROM relations)",
+            "UPDATE entities SET props = label",
+        ])
+        .await;
+    let checkup = fixture.engine.doctor(|_| {}).await.expect("it is looked at");
+    let told: Vec<String> = checkup.findings().collect();
+    assert_eq!((checkup.entities, told.len()), (2, 2), "{told:?}");
+    assert!(told[0].starts_with("the entity Person:ada: column `props`"), "{told:?}");
+    assert!(told[1].ends_with("of kind WROTE ends at an entity that is not there"), "{told:?}");
+}

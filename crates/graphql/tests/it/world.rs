@@ -76,6 +76,7 @@ impl World {
             Engine::new(store.expect("the store opens"), Limits::default(), SnapshotPolicy::default());
         engine.run_flows(lmlang_agents::flows(
             &Arc::new(lmlang_agents::model::Models::none()),
+            lmlang_agents::graph_store::GraphSource::Engine,
             lmlang_agents::draft::target::ManagerSource::BuiltIn,
         ));
         let executor = schema::build(engine.clone(), transport::Limits::default());

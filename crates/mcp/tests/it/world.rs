@@ -53,6 +53,7 @@ impl World {
         let engine = Engine::new(store, Limits::default(), SnapshotPolicy::default());
         engine.run_flows(lmlang_agents::flows(
             &Arc::new(lmlang_agents::model::Models::none()),
+            lmlang_agents::graph_store::GraphSource::Engine,
             lmlang_agents::draft::target::ManagerSource::BuiltIn,
         ));
         let executor = schema::build(engine.clone(), transport::Limits::default());

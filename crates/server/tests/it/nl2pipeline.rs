@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::{delete, get, post};
 use lmlang_agents::draft::manager::RestManager;
 use lmlang_agents::draft::target::ManagerSource;
+use lmlang_agents::graph_store::GraphSource;
 use lmlang_agents::model::settings::{Kind, ModelSettings, Settings};
 use lmlang_agents::model::{Role, build, tokens};
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ async fn drafting() -> Real {
     let settings = Settings::from([(Role::default_role(), settings)]);
     let models = Arc::new(build(&settings, &|_| None, tokens).expect("the script can be read"));
     let target = Arc::new(RestManager::new(&manager().await).expect("an address"));
-    start_flowing(lmlang_agents::flows(&models, ManagerSource::Given(target))).await
+    start_flowing(lmlang_agents::flows(&models, GraphSource::Engine, ManagerSource::Given(target))).await
 }
 
 fn text(reply: &Reply) -> String {

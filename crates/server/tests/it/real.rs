@@ -61,7 +61,11 @@ async fn start_real_as(limits: Limits, hooks: impl FnOnce(&Engine) -> Hooks) -> 
     start_real_with_flows(
         limits,
         hooks,
-        lmlang_agents::flows(&models, lmlang_agents::draft::target::ManagerSource::BuiltIn),
+        lmlang_agents::flows(
+            &models,
+            lmlang_agents::graph_store::GraphSource::Engine,
+            lmlang_agents::draft::target::ManagerSource::BuiltIn,
+        ),
     )
     .await
 }

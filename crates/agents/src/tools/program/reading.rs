@@ -87,7 +87,8 @@ impl Tool for Programs {
             (Action::Overview, Some(name)) => {
                 let at = pinned.or(args.at);
                 let view = View::find(reach.engine, name, at.as_deref()).await?;
-                Ok(overview(&view, args.search.as_deref().unwrap_or_default(), page))
+                let work = move || overview(&view, args.search.as_deref().unwrap_or_default(), page);
+                Ok(reach.engine.compute(work).await?)
             }
             (Action::Overview, None) => {
                 Err(refused("BAD_REQUEST", "`program` is missing: its name".to_owned()))
@@ -467,28 +468,33 @@ impl Tool for Verify {
             Scope::Full => None,
             Scope::Local => Some(reached(reach.engine, &view).await?),
         };
-        let findings = view.revision.checked.findings();
-        let within = |found: &&Diagnostic| match &reached {
-            None => true,
-            Some(reached) => found.at.function.is_some_and(|of| reached.contains(&of)),
-        };
-        let mut found: Vec<&Diagnostic> = findings.iter().map(|(_, found)| found).filter(within).collect();
-        found.sort_by_key(|found| (found.severity() != Severity::Error, !found.is_incomplete()));
-        let tally = findings.tally();
-        let lines: Vec<String> = found.iter().map(|found| told::finding(view.program(), found)).collect();
-        let said = format!(
-            "`{}` is {}: {} errors, {} incomplete, {} warnings",
-            view.name(),
-            if tally.errors == 0 { "valid" } else { "invalid" },
-            tally.errors,
-            tally.stale + tally.incomplete,
-            tally.warnings
-        );
-        let outcome = if tally.errors == 0 { "valid" } else { "invalid" };
-        let head = if tally.is_complete() { "complete" } else { "not complete" };
-        let lines: Vec<String> = [format!("{outcome}, {head}")].into_iter().chain(lines).collect();
-        Ok(told::answer(&view, outcome, &lines, page, &said))
+        Ok(reach.engine.compute(move || found(&view, reached.as_ref(), page)).await?)
     }
+}
+
+/// What is wrong with a program, or with some of its functions.
+fn found(view: &View, reached: Option<&BTreeSet<FuncRef>>, page: Page) -> ToolAnswer {
+    let findings = view.revision.checked.findings();
+    let within = |found: &&Diagnostic| match reached {
+        None => true,
+        Some(reached) => found.at.function.is_some_and(|of| reached.contains(&of)),
+    };
+    let mut found: Vec<&Diagnostic> = findings.iter().map(|(_, found)| found).filter(within).collect();
+    found.sort_by_key(|found| (found.severity() != Severity::Error, !found.is_incomplete()));
+    let tally = findings.tally();
+    let lines: Vec<String> = found.iter().map(|found| told::finding(view.program(), found)).collect();
+    let said = format!(
+        "`{}` is {}: {} errors, {} incomplete, {} warnings",
+        view.name(),
+        if tally.errors == 0 { "valid" } else { "invalid" },
+        tally.errors,
+        tally.stale + tally.incomplete,
+        tally.warnings
+    );
+    let outcome = if tally.errors == 0 { "valid" } else { "invalid" };
+    let head = if tally.is_complete() { "complete" } else { "not complete" };
+    let lines: Vec<String> = [format!("{outcome}, {head}")].into_iter().chain(lines).collect();
+    told::answer(view, outcome, &lines, page, &said)
 }
 
 /// The functions that the edits of a revision have changed, and those that use them.
@@ -496,12 +502,16 @@ async fn reached(engine: &Engine, view: &View) -> Result<BTreeSet<FuncRef>, Grap
     let parent = view.revision.entry.parents.first();
     let Some(parent) = parent else { return Ok(view.program().functions().map(|(of, _)| of).collect()) };
     let before = engine.revision(&view.open, Some(&format!("r{parent}"))).await?;
-    let difference = lmlang_history::diff(before.checked.program(), view.program());
-    let changed = difference.functions.iter().map(|change| change.function);
-    let mut reached: BTreeSet<FuncRef> = changed.collect();
-    for of in reached.clone() {
-        let users = view.program().users_of(of.into()).map(|(user, _)| user);
-        reached.extend(users.filter_map(|user| FuncRef::try_from(user).ok()));
-    }
-    Ok(reached)
+    let view = view.clone();
+    let work = move || {
+        let difference = lmlang_history::diff(before.checked.program(), view.program());
+        let changed = difference.functions.iter().map(|change| change.function);
+        let mut reached: BTreeSet<FuncRef> = changed.collect();
+        for of in reached.clone() {
+            let users = view.program().users_of(of.into()).map(|(user, _)| user);
+            reached.extend(users.filter_map(|user| FuncRef::try_from(user).ok()));
+        }
+        reached
+    };
+    Ok(engine.compute(work).await?)
 }

@@ -1,6 +1,6 @@
 //! Runs as they are printed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -122,22 +122,30 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
 }
 
 pub(super) fn trace(spans: &[Value]) -> String {
-    let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut text = String::new();
-    // A node is stored after what it did: it is told of before that.
-    let starts = |span: &Value| span["startedAt"].as_str().unwrap_or_default().to_owned();
+    fn word<'a>(span: &'a Value, field: &str) -> &'a str {
+        span[field].as_str().unwrap_or_default()
+    }
+    let ids: BTreeSet<&str> = spans.iter().map(|span| word(span, "id")).collect();
     let mut sorted: Vec<&Value> = spans.iter().collect();
-    sorted.sort_by_key(|span| (starts(span), span["kind"] != "run", span["kind"] != "node"));
+    sorted.sort_by_key(|span| (word(span, "startedAt"), span["kind"] != "run", span["kind"] != "node"));
+    // By the span that they lie in; a page may not have that, and what it has stands at the margin then.
+    let mut within: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for span in sorted {
-        let word = |field: &str| span[field].as_str().unwrap_or_default();
-        let depth = depths.get(word("parentId")).map_or(0, |depth| depth + 1);
-        depths.insert(word("id"), depth);
+        let parent = word(span, "parentId");
+        within.entry(if ids.contains(parent) { parent } else { "" }).or_default().push(span);
+    }
+    let mut text = String::new();
+    let mut open: Vec<(usize, &Value)> =
+        within.remove("").into_iter().flatten().rev().map(|span| (0, span)).collect();
+    while let Some((depth, span)) = open.pop() {
+        let inner = within.remove(word(span, "id")).into_iter().flatten().rev();
+        open.extend(inner.map(|span| (depth + 1, span)));
         let ok = match span["ok"].as_bool() {
             Some(true) => "ok",
             Some(false) => span["attributes"]["error.type"].as_str().unwrap_or("failed"),
             None => "goes on",
         };
-        text += &format!("{}{} {}  {ok}\n", "  ".repeat(depth), word("kind"), word("name"));
+        text += &format!("{}{} {}  {ok}\n", "  ".repeat(depth), word(span, "kind"), word(span, "name"));
     }
     text
 }
@@ -183,8 +191,12 @@ impl Run {
         }
         text.push('\n');
         if let Some(error) = &self.error {
-            let word = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
-            text += &format!("{} ({})\n", word("message"), word("code"));
+            match (error["message"].as_str(), error["code"].as_str()) {
+                (Some(message), Some("CANCELLED")) => text += &format!("{message}\n"),
+                (Some(message), code) => text += &format!("{message} ({})\n", code.unwrap_or_default()),
+                // Cancelled without a reason: that is all there is to say.
+                (None, _) => {}
+            }
         }
         for of in self.interrupts.iter().filter(|of| of.status == "OPEN") {
             text += &format!("{}  {}\n", of.id, of.question);

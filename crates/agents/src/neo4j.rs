@@ -1,0 +1,242 @@
+//! The entities of agents in a Neo4j database.
+//!
+//! It keeps the promises of [`GraphStore`] by the code that keeps them elsewhere: patches are planned, and questions are
+//! answered, by `lmlang-entities`, over what one transaction reads. A transaction takes its turn first, so that patches and
+//! questions each see one moment, and only one of them runs at a time.
+//!
+//! Read [`statements`] for what is asked, `record` for how entities are stored, `server` for how the server is reached,
+//! `transaction` for one that is open.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
+use lmlang_engine::{Call, Error};
+use lmlang_entities::cypher::{self, Limits, Table};
+use lmlang_entities::{Changes, Counts, EntityRef, Patch, PatchError, Relation, Stamp, Subgraph, subgraph};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Mutex, OnceCell};
+use uuid::Uuid;
+
+use crate::graph_store::{GraphError, GraphStore};
+use crate::http_client::ServerError;
+use server::Server;
+use transaction::{Failed, Transaction};
+
+mod record;
+mod server;
+pub mod statements;
+mod transaction;
+
+/// Where a database is, and who asks it.
+pub struct Settings<'a> {
+    /// The address of its HTTP interface: `http://127.0.0.1:7474`.
+    pub url: &'a str,
+    /// The user.
+    pub user: &'a str,
+    /// The user's password.
+    pub password: &'a str,
+    /// The database.
+    pub database: &'a str,
+}
+
+/// Entities in a Neo4j database.
+pub struct Neo4jStore {
+    server: Arc<Server>,
+    prepared: OnceCell<()>,
+    turn: Mutex<()>,
+}
+
+impl Neo4jStore {
+    /// Makes the store; the server is asked nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError`] for what is no address.
+    pub fn new(settings: &Settings<'_>) -> Result<Neo4jStore, ServerError> {
+        let Settings { url, user, password, database } = settings;
+        let server = Arc::new(Server::new(url, user, password, database)?);
+        Ok(Neo4jStore { server, prepared: OnceCell::new(), turn: Mutex::new(()) })
+    }
+
+    /// Deletes all entities of this store, and what it keeps for itself; nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Those of the server.
+    pub async fn clear(&self) -> Result<(), GraphError> {
+        for label in statements::LABELS {
+            self.server.run(&statements::clear(label)).await.map_err(Failed::from)?;
+        }
+        Ok(())
+    }
+
+    async fn prepare(&self) -> Result<(), Failed> {
+        for constraint in statements::CONSTRAINTS {
+            self.server.run(constraint).await?;
+        }
+        Ok(())
+    }
+
+    /// Does some work in a transaction of its own, on a thread that may wait; what it wrote is there if it says so.
+    async fn transact<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction) -> Result<(T, bool), GraphError> + Send + 'static,
+    ) -> Result<T, GraphError> {
+        self.prepared.get_or_try_init(|| self.prepare()).await?;
+        let _turn = self.turn.lock().await;
+        let transaction = Transaction::begin(&self.server).await?;
+        let work = move || match work(&transaction) {
+            Ok((done, commit)) => transaction.end(commit).map(|()| done).map_err(GraphError::from),
+            Err(error) => {
+                // What is told is why the work failed. A server that is gone takes back what is open.
+                drop(transaction.end(false));
+                Err(error)
+            }
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(done) => done,
+            Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
+        }
+    }
+}
+
+#[async_trait]
+impl GraphStore for Neo4jStore {
+    async fn patch(&self, patch: Patch, call: &Call) -> Result<Counts, GraphError> {
+        let making = call.idempotency.clone();
+        self.transact(move |transaction| {
+            // A key is any bytes.
+            let key = making.as_ref().map(|making| hex(&making.key));
+            if let (Some(key), Some(making)) = (&key, &making)
+                && let Some(first) = answered(transaction, key)?
+            {
+                return match first.digest == hex(&making.digest) {
+                    true => Ok((first.counts, false)),
+                    false => Err(GraphError::from(Error::IdempotencyMismatch)),
+                };
+            }
+            let ids = || Uuid::new_v4().into_bytes();
+            let (changes, counts) =
+                lmlang_entities::apply(transaction, &patch, now(), ids).map_err(refused)?;
+            write(transaction, &changes)?;
+            if let (Some(key), Some(making)) = (&key, &making) {
+                note(transaction, key, &hex(&making.digest), counts)?;
+            }
+            Ok((counts, true))
+        })
+        .await
+    }
+
+    async fn run_cypher(&self, query: &str, params: Map<String, Value>) -> Result<Table, GraphError> {
+        let query = query.to_owned();
+        let answer = move |transaction: &Transaction| {
+            let table = cypher::run(&query, &params, transaction, &Limits::default());
+            let table = table.map_err(|failure| match failure {
+                cypher::Failure::Query(error) => GraphError::from(Error::Cypher(error)),
+                cypher::Failure::Graph(failed) => failed.into(),
+            })?;
+            Ok((table, false))
+        };
+        self.transact(answer).await
+    }
+
+    async fn get_subgraph(&self, of: EntityRef, hops: u32) -> Result<Option<Subgraph>, GraphError> {
+        if hops > MOST_HOPS {
+            let (limit, actual) = (MOST_HOPS.into(), hops.into());
+            return Err(GraphError::from(Error::Limit { which: "entityHops", limit, actual }));
+        }
+        let around = move |transaction: &Transaction| {
+            let found = subgraph(transaction, &of.label, &of.key, hops, SUBGRAPH_ENTITIES);
+            Ok((found.map_err(GraphError::from)?, false))
+        };
+        self.transact(around).await
+    }
+}
+
+fn now() -> Stamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Stamp { time_micros: i64::try_from(since.as_micros()).unwrap_or(i64::MAX) }
+}
+
+fn refused(error: PatchError<Failed>) -> GraphError {
+    match error {
+        PatchError::Validation(error) => Error::EntityValue(error).into(),
+        PatchError::Constraint(error) => Error::EntityConstraint(error).into(),
+        PatchError::Graph(failed) => failed.into(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes what differs: relations are deleted before entities, and entities put before relations.
+fn write(transaction: &Transaction, changes: &Changes) -> Result<(), Failed> {
+    if !changes.deleted_relations.is_empty() {
+        let row = |gone: &Relation| json!({ "from": record::id(gone.from.0), "to": record::id(gone.to.0), "id": record::id(gone.id.0) });
+        let rows: Vec<Value> = changes.deleted_relations.iter().map(row).collect();
+        transaction.ask(statements::DELETE_RELATIONS, json!({ "rows": rows }))?;
+    }
+    if !changes.deleted_entities.is_empty() {
+        let ids: Vec<String> = changes.deleted_entities.iter().map(|gone| record::id(gone.id.0)).collect();
+        transaction.ask(statements::DELETE_ENTITIES, json!({ "ids": ids }))?;
+    }
+    let mut entities: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for entity in changes.inserted_entities.iter().chain(&changes.updated_entities) {
+        let row = json!({ "name": record::name(&entity.name()), "props": record::of_entity(entity) });
+        entities.entry(entity.label.as_str()).or_default().push(row);
+    }
+    for (label, rows) in entities {
+        transaction.ask(&statements::merge_entities(label), json!({ "rows": rows }))?;
+    }
+    let mut relations: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for relation in changes.inserted_relations.iter().chain(&changes.updated_relations) {
+        let (from, to) = (record::id(relation.from.0), record::id(relation.to.0));
+        let row = json!({ "from": from, "to": to, "props": record::of_relation(relation) });
+        relations.entry(relation.relation_type.as_str()).or_default().push(row);
+    }
+    for (relation_type, rows) in relations {
+        transaction.ask(&statements::merge_relations(relation_type), json!({ "rows": rows }))?;
+    }
+    Ok(())
+}
+
+/// What was answered under a key.
+struct Answered {
+    digest: String,
+    counts: Counts,
+}
+
+fn answered(transaction: &Transaction, key: &str) -> Result<Option<Answered>, Failed> {
+    let rows = transaction.ask(statements::REQUEST, json!({ "key": key }))?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let request = row.get("request").ok_or(Failed::Foreign)?;
+    let count = |name: &str| {
+        let count = request[name].as_u64().and_then(|count| usize::try_from(count).ok());
+        count.ok_or(Failed::Foreign)
+    };
+    let counts = Counts {
+        created: count("created")?,
+        updated: count("updated")?,
+        deleted: count("deleted")?,
+        unchanged: count("unchanged")?,
+    };
+    Ok(Some(Answered { digest: request["digest"].as_str().unwrap_or_default().to_owned(), counts }))
+}
+
+fn note(transaction: &Transaction, key: &str, digest: &str, counts: Counts) -> Result<(), Failed> {
+    let request = json!({
+        "key": key,
+        "digest": digest,
+        "created": counts.created,
+        "updated": counts.updated,
+        "deleted": counts.deleted,
+        "unchanged": counts.unchanged,
+        "time": now().time_micros,
+    });
+    transaction.ask(statements::NOTE_REQUEST, json!({ "request": request }))?;
+    Ok(())
+}
