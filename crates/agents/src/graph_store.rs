@@ -111,8 +111,8 @@ pub trait GraphStore: Send + Sync {
     }
 }
 
-/// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets. What else there
-/// is, `neo4j`, is made by its own crate.
+/// Makes the store that a kind names, for an engine: `sql` is the database of the engine, `memory` forgets. `neo4j`, which
+/// needs an address and a password, is made by [`Neo4jStore::new`](crate::neo4j::Neo4jStore::new).
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ pub fn make_graph_store(kind: &str) -> Result<GraphSource, GraphError> {
         "memory" => Ok(GraphSource::Given(Arc::new(MemoryStore::default()))),
         other => Err(GraphError {
             code: "UNSUPPORTED".to_owned(),
-            message: format!("Unsupported graph store type `{other}`: expected `sql` or `memory`"),
+            message: format!("Unsupported graph store type `{other}`: expected `sql`, `memory` or `neo4j`"),
             transient: false,
         }),
     }

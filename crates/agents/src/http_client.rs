@@ -62,15 +62,13 @@ pub(crate) fn address(base: &str, path: &str) -> Result<(Uri, String), ServerErr
     };
     let authority = base.authority().ok_or_else(|| wrong("it names no host"))?;
     if authority.as_str().contains('@') {
-        return Err(wrong(
-            "it holds a user or a password; a key is named by `api_key_env` or `api_key_file`",
-        ));
+        return Err(wrong("it holds a user or a password, which have settings of their own"));
     }
     let parameters = base.query().unwrap_or_default().split('&');
     let mut names = parameters.map(|part| part.split('=').next().unwrap_or_default().to_ascii_lowercase());
     if names.any(|name| ["key", "token", "secret", "sig", "password"].iter().any(|word| name.contains(word)))
     {
-        return Err(wrong("its query holds a key; one is named by `api_key_env` or `api_key_file`"));
+        return Err(wrong("its query holds a key, which has a setting of its own"));
     }
     let query = base.query().map(|query| format!("?{query}")).unwrap_or_default();
     let before = base.path().strip_suffix('/').unwrap_or(base.path());

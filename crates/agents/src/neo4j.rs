@@ -5,11 +5,11 @@
 //! questions each see one moment, and only one of them runs at a time.
 //!
 //! Read [`statements`] for what is asked, `record` for how entities are stored, `server` for how the server is reached,
-//! `transaction` for one that is open.
+//! `transaction` for how one begins and ends, `reading` for what is read in it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use lmlang_engine::entities::{MOST_HOPS, SUBGRAPH_ENTITIES};
@@ -23,12 +23,16 @@ use uuid::Uuid;
 use crate::graph_store::{GraphError, GraphStore};
 use crate::http_client::ServerError;
 use server::Server;
-use transaction::{Failed, Transaction};
+use transaction::{Failed, Transaction, joined, told};
 
+mod reading;
 mod record;
 mod server;
 pub mod statements;
 mod transaction;
+
+/// How long the server may take to look through all that it has.
+const MOST_PREPARED: Duration = Duration::from_secs(60);
 
 /// Where a database is, and who asks it.
 pub struct Settings<'a> {
@@ -46,7 +50,7 @@ pub struct Settings<'a> {
 pub struct Neo4jStore {
     server: Arc<Server>,
     prepared: OnceCell<()>,
-    turn: Mutex<()>,
+    turn: Arc<Mutex<()>>,
 }
 
 impl Neo4jStore {
@@ -58,7 +62,7 @@ impl Neo4jStore {
     pub fn new(settings: &Settings<'_>) -> Result<Neo4jStore, ServerError> {
         let Settings { url, user, password, database } = settings;
         let server = Arc::new(Server::new(url, user, password, database)?);
-        Ok(Neo4jStore { server, prepared: OnceCell::new(), turn: Mutex::new(()) })
+        Ok(Neo4jStore { server, prepared: OnceCell::new(), turn: Arc::default() })
     }
 
     /// Deletes all entities of this store, and what it keeps for itself; nothing else.
@@ -68,14 +72,14 @@ impl Neo4jStore {
     /// Those of the server.
     pub async fn clear(&self) -> Result<(), GraphError> {
         for label in statements::LABELS {
-            self.server.run(&statements::clear(label)).await.map_err(Failed::from)?;
+            told("deleted its entities", MOST_PREPARED, self.server.run(&statements::clear(label))).await?;
         }
         Ok(())
     }
 
     async fn prepare(&self) -> Result<(), Failed> {
         for constraint in statements::CONSTRAINTS {
-            self.server.run(constraint).await?;
+            told("made what keeps names unique", MOST_PREPARED, self.server.run(constraint)).await?;
         }
         Ok(())
     }
@@ -86,20 +90,14 @@ impl Neo4jStore {
         work: impl FnOnce(&Transaction) -> Result<(T, bool), GraphError> + Send + 'static,
     ) -> Result<T, GraphError> {
         self.prepared.get_or_try_init(|| self.prepare()).await?;
-        let _turn = self.turn.lock().await;
-        let transaction = Transaction::begin(&self.server).await?;
-        let work = move || match work(&transaction) {
-            Ok((done, commit)) => transaction.end(commit).map(|()| done).map_err(GraphError::from),
-            Err(error) => {
-                // What is told is why the work failed. A server that is gone takes back what is open.
-                drop(transaction.end(false));
-                Err(error)
-            }
-        };
-        match tokio::task::spawn_blocking(work).await {
-            Ok(done) => done,
-            Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
-        }
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let transaction = transaction::transact(Arc::clone(&self.server), work);
+        // Whoever asks may leave before it has ended.
+        let ended = tokio::spawn(async move {
+            let _turn = turn;
+            transaction.await
+        });
+        joined(ended.await)
     }
 }
 

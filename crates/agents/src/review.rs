@@ -204,12 +204,15 @@ impl FlowCode for Review {
 
     /// A branch that it made of what it was given goes with it; one that it was given stays.
     async fn let_go(&self, run: LetGo<'_>) {
-        let branch = branch_of(run.state, run.branch);
-        let owns = run.state.get("owns_branch") == &json!(true);
-        let Some(program) = run.program.filter(|_| owns && !branch.is_empty()) else { return };
+        let is = |channel: &str| run.state.get(channel) == &json!(true);
+        let Some(program) = run.program.filter(|_| is("owns_branch") && !is("keep_branch")) else { return };
         // Best effort: what stays can be seen, and deleted by anybody.
-        if let Ok(open) = run.engine.find(&Selector::Id(program)).await {
-            drop(run.engine.delete_branch(&open, &branch, &run.call).await);
+        let Ok(open) = run.engine.find(&Selector::Id(program)).await else { return };
+        // Its name may be another branch's by now.
+        for branch in run.engine.branches_made_by(&open, run.run).await.unwrap_or_default() {
+            if went_on(run.engine, &open, &branch, run.state).await.is_none() {
+                drop(run.engine.delete_branch(&open, &branch, &run.call).await);
+            }
         }
     }
 
@@ -242,8 +245,8 @@ fn given_edits(given: &Input) -> Vec<TextEdit> {
 }
 
 /// The branch that a run looks at: that which it was begun for or forked onto, or made itself.
-fn branch_of(state: &State, begun_for: Option<&str>) -> String {
-    begun_for.unwrap_or_else(|| state.text("branch")).to_owned()
+fn branch_of(state: &State, work: &Work) -> String {
+    work.branch().unwrap_or_else(|| state.text("branch")).to_owned()
 }
 
 async fn prepare(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
@@ -295,7 +298,7 @@ async fn made_branch(open: &OpenProgram, state: &State, work: &mut Work) -> Resu
 
 fn ask_confirm(open: &OpenProgram, state: &State, work: &Work) -> Step {
     let proposed = state.get("proposed").as_u64().unwrap_or(0);
-    let (branch, into) = (branch_of(state, work.branch()), state.text("into"));
+    let (branch, into) = (branch_of(state, work), state.text("into"));
     let functions = state.get("evidence")["changes"]["functions"].as_u64().unwrap_or(0);
     let of = if functions == 1 { "function" } else { "functions" };
     let why = state.get("message").as_str().map(|why| format!(" {why}")).unwrap_or_default();
@@ -405,7 +408,7 @@ fn ask_again(state: &State, work: &Work) -> Step {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let question = format!(
         "`{}` cannot be merged as it is: {}{more}. Work on it and have it looked at again, or withdraw it?",
-        branch_of(state, work.branch()),
+        branch_of(state, work),
         found.join("; "),
     );
     let ask = Ask {
@@ -432,7 +435,7 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     let owns = state.get("owns_branch") == &json!(true);
     let keeps = state.get("keep_branch") == &json!(true);
     let end = |said: String| Step::end(Update::none().with("progress", json!([said])));
-    let branch = branch_of(state, work.branch());
+    let branch = branch_of(state, work);
     if keeps || !(merged || owns) {
         return Ok(end(format!("the branch `{branch}` stays")));
     }
@@ -440,16 +443,11 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
     let effect = Effect::new("edit", "delete_branch", request.clone(), Repeat::Keyed);
     let call = work.call("", None, &request);
     let (engine, of, name) = (work.engine().clone(), open.clone(), branch.clone());
-    // Whoever has worked on it meanwhile has not lost anything.
-    let proposed = state.get("proposed").as_u64();
+    let state = state.clone();
     let removed = work.effect(effect, move |key| async move {
         let call = call.keyed(Some(&key), request.to_string().as_bytes());
-        let head = of.timeline.head();
-        if merged && let Ok(tip) = engine.tip(&of, &head, &name).await {
-            let newest = tip.revision.entry.number;
-            if proposed.is_some_and(|proposed| newest > proposed) {
-                return Ok((json!({ "kept": format!("it went on to r{newest}") }), Value::Null));
-            }
+        if let Some(newest) = went_on(&engine, &of, &name, &state).await {
+            return Ok((json!({ "kept": format!("it went on to r{newest}") }), Value::Null));
         }
         match engine.delete_branch(&of, &name, &call).await {
             Ok(()) => Ok((json!({ "removed": true }), Value::Null)),
@@ -461,4 +459,12 @@ async fn clean_up(open: &OpenProgram, state: &State, work: &mut Work) -> Result<
         None => end(format!("removed the branch `{branch}`")),
         Some(why) => end(format!("the branch `{branch}` stays: {why}")),
     })
+}
+
+/// The newest revision of a branch that was merged, if it is newer than the one that was: whoever has worked on it meanwhile does
+/// not lose anything.
+async fn went_on(engine: &Engine, open: &OpenProgram, branch: &str, state: &State) -> Option<u64> {
+    let proposed = state.get("proposed").as_u64().filter(|_| state.get("outcome") == &json!("merged"))?;
+    let tip = engine.tip(open, &open.timeline.head(), branch).await.ok()?;
+    Some(tip.revision.entry.number).filter(|newest| *newest > proposed)
 }

@@ -354,7 +354,7 @@ impl Settings {
     pub(crate) fn hash(&self) -> String {
         let settings = serde_json::json!({
             "llm": self.llm, "manager": self.manager, "redaction": self.redaction,
-            "graph": [&self.graph_store, &self.neo4j_url, &self.neo4j_user],
+            "graph": [&self.graph_store, &self.neo4j_url, &self.neo4j_user, &self.neo4j_database],
         });
         blake3::hash(settings.to_string().as_bytes()).to_hex()[..16].to_owned()
     }

@@ -14,6 +14,7 @@ use lmlang_history::revision::{MAIN, check_name};
 use lmlang_ir::RefAllocator;
 use lmlang_store::Stretch;
 use tokio::sync::OnceCell;
+use uuid::Uuid;
 
 use crate::catalog::check_length;
 use crate::engine::{Engine, OpenProgram};
@@ -350,6 +351,19 @@ impl Engine {
             return Ok(head.main.clone());
         }
         Box::pin(self.tip_at(open, named.number)).await
+    }
+
+    /// The names of the branches that a run has made and that are still there.
+    pub async fn branches_made_by(&self, open: &OpenProgram, run: Uuid) -> Result<Vec<String>, Error> {
+        let mut made = Vec::new();
+        for branch in open.timeline.head().branches.iter() {
+            let header = self.header(open, branch.number.into()).await?;
+            let origin = header.and_then(|header| header.origin);
+            if origin.is_some_and(|origin| origin.run == run.into_bytes()) {
+                made.push(branch.name.clone());
+            }
+        }
+        Ok(made)
     }
 
     /// Removes a branch; its revisions stay. `main` cannot be removed.

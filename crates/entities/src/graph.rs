@@ -148,7 +148,7 @@ pub trait Graph {
         after: Option<&Hop>,
     ) -> Result<Page<Hop>, Self::Error>;
 
-    /// Says whether [`equal`](Self::equal) answers for a property of a label without a look at every node.
+    /// Says whether [`equal`](Self::equal) answers for a property of a label, so that not every node has to be read here.
     fn is_indexed(&self, label: &Label, prop: &str) -> bool;
 
     /// Returns the nodes of a label whose properties may equal all of these values, ordered as a page, or nothing if no index

@@ -1,6 +1,8 @@
 //! Which crate may import which: the arrows of ARCHITECTURE.md as data.
 //!
-//! A new arrow is a design change, in a commit of its own.
+//! A new arrow is a design change, in a commit of its own. PUN-66: each part of an agent has its place: values and rules in `flow`
+//! and `entities`, stores in `store`, orchestration in `engine`, nodes, tools and context in `agents`, spans in `telemetry`, settings
+//! and the command line in `cli`.
 
 use std::collections::BTreeSet;
 

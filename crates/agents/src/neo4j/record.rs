@@ -68,10 +68,13 @@ fn stored(props: &Props, own: Value) -> Value {
     Value::Object(fields)
 }
 
+/// Whether a property of a node is the store's and none of its entity's.
+pub(super) fn is_own(prop: &str) -> bool {
+    prop.starts_with(OURS) || ["id", "key", "created_at", "updated_at"].contains(&prop)
+}
+
 fn props(fields: &Map<String, Value>) -> Option<Props> {
-    let ours =
-        |name: &str| name.starts_with(OURS) || ["id", "key", "created_at", "updated_at"].contains(&name);
-    let native = fields.iter().filter(|(name, _)| !ours(name));
+    let native = fields.iter().filter(|(name, _)| !is_own(name));
     let mut all: Map<String, Value> = native.map(|(name, value)| (name.clone(), value.clone())).collect();
     if let Some(nested) = fields.get(NESTED)
         && let Value::Object(nested) = encoding::decode(nested.as_str()?)?.to_json()

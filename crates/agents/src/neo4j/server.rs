@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use serde_json::{Map, Number, Value, json};
 use thiserror::Error;
 
@@ -33,6 +33,9 @@ pub(super) enum Failed {
     /// It says why not.
     #[error("{message} ({code})")]
     Refused { code: String, message: String },
+    /// It says more than is read.
+    #[error("the server answers with more than {} MB", LARGEST >> 20)]
+    TooLong,
     /// It says something that was not expected.
     #[error("the server answers with the status {status}: {words}")]
     Strange { status: u16, words: String },
@@ -44,8 +47,14 @@ impl Failed {
         match self {
             Failed::Unreachable { .. } => true,
             Failed::Refused { code, .. } => code.starts_with("Neo.TransientError."),
+            Failed::TooLong => false,
             Failed::Strange { status, .. } => *status >= 500,
         }
+    }
+
+    /// Whether the transaction is at work for an earlier request.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self, Failed::Refused { code, .. } if code.ends_with(".TransactionAccessedConcurrently"))
     }
 }
 
@@ -80,10 +89,9 @@ impl Server {
         self.ask(Method::POST, "", None, Some(json!({ "statement": statement }))).await.map(drop)
     }
 
-    /// Begins a transaction with a statement.
-    pub(super) async fn begin(&self, statement: &str) -> Result<Open, Failed> {
-        let (answer, affinity) =
-            self.ask(Method::POST, "/tx", None, Some(json!({ "statement": statement }))).await?;
+    /// Begins a transaction, which holds nothing yet.
+    pub(super) async fn begin(&self) -> Result<Open, Failed> {
+        let (answer, affinity) = self.ask(Method::POST, "/tx", None, None).await?;
         match answer["transaction"]["id"].as_str() {
             Some(id) => Ok(Open { id: id.to_owned(), affinity }),
             None => Err(Failed::Strange { status: 200, words: "it begins no transaction".to_owned() }),
@@ -135,18 +143,26 @@ impl Server {
         let response = self.http.request(request).await.map_err(|error| unreachable(with_causes(&error)))?;
         let (status, affinity) = (response.status(), response.headers().get(AFFINITY).cloned());
         let bytes = Limited::new(response.into_body(), LARGEST).collect().await;
-        let bytes =
-            bytes.map_err(|error| unreachable(format!("its answer cannot be read: {error}")))?.to_bytes();
-        let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        if let Some(error) = answer["errors"].get(0) {
+        let bytes = bytes.map_err(|error| match error.is::<LengthLimitError>() {
+            true => Failed::TooLong,
+            false => unreachable(format!("its answer cannot be read: {error}")),
+        });
+        let bytes = bytes?.to_bytes();
+        let answer: Option<Value> = match bytes.is_empty() {
+            true => Some(Value::Null),
+            false => serde_json::from_slice(&bytes).ok(),
+        };
+        if let Some(error) = answer.as_ref().and_then(|answer| answer["errors"].get(0)) {
             let word = |field: &str| error[field].as_str().unwrap_or_default().to_owned();
             return Err(Failed::Refused { code: word("code"), message: word("message") });
         }
-        if !status.is_success() {
-            let words = String::from_utf8_lossy(&bytes).chars().take(200).collect();
-            return Err(Failed::Strange { status: status.as_u16(), words });
+        match answer.filter(|_| status.is_success()) {
+            Some(answer) => Ok((answer, affinity)),
+            None => {
+                let words = String::from_utf8_lossy(&bytes).chars().take(200).collect();
+                Err(Failed::Strange { status: status.as_u16(), words })
+            }
         }
-        Ok((answer, affinity))
     }
 }
 

@@ -3,28 +3,26 @@
 //! It has taken the turn, so that nobody else writes entities until it has ended: all that it reads is of one moment.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lmlang_entities::props::PropValue;
-use lmlang_entities::{
-    Edge, Entity, EntityId, EntityRef, Graph, Hop, Key, Label, Node, Page, Read, Relation, RelationType, Way,
-};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::runtime::Handle;
+use tokio::task::JoinError;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::server::{self, Open, Row, Server};
-use super::{record, statements};
+use super::statements;
 use crate::graph_store::GraphError;
 
-/// How long a transaction may take.
-pub(super) const MOST_TIME: Duration = Duration::from_secs(10);
-/// Most nodes or edges of one page.
-const PAGE: usize = 256;
-/// Most relations of an entity that is deleted with them.
-const MOST_DETACHED: usize = 10_000;
-/// Most nodes that have a value which is asked for; with more of them the label is looked through.
-const MOST_EQUAL: usize = 10_000;
+/// How long a transaction may take once it has its turn.
+const MOST_TIME: Duration = Duration::from_secs(10);
+/// How long the server may take to begin or to end one.
+const MOST_ENDS: Duration = Duration::from_secs(10);
+/// How long the turn is waited for, which another process may have.
+const MOST_TURN: Duration = Duration::from_secs(30);
+/// How long a transaction is left alone that is still at work when it is to end.
+const REST: Duration = Duration::from_millis(250);
 
 /// Why a transaction failed.
 #[derive(Debug, Error)]
@@ -35,6 +33,12 @@ pub(super) enum Failed {
     /// It took too long.
     #[error("it takes more than {} s", MOST_TIME.as_secs())]
     Time,
+    /// The server has said nothing.
+    #[error("the server has not {what} within {} s", after.as_secs())]
+    Silent { what: &'static str, after: Duration },
+    /// The process ends.
+    #[error("the process is being stopped")]
+    Stopped,
     /// An entity has more relations than are deleted with it.
     #[error("an entity is deleted with {limit} relations at most")]
     Detached { limit: usize },
@@ -47,6 +51,7 @@ impl From<Failed> for GraphError {
     fn from(failed: Failed) -> GraphError {
         let (code, transient) = match &failed {
             Failed::Server(error) => ("STORAGE_UNAVAILABLE", error.passes()),
+            Failed::Silent { .. } | Failed::Stopped => ("STORAGE_UNAVAILABLE", true),
             Failed::Time | Failed::Detached { .. } => ("LIMIT_EXCEEDED", false),
             Failed::Foreign => ("STORAGE_UNAVAILABLE", false),
         };
@@ -54,187 +59,97 @@ impl From<Failed> for GraphError {
     }
 }
 
+/// Does some work in a transaction that has its turn, on a thread that may wait. The transaction ends whatever happens: with what
+/// it wrote if the work says so.
+pub(super) async fn transact<T: Send + 'static>(
+    server: Arc<Server>,
+    work: impl FnOnce(&Transaction) -> Result<(T, bool), GraphError> + Send + 'static,
+) -> Result<T, GraphError> {
+    let transaction = Arc::new(Transaction::begin(server).await?);
+    let working = Arc::clone(&transaction);
+    let worked = joined(tokio::task::spawn_blocking(move || work(&working)).await);
+    let ended = match worked {
+        Ok((_, true)) => transaction.commit().await,
+        // What is told is why the work failed, or what it found.
+        Ok((_, false)) | Err(_) => {
+            transaction.roll_back().await;
+            Ok(())
+        }
+    };
+    let (answer, _) = worked?;
+    ended?;
+    Ok(answer)
+}
+
+/// What a task comes to; its panic goes on here.
+pub(super) fn joined<T>(task: Result<Result<T, GraphError>, JoinError>) -> Result<T, GraphError> {
+    task.unwrap_or_else(|stopped| match stopped.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => Err(Failed::Stopped.into()),
+    })
+}
+
+/// What the server says, if it says anything in time.
+pub(super) async fn told<T>(
+    what: &'static str,
+    after: Duration,
+    answer: impl Future<Output = Result<T, server::Failed>>,
+) -> Result<T, Failed> {
+    Ok(timeout(after, answer).await.map_err(|_| Failed::Silent { what, after })??)
+}
+
 /// A transaction. What reads it waits for the server: not for threads of the runtime.
 pub(super) struct Transaction {
     runtime: Handle,
-    begun: Instant,
+    deadline: Instant,
     server: Arc<Server>,
     open: Open,
 }
 
 impl Transaction {
     /// Begins one, and takes the turn.
-    pub(super) async fn begin(server: &Arc<Server>) -> Result<Transaction, Failed> {
-        let begun = Instant::now();
-        let open = tokio::time::timeout(MOST_TIME, server.begin(statements::TAKE_TURN)).await;
-        let open = open.map_err(|_| Failed::Time)??;
-        Ok(Transaction { runtime: Handle::current(), begun, server: Arc::clone(server), open })
+    async fn begin(server: Arc<Server>) -> Result<Transaction, Failed> {
+        // It has a name before it waits for the turn: whatever happens then, it can be ended.
+        let open = told("begun a transaction", MOST_ENDS, server.begin()).await?;
+        let turn = server.execute(&open, statements::TAKE_TURN, json!({}));
+        let turn = told("given this process its turn", MOST_TURN, turn).await;
+        let deadline = Instant::now() + MOST_TIME;
+        let transaction = Transaction { runtime: Handle::current(), deadline, server, open };
+        match turn {
+            Ok(_) => Ok(transaction),
+            Err(failed) => {
+                transaction.roll_back().await;
+                Err(failed)
+            }
+        }
     }
 
     /// Runs a statement and returns its rows.
     pub(super) fn ask(&self, statement: &str, parameters: Value) -> Result<Vec<Row>, Failed> {
-        self.waited(self.server.execute(&self.open, statement, parameters))
+        let answer = self.server.execute(&self.open, statement, parameters);
+        let answer = self.runtime.block_on(async { timeout_at(self.deadline, answer).await });
+        Ok(answer.map_err(|_| Failed::Time)??)
     }
 
-    /// Ends the transaction, with or without what it wrote.
-    pub(super) fn end(self, commit: bool) -> Result<(), Failed> {
-        self.waited(self.server.end(&self.open, commit))
-    }
-
-    fn waited<T>(&self, answer: impl Future<Output = Result<T, server::Failed>>) -> Result<T, Failed> {
-        let left = MOST_TIME.saturating_sub(self.begun.elapsed());
-        let answered = self.runtime.block_on(async { tokio::time::timeout(left, answer).await });
-        Ok(answered.map_err(|_| Failed::Time)??)
-    }
-
-    fn entities(&self, statement: &str, params: Value) -> Result<Vec<Entity>, Failed> {
-        let rows = self.ask(statement, params)?;
-        rows.iter().map(|row| record::entity(field(row, "entity")?).ok_or(Failed::Foreign)).collect()
-    }
-}
-
-fn text<'a>(row: &'a Row, name: &str) -> Result<&'a str, Failed> {
-    row.get(name).and_then(Value::as_str).ok_or(Failed::Foreign)
-}
-
-fn field<'a>(row: &'a Row, name: &str) -> Result<&'a Value, Failed> {
-    row.get(name).ok_or(Failed::Foreign)
-}
-
-fn relation_type(row: &Row) -> Result<RelationType, Failed> {
-    RelationType::new(text(row, "type")?).map_err(|_| Failed::Foreign)
-}
-
-fn entity_id(text: &str) -> Result<EntityId, Failed> {
-    Ok(EntityId(uuid::Uuid::parse_str(text).map_err(|_| Failed::Foreign)?.into_bytes()))
-}
-
-impl Read for Transaction {
-    type Error = Failed;
-
-    fn entity(&self, name: &EntityRef) -> Result<Option<Entity>, Failed> {
-        let found = self.entities(statements::ENTITY, json!({ "name": record::name(name) }))?;
-        Ok(found.into_iter().next())
-    }
-
-    fn relation(
-        &self,
-        from: EntityId,
-        relation_type: &RelationType,
-        to: EntityId,
-    ) -> Result<Option<Relation>, Failed> {
-        let params =
-            json!({ "from": record::id(from.0), "type": relation_type.as_str(), "to": record::id(to.0) });
-        let rows = self.ask(statements::RELATION, params)?;
-        let read =
-            |row| record::relation(from, relation_type, to, field(row, "relation")?).ok_or(Failed::Foreign);
-        rows.first().map(read).transpose()
-    }
-
-    fn relations_of(&self, id: EntityId) -> Result<Vec<Relation>, Failed> {
-        let mut found = Vec::new();
-        for (way, statement) in [(Way::Out, statements::RELATIONS_FROM), (Way::In, statements::RELATIONS_TO)]
-        {
-            let most = MOST_DETACHED + 1 - found.len();
-            for row in self.ask(statement, json!({ "id": record::id(id.0), "most": most }))? {
-                let other = entity_id(text(&row, "other")?)?;
-                let (from, to) = match way {
-                    Way::Out => (id, other),
-                    Way::In => (other, id),
-                };
-                let relation = record::relation(from, &relation_type(&row)?, to, field(&row, "relation")?);
-                found.push(relation.ok_or(Failed::Foreign)?);
-            }
-            if found.len() > MOST_DETACHED {
-                return Err(Failed::Detached { limit: MOST_DETACHED });
-            }
+    /// Ends the transaction with what it wrote.
+    async fn commit(&self) -> Result<(), Failed> {
+        let committed =
+            told("said whether it has stored it", MOST_ENDS, self.server.end(&self.open, true)).await;
+        if committed.is_err() {
+            self.roll_back().await;
         }
-        Ok(found)
-    }
-}
-
-impl Graph for Transaction {
-    type Error = Failed;
-
-    fn node(&self, label: &Label, key: &Key) -> Result<Option<Arc<Node>>, Failed> {
-        let entity = self.entity(&EntityRef { label: label.clone(), key: key.clone() })?;
-        Ok(entity.map(|entity| Arc::new(Node::from(&entity))))
+        committed
     }
 
-    fn page(&self, label: Option<&Label>, after: Option<&Node>) -> Result<Page<Arc<Node>>, Failed> {
-        let (first, before) = record::bounds(label);
-        let after = after.and_then(name_of).unwrap_or(first);
-        let params = json!({ "after": after, "before": before, "most": PAGE + 1 });
-        let found = self.entities(statements::PAGE, params)?;
-        Ok(page(found.iter().map(|entity| Arc::new(Node::from(entity))).collect()))
-    }
-
-    fn hops(
-        &self,
-        of: &Node,
-        way: Way,
-        types: &[RelationType],
-        after: Option<&Hop>,
-    ) -> Result<Page<Hop>, Failed> {
-        let statement = match way {
-            Way::Out => statements::HOPS_OUT,
-            Way::In => statements::HOPS_IN,
+    /// Ends the transaction without what it wrote, unless it has ended. A server that cannot be told ends it after a while.
+    async fn roll_back(&self) {
+        let told = async {
+            while let Err(failed) = self.server.end(&self.open, false).await
+                && failed.is_busy()
+            {
+                tokio::time::sleep(REST).await;
+            }
         };
-        let (after_type, after) = match after {
-            Some(hop) => (hop.edge.relation_type.as_str(), name_of(&hop.other).unwrap_or_default()),
-            None => ("", String::new()),
-        };
-        let types: Vec<&str> = types.iter().map(RelationType::as_str).collect();
-        let params = json!({
-            "id": record::id(of.id.0), "types": types, "type": after_type, "after": after, "most": PAGE + 1,
-        });
-        let mut hops = Vec::new();
-        for row in self.ask(statement, params)? {
-            let other = record::entity(field(&row, "entity")?).ok_or(Failed::Foreign)?;
-            let (from, to) = match way {
-                Way::Out => (of.id, other.id),
-                Way::In => (other.id, of.id),
-            };
-            let relation = record::relation(from, &relation_type(&row)?, to, field(&row, "relation")?);
-            let edge = Arc::new(Edge::from(&relation.ok_or(Failed::Foreign)?));
-            hops.push(Hop { edge, other: Arc::new(Node::from(&other)) });
-        }
-        Ok(page(hops))
+        drop(timeout(MOST_ENDS, told).await);
     }
-
-    /// The server looks through the label itself, or has an index of somebody else's.
-    fn is_indexed(&self, _label: &Label, _prop: &str) -> bool {
-        true
-    }
-
-    fn equal(&self, label: &Label, props: &[(&str, PropValue)]) -> Result<Option<Vec<Arc<Node>>>, Failed> {
-        let simple = |(prop, value): &(&str, PropValue)| match value {
-            PropValue::List(_) => None,
-            _ => Some((prop.to_string(), record::native(prop, value)?)),
-        };
-        let Some((prop, value)) = props.iter().find_map(simple) else { return Ok(None) };
-        let (after, before) = record::bounds(Some(label));
-        let params =
-            json!({ "after": after, "before": before, "prop": prop, "value": value, "most": MOST_EQUAL + 1 });
-        let found = self.entities(statements::EQUAL, params)?;
-        let known = found.len() <= MOST_EQUAL;
-        Ok(known.then(|| found.iter().map(|entity| Arc::new(Node::from(entity))).collect()))
-    }
-
-    fn estimate(&self, label: Option<&Label>) -> Result<u64, Failed> {
-        let (after, before) = record::bounds(label);
-        let rows = self.ask(statements::COUNT, json!({ "after": after, "before": before }))?;
-        let row = rows.first().ok_or(Failed::Foreign)?;
-        field(row, "entities")?.as_u64().ok_or(Failed::Foreign)
-    }
-}
-
-fn name_of(node: &Node) -> Option<String> {
-    Some(record::name(&EntityRef { label: node.labels.first()?.clone(), key: node.key.clone() }))
-}
-
-fn page<T>(mut items: Vec<T>) -> Page<T> {
-    let more = items.len() > PAGE;
-    items.truncate(PAGE);
-    Page { items, more }
 }

@@ -40,7 +40,7 @@ pub(super) async fn tip(open: &OpenProgram, name: &str, work: &Work) -> Result<u
 }
 
 pub(super) async fn gate_merge(open: &OpenProgram, state: &State, work: &mut Work) -> Result<Step, Halt> {
-    let (branch, into) = (branch_of(state, work.branch()), state.text("into").to_owned());
+    let (branch, into) = (branch_of(state, work), state.text("into").to_owned());
     let proposed = tip(open, &branch, work).await?;
     let base = tip(open, &into, work).await?;
     let preview = preview(open, &format!("r{proposed}"), &into, work).await?;

@@ -127,7 +127,7 @@ async fn a_step_that_cannot_be_reaches_no_tool() {
     engine.close().await;
 }
 
-/// PUN-48, PUN-84: an agent of the usual parts works on a store in memory. Its run is kept as any other, and the entities of the
+/// PUN-48, PUN-68, PUN-84: an agent of the usual parts works on a store in memory. Its run is kept as any other, and the entities of the
 /// engine are left alone.
 #[tokio::test]
 async fn an_agent_works_on_a_store_in_memory() {

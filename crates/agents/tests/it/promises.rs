@@ -110,6 +110,9 @@ pub(crate) async fn wholes(store: &dyn GraphStore) {
     let then = store.run_cypher(times, Map::new()).await.expect("answered").rows;
     assert_eq!(first[0][0], then[0][0], "it was made when it was made");
     assert_ne!(first[0][1], then[0][1], "it has changed since");
+    let made = Map::from_iter([("made".to_owned(), then[0][0].clone())]);
+    let at = "MATCH (w:Whole {created_at: $made}) RETURN w.n";
+    assert_eq!(store.run_cypher(at, made).await.expect("answered").rows, [[json!(4)]]);
 
     let ops = vec![
         Op::UpsertNode(node("Whole", "two", &json!({}))),

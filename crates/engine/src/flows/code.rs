@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use lmlang_flow::{Failure, Flow, State, Step, Update};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -45,8 +46,9 @@ pub trait FlowCode: Send + Sync + 'static {
         state.public(self.flow())
     }
 
-    /// Takes away what a run that was cancelled has made for itself alone, as far as that goes. It comes after the
-    /// cancellation is stored, and not at all if the process is killed just then.
+    /// Takes away what a run that was cancelled has made for itself alone, as far as that goes, when nothing of it is at work any
+    /// more in this process. It comes after the cancellation is stored: not at all if the process is killed just then, and again
+    /// whenever somebody looks at the run, here or in another process that had executed it.
     async fn let_go(&self, _run: LetGo<'_>) {}
 
     /// Executes a node.
@@ -61,12 +63,12 @@ pub trait FlowCode: Send + Sync + 'static {
 pub struct LetGo<'a> {
     /// The engine that had executed it.
     pub engine: &'a Engine,
+    /// Its id: what it made in programs has it as its origin.
+    pub run: Uuid,
     /// Its state as it was.
     pub state: &'a State,
     /// The program that it was about.
-    pub program: Option<uuid::Uuid>,
-    /// The branch of it that it was begun for, or forked onto.
-    pub branch: Option<&'a str>,
+    pub program: Option<Uuid>,
     /// A call of the flow, recorded with the run.
     pub call: Call,
 }
@@ -77,7 +79,7 @@ pub struct Accepted {
     /// What its run begins with.
     pub update: Update,
     /// The program that it is about.
-    pub program: Option<uuid::Uuid>,
+    pub program: Option<Uuid>,
     /// The branch of it that it works on, if there is one already.
     pub branch: Option<String>,
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use lmlang_flow::{Failure, Place, Run, Status, Task, What};
 use lmlang_store::{RunStatus, Timestamp};
 use tokio::sync::OwnedMutexGuard;
@@ -458,27 +459,29 @@ impl Engine {
 
     /// Tells whoever waits for a run that it has ended, stops those that it waited for, and lets one that was cancelled take away
     /// what it made.
-    async fn after_end(&self, live: &LiveRun) {
-        let cancelled = {
-            let machine = live.machine.lock().await;
-            (machine.status() == Status::Cancelled).then(|| machine.state().clone())
-        };
-        if let (Some(state), Some(code)) = (cancelled, &live.code) {
-            let (program, branch, call) = (live.program, live.branch.as_deref(), live.call(0, None));
-            code.let_go(LetGo { engine: self, state: &state, program, branch, call }).await;
-        }
-        if let Some(parent) = live.parent
-            && let Err(error) = Box::pin(self.go_on(parent)).await
-        {
-            tracing::warn!(run = %parent, %error, "a run cannot be gone on with");
-        }
-        let children = self.store().child_runs(live.id).await.unwrap_or_default();
-        for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
-            let by = live.flow.name();
-            if let Err(error) = Box::pin(self.stop_run(child.id, by, Some(ORPHANED.to_owned()))).await {
-                tracing::warn!(run = %child.id, %error, "a run could not be stopped");
+    fn after_end<'a>(&'a self, live: &'a LiveRun) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let cancelled = {
+                let machine = live.machine.lock().await;
+                (machine.status() == Status::Cancelled).then(|| machine.state().clone())
+            };
+            if let (Some(state), Some(code)) = (cancelled, &live.code) {
+                let (run, program, call) = (live.id, live.program, live.call(0, None));
+                code.let_go(LetGo { engine: self, run, state: &state, program, call }).await;
             }
-        }
+            if let Some(parent) = live.parent
+                && let Err(error) = Box::pin(self.go_on(parent)).await
+            {
+                tracing::warn!(run = %parent, %error, "a run cannot be gone on with");
+            }
+            let children = self.store().child_runs(live.id).await.unwrap_or_default();
+            for child in children.into_iter().filter(|child| child.standing.ended.is_none()) {
+                let by = live.flow.name();
+                if let Err(error) = self.stop_run(child.id, by, Some(ORPHANED.to_owned())).await {
+                    tracing::warn!(run = %child.id, %error, "a run could not be stopped");
+                }
+            }
+        })
     }
 
     /// Waits until nobody executes a run in this process, and lets it go: nodes that are at work are broken off, as if the process
@@ -492,8 +495,8 @@ impl Engine {
         }
     }
 
-    /// Appends that somebody stopped a run, unless it has ended, and waits until nothing of it is at work any more. Answers
-    /// whether it was appended.
+    /// Appends that somebody stopped a run, unless it has ended, and waits until nothing of it is at work any more in this
+    /// process: another one that executes it breaks off when it would append. Answers whether it was appended.
     pub(crate) async fn stop_run(&self, run: Uuid, by: &str, reason: Option<String>) -> Result<bool, Error> {
         let by = by.to_owned();
         let stopped = self.change_run(run, |machine, _| {
@@ -506,8 +509,17 @@ impl Engine {
             self.kick(&live);
             return Ok(false);
         }
-        self.let_go_of_run(run).await;
-        self.after_end(&live).await;
+        let engine = self.seeing_all();
+        // Whoever asked may be gone before it is done.
+        let rest = async move {
+            engine.let_go_of_run(run).await;
+            // Somebody may have taken it back to an earlier entry meanwhile.
+            if engine.store().run(run).await?.is_some_and(|row| row.standing.ended.is_some()) {
+                engine.after_end(&live).await;
+            }
+            Ok(())
+        };
+        self.to_end(rest).await?;
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 use lmlang_flow::Standing;
 use lmlang_flow::receipts::Intent;
 use lmlang_flow::{Entry, Run, What};
+use lmlang_history::log::Origin;
 use lmlang_store::{BeginError, NewRun, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
@@ -155,7 +156,8 @@ impl Engine {
                         let request = request.unwrap_or_else(|| id.simple().to_string());
                         let key = format!("fork:{}:{at}:{request}", run.simple());
                         let name = open.free_branch("fork");
-                        let call = call.clone().keyed(Some(&key), from.as_bytes());
+                        let origin = Some(Origin { run: id.into_bytes(), step: 0 });
+                        let call = Call { origin, ..call.clone().keyed(Some(&key), from.as_bytes()) };
                         Some(self.create_branch(&open, &name, Some(&from), &call).await?.name)
                     }
                 }

@@ -382,8 +382,8 @@ fn base_urls_are_taken_as_they_are() {
     let wrong = "the base URL is not an address of a server: ";
     check_address("a/v1", &format!("{wrong}invalid format"));
     check_address("ftp://a", &format!("{wrong}expected it to begin with `http://` or `https://`"));
-    let user = "it holds a user or a password; a key is named by `api_key_env` or `api_key_file`";
-    let key = "its query holds a key; one is named by `api_key_env` or `api_key_file`";
+    let user = "it holds a user or a password, which have settings of their own";
+    let key = "its query holds a key, which has a setting of its own";
     check_address("http://a/v1?v=1&API-Key=planted", &format!("{wrong}{key}"));
     check_address("http://u:planted@a/v1", &format!("{wrong}{user}"));
 }

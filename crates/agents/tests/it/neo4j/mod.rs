@@ -60,6 +60,11 @@ async fn what_goes_wrong_is_told() {
     assert_eq!((moved.code.as_str(), moved.transient), ("STORAGE_UNAVAILABLE", true), "{moved}");
     assert!(moved.message.contains("it is being moved"), "{moved}");
 
+    server.garble();
+    let strange = ask(store(&server.url, "neo4j", server::PASSWORD)).await;
+    assert_eq!((strange.code.as_str(), strange.transient), ("STORAGE_UNAVAILABLE", false), "{strange}");
+    assert!(strange.message.contains("the status 200: <html>"), "{strange}");
+
     server.spoil();
     let foreign = ask(store(&server.url, "neo4j", server::PASSWORD)).await;
     assert_eq!(foreign.code, "STORAGE_UNAVAILABLE");
@@ -72,4 +77,25 @@ async fn what_goes_wrong_is_told() {
     let wrong = Settings { url: "bolt://127.0.0.1:7687", user: "neo4j", password: "", database: "neo4j" };
     let wrong = Neo4jStore::new(&wrong).err().expect("it is no address");
     assert!(wrong.to_string().contains("`http://`"), "{wrong}");
+}
+
+/// PUN-88: a transaction ends on the server, whether whoever has asked is still there, and whether the server is at work in it.
+#[tokio::test]
+async fn transactions_end_whatever_happens() {
+    let server = Server::start().await;
+    let store = Arc::new(store(&server.url, "neo4j", server::PASSWORD));
+    let ask = || {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { store.run_cypher("MATCH (n:Note) RETURN n", Map::new()).await })
+    };
+    let held = server.hold();
+    let left = ask();
+    server.waiting(1).await;
+    left.abort();
+    assert!(left.await.expect_err("it has left").is_cancelled());
+    server.is_busy();
+    drop(held);
+    // It has its turn when the one before it has ended.
+    ask().await.expect("it ends").expect("it is answered");
+    assert_eq!(server.open(), 0);
 }

@@ -1,8 +1,10 @@
 //! A server with the Query API of Neo4j that knows the statements of the store, each by its text.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +13,7 @@ use axum::{Json, Router};
 use lmlang_agents::neo4j::statements;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::{OwnedMutexGuard, oneshot};
+use tokio::sync::{OwnedMutexGuard, oneshot, watch};
 use tokio::task::JoinHandle;
 
 pub(super) const PASSWORD: &str = "correct horse";
@@ -47,8 +49,34 @@ impl Server {
 
     /// Answers the next statement with an error.
     pub(super) fn fail(&self, code: &str, message: &str) {
-        let failure = json!({ "errors": [{ "code": code, "message": message }] });
-        *self.backend.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        self.backend.amiss().statement = Some(failure(code, message));
+    }
+
+    /// Answers the next statement with what is no answer of the API.
+    pub(super) fn garble(&self) {
+        self.backend.amiss().statement = Some("<html>Welcome</html>".into_response());
+    }
+
+    /// Ends no transaction when it is told to the next time.
+    pub(super) fn is_busy(&self) {
+        let code = "Neo.ClientError.Transaction.TransactionAccessedConcurrently";
+        self.backend.amiss().end = Some(failure(code, "It is at work."));
+    }
+
+    /// Gives nobody a turn as long as what is returned is kept.
+    pub(super) fn hold(&self) -> OwnedMutexGuard<impl Sized + use<>> {
+        Arc::clone(&self.backend.graph).try_lock_owned().expect("nobody asks")
+    }
+
+    /// Waits until so many wait for their turn.
+    pub(super) async fn waiting(&self, many: usize) {
+        let mut waiting = self.backend.waiting.subscribe();
+        waiting.wait_for(|waiting| *waiting == many).await.expect("it serves");
+    }
+
+    /// How many transactions are open.
+    pub(super) fn open(&self) -> usize {
+        self.backend.open().len()
     }
 
     /// Makes a node that is not as the store writes them.
@@ -81,23 +109,39 @@ struct Graph {
     requests: HashMap<String, Value>,
 }
 
-/// A transaction: it has the graph, and what that was.
+/// A transaction that has its turn: it has the graph, and what that was.
 struct Turn {
     graph: OwnedMutexGuard<Graph>,
     before: Graph,
 }
 
+/// What the next answers are instead of what they would be.
+#[derive(Default)]
+struct Amiss {
+    /// The next statement's.
+    statement: Option<Response>,
+    /// The next end's.
+    end: Option<Response>,
+}
+
 #[derive(Clone, Default)]
 struct Backend {
     graph: Arc<tokio::sync::Mutex<Graph>>,
-    turns: Arc<Mutex<HashMap<String, Turn>>>,
-    begun: Arc<Mutex<u64>>,
-    failure: Arc<Mutex<Option<Value>>>,
+    /// The transactions that are open; nothing of one that has no turn yet.
+    open: Arc<Mutex<HashMap<String, Option<Turn>>>>,
+    begun: Arc<AtomicU64>,
+    amiss: Arc<Mutex<Amiss>>,
+    /// How many wait for their turn.
+    waiting: watch::Sender<usize>,
 }
 
 impl Backend {
-    fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<String, Turn>> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Option<Turn>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn amiss(&self) -> MutexGuard<'_, Amiss> {
+        self.amiss.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is answered instead, if anything is wrong.
@@ -108,8 +152,7 @@ impl Backend {
                 json!({ "code": "Neo.ClientError.Security.Unauthorized", "message": "Invalid credential." });
             return Some((StatusCode::UNAUTHORIZED, Json(json!({ "errors": [why] }))).into_response());
         }
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some((StatusCode::BAD_REQUEST, Json(failure)).into_response())
+        self.amiss().statement.take()
     }
 }
 
@@ -122,20 +165,14 @@ async fn alone(State(backend): State<Backend>, headers: HeaderMap, Json(body): J
     (StatusCode::ACCEPTED, Json(answer(&[], Vec::new()))).into_response()
 }
 
-async fn begin(State(backend): State<Backend>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
+async fn begin(State(backend): State<Backend>, headers: HeaderMap, body: Bytes) -> Response {
     if let Some(refusal) = backend.refusal(&headers) {
         return refusal;
     }
-    assert_eq!(body["statement"], statements::TAKE_TURN, "the turn is taken first");
-    let graph = Arc::clone(&backend.graph).lock_owned().await;
-    let id = {
-        let mut begun = backend.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        *begun += 1;
-        format!("t{begun}")
-    };
-    backend.turns().insert(id.clone(), Turn { before: graph.clone(), graph });
-    let mut told = answer(&["taken"], vec![vec![json!(1)]]);
-    told["transaction"] = json!({ "id": id, "expires": "2030-01-01T00:00:00Z" });
+    assert!(body.is_empty(), "it is known before anything is done in it");
+    let id = format!("t{}", backend.begun.fetch_add(1, Ordering::Relaxed));
+    backend.open().insert(id.clone(), None);
+    let told = json!({ "transaction": { "id": id, "expires": "2030-01-01T00:00:00Z" } });
     (StatusCode::ACCEPTED, [("neo4j-cluster-affinity", "member-1")], Json(told)).into_response()
 }
 
@@ -149,22 +186,46 @@ async fn execute(
         return refusal;
     }
     assert_eq!(headers["neo4j-cluster-affinity"], "member-1", "the member is asked that has the transaction");
-    let mut turns = backend.turns();
-    let turn = turns.get_mut(&id).expect("it is open");
-    let (columns, rows) = turn.graph.run(body["statement"].as_str().unwrap_or_default(), &body["parameters"]);
+    let statement = body["statement"].as_str().unwrap_or_default();
+    if statement == statements::TAKE_TURN {
+        backend.waiting.send_modify(|waiting| *waiting += 1);
+        let graph = Arc::clone(&backend.graph).lock_owned().await;
+        backend.waiting.send_modify(|waiting| *waiting -= 1);
+        // It may have been ended meanwhile.
+        if let Some(turn) = backend.open().get_mut(&id) {
+            *turn = Some(Turn { before: graph.clone(), graph });
+        }
+        return (StatusCode::ACCEPTED, Json(answer(&["taken"], vec![vec![json!(1)]]))).into_response();
+    }
+    let mut open = backend.open();
+    let turn = open.get_mut(&id).and_then(Option::as_mut).expect("the turn is taken first");
+    let (columns, rows) = turn.graph.run(statement, &body["parameters"]);
     (StatusCode::ACCEPTED, Json(answer(&columns, rows))).into_response()
 }
 
 async fn commit(State(backend): State<Backend>, Path(id): Path<String>) -> Json<Value> {
-    assert!(backend.turns().remove(&id).is_some(), "it is open");
+    assert!(backend.open().remove(&id).is_some(), "it is open");
     Json(json!({ "bookmarks": [] }))
 }
 
-async fn roll_back(State(backend): State<Backend>, Path(id): Path<String>) -> Json<Value> {
-    if let Some(mut turn) = backend.turns().remove(&id) {
-        *turn.graph = std::mem::take(&mut turn.before);
+async fn roll_back(State(backend): State<Backend>, Path(id): Path<String>) -> Response {
+    if let Some(busy) = backend.amiss().end.take() {
+        return busy;
     }
-    Json(json!({}))
+    match backend.open().remove(&id) {
+        Some(turn) => {
+            if let Some(mut turn) = turn {
+                *turn.graph = std::mem::take(&mut turn.before);
+            }
+            Json(json!({})).into_response()
+        }
+        None => failure("Neo.ClientError.Request.Invalid", "There is no such transaction."),
+    }
+}
+
+fn failure(code: &str, message: &str) -> Response {
+    let failure = json!({ "errors": [{ "code": code, "message": message }] });
+    (StatusCode::BAD_REQUEST, Json(failure)).into_response()
 }
 
 fn answer(columns: &[&str], rows: Vec<Vec<Value>>) -> Value {
