@@ -17,6 +17,7 @@ mod coding;
 mod driving;
 pub mod listing;
 mod live;
+pub mod moving;
 mod retention;
 pub mod spans;
 pub mod starting;

@@ -101,6 +101,7 @@ pub use flows::answering::{Answer, AnswerOutcome};
 pub use flows::checkup::{RunAilment, RunSymptom};
 pub use flows::code::{Accepted, FlowCode, Halt, LetGo};
 pub use flows::listing::{InterruptInfo, Page, RunInfo, SessionInfo, StepInfo};
+pub use flows::moving::Moved;
 pub use flows::spans::{Finished, Span, Tracer};
 pub use flows::starting::{StartRun, StartSession};
 pub use flows::steering::Rewound;

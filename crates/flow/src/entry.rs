@@ -74,6 +74,17 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<String>,
     },
+    /// From here on the run is one of another definition of its flow.
+    Moved {
+        /// The version of the definition before.
+        from: u32,
+        /// The version of the definition since.
+        to: u32,
+        /// The hash of that, in hexadecimal digits.
+        definition: String,
+        /// Who.
+        by: String,
+    },
 }
 
 /// An effect was performed.
@@ -168,6 +179,8 @@ pub enum Kind {
     Cancelled = 8,
     /// [`What::Rewound`].
     Rewound = 9,
+    /// [`What::Moved`].
+    Moved = 10,
 }
 
 impl What {
@@ -186,7 +199,8 @@ impl What {
             | What::Expired { .. }
             | What::SubEnded { .. }
             | What::Cancelled { .. }
-            | What::Rewound { .. } => None,
+            | What::Rewound { .. }
+            | What::Moved { .. } => None,
         }
     }
 
@@ -203,7 +217,8 @@ impl What {
             | What::Expired { .. }
             | What::SubEnded { .. }
             | What::Cancelled { .. }
-            | What::Rewound { .. } => None,
+            | What::Rewound { .. }
+            | What::Moved { .. } => None,
         }
     }
 
@@ -221,6 +236,7 @@ impl What {
             What::SubEnded { .. } => Kind::SubEnded,
             What::Cancelled { .. } => Kind::Cancelled,
             What::Rewound { .. } => Kind::Rewound,
+            What::Moved { .. } => Kind::Moved,
         }
     }
 }

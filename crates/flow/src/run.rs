@@ -323,6 +323,8 @@ impl Run {
             What::Cancelled { reason, .. } => {
                 self.end(Ended::Cancelled { reason: reason.clone() });
             }
+            // What it is a run of is known from its beginning.
+            What::Moved { .. } => {}
             What::Rewound { .. } => return Err(corrupt()),
         }
         Ok(())

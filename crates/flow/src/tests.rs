@@ -454,6 +454,49 @@ fn a_rewound_run_stands_where_it_stood() {
 }
 
 #[test]
+fn a_run_is_moved_if_it_carries_the_same_and_stands_where_it_stood() {
+    let flow = asking();
+    let mut writer = Writer::start(&flow, Update::none());
+    writer.go(step, |_| 0);
+    let check = |change: fn(&mut Definition), expect: &str| {
+        let mut definition = flow.definition().clone();
+        change(&mut definition);
+        let to = Arc::new(Flow::new(definition).expect("it makes sense"));
+        let told = match writer.run.moved(&writer.journal, &to) {
+            Ok(moved) => {
+                let seen = |run: &Run| (run.status(), run.last(), run.interrupts().count());
+                assert_eq!(seen(&moved), seen(&writer.run));
+                "fine".to_owned()
+            }
+            Err(found) => found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        };
+        assert_eq!(told, expect);
+    };
+    let rename = |of: &mut Definition, at: usize, to: &str| {
+        let before = std::mem::replace(&mut of.nodes[at].name, to.to_owned());
+        let targets = of.nodes.iter_mut().flat_map(|node| &mut node.targets);
+        targets.filter(|target| **target == before).for_each(|target| target.replace_range(.., to));
+    };
+    check(|_| {}, "fine");
+    check(|of| of.version = 2, "fine");
+    check(|of| of.channels.push(Channel { name: "new".to_owned(), ..of.channels[0].clone() }), "fine");
+    check(|of| of.channels[2].initial = json!(5), "the channel `total` would hold something else");
+    check(
+        |of| drop(of.channels.remove(0)),
+        "it waits for what goes into the channel `answer`, which is not there",
+    );
+    check(|of| drop(of.channels.remove(3)), "entry 2 does not fit the flow: there is no channel `arm`");
+    assert!(asking().runs_as(&flow));
+    let mut renamed = flow.definition().clone();
+    rename(&mut renamed, 2, "reply");
+    let to = Arc::new(Flow::new(renamed).expect("it makes sense"));
+    assert!(!to.runs_as(&flow));
+    let found = writer.run.moved(&writer.journal, &to).expect_err("arms go on at it");
+    assert_eq!(found, [Hindrance::Node { node: "note".to_owned() }]);
+    assert_eq!(found[0].to_string(), "it is to go on at the node `note`, which is not there");
+}
+
+#[test]
 fn a_flow_is_drawn() {
     insta::assert_snapshot!(asking().dot(), @r#"
     digraph "asking" {

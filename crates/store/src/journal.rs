@@ -8,7 +8,7 @@ use crate::entity::{journal, removals, runs};
 use crate::entry::Timestamp;
 use crate::fault::{Failure, Fault};
 use crate::interrupts::{self, InterruptChange};
-use crate::runs::{NewRun, RunStanding, beginning};
+use crate::runs::{FlowDefinition, NewRun, RunStanding, beginning, keep_definition};
 use crate::store::Store;
 
 /// An entry of a journal.
@@ -52,6 +52,8 @@ pub struct JournalAppend {
     pub begins: Vec<NewRun>,
     /// Who executes the run, and until when nobody else does; none leaves that as it is.
     pub lease: Option<(Uuid, Timestamp)>,
+    /// The definition that it is a run of from now on; none leaves that as it is.
+    pub definition: Option<FlowDefinition>,
 }
 
 /// Why an entry was not appended.
@@ -230,8 +232,19 @@ pub enum JournalsOf {
 }
 
 fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
-    let JournalAppend { run, program, number, time, kind, payload, standing, interrupts, begins, lease } =
-        append;
+    let JournalAppend {
+        run,
+        program,
+        number,
+        time,
+        kind,
+        payload,
+        standing,
+        interrupts,
+        begins,
+        lease,
+        definition,
+    } = append;
     // Of a run that was removed there is no id, and the entry is refused.
     let of = Query::select()
         .column(runs::Column::Id)
@@ -265,7 +278,12 @@ fn statements(append: JournalAppend) -> Vec<crate::sql::Sql> {
     if let Some((owner, until)) = &lease {
         update.value(runs::Column::Owner, *owner).value(runs::Column::Lease, until.0);
     }
-    if standing.is_some() || lease.is_some() {
+    if let Some(definition) = &definition {
+        update.value(runs::Column::Definition, definition.hash.clone());
+    }
+    let changes = standing.is_some() || lease.is_some() || definition.is_some();
+    statements.extend(definition.map(keep_definition));
+    if changes {
         statements.push(update.into());
     }
     for change in interrupts {

@@ -350,10 +350,8 @@ impl Store {
     }
 }
 
-/// The statements that begin a run.
-pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
-    let NewRun { run, definition, session, entries, open } = new;
-    let mut statements = Vec::new();
+/// The statement that keeps a definition, if it is not kept already.
+pub(crate) fn keep_definition(definition: FlowDefinition) -> Sql {
     let row = flow_definitions::ActiveModel {
         hash: Set(definition.hash),
         name: Set(definition.name),
@@ -362,7 +360,13 @@ pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
     };
     let mut insert = flow_definitions::Entity::insert(row).into_query();
     insert.on_conflict(OnConflict::column(flow_definitions::Column::Hash).do_nothing().to_owned());
-    statements.push(insert.into());
+    insert.into()
+}
+
+/// The statements that begin a run.
+pub(crate) fn beginning(new: NewRun) -> Vec<Sql> {
+    let NewRun { run, definition, session, entries, open } = new;
+    let mut statements = vec![keep_definition(definition)];
     if let Some(session) = session {
         let insert = sessions::Entity::insert(crate::sessions::to_row(session));
         statements.push(insert.into_query().into());

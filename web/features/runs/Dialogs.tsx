@@ -2,7 +2,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useClient } from 'urql';
 
-import { CancelRunDocument, ForkRunDocument, RewindRunDocument, type RewindRunMutation } from '../../generated/graphql';
+import {
+  CancelRunDocument,
+  ForkRunDocument,
+  MoveRunDocument,
+  RewindRunDocument,
+  type MoveRunMutation,
+  type RewindRunMutation,
+} from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
 import { counted, Notice, ProblemPanel, SkeletonRows } from '../../ui';
@@ -250,6 +257,73 @@ export function RewindDialog(props: {
             </Notice>
           )}
         </section>
+      )}
+    </Ask>
+  );
+}
+
+type Moved = NonNullable<NonNullable<MoveRunMutation['moveRun']>['moved']>;
+
+/** Has a run go on as one of the version that its flow has; what keeps it from that is shown first. */
+export function MoveDialog({ run, onDone, onClose }: { run: string; onDone(): void; onClose(): void }) {
+  const client = useClient();
+  const [shown, setShown] = useState<Moved | null>(null);
+  const [busy, setBusy] = useState(true);
+  const [problem, setProblem] = useState<Problem>();
+
+  useEffect(() => {
+    let left = false;
+    const answer = client.mutation(MoveRunDocument, { input: { runId: run, dryRun: true } }).toPromise();
+    void answer.then(({ data, error }) => {
+      if (left) return;
+      setBusy(false);
+      const moved = data?.moveRun?.moved;
+      setShown(moved ?? null);
+      if (error || !moved) setProblem(problemOf(error));
+    });
+    return () => {
+      left = true;
+    };
+  }, [client, run]);
+
+  const move = async () => {
+    setBusy(true);
+    const { data, error } = await client.mutation(MoveRunDocument, { input: { runId: run, dryRun: false } }).toPromise();
+    setBusy(false);
+    if (!data?.moveRun?.run) return setProblem(problemOf(error));
+    onDone();
+    onClose();
+  };
+  return (
+    <Ask
+      title="Move this run"
+      verb={shown ? `Move to version ${shown.to.version}` : 'Move'}
+      danger={false}
+      busy={busy}
+      ready={shown !== null && shown.hindrances.length === 0}
+      problem={problem}
+      onDo={() => void move()}
+      onClose={onClose}
+    >
+      <p className="muted">
+        It goes on as a run of the version that its flow has now, if it carries the same there and stands where it
+        stands.
+      </p>
+      {busy && !shown && !problem && <SkeletonRows rows={2} label="Working out whether it can be moved" />}
+      {shown && shown.hindrances.length === 0 && (
+        <p>
+          Nothing keeps it from going on: it was a run of version {shown.from.version}, and is one of version{' '}
+          {shown.to.version} then.
+        </p>
+      )}
+      {shown && shown.hindrances.length > 0 && (
+        <Notice tone="warn" title={`It cannot be moved to version ${shown.to.version}:`}>
+          <ul className="rewind-facts">
+            {shown.hindrances.map((hindrance) => (
+              <li key={hindrance}>{hindrance}</li>
+            ))}
+          </ul>
+        </Notice>
       )}
     </Ask>
   );

@@ -9,7 +9,7 @@ import { useOffer } from '../../lib/commands';
 import { setTitle } from '../../lib/title';
 import { Actor, Ago, counted, Empty, Json, lasting, Notice, ProblemPanel, SkeletonRows, useMoment } from '../../ui';
 import { Evidence, QuestionCard, type Armed, type Outcome, type Question } from '../approvals';
-import { CancelDialog, ForkDialog, RewindDialog } from './Dialogs';
+import { CancelDialog, ForkDialog, MoveDialog, RewindDialog } from './Dialogs';
 import { FlowPicture } from './FlowPicture';
 import { atWork } from './live';
 import { LiveMark } from './LiveMark';
@@ -28,7 +28,7 @@ const NO_STEPS: readonly Step[] = [];
 const NO_SPANS: readonly Span[] = [];
 
 /** What the page is about to ask. */
-type Asking = { what: 'cancel' } | { what: 'fork'; step: Step } | { what: 'rewind'; step: Step };
+type Asking = { what: 'cancel' } | { what: 'move' } | { what: 'fork'; step: Step } | { what: 'rewind'; step: Step };
 
 /** One run: how it stands, what it did, and what it asks. */
 export function RunView() {
@@ -133,6 +133,23 @@ function RunPage({ id }: { id: string }) {
       )}
       {live === 'reconnecting' && (
         <Notice tone="warn" title="The connection is lost. Reconnecting; what happens meanwhile is not lost." />
+      )}
+      {head.outdated && (
+        <Notice
+          tone="warn"
+          title="Nobody goes on with this run: its flow has another version by now."
+          actions={
+            <button
+              type="button"
+              className="button"
+              onClick={() => setAsking({ what: 'move' })}
+              disabled={lacks !== null}
+              title={lacks ?? undefined}
+            >
+              Move…
+            </button>
+          }
+        />
       )}
       <RunError error={head.error} />
       {head.interrupts === null && <Notice tone="warn" title="What this run asks could not be read." />}
@@ -286,6 +303,7 @@ function RunPage({ id }: { id: string }) {
         </div>
       </section>
       {asking?.what === 'cancel' && <CancelDialog run={id} onDone={reload} onClose={() => setAsking(null)} />}
+      {asking?.what === 'move' && <MoveDialog run={id} onDone={reload} onClose={() => setAsking(null)} />}
       {asking?.what === 'fork' && <ForkDialog run={id} step={asking.step} onClose={() => setAsking(null)} />}
       {asking?.what === 'rewind' && (
         <RewindDialog

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 
 mod shown;
 
-use shown::{OfRun, Run, show, trace};
+use shown::{Moved, OfRun, Run, show, trace};
 
 /// What to do with flows and their runs.
 #[derive(Debug, clap::Args)]
@@ -118,6 +118,14 @@ enum Action {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Have a run go on as one of the version that its flow has by now.
+    Move {
+        /// The run, by its id; `last` for the newest one.
+        run: String,
+        /// Tell what keeps it from that, and change nothing; exits with 1 if something does.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Print the trace of a run: its nodes, and what they did outside.
     Trace {
         /// The run, by its id; `last` for the newest one.
@@ -161,6 +169,7 @@ const RUNS: &str = "query($first: Int!, $after: String, $flow: String, $status: 
 
 const RUN: &str = "query($id: ID!) { run(id: $id) {
   id flow { name version } status node plan progress error input createdAt endedAt startedBy { name } forkedFrom
+  outdated
   program { name }
   interrupts { ...Asked }
   session { runs(first: 50) { nodes { id parent { id } interrupts { ...Asked } } } }
@@ -204,6 +213,10 @@ const REWIND: &str = "mutation($input: RewindRunInput!) { made: rewindRun(input:
   run { id } rewound { superseded reverted notUndone }
 } }";
 
+const MOVE: &str = "mutation($input: MoveRunInput!) { made: moveRun(input: $input) {
+  run { id } moved { from { name version definitionHash } to { name version definitionHash } hindrances }
+} }";
+
 #[derive(Debug, Deserialize)]
 struct Made {
     made: MadeRun,
@@ -213,6 +226,7 @@ struct Made {
 struct MadeRun {
     run: Named,
     rewound: Option<Rewound>,
+    moved: Option<Moved>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -363,6 +377,16 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
                 text
             })?;
             Ok(Exit::Success)
+        }
+        Action::Move { run, dry_run } => {
+            let made: Made = with_client(settings, Missing::Refuse, async |client| {
+                let input = json!({ "runId": id_of(client, run).await?, "dryRun": dry_run });
+                client.change(MOVE, input, &look(run)).await
+            })?;
+            let id = made.made.run.id;
+            let Some(moved) = made.made.moved else { return Ok(Exit::Success) };
+            output.data(&moved, || moved.told(&id, *dry_run))?;
+            Ok(if moved.hindrances.is_empty() { Exit::Success } else { Exit::Failure })
         }
         Action::Trace { run } => {
             with_client(settings, Missing::Refuse, async |client| {

@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::code::{FlowCode, Halt, LetGo, failure};
 use crate::flows::live::{By, LEASE, LOOKS_AGAIN, LiveRun, child_id};
+use crate::flows::moving::other_version;
 use crate::flows::told::Passing;
 use crate::flows::work::Work;
 
@@ -136,9 +137,7 @@ impl Engine {
             Some(_) => Ok(()),
             None => {
                 self.0.flows.forget(&live);
-                let what =
-                    format!("going on with a run of an older version of the flow `{}`", live.flow.name());
-                Err(Error::Unsupported { what })
+                Err(other_version(&live.flow))
             }
         }
     }

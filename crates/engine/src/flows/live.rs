@@ -156,6 +156,11 @@ impl LiveRun {
     }
 
     async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
+        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
+        if row.definition[..] != self.flow.hash()[..] {
+            // It is a run of another definition by now: whoever wants it loads it as that.
+            return Err(OUTRUN);
+        }
         let journal = engine.journal_of(self.id).await?;
         *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
@@ -208,6 +213,10 @@ impl LiveRun {
             interrupts: interrupts(&entry, machine),
             begins,
             lease,
+            definition: match &entry.what {
+                What::Moved { .. } => Some(definition(engine.code_named(self.flow.name())?.flow())?),
+                _ => None,
+            },
         };
         match engine.store().append_to_journal(append).await {
             Ok(()) => {}
@@ -320,7 +329,8 @@ fn interrupts(entry: &Entry, run: &Run) -> Vec<InterruptChange> {
         | What::Stepped(_)
         | What::Failed(_)
         | What::SubEnded { .. }
-        | What::Cancelled { .. } => Vec::new(),
+        | What::Cancelled { .. }
+        | What::Moved { .. } => Vec::new(),
     };
     if run.has_ended() {
         changes.push(InterruptChange::AllOver(InterruptStanding::Cancelled));
@@ -378,10 +388,10 @@ impl Engine {
             return Ok(Arc::clone(live));
         }
         let row = self.store().run(id).await?.ok_or_else(|| Error::not_found("run", id))?;
-        let code = self.0.flows.code(&row.flow).filter(|code| code.flow().hash()[..] == row.definition[..]);
         let actor = self.store().actor(row.actor).await?;
         let actor = actor.ok_or_else(|| damaged(id, 1, "its actor is unknown"))?;
         let flow = self.flow_of(&row).await?;
+        let code = self.code_of(&flow);
         let journal = self.whole_journal(&row).await?;
         let machine = Run::replay(&flow, &journal).map_err(|error| damaged(id, 0, error))?;
         let live = LiveRun {
@@ -422,7 +432,12 @@ impl Engine {
         Run::replay(&flow, &journal).map_err(|error| damaged(row.id, 0, error))
     }
 
-    /// The flow that a run began with.
+    /// The code that goes on with the runs of a flow.
+    pub(crate) fn code_of(&self, flow: &Flow) -> Option<&Arc<dyn FlowCode>> {
+        self.0.flows.code(flow.name()).filter(|code| code.flow().runs_as(flow))
+    }
+
+    /// The flow that a run is one of.
     pub(crate) async fn flow_of(&self, row: &lmlang_store::Run) -> Result<Arc<Flow>, Error> {
         if let Some(code) = self.0.flows.code(&row.flow)
             && code.flow().hash()[..] == row.definition[..]

@@ -86,7 +86,7 @@ struct Traced<'a> {
 }
 
 /// Entries that are spans: all but announcements, which their receipts tell of.
-const SPANS: [u8; 9] = [
+const SPANS: [u8; 10] = [
     Kind::Started as u8,
     Kind::Received as u8,
     Kind::Stepped as u8,
@@ -96,6 +96,7 @@ const SPANS: [u8; 9] = [
     Kind::SubEnded as u8,
     Kind::Cancelled as u8,
     Kind::Rewound as u8,
+    Kind::Moved as u8,
 ];
 
 impl Engine {
@@ -302,6 +303,14 @@ fn span(run: &Traced<'_>, entry: &Entry) -> Span {
             id: of_epoch(run.id, entry.number),
             name: "rewound".to_owned(),
             attributes: json!({ "lmlang.to": to, "lmlang.by": by }),
+            ..of_entry
+        },
+        What::Moved { from, to, definition, by } => Span {
+            name: "moved".to_owned(),
+            attributes: json!({
+                "lmlang.from": from, "lmlang.to": to, "lmlang.flow.definition_hash": definition,
+                "lmlang.by": by,
+            }),
             ..of_entry
         },
     }

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::flows::coding;
 use crate::flows::listing::RunInfo;
 use crate::flows::live::standing;
+use crate::flows::moving::other_version;
 use crate::flows::starting::idempotency;
 use crate::records::to_actor;
 use crate::request::Call;
@@ -118,16 +119,15 @@ impl Engine {
         }
         let info = self.run_info(run).await?;
         let row = self.store().run(run).await?.ok_or_else(|| Error::not_found("run", run))?;
-        let code = self.code_named(&row.flow)?;
-        if code.flow().hash()[..] != row.definition[..] {
-            let what = format!("going on with a run of an older version of the flow `{}`", row.flow);
-            return Err(Error::Unsupported { what });
+        let flow = self.flow_of(&row).await?;
+        if self.code_of(&flow).is_none() {
+            return Err(other_version(&flow));
         }
         let journal = self.journal_of(run).await?;
         kept(&journal, at)?;
         let entries = standing_entries(&journal, at);
         let id = self.0.clock.id();
-        let mut machine = Run::new(std::sync::Arc::clone(code.flow()));
+        let mut machine = Run::new(std::sync::Arc::clone(&flow));
         let mut rows = Vec::with_capacity(entries.len());
         // Numbers are those of the new journal: what was superseded is left out.
         let mut numbers = std::collections::BTreeMap::new();
@@ -177,7 +177,7 @@ impl Engine {
                 standing: standing(&machine, self.now()),
                 ..row
             },
-            definition: crate::flows::live::definition(code.flow())?,
+            definition: crate::flows::live::definition(&flow)?,
             session: None,
             entries: rows,
             open,
@@ -300,6 +300,7 @@ fn renumbered(what: What, numbers: &std::collections::BTreeMap<u64, u64>) -> Wha
         | What::Failed(_)
         | What::SubEnded { .. }
         | What::Cancelled { .. }
-        | What::Rewound { .. }) => what,
+        | What::Rewound { .. }
+        | What::Moved { .. }) => what,
     }
 }

@@ -478,6 +478,9 @@ fn events(entry: &Entry, flow: Option<&Flow>) -> Vec<Told> {
         What::Rewound { to, by, .. } => {
             vec![(RunEventKind::StateUpdated, None, None, json!({ "rewoundTo": to, "by": by }))]
         }
+        What::Moved { to, by, .. } => {
+            vec![(RunEventKind::StateUpdated, None, None, json!({ "movedTo": to, "by": by }))]
+        }
     }
 }
 

@@ -90,6 +90,7 @@ pub const NEEDS: &[(&str, Need)] = &[
     ("Mutation.deleteNode", OfAll(Scope::Edit)),
     ("Mutation.forkRun", EDIT),
     ("Mutation.merge", EDIT),
+    ("Mutation.moveRun", EDIT),
     ("Mutation.proposeEdit", EDIT),
     ("Mutation.proposeMany", SIMULATE),
     ("Mutation.redo", EDIT),

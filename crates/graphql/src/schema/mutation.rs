@@ -27,8 +27,8 @@ use crate::schema::entities::{
 use crate::schema::failure::fail;
 use crate::schema::flows::interrupt::{self, AnswerInterruptInput, AnswerPayload};
 use crate::schema::flows::steering::{
-    self, CancelRunInput, CreateSessionInput, ForkRunInput, RewindRunInput, RunPayload, SessionPayload,
-    StartRunInput,
+    self, CancelRunInput, CreateSessionInput, ForkRunInput, MoveRunInput, RewindRunInput, RunPayload,
+    SessionPayload, StartRunInput,
 };
 use crate::schema::flows::turn::{self, TurnInput, TurnPayload};
 use crate::schema::ids::ViewId;
@@ -227,6 +227,16 @@ impl Mutation {
         #[graphql(desc = "The run, and the step.")] input: RewindRunInput,
     ) -> Option<Result<RunPayload>> {
         nullable(Box::pin(steering::rewind(context, input)).await)
+    }
+
+    /// Has a run go on as one of the version that its flow has by now. It carries the same and stands where it stood; what keeps it
+    /// from that is told, and it is not moved then. A dry run tells and changes nothing.
+    async fn move_run(
+        &self,
+        context: &Context<'_>,
+        #[graphql(desc = "The run.")] input: MoveRunInput,
+    ) -> Option<Result<RunPayload>> {
+        nullable(Box::pin(steering::move_run(context, input)).await)
     }
 
     /// Tries many change sets for one place, each on a copy, and ranks them by what test cases and contracts say. Stores

@@ -50,6 +50,7 @@ pub(crate) const ABSENT: &[(&str, &str)] = &[
     ("Run.program", "it is about none, or the database cannot be read"),
     ("Run.progress", "never: it is there, or the database cannot be read"),
     ("Run.provider", "never: it is there, or the database cannot be read"),
+    ("RunPayload.moved", "nothing was moved"),
     ("RunPayload.rewound", "nothing was taken back"),
     ("RunPayload.run", "never: a payload's subject, as in the other payloads"),
     ("RunUpdate.data", "its kind has none"),

@@ -62,6 +62,7 @@ const ASKED: &[(&str, &str)] = &[
     ),
     ("Mutation.turn", r#"turn(input: {workflow: "nothing", text: "x"}) { done }"#),
     ("Mutation.createSession", r#"createSession(input: {workflow: "nothing"}) { session { id } }"#),
+    ("Mutation.moveRun", r#"moveRun(input: {runId: "RUN"}) { run { id } }"#),
     ("Mutation.forkRun", r#"forkRun(input: {runId: "RUN", atStep: 999}) { run { id } }"#),
     ("Mutation.rewindRun", r#"rewindRun(input: {runId: "RUN", toStep: 1, dryRun: true}) { run { id } }"#),
     (

@@ -54,6 +54,7 @@ pub(crate) const FAILING: &[(&str, &str, Code)] = &[
     ("Mutation.cancelRun", r#"(input: {runId: "x"})"#, NotFound),
     ("Mutation.turn", r#"(input: {text: " "})"#, BadRequest),
     ("Mutation.createSession", r#"(input: {workflow: "nothing"})"#, NotFound),
+    ("Mutation.moveRun", r#"(input: {runId: "x"})"#, NotFound),
     ("Mutation.forkRun", r#"(input: {runId: "x", atStep: 1})"#, NotFound),
     ("Mutation.rewindRun", r#"(input: {runId: "x", toStep: -1})"#, NotFound),
     ("Mutation.startRun", r#"(input: {flow: "review", input: {program: "world", brunch: "x"}})"#, BadRequest),

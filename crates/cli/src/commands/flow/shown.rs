@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, columns, moment};
+use crate::output::{Output, columns, moment, say};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct OfRun {
@@ -26,6 +26,7 @@ pub(super) struct Run {
     pub(super) started_by: Author,
     pub(super) created_at: String,
     pub(super) program: Option<ProgramName>,
+    pub(super) outdated: bool,
     pub(super) interrupts: Vec<Question>,
     session: InSession,
     #[serde(flatten)]
@@ -83,6 +84,37 @@ pub(super) struct Question {
     pub(super) decision: Option<Value>,
 }
 
+/// What moving a run comes to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Moved {
+    from: Version,
+    to: Version,
+    pub(super) hindrances: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    name: String,
+    version: String,
+    definition_hash: String,
+}
+
+impl Moved {
+    /// In words; what it would come to if nothing was changed.
+    pub(super) fn told(&self, id: &str, dry_run: bool) -> String {
+        let Moved { from, to, hindrances } = self;
+        let is = match (from == to, dry_run, hindrances.is_empty()) {
+            (true, ..) => "is",
+            (false, false, _) => "is now",
+            (false, true, true) => "can be",
+            (false, true, false) => "cannot be",
+        };
+        let why: String = hindrances.iter().map(|why| format!("  {why}\n")).collect();
+        format!("{id} {is} of version {} of `{}`\n{why}", to.version, to.name)
+    }
+}
+
 pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, Error> {
     let mut json = run.json();
     json["steps"] = json!(steps);
@@ -118,6 +150,12 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
         text += &columns(&steps.iter().map(row).collect::<Vec<_>>());
         text + &run.standing()
     })?;
+    if run.outdated {
+        say(format_args!(
+            "`{}` is another version by now, and nobody goes on with the run before `lmlang flow move {}`",
+            run.flow.name, run.id
+        ));
+    }
     Ok(Exit::Success)
 }
 
@@ -175,6 +213,7 @@ impl Run {
             "id": self.id, "flow": self.flow.name, "status": self.status, "node": self.node,
             "progress": self.progress, "error": self.error, "startedBy": self.started_by.name,
             "createdAt": moment(&self.created_at), "program": self.program.as_ref().map(|of| &of.name),
+            "outdated": self.outdated,
             "questions": self.interrupts.iter().map(Question::json).collect::<Vec<_>>(),
         });
         for field in ["input", "plan"] {

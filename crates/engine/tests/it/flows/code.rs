@@ -29,11 +29,19 @@ impl Calls {
 
 /// The flows of these tests: `long`, `outer`, `inner`, `shaky`.
 pub(crate) fn all(calls: &Arc<Calls>) -> Vec<Arc<dyn FlowCode>> {
+    later(calls, |long| long)
+}
+
+/// The same, with another definition of `long`.
+pub(crate) fn later(
+    calls: &Arc<Calls>,
+    change: impl FnOnce(Definition) -> Definition,
+) -> Vec<Arc<dyn FlowCode>> {
     let code = |flow: Definition| -> Arc<dyn FlowCode> {
         let flow = Arc::new(Flow::new(flow).expect("it makes sense"));
         Arc::new(Code { flow, calls: Arc::clone(calls) })
     };
-    vec![code(long()), code(outer()), code(inner()), code(shaky())]
+    vec![code(change(long())), code(outer()), code(inner()), code(shaky())]
 }
 
 struct Code {

@@ -14,11 +14,12 @@ use lmlang_engine::{
     Answer, AnswerOutcome, Call, Engine, Error, InterruptFilter, InterruptInfo, InterruptStanding, RunCursor,
     RunEventKind, RunFilter, RunInfo, RunStatus, RunsOf, SnapshotPolicy, StartRun, StartSession,
 };
+use lmlang_flow::{Definition, Flow, Reducer};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::fixture::{Fixture, call};
-use code::{Calls, all};
+use code::{Calls, all, later};
 
 /// An engine that runs the flows of these tests.
 async fn fixture() -> (Fixture, Arc<Calls>) {
@@ -377,24 +378,85 @@ async fn a_question_that_a_run_was_taken_back_over_is_stale() {
     assert!(matches!(late, AnswerOutcome::Stale(why) if why.contains("taken back")));
 }
 
-/// A run of a definition that is not the registered one any more is shown, and not gone on with.
-#[tokio::test]
-async fn a_run_stays_with_its_definition() {
+/// A run of `long` that asks, in a database that is opened again with another version of it.
+async fn asking_of_another(change: impl FnOnce(Definition) -> Definition) -> (Fixture, Uuid) {
     let (fixture, calls) = fixture().await;
     let run = start(&fixture.engine, "long", json!({})).await.id;
     until_status(&fixture.engine, run, RunStatus::Waiting).await;
-    let fixture = fixture
-        .reopened(&[
-            r#"UPDATE "runs" SET "definition" = x'00'"#,
-            r#"UPDATE "flow_definitions" SET "hash" = x'00'"#,
-        ])
-        .await;
-    fixture.engine.run_flows(all(&calls));
-    let shown = fixture.engine.run_info(run).await.expect("it is shown");
-    assert_eq!(state(&fixture.engine, &shown).await["steps"], json!(25));
-    let asked = open_questions(&fixture.engine).await.remove(0);
-    let refused = answer(&fixture.engine, &asked, json!({ "text": "x" })).await.expect_err("it is older");
+    let fixture = fixture.reopened(&[]).await;
+    fixture.engine.run_flows(later(&calls, change));
+    (fixture, run)
+}
+
+fn second(long: Definition) -> Definition {
+    Definition { version: 2, ..long }.channel("notes", Reducer::Append { most: 8 }, json!(["new"]))
+}
+
+/// A run of another version of its flow is shown, and not gone on with before it is moved; then it carries what it carried.
+#[tokio::test]
+async fn a_run_stays_with_its_definition_until_it_is_moved() {
+    let (fixture, run) = asking_of_another(second).await;
+    let engine = &fixture.engine;
+    let shown = engine.run_info(run).await.expect("it is shown");
+    assert!(engine.is_outdated(&shown));
+    assert_eq!(state(engine, &shown).await["steps"], json!(25));
+    let asked = open_questions(engine).await.remove(0);
+    let refused = answer(engine, &asked, json!({ "text": "x" })).await.expect_err("it is older");
     assert!(matches!(refused, Error::Unsupported { .. }));
     let calm = Call::by(call().actor);
-    assert!(matches!(fixture.engine.fork_run(run, asked.asked, &calm).await, Err(Error::Unsupported { .. })));
+    assert!(matches!(engine.fork_run(run, asked.asked, &calm).await, Err(Error::Unsupported { .. })));
+
+    let (same, moved) = engine.move_run(run, true, &calm).await.expect("it is told");
+    let version = |flow: &Flow| flow.definition().version;
+    assert_eq!((version(&moved.from), version(&moved.to), moved.hindrances.len()), (1, 2, 0));
+    assert!(engine.is_outdated(&same), "a dry run changes nothing");
+    for _ in 0..2 {
+        let (info, _) = engine.move_run(run, false, &calm).await.expect("it is moved, once");
+        assert_eq!(version(&info.flow), 2);
+        assert!(!engine.is_outdated(&info));
+        let now = state(engine, &info).await;
+        assert_eq!((&now["steps"], &now["notes"]), (&json!(25), &json!(["new"])));
+    }
+    answer(engine, &asked, json!({ "text": "x" })).await.expect("it is taken");
+    let ended = until_status(engine, run, RunStatus::Completed).await;
+    assert_eq!(state(engine, &ended).await["steps"], json!(50));
+    let spans = engine.span_page(&ended, 0, 1_000).await.expect("it is read").items;
+    assert_eq!(spans.iter().filter(|span| span.name == "moved").count(), 1);
+
+    // What came before stays a part of its journal, to go back to.
+    let fork = engine.fork_run(run, asked.asked - 4, &calm).await.expect("it is forked");
+    assert_eq!(version(&fork.flow), 2);
+    engine.rewind_run(run, asked.asked, false, &calm).await.expect("it goes back");
+    until_status(engine, run, RunStatus::Waiting).await;
+}
+
+/// What keeps a run from moving is told, and it stays as it is.
+#[tokio::test]
+async fn what_keeps_a_run_from_moving_is_told() {
+    let (fixture, run) = asking_of_another(|long| {
+        let mut long = second(long);
+        long.channels.retain(|channel| channel.name != "said");
+        long
+    })
+    .await;
+    let calm = Call::by(call().actor);
+    let (_, moved) = fixture.engine.move_run(run, true, &calm).await.expect("it is told");
+    assert!(moved.hindrances[0].contains("there is no channel `said`"), "{:?}", moved.hindrances);
+    let refused = fixture.engine.move_run(run, false, &calm).await.expect_err("it does not fit");
+    let place = matches!(&refused, Error::Argument { place, .. } if place == "input.runId");
+    assert!(place && refused.to_string().contains("`said`"), "{refused}");
+    let info = fixture.engine.run_info(run).await.expect("it is shown");
+    assert!(fixture.engine.is_outdated(&info));
+}
+
+/// A run goes on if its flow only says other words of itself.
+#[tokio::test]
+async fn a_run_goes_on_whatever_its_flow_says_of_itself() {
+    let (fixture, run) =
+        asking_of_another(|long| Definition { doc: "Other words.".to_owned(), ..long }).await;
+    let info = fixture.engine.run_info(run).await.expect("it is shown");
+    assert!(!fixture.engine.is_outdated(&info));
+    let asked = open_questions(&fixture.engine).await.remove(0);
+    answer(&fixture.engine, &asked, json!({ "text": "x" })).await.expect("it is taken");
+    until_status(&fixture.engine, run, RunStatus::Completed).await;
 }

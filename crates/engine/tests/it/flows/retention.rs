@@ -430,6 +430,7 @@ async fn nothing_comes_after_the_removal() {
         interrupts: Vec::new(),
         begins: Vec::new(),
         lease: None,
+        definition: None,
     };
     let refused = store.append_to_journal(append).await.expect_err("it is gone");
     assert!(matches!(refused, JournalError::Gone));

@@ -40,7 +40,7 @@ impl Flow {
     }
 }
 
-/// What can be run: nodes that lead to one another. A run keeps the definition that it began with.
+/// What can be run: nodes that lead to one another. A run keeps the definition that it began with, until it is moved.
 #[Object]
 impl Flow {
     /// What tells it from other definitions: its name and the beginning of its hash.

@@ -136,9 +136,14 @@ impl Run {
         GlobalId::Run(self.info.id).to_string().into()
     }
 
-    /// Its flow, in the definition that it began with.
+    /// Its flow, in the definition that it began with, or was moved to.
     async fn flow(&self) -> Flow {
         Flow::of(&self.engine, &self.info.flow)
+    }
+
+    /// Whether its flow is another one by now: nobody goes on with it before `moveRun`.
+    async fn outdated(&self) -> bool {
+        self.engine.is_outdated(&self.info)
     }
 
     /// The session that it belongs to.

@@ -1,4 +1,4 @@
-//! Beginning runs and sessions, stopping runs, taking them back, and going on from an earlier step.
+//! Beginning runs and sessions, stopping runs, taking them back, going on from an earlier step, and as runs of another version.
 
 use async_graphql::{Context, ID, InputObject, Json, SimpleObject};
 use lmlang_engine::{self as engine, Engine, StartRun, StartSession};
@@ -8,6 +8,7 @@ use crate::error::{ApiError, Code};
 use crate::schema::call::{call, note};
 use crate::schema::defaults::{No, Or};
 use crate::schema::failure::fail;
+use crate::schema::flows::flow::Flow;
 use crate::schema::flows::run::Run;
 use crate::schema::flows::session::Session;
 use crate::schema::flows::{run_id, session_id};
@@ -50,6 +51,8 @@ pub struct RunPayload {
     run: Option<Run>,
     /// What taking it back comes to; null of other requests.
     rewound: Option<Rewound>,
+    /// What moving it comes to; null of other requests.
+    moved: Option<Moved>,
 }
 
 /// What taking a run back comes to.
@@ -65,6 +68,17 @@ pub struct Rewound {
 }
 
 impl Direct for Rewound {}
+
+/// What moving a run comes to.
+#[derive(Clone, SimpleObject)]
+pub struct Moved {
+    /// What it was a run of.
+    from: Flow,
+    /// What its flow is by now: the same if nothing was to be done.
+    to: Flow,
+    /// What keeps it from going on as one of that; of a dry run: another one is refused.
+    hindrances: Vec<String>,
+}
 
 /// Stops a run.
 #[derive(Clone, Debug, InputObject)]
@@ -102,9 +116,21 @@ pub struct RewindRunInput {
     idempotency_key: Option<String>,
 }
 
+/// Has a run go on as one of the version that its flow has by now.
+#[derive(Clone, Debug, InputObject)]
+pub struct MoveRunInput {
+    /// The run.
+    run_id: ID,
+    /// Whether to tell what it would come to, and change nothing.
+    #[graphql(default)]
+    dry_run: Or<No>,
+    /// Has no effect: one that was moved stays as it is.
+    idempotency_key: Option<String>,
+}
+
 impl RunPayload {
     fn of(engine: &Engine, info: engine::RunInfo) -> RunPayload {
-        RunPayload { run: Some(Run::new(engine, info)), rewound: None }
+        RunPayload { run: Some(Run::new(engine, info)), rewound: None, moved: None }
     }
 }
 
@@ -157,7 +183,17 @@ pub(crate) async fn rewind(context: &Context<'_>, input: RewindRunInput) -> Resu
         reverted: reverted.collect(),
         not_undone: rewound.not_undone.into_iter().map(|(kind, name)| format!("{kind} {name}")).collect(),
     };
-    Ok(RunPayload { run: Some(Run::new(engine, info)), rewound: Some(rewound) })
+    Ok(RunPayload { rewound: Some(rewound), ..RunPayload::of(engine, info) })
+}
+
+pub(crate) async fn move_run(context: &Context<'_>, input: MoveRunInput) -> Result<RunPayload, ApiError> {
+    let engine = context.data_unchecked::<Engine>();
+    let call = call(context, None, input.idempotency_key.as_deref(), &input)?;
+    let run = run_id(&input.run_id)?;
+    let (info, moved) = engine.move_run(run, input.dry_run.0, &call).await.map_err(fail)?;
+    let engine::Moved { from, to, hindrances } = moved;
+    let moved = Moved { from: Flow::of(engine, &from), to: Flow::of(engine, &to), hindrances };
+    Ok(RunPayload { moved: Some(moved), ..RunPayload::of(engine, info) })
 }
 
 fn step(field: &str, given: i32) -> Result<u64, ApiError> {

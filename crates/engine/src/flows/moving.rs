@@ -1,0 +1,98 @@
+//! Having a run go on as one of the definition that its flow has by now.
+
+use std::sync::Arc;
+
+use lmlang_flow::{Flow, Run, What};
+use uuid::Uuid;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::flows::listing::RunInfo;
+use crate::flows::live::damaged;
+use crate::flows::spans::hex;
+use crate::request::Call;
+
+/// What moving a run comes to.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// What it was a run of.
+    pub from: Arc<Flow>,
+    /// What its flow is by now: the same if there is nothing to be done.
+    pub to: Arc<Flow>,
+    /// What keeps it from going on as one of that.
+    pub hindrances: Vec<String>,
+}
+
+/// How often it is looked whether a run can be moved that goes on meanwhile.
+const ATTEMPTS: usize = 8;
+
+impl Engine {
+    /// Whether the flow of a run is another one by now, so that nobody goes on with it before it is moved. A flow that is not known
+    /// here is nothing that it could be moved to.
+    pub fn is_outdated(&self, run: &RunInfo) -> bool {
+        self.code_named(run.flow.name()).is_ok_and(|code| !code.flow().runs_as(&run.flow))
+    }
+
+    /// Has a run go on as one of the definition that its flow has by now. It carries the same and stands where it stood, or it is
+    /// not moved; channels that are new hold what they hold at first. A repetition changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] says what keeps it from that; a dry run answers it.
+    pub async fn move_run(&self, run: Uuid, dry_run: bool, call: &Call) -> Result<(RunInfo, Moved), Error> {
+        for _ in 0..ATTEMPTS {
+            let info = self.run_info(run).await?;
+            let to = Arc::clone(self.code_named(info.flow.name())?.flow());
+            let from = Arc::clone(&info.flow);
+            let mut moved = Moved { from: Arc::clone(&from), to: Arc::clone(&to), hindrances: Vec::new() };
+            if from.hash() == to.hash() {
+                return Ok((info, moved));
+            }
+            let journal = self.journal_of(run).await?;
+            let before = Run::replay(&from, &journal).map_err(|error| damaged(run, 0, error))?;
+            if let Err(hindrances) = before.moved(&journal, &to) {
+                moved.hindrances.extend(hindrances.iter().map(ToString::to_string));
+            }
+            let version = to.definition().version;
+            match (dry_run, moved.hindrances.is_empty()) {
+                (true, _) => return Ok((info, moved)),
+                (false, true) => {}
+                (false, false) => {
+                    let message = format!(
+                        "the run cannot be moved to version {version} of the flow `{}`: {}",
+                        to.name(),
+                        moved.hindrances.join("; ")
+                    );
+                    return Err(Error::Argument { place: "input.runId".to_owned(), message });
+                }
+            }
+            let what = What::Moved {
+                from: from.definition().version,
+                to: version,
+                definition: hex(&to.hash()),
+                by: call.actor.name.clone(),
+            };
+            let appended = self.change_run(run, |machine, _| {
+                let is_as_seen = machine.last() == before.last() && machine.flow().hash() == from.hash();
+                Ok::<_, Error>(is_as_seen.then(|| what.clone()))
+            });
+            if appended.await?.1.is_some() {
+                // What is in memory is a run of the other definition.
+                self.let_go_of_run(run).await;
+                let info = self.run_info(run).await?;
+                if info.ended.is_none() {
+                    self.seeing_all().go_on(run).await?;
+                }
+                return Ok((info, moved));
+            }
+        }
+        Err(Error::Overloaded { what: "changes of the run" })
+    }
+}
+
+/// The error of a run that nobody goes on with.
+pub(crate) fn other_version(flow: &Flow) -> Error {
+    let what =
+        format!("going on with a run of another version of the flow `{}` before it is moved", flow.name());
+    Error::Unsupported { what }
+}
