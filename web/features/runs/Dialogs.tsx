@@ -288,7 +288,9 @@ export function MoveDialog({ run, onDone, onClose }: { run: string; onDone(): vo
 
   const move = async () => {
     setBusy(true);
-    const { data, error } = await client.mutation(MoveRunDocument, { input: { runId: run, dryRun: false } }).toPromise();
+    const { data, error } = await client
+      .mutation(MoveRunDocument, { input: { runId: run, dryRun: false } })
+      .toPromise();
     setBusy(false);
     if (!data?.moveRun?.run) return setProblem(problemOf(error));
     onDone();
