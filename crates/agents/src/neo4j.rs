@@ -18,12 +18,13 @@ use lmlang_entities::cypher::{self, Limits, Table};
 use lmlang_entities::{Changes, Counts, EntityRef, Patch, PatchError, Relation, Stamp, Subgraph, subgraph};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::graph_store::{GraphError, GraphStore};
 use crate::http_client::ServerError;
 use server::Server;
-use transaction::{Failed, Transaction, joined, told};
+use transaction::{Failed, MOST_TURN, Transaction, joined, told};
 
 mod reading;
 mod record;
@@ -90,7 +91,8 @@ impl Neo4jStore {
         work: impl FnOnce(&Transaction) -> Result<(T, bool), GraphError> + Send + 'static,
     ) -> Result<T, GraphError> {
         self.prepared.get_or_try_init(|| self.prepare()).await?;
-        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let turn = timeout(MOST_TURN, Arc::clone(&self.turn).lock_owned()).await;
+        let turn = turn.map_err(|_| Failed::Crowded)?;
         let transaction = transaction::transact(Arc::clone(&self.server), work);
         // Whoever asks may leave before it has ended.
         let ended = tokio::spawn(async move {

@@ -26,7 +26,7 @@ pub mod told;
 pub mod turning;
 pub mod work;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -53,8 +53,8 @@ pub(crate) struct Flows {
     me: Uuid,
     codes: OnceLock<BTreeMap<String, Arc<dyn FlowCode>>>,
     live: Mutex<HashMap<Uuid, Arc<LiveRun>>>,
-    /// Runs that cannot go on here until something else is known of them: each was told of once.
-    stuck: Mutex<HashSet<Uuid>>,
+    /// Runs that cannot go on here until something else is known of them, with their definitions then: each was told of once.
+    stuck: Mutex<HashMap<Uuid, Vec<u8>>>,
     /// Notified when the scheduler may have something to do earlier than it thinks.
     sooner: Notify,
     /// Changes when an entry of any journal was stored by this process.
@@ -128,7 +128,7 @@ impl Flows {
         self.stuck().remove(&run);
     }
 
-    fn stuck(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+    fn stuck(&self) -> MutexGuard<'_, HashMap<Uuid, Vec<u8>>> {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -126,7 +126,8 @@ fn record(row: ManagerRecord) -> Result<Record, Error> {
     let kinds = [RecordKind::Stream, RecordKind::Pipeline];
     let kind = kinds.into_iter().find(|kind| kind.name() == row.kind);
     let kind = kind.ok_or_else(|| damaged(format!("`{}` is no kind of record", row.kind)))?;
-    let value = serde_json::from_slice(row.value.as_deref().unwrap_or_default()).map_err(damaged)?;
+    let value = serde_json::from_slice(row.value.as_deref().unwrap_or_default());
+    let value = value.map_err(|error| damaged(format!("the {} `{}`: {error}", row.kind, row.name)))?;
     Ok(Record { kind, name: row.name, value })
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct Definition {
     /// What it is started by: lower case, digits and `-`.
     pub name: String,
-    /// Counts up when the code of a node changes what a run comes to: a run goes on only in the version that it began in.
+    /// Counts up when the code of a node changes what a run comes to: a run goes on only in the version that it began in, or was moved to.
     pub version: u32,
     /// What it does, in a sentence for whoever starts it.
     pub doc: String,

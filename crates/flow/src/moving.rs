@@ -5,15 +5,25 @@ use std::sync::Arc;
 use crate::branch::{Branch, Position};
 use crate::check::Flow;
 use crate::corrupt::Corrupt;
+use crate::definition::Reducer;
 use crate::entry::Entry;
 use crate::run::Run;
 
-/// What keeps a run from going on as one of another definition.
+/// What keeps a run from going on as one of a definition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Hindrance {
+    /// The definition is older than its own.
+    #[error("it is one of the newer version {version}")]
+    Older {
+        /// The version that it is a run of.
+        version: u32,
+    },
     /// What happened could not have happened so.
     #[error("{0}")]
     Journal(#[from] Corrupt),
+    /// It would stand elsewhere.
+    #[error("it would not stand where it stands")]
+    Position,
     /// A channel would hold something else than it does.
     #[error("the channel `{channel}` would hold something else")]
     Channel {
@@ -26,11 +36,27 @@ pub enum Hindrance {
         /// Its name.
         node: String,
     },
-    /// An answer that is waited for goes into a channel that is not there.
-    #[error("it waits for what goes into the channel `{channel}`, which is not there")]
+    /// What is waited for goes into a channel that is not there, or cannot take it.
+    #[error("it waits for what goes into the channel `{channel}`, which cannot take it")]
     Answer {
-        /// Its name.
+        /// The channel's name.
         channel: String,
+    },
+    /// It has come to a node more often than it may.
+    #[error("it has come to the node `{node}` {visits} times, and may {most} times")]
+    Visits {
+        /// The node's name.
+        node: String,
+        /// How often it has.
+        visits: u32,
+        /// How often it may.
+        most: u32,
+    },
+    /// An effect is at work, or nobody knows whether it has happened: asked for in another way, it would be another one.
+    #[error("it is not known yet what became of `{name}`")]
+    Effect {
+        /// What was asked for.
+        name: String,
     },
 }
 
@@ -42,20 +68,31 @@ impl Run {
     ///
     /// All that keeps it from that; of a journal that does not fit, the first entry.
     pub fn moved(&self, journal: &[Entry], to: &Arc<Flow>) -> Result<Run, Vec<Hindrance>> {
+        let version = self.flow().definition().version;
+        if to.definition().version < version {
+            return Err(vec![Hindrance::Older { version }]);
+        }
         let moved = Run::replay(to, journal).map_err(|error| vec![error.into()])?;
         let mut found = Vec::new();
         for (place, branch) in &self.branches {
-            let Some(after) = moved.branches.get(place) else { continue };
+            let after = moved.branches.get(place);
+            if after.is_none_or(|after| after.position != branch.position) {
+                found.push(Hindrance::Position);
+            }
             for channel in &self.flow().definition().channels {
                 let name = &channel.name;
-                if to.channel(name).is_some() && branch.state.get(name) != after.state.get(name) {
+                let held = after.map(|after| after.state.get(name));
+                if to.channel(name).is_some() && held != Some(branch.state.get(name)) {
                     found.push(Hindrance::Channel { channel: name.clone() });
                 }
             }
             if !self.has_ended() {
-                found.extend(self.missing(branch, to));
+                let answered = |id| branch.receipts.iter().any(|receipt| receipt.intent.id == id);
+                let open = branch.announced.iter().filter(|intent| !answered(intent.id.clone()));
+                found.extend(open.map(|intent| Hindrance::Effect { name: intent.name.clone() }));
             }
         }
+        found.extend(moved.hindrances());
         let mut told: Vec<Hindrance> = Vec::new();
         // Branches may have the same ones.
         for hindrance in found {
@@ -69,8 +106,26 @@ impl Run {
         }
     }
 
-    /// Where a branch goes on that a definition does not have.
-    fn missing(&self, branch: &Branch, to: &Flow) -> Vec<Hindrance> {
+    /// What keeps it from going on as a run of its definition: nothing, unless it was moved to that and taken back behind the
+    /// moving.
+    #[must_use]
+    pub fn hindrances(&self) -> Vec<Hindrance> {
+        if self.has_ended() {
+            return Vec::new();
+        }
+        let mut found: Vec<Hindrance> =
+            self.branches.values().flat_map(|branch| self.missing(branch)).collect();
+        for (node, visits) in &self.visits {
+            let most = self.flow().node(node).and_then(|node| node.visits);
+            if let Some(most) = most.filter(|most| visits > most) {
+                found.push(Hindrance::Visits { node: node.clone(), visits: *visits, most });
+            }
+        }
+        found
+    }
+
+    /// Where a branch goes on that its definition does not have.
+    fn missing(&self, branch: &Branch) -> Vec<Hindrance> {
         let (mut nodes, mut channels) = (Vec::new(), Vec::new());
         match &branch.position {
             Position::At { node, .. } => nodes.push(node),
@@ -87,9 +142,12 @@ impl Run {
             }
             Position::Ended => {}
         }
-        let nodes = nodes.into_iter().filter(|node| to.node(node).is_none());
+        let refuses = |channel: &&String| {
+            self.flow().channel(channel).is_none_or(|channel| channel.reducer != Reducer::Replace)
+        };
+        let nodes = nodes.into_iter().filter(|node| self.flow().node(node).is_none());
         let nodes = nodes.map(|node| Hindrance::Node { node: node.clone() });
-        let channels = channels.into_iter().filter(|channel| to.channel(channel).is_none());
+        let channels = channels.into_iter().filter(refuses);
         nodes.chain(channels.map(|channel| Hindrance::Answer { channel: channel.clone() })).collect()
     }
 }

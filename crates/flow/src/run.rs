@@ -29,6 +29,7 @@ pub struct Run {
     interrupts: BTreeMap<u64, Interrupt>,
     pub(crate) visits: BTreeMap<String, u32>,
     ended: Option<Ended>,
+    ended_at: Option<i64>,
 }
 
 /// How a run ended.
@@ -85,6 +86,7 @@ impl Run {
             interrupts: BTreeMap::new(),
             visits: BTreeMap::new(),
             ended: None,
+            ended_at: None,
         }
     }
 
@@ -168,6 +170,12 @@ impl Run {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ended.is_some()
+    }
+
+    /// When it ended, in microseconds of UTC.
+    #[must_use]
+    pub fn ended_at(&self) -> Option<i64> {
+        self.ended_at
     }
 
     /// Why it cannot go on, and at which node.
@@ -323,9 +331,12 @@ impl Run {
             What::Cancelled { reason, .. } => {
                 self.end(Ended::Cancelled { reason: reason.clone() });
             }
-            // What it is a run of is known from its beginning.
+            // Whoever folds the journal knows what it is a run of by now.
             What::Moved { .. } => {}
             What::Rewound { .. } => return Err(corrupt()),
+        }
+        if self.has_ended() {
+            self.ended_at.get_or_insert(entry.time);
         }
         Ok(())
     }

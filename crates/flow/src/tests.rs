@@ -483,8 +483,10 @@ fn a_run_is_moved_if_it_carries_the_same_and_stands_where_it_stood() {
     check(|of| of.channels[2].initial = json!(5), "the channel `total` would hold something else");
     check(
         |of| drop(of.channels.remove(0)),
-        "it waits for what goes into the channel `answer`, which is not there",
+        "it waits for what goes into the channel `answer`, which cannot take it",
     );
+    check(|of| of.version = 0, "it is one of the newer version 1");
+    check(|of| of.nodes[1].visits = Some(1), "it has come to the node `ask` 64 times, and may 1 times");
     check(|of| drop(of.channels.remove(3)), "entry 2 does not fit the flow: there is no channel `arm`");
     assert!(asking().runs_as(&flow));
     let mut renamed = flow.definition().clone();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::entities::{Contract, FunctionHead, Region, RegionOwner, Variable};
 use crate::hash::{Content, Hash, Hasher};
 use crate::node::{Node, Source, Use};
-use crate::order::{Homes, Order};
+use crate::order::{Homes, Order, Standing};
 use crate::refs::{ContractRef, NodeRef, Ref, RegionRef, VarRef};
 use crate::trie::{Change, Trie};
 use crate::users::Users;
@@ -269,6 +269,12 @@ impl Body {
             }
             (Some(_) | None, _) => false,
         }
+    }
+
+    /// Where a node stands among those of its region, to sort them by; nothing of a node that is not there. Costs O(log n).
+    pub fn standing(&self, node: NodeRef) -> Option<Standing> {
+        let region = self.node(node)?.region();
+        Some(self.order.standing(region.number(), node.number(), &self.nodes))
     }
 
     /// Position of a node in its region, from 0. Walks the region up to the node.

@@ -85,6 +85,11 @@ pub(crate) fn begins_chunk(element: u64) -> bool {
     level_of(element) > 0
 }
 
+/// Where an element of a region stands: it compares as the elements of that region follow each other. A number in one revision
+/// says nothing about another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing([u32; TOP as usize + 1]);
+
 /// The orders of all regions of one function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Order {
@@ -267,6 +272,20 @@ impl Order {
             (a, b) = (head_a, head_b);
         }
         false
+    }
+
+    /// Where an element stands in its region. Costs as much as one comparison of two elements, so that many are sorted by it.
+    pub fn standing(&self, region: u64, element: u64, homes: &impl Homes) -> Standing {
+        let mut standing = Standing::default();
+        let mut element = element;
+        for (level, place) in standing.0.iter_mut().rev().enumerate() {
+            let head = self.head(level, element, homes, region);
+            let Some(chunk) = self.chunk(level, head) else { break };
+            let at = chunk.refs.iter().position(|r| *r == element);
+            *place = at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
+            element = head;
+        }
+        standing
     }
 
     /// The elements of a region in order.

@@ -137,7 +137,7 @@ function RunPage({ id }: { id: string }) {
       {head.outdated && (
         <Notice
           tone="warn"
-          title="Nobody goes on with this run: its flow has another version by now."
+          title={`Its flow has a newer version by now: the run is ${isOver(head.status) ? 'neither forked nor rewound' : 'not gone on with'} before it is moved.`}
           actions={
             <button
               type="button"

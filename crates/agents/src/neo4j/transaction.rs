@@ -20,7 +20,7 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 /// How long the server may take to begin or to end one.
 const MOST_ENDS: Duration = Duration::from_secs(10);
 /// How long the turn is waited for, which another process may have.
-const MOST_TURN: Duration = Duration::from_secs(30);
+pub(super) const MOST_TURN: Duration = Duration::from_secs(30);
 /// How long a transaction is left alone that is still at work when it is to end.
 const REST: Duration = Duration::from_millis(250);
 
@@ -36,6 +36,9 @@ pub(super) enum Failed {
     /// The server has said nothing.
     #[error("the server has not {what} within {} s", after.as_secs())]
     Silent { what: &'static str, after: Duration },
+    /// Others of this process have not let go of the turn.
+    #[error("others have not let their turn go within {} s", MOST_TURN.as_secs())]
+    Crowded,
     /// The process ends.
     #[error("the process is being stopped")]
     Stopped,
@@ -51,7 +54,7 @@ impl From<Failed> for GraphError {
     fn from(failed: Failed) -> GraphError {
         let (code, transient) = match &failed {
             Failed::Server(error) => ("STORAGE_UNAVAILABLE", error.passes()),
-            Failed::Silent { .. } | Failed::Stopped => ("STORAGE_UNAVAILABLE", true),
+            Failed::Silent { .. } | Failed::Crowded | Failed::Stopped => ("STORAGE_UNAVAILABLE", true),
             Failed::Time | Failed::Detached { .. } => ("LIMIT_EXCEEDED", false),
             Failed::Foreign => ("STORAGE_UNAVAILABLE", false),
         };
@@ -67,16 +70,16 @@ pub(super) async fn transact<T: Send + 'static>(
 ) -> Result<T, GraphError> {
     let transaction = Arc::new(Transaction::begin(server).await?);
     let working = Arc::clone(&transaction);
-    let worked = joined(tokio::task::spawn_blocking(move || work(&working)).await);
+    let worked = tokio::task::spawn_blocking(move || work(&working)).await;
     let ended = match worked {
-        Ok((_, true)) => transaction.commit().await,
+        Ok(Ok((_, true))) => transaction.commit().await,
         // What is told is why the work failed, or what it found.
-        Ok((_, false)) | Err(_) => {
+        Ok(Ok((_, false)) | Err(_)) | Err(_) => {
             transaction.roll_back().await;
             Ok(())
         }
     };
-    let (answer, _) = worked?;
+    let (answer, _) = joined(worked)?;
     ended?;
     Ok(answer)
 }

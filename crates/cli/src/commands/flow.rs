@@ -118,7 +118,7 @@ enum Action {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Have a run go on as one of the version that its flow has by now.
+    /// Have a run go on as one of the newer version that its flow has by now.
     Move {
         /// The run, by its id; `last` for the newest one.
         run: String,

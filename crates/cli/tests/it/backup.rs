@@ -131,7 +131,7 @@ fn what_is_no_backup_is_not_loaded() {
     let mut newer = whole.clone();
     newer[8] = 4;
     write(&newer);
-    fails("BACKUP_NEWER", "it is a backup of version 4, this lmlang reads version 3");
+    fails("BACKUP_NEWER", "it is a backup of version 4, this lmlang reads versions 1 to 3");
     // Not even a database is made, nor left behind where one is needed to know.
     to.fails(&["program", "list"], 3, "NO_DATABASE");
     to.fails(&["backup", "load", "whole.lmb", "--program", "fob"], 3, "NOT_FOUND");

@@ -101,14 +101,13 @@ impl Engine {
         let due = self.store().due_runs(self.0.flows.me, Timestamp(now), AT_A_TIME + stuck).await?;
         let mut begun = 0_u64;
         for run in due {
-            let known = self.0.flows.live().contains_key(&run) || self.0.flows.stuck().contains(&run);
-            if known {
+            if self.0.flows.live().contains_key(&run) || self.is_stuck(run).await? {
                 continue;
             }
             begun += 1;
             if let Err(error) = self.go_on(run).await {
                 tracing::warn!(%run, %error, "a run cannot be gone on with");
-                self.leave_if_stuck(run, &error);
+                self.leave_if_stuck(run, &error).await;
             }
         }
         let longest = match self.store().is_alone() {
@@ -143,10 +142,22 @@ impl Engine {
     }
 
     /// A run whose trouble does not go away by itself is not looked at again before somebody does something about it.
-    fn leave_if_stuck(&self, run: Uuid, error: &Error) {
-        if matches!(error, Error::Unsupported { .. } | Error::Damaged { .. }) {
-            self.0.flows.stuck().insert(run);
+    async fn leave_if_stuck(&self, run: Uuid, error: &Error) {
+        if matches!(error, Error::Unsupported { .. } | Error::Damaged { .. })
+            && let Ok(Some(row)) = self.store().run(run).await
+        {
+            self.0.flows.stuck().insert(run, row.definition);
         }
+    }
+
+    /// Whether a run cannot go on here. One that was moved since, by whichever process, is looked at again.
+    async fn is_stuck(&self, run: Uuid) -> Result<bool, Error> {
+        let Some(definition) = self.0.flows.stuck().get(&run).cloned() else { return Ok(false) };
+        let moved = self.store().run(run).await?.is_some_and(|row| row.definition != definition);
+        if moved {
+            self.0.flows.stuck().remove(&run);
+        }
+        Ok(!moved)
     }
 
     pub(crate) fn kick(&self, live: &Arc<LiveRun>) {
@@ -168,7 +179,13 @@ impl Engine {
     async fn drive(&self, live: Arc<LiveRun>, mut driving: OwnedMutexGuard<()>) {
         loop {
             let seen = live.kicks.load(Ordering::SeqCst);
-            let left = match self.claim(&live).await {
+            let is_foreign = live.code.is_none() && !live.machine.lock().await.has_ended();
+            let claimed = match is_foreign {
+                // Whoever can execute it may have it.
+                true => Err(other_version(&live.flow)),
+                false => self.claim(&live).await,
+            };
+            let left = match claimed {
                 Ok(true) => self.drive_once(&live).await,
                 Ok(false) => Ok(()),
                 Err(error) => Err(Halt::Lost(error)),
@@ -179,7 +196,7 @@ impl Engine {
                 if !self.closing().is_cancelled() && !live.stop.is_cancelled() {
                     tracing::warn!(run = %live.id, %error, "a run was let go");
                 }
-                self.leave_if_stuck(live.id, &error);
+                self.leave_if_stuck(live.id, &error).await;
                 tokio::select! {
                     () = self.closing().cancelled() => {}
                     () = tokio::time::sleep(REST) => self.0.flows.sooner.notify_one(),
@@ -340,7 +357,7 @@ impl Engine {
         let started = self.now();
         live.pass(self, Passing::begun(live.id, &task.node, task.attempt, started));
         let mut work = Work::new(self, live, task, failures);
-        let Some(code) = &live.code else { return Ok(()) };
+        let Some(code) = &live.code else { return Err(Halt::Lost(other_version(&live.flow))) };
         let executed = code.execute(&task.node, &state, &mut work);
         // A node that panics fails like one that says so.
         let executed = std::panic::AssertUnwindSafe(executed).catch_unwind();

@@ -149,19 +149,26 @@ impl LiveRun {
     pub(crate) async fn catch_up(&self, engine: &Engine) -> Result<(), Error> {
         let mut machine = self.machine.lock().await;
         let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
+        self.is_one_of(&row)?;
         match row.standing.last > machine.last() || self.unsure.load(Ordering::Relaxed) {
             true => self.load(engine, &mut machine).await,
             false => Ok(()),
         }
     }
 
-    async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
-        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
-        if row.definition[..] != self.flow.hash()[..] {
-            // It is a run of another definition by now: whoever wants it loads it as that.
-            return Err(OUTRUN);
+    /// Refuses what was moved to another definition: whoever wants it loads it as a run of that.
+    fn is_one_of(&self, row: &lmlang_store::Run) -> Result<(), Error> {
+        match row.definition[..] == self.flow.hash()[..] {
+            true => Ok(()),
+            false => Err(OUTRUN),
         }
+    }
+
+    async fn load(&self, engine: &Engine, machine: &mut Run) -> Result<(), Error> {
         let journal = engine.journal_of(self.id).await?;
+        // Afterwards: a moving that this sees was not in the journal yet.
+        let row = engine.store().run(self.id).await?.ok_or_else(|| Error::not_found("run", self.id))?;
+        self.is_one_of(&row)?;
         *machine = Run::replay(&self.flow, &journal).map_err(|error| damaged(self.id, 0, error))?;
         self.unsure.store(false, Ordering::Relaxed);
         Ok(())
@@ -298,7 +305,7 @@ pub(crate) fn standing(run: &Run, now: i64) -> RunStanding {
         node: run.node().map(str::to_owned),
         last: run.last(),
         wake: wake.filter(|_| !run.has_ended()).map(Timestamp),
-        ended: run.has_ended().then_some(Timestamp(now)),
+        ended: run.ended_at().map(Timestamp),
     }
 }
 
@@ -384,6 +391,17 @@ impl Engine {
 
     /// A run in memory, for executing it or changing it.
     pub(crate) async fn live_run(&self, id: Uuid) -> Result<Arc<LiveRun>, Error> {
+        for _ in 0..ATTEMPTS {
+            match self.loaded(id).await {
+                // It was moved while it was loaded.
+                Err(Error::Overloaded { .. }) => {}
+                loaded => return loaded,
+            }
+        }
+        Err(OUTRUN)
+    }
+
+    async fn loaded(&self, id: Uuid) -> Result<Arc<LiveRun>, Error> {
         if let Some(live) = self.0.flows.live().get(&id) {
             return Ok(Arc::clone(live));
         }
@@ -429,7 +447,14 @@ impl Engine {
     pub(crate) async fn stored_run(&self, row: &lmlang_store::Run) -> Result<Run, Error> {
         let flow = self.flow_of(row).await?;
         let journal = self.whole_journal(row).await?;
-        Run::replay(&flow, &journal).map_err(|error| damaged(row.id, 0, error))
+        match Run::replay(&flow, &journal) {
+            Ok(run) => Ok(run),
+            Err(error) => match self.store().run(row.id).await? {
+                // It was moved meanwhile.
+                Some(now) if now.definition != row.definition => Box::pin(self.stored_run(&now)).await,
+                Some(_) | None => Err(damaged(row.id, 0, error)),
+            },
+        }
     }
 
     /// The code that goes on with the runs of a flow.

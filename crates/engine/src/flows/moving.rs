@@ -27,29 +27,45 @@ pub struct Moved {
 const ATTEMPTS: usize = 8;
 
 impl Engine {
-    /// Whether the flow of a run is another one by now, so that nobody goes on with it before it is moved. A flow that is not known
-    /// here is nothing that it could be moved to.
+    /// Whether the flow of a run has a newer version by now, so that it is not gone on with here before it is moved. A flow that is
+    /// not known here, or is older, is nothing that it could be moved to.
     pub fn is_outdated(&self, run: &RunInfo) -> bool {
-        self.code_named(run.flow.name()).is_ok_and(|code| !code.flow().runs_as(&run.flow))
+        let version = |flow: &Flow| flow.definition().version;
+        self.code_named(run.flow.name())
+            .is_ok_and(|code| !code.flow().runs_as(&run.flow) && version(code.flow()) >= version(&run.flow))
     }
 
     /// Has a run go on as one of the definition that its flow has by now. It carries the same and stands where it stood, or it is
-    /// not moved; channels that are new hold what they hold at first. A repetition changes nothing.
+    /// not moved; channels that are new hold what they hold at first. A repetition changes nothing. It is carried out, whether the
+    /// caller stays or goes.
     ///
     /// # Errors
     ///
     /// [`Error::Argument`] says what keeps it from that; a dry run answers it.
     pub async fn move_run(&self, run: Uuid, dry_run: bool, call: &Call) -> Result<(RunInfo, Moved), Error> {
+        let (engine, by) = (self.clone(), call.actor.name.clone());
+        self.to_end(async move { engine.move_to_newest(run, dry_run, by).await }).await
+    }
+
+    async fn move_to_newest(&self, run: Uuid, dry_run: bool, by: String) -> Result<(RunInfo, Moved), Error> {
         for _ in 0..ATTEMPTS {
             let info = self.run_info(run).await?;
             let to = Arc::clone(self.code_named(info.flow.name())?.flow());
             let from = Arc::clone(&info.flow);
-            let mut moved = Moved { from: Arc::clone(&from), to: Arc::clone(&to), hindrances: Vec::new() };
-            if from.hash() == to.hash() {
-                return Ok((info, moved));
+            if to.runs_as(&from) {
+                if !dry_run {
+                    self.go_on_as_moved(&info).await?;
+                }
+                return Ok((info, Moved { from: Arc::clone(&from), to: from, hindrances: Vec::new() }));
             }
+            let mut moved = Moved { from: Arc::clone(&from), to: Arc::clone(&to), hindrances: Vec::new() };
             let journal = self.journal_of(run).await?;
-            let before = Run::replay(&from, &journal).map_err(|error| damaged(run, 0, error))?;
+            let before = match Run::replay(&from, &journal) {
+                Ok(before) => before,
+                // Somebody else has moved it.
+                Err(_) if self.run_info(run).await?.flow.hash() != from.hash() => continue,
+                Err(error) => return Err(damaged(run, 0, error)),
+            };
             if let Err(hindrances) = before.moved(&journal, &to) {
                 moved.hindrances.extend(hindrances.iter().map(ToString::to_string));
             }
@@ -70,23 +86,31 @@ impl Engine {
                 from: from.definition().version,
                 to: version,
                 definition: hex(&to.hash()),
-                by: call.actor.name.clone(),
+                by: by.clone(),
             };
             let appended = self.change_run(run, |machine, _| {
                 let is_as_seen = machine.last() == before.last() && machine.flow().hash() == from.hash();
                 Ok::<_, Error>(is_as_seen.then(|| what.clone()))
             });
             if appended.await?.1.is_some() {
-                // What is in memory is a run of the other definition.
-                self.let_go_of_run(run).await;
                 let info = self.run_info(run).await?;
-                if info.ended.is_none() {
-                    self.seeing_all().go_on(run).await?;
-                }
+                self.go_on_as_moved(&info).await?;
                 return Ok((info, moved));
             }
         }
         Err(Error::Overloaded { what: "changes of the run" })
+    }
+
+    /// Goes on with a run that was moved, if it has not ended. What is in memory may be a run of the other definition.
+    async fn go_on_as_moved(&self, info: &RunInfo) -> Result<(), Error> {
+        let live = self.0.flows.live().get(&info.id).cloned();
+        if live.is_some_and(|live| live.flow.hash() != info.flow.hash()) {
+            self.let_go_of_run(info.id).await;
+        }
+        match info.ended {
+            None => self.seeing_all().go_on(info.id).await,
+            Some(_) => Ok(()),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::flows::coding;
 use crate::flows::listing::RunInfo;
-use crate::flows::live::standing;
+use crate::flows::live::{damaged, standing};
 use crate::flows::moving::other_version;
 use crate::flows::starting::idempotency;
 use crate::records::to_actor;
@@ -64,6 +64,7 @@ impl Engine {
         }
         let journal = self.journal_of(run).await?;
         let kept = kept(&journal, to)?;
+        self.check_kept(&info, &journal, to)?;
         let (intents, count) = after(&journal, to);
         let edits = self.revisions_after(&info, &journal, to).await?;
         let mut reverted = Vec::new();
@@ -106,6 +107,15 @@ impl Engine {
         Ok((self.run_info(run).await?, rewound))
     }
 
+    /// Refuses what would stand where its definition has nothing: a run that was moved, taken back behind that.
+    fn check_kept(&self, info: &RunInfo, journal: &[Entry], to: u64) -> Result<(), Error> {
+        let (by, number) = (String::new(), journal.len() as u64 + 1);
+        let rewound = Entry { number, time: self.now(), what: What::Rewound { to, by, request: None } };
+        let kept: Vec<Entry> = journal.iter().cloned().chain([rewound]).collect();
+        let kept = Run::replay(&info.flow, &kept).map_err(|error| damaged(info.id, 0, error))?;
+        refuse_hindered(&kept, "input.toStep")
+    }
+
     /// Begins a run that is the same as another one up to an entry, and goes on from there by itself; on a branch of its own
     /// of the program, if it is about one.
     pub async fn fork_run(&self, run: Uuid, at: u64, call: &Call) -> Result<RunInfo, Error> {
@@ -139,6 +149,7 @@ impl Engine {
             machine.take(&entry).map_err(|error| Error::bad_request(error.to_string()))?;
             rows.push((Timestamp(entry.time), entry.what.kind() as u8, coding::encode(&entry.what)?));
         }
+        refuse_hindered(&machine, "input.atStep")?;
         if machine.subs().next().is_some() {
             let message = "the run waits for another one there, which goes on for it alone".to_owned();
             return Err(Error::Argument { place: "input.atStep".to_owned(), message });
@@ -251,6 +262,15 @@ fn standing_entries(journal: &[Entry], to: u64) -> Vec<&Entry> {
 fn kept(journal: &[Entry], to: u64) -> Result<u64, Error> {
     let found = standing_entries(journal, u64::MAX).into_iter().find(|entry| entry.number == to);
     found.map(|entry| entry.number).ok_or_else(|| Error::not_found("step", to.to_string()))
+}
+
+/// Refuses a run that cannot go on as one of its definition.
+fn refuse_hindered(run: &Run, place: &str) -> Result<(), Error> {
+    let found: Vec<String> = run.hindrances().iter().map(ToString::to_string).collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Argument { place: place.to_owned(), message: found.join("; ") }),
+    }
 }
 
 /// A digest of a request's key and content.

@@ -297,7 +297,11 @@ impl Listener {
         let entry = decode(row).map_err(Err)?;
         let mut events = events(&entry, flow.as_deref());
         // What was performed comes after the end of a run that was stopped meanwhile.
-        let ends = !matches!(entry.what, What::Received(_) | What::Announced(_));
+        let ends = !matches!(entry.what, What::Received(_) | What::Announced(_) | What::Moved { .. });
+        if matches!(entry.what, What::Moved { .. }) {
+            // What comes is told as of its other definition.
+            self.runs.remove(&row.run);
+        }
         if let Some(status) = ended.filter(|_| ends) {
             events.push((RunEventKind::Finished, None, None, json!({ "status": status })));
         }
@@ -319,7 +323,9 @@ impl Listener {
         row: &JournalEntry,
     ) -> Result<Option<(Option<Arc<Flow>>, Option<&'static str>)>, Error> {
         let Some(of) = self.engine.store().run(row.run).await? else { return Ok(None) };
-        let ended = of.standing.last == row.number && of.standing.ended.is_some();
+        // What is moved after its end has a newer entry.
+        let is_last = of.standing.last == row.number || of.standing.ended == Some(row.time);
+        let ended = of.standing.ended.is_some() && is_last;
         let status = ended.then(|| status_name(of.standing.status));
         if !self.runs.contains_key(&row.run) {
             let flow = self.engine.flow_of(&of).await?;

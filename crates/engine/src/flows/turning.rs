@@ -191,10 +191,13 @@ impl Engine {
                 };
                 match self.answer_interrupt(&answer, call).await? {
                     AnswerOutcome::Taken(_) => Ok((session, self.root_of(asked.run).await?)),
-                    AnswerOutcome::Already(_) | AnswerOutcome::Stale(_) => Err(Error::Argument {
-                        place: "input.interruptId".to_owned(),
-                        message: "somebody else has answered".to_owned(),
-                    }),
+                    AnswerOutcome::Already(decision) => {
+                        let message = format!("`{}` has answered it: {}", decision.by, decision.answer);
+                        Err(Error::Argument { place: "input.interruptId".to_owned(), message })
+                    }
+                    AnswerOutcome::Stale(message) => {
+                        Err(Error::Argument { place: "input.interruptId".to_owned(), message })
+                    }
                 }
             }
             None => {

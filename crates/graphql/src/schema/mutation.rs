@@ -229,7 +229,7 @@ impl Mutation {
         nullable(Box::pin(steering::rewind(context, input)).await)
     }
 
-    /// Has a run go on as one of the version that its flow has by now. It carries the same and stands where it stood; what keeps it
+    /// Has a run go on as one of the newer version that its flow has by now. It carries the same and stands where it stood; what keeps it
     /// from that is told, and it is not moved then. A dry run tells and changes nothing.
     async fn move_run(
         &self,

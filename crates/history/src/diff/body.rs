@@ -1,5 +1,6 @@
 //! The difference of two revisions of a function's body.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lmlang_ir::trie::Change;
@@ -8,7 +9,7 @@ use lmlang_ir::{
     VarRef, Variable,
 };
 
-use super::places::{Displaced, in_order};
+use super::places::Displaced;
 use crate::edit::FunctionEdit;
 
 /// The edits from one body to another, and what they amount to.
@@ -224,7 +225,7 @@ impl BodyDiff {
                 regions.push((depths.depth(region), region));
             }
         }
-        nodes.sort_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)).then_with(|| in_order(a, y.2, x.2)));
+        nodes.sort_by_cached_key(|(depth, region, node)| Reverse((*depth, *region, a.standing(*node))));
         regions.sort_by_key(|(depth, _)| *depth);
         self.removed.extend(nodes.iter().map(|(_, _, node)| Ref::from(*node)));
         for (depth, _, node) in nodes {

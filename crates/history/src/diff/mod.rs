@@ -5,7 +5,7 @@
 //! source does not exist yet; then what survives and changes; then what goes, from the inside out.
 
 mod body;
-pub(crate) mod places;
+mod places;
 #[cfg(test)]
 mod tests;
 mod touched;

@@ -3,7 +3,6 @@
 //! Where both revisions agree on what follows what, nodes form runs that are the same in both. Runs that stand in the same
 //! order in both stay; the heaviest such choice is a heaviest increasing subsequence (Schensted 1961, with weights).
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lmlang_ir::{Body, NodeRef, RegionRef};
@@ -28,7 +27,7 @@ impl Displaced {
                     regions.entry(found.region()).or_default().push(*node);
                 }
             }
-            regions.values_mut().for_each(|nodes| nodes.sort_by(|x, y| in_order(body, *x, *y)));
+            regions.values_mut().for_each(|nodes| nodes.sort_by_cached_key(|node| body.standing(*node)));
             regions
         };
         let (before, after) = (by_region(a), by_region(b));
@@ -72,17 +71,6 @@ impl Displaced {
             nodes.extend(run(*start));
         }
         nodes
-    }
-}
-
-/// The order of two nodes of one region.
-pub(crate) fn in_order(body: &Body, x: NodeRef, y: NodeRef) -> Ordering {
-    if x == y {
-        Ordering::Equal
-    } else if body.precedes(x, y) {
-        Ordering::Less
-    } else {
-        Ordering::Greater
     }
 }
 

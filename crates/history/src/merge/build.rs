@@ -12,7 +12,6 @@ use super::change::Change;
 use super::fields::{onto, with_arms};
 use super::weave;
 use crate::apply::apply;
-use crate::diff::places::in_order;
 use crate::edit::{Edit, FunctionEdit};
 use crate::footprint::{Gap, arms};
 
@@ -295,10 +294,7 @@ impl<'a> Tree<'a> {
             let all = Gap { region, after: None }..;
             let mut gaps: Vec<(&Gap, &Vec<NodeRef>)> =
                 self.gaps.range(all).take_while(|(gap, _)| gap.region == region).collect();
-            gaps.sort_by(|(x, _), (y, _)| match (x.after, y.after) {
-                (Some(x), Some(y)) => in_order(self.before, x, y),
-                (x, y) => x.is_some().cmp(&y.is_some()),
-            });
+            gaps.sort_by_cached_key(|(gap, _)| gap.after.map(|after| self.before.standing(after)));
             for (gap, run) in gaps {
                 let mut after = self.before_gap(*gap);
                 for node in run {

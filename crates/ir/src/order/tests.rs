@@ -122,6 +122,8 @@ impl State {
                 prop_assert_eq!(&rest[..], &list[at + 1..]);
                 for (other_at, other) in list.iter().enumerate() {
                     prop_assert_eq!(order.precedes(*region, *element, *other, records), at < other_at);
+                    let standing = |of| order.standing(*region, of, records);
+                    prop_assert_eq!(standing(*element).cmp(&standing(*other)), at.cmp(&other_at));
                 }
             }
         }

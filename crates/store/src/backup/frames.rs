@@ -29,8 +29,8 @@ pub enum FileError {
     /// It is something else.
     #[error("it is not a backup of lmlang")]
     Foreign,
-    /// A newer lmlang has made it.
-    #[error("it is a backup of version {found}, this lmlang reads version {VERSION}")]
+    /// It has a version that is not read: a newer lmlang has made it, or none.
+    #[error("it is a backup of version {found}, this lmlang reads versions {OLDEST} to {VERSION}")]
     Version {
         /// What the file says.
         found: u16,

@@ -42,11 +42,7 @@ pub(super) fn moved_nodes(before: &Body, after: &Body, displaced: &[NodeRef]) ->
 
 fn sorted(body: &Body, heads: &[NodeRef]) -> Vec<NodeRef> {
     let mut sorted = heads.to_vec();
-    sorted.sort_by(|a, b| match (a == b, body.precedes(*a, *b)) {
-        (true, _) => std::cmp::Ordering::Equal,
-        (false, true) => std::cmp::Ordering::Less,
-        (false, false) => std::cmp::Ordering::Greater,
-    });
+    sorted.sort_by_cached_key(|head| body.standing(*head));
     sorted
 }
 

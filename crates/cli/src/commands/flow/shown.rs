@@ -151,8 +151,12 @@ pub(super) fn show(run: &Run, steps: &[Value], output: Output) -> Result<Exit, E
         text + &run.standing()
     })?;
     if run.outdated {
+        let needs = match run.node {
+            Some(_) => "it is not gone on with",
+            None => "it is neither forked nor rewound",
+        };
         say(format_args!(
-            "`{}` is another version by now, and nobody goes on with the run before `lmlang flow move {}`",
+            "`{}` has a newer version by now: {needs} before `lmlang flow move {}`",
             run.flow.name, run.id
         ));
     }

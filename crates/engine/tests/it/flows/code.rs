@@ -44,6 +44,12 @@ pub(crate) fn later(
     vec![code(change(long())), code(outer()), code(inner()), code(shaky())]
 }
 
+/// `shaky` in another version.
+pub(crate) fn shaky_again(calls: &Arc<Calls>) -> Arc<dyn FlowCode> {
+    let flow = Flow::new(Definition { version: 2, ..shaky() }).expect("it makes sense");
+    Arc::new(Code { flow: Arc::new(flow), calls: Arc::clone(calls) })
+}
+
 struct Code {
     flow: Arc<Flow>,
     calls: Arc<Calls>,

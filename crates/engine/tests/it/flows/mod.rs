@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::fixture::{Fixture, call};
-use code::{Calls, all, later};
+use code::{Calls, all, later, shaky_again};
 
 /// An engine that runs the flows of these tests.
 async fn fixture() -> (Fixture, Arc<Calls>) {
@@ -430,6 +430,82 @@ async fn a_run_stays_with_its_definition_until_it_is_moved() {
     until_status(engine, run, RunStatus::Waiting).await;
 }
 
+/// Of two processes, one of which knows the newer version, that one goes on with a run once it was moved.
+#[tokio::test]
+async fn a_moved_run_is_gone_on_with_where_its_version_is_known() {
+    let (fixture, calls) = fixture().await;
+    if std::env::var_os("LMLANG_TEST_POSTGRES").is_none() {
+        return;
+    }
+    let run = start(&fixture.engine, "long", json!({})).await.id;
+    until_status(&fixture.engine, run, RunStatus::Waiting).await;
+    let newer = fixture.replica().await;
+    newer.run_flows(later(&calls, second));
+    newer.move_run(run, false, &Call::by(call().actor)).await.expect("it is moved");
+    let shown = fixture.engine.run_info(run).await.expect("it is shown");
+    assert!(!fixture.engine.is_outdated(&shown), "it is newer than what this process knows");
+    let asked = open_questions(&newer).await.remove(0);
+    let refused = answer(&fixture.engine, &asked, json!({ "text": "x" })).await.expect_err("it is not known");
+    assert!(matches!(refused, Error::Unsupported { .. }), "{refused}");
+    let calm = Call::by(call().actor);
+    let (_, back) = fixture.engine.move_run(run, true, &calm).await.expect("it is told");
+    assert_eq!(back.hindrances, ["it is one of the newer version 2"]);
+    answer(&newer, &asked, json!({ "text": "x" })).await.expect("it is taken");
+    until_status(&newer, run, RunStatus::Completed).await;
+    newer.close().await;
+}
+
+/// A run that was moved is not taken back to where its definition has nothing, and nothing is taken back then.
+#[tokio::test]
+async fn a_moved_run_goes_back_only_to_what_is_there() {
+    let without_question = |long| {
+        let mut long = second(long);
+        long.nodes.retain(|node| node.name != "ask");
+        long.nodes[0].targets.retain(|target| target != "ask");
+        long
+    };
+    let (fixture, run) = asking_of_another(without_question).await;
+    let engine = &fixture.engine;
+    let calm = Call::by(call().actor);
+    let asked = open_questions(engine).await.remove(0);
+    engine.move_run(run, false, &calm).await.expect("it goes on at what is there");
+    for dry_run in [true, false] {
+        let refused =
+            engine.rewind_run(run, asked.asked - 1, dry_run, &calm).await.expect_err("it asks there");
+        let place = matches!(&refused, Error::Argument { place, .. } if place == "input.toStep");
+        assert!(place && refused.to_string().contains("the node `ask`"), "{refused}");
+    }
+    engine.fork_run(run, asked.asked - 1, &calm).await.expect_err("it asks there");
+    answer(engine, &asked, json!({ "text": "x" })).await.expect("it is taken");
+    until_status(engine, run, RunStatus::Completed).await;
+}
+
+/// A run that has ended is moved, to be forked or taken back, and has ended when it did.
+#[tokio::test]
+async fn a_run_that_has_ended_is_moved() {
+    let (fixture, calls) = fixture().await;
+    let run = start(&fixture.engine, "shaky", json!({ "how": "well" })).await.id;
+    let before = until_status(&fixture.engine, run, RunStatus::Completed).await;
+    let fixture = fixture.reopened(&[]).await;
+    let mut flows = all(&calls);
+    flows.retain(|code| code.flow().name() != "shaky");
+    flows.push(shaky_again(&calls));
+    fixture.engine.run_flows(flows);
+    let calm = Call::by(call().actor);
+    let (after, moved) = fixture.engine.move_run(run, false, &calm).await.expect("it is moved");
+    assert_eq!(moved.to.definition().version, 2);
+    assert_eq!((after.ended, after.status, after.last), (before.ended, before.status, before.last + 1));
+    let mut events =
+        fixture.engine.run_events(&RunsOf::Run(run), Some(RunCursor::default())).await.expect("told");
+    let mut finished = 0;
+    while let Ok(Some(told)) = tokio::time::timeout(Duration::from_millis(300), events.recv()).await {
+        finished += usize::from(told.expect("it can be read").kind == RunEventKind::Finished);
+    }
+    assert_eq!(finished, 1, "it has ended once");
+    fixture.engine.rewind_run(run, 1, false, &calm).await.expect("it goes back");
+    until_status(&fixture.engine, run, RunStatus::Completed).await;
+}
+
 /// What keeps a run from moving is told, and it stays as it is.
 #[tokio::test]
 async fn what_keeps_a_run_from_moving_is_told() {
@@ -456,6 +532,10 @@ async fn a_run_goes_on_whatever_its_flow_says_of_itself() {
         asking_of_another(|long| Definition { doc: "Other words.".to_owned(), ..long }).await;
     let info = fixture.engine.run_info(run).await.expect("it is shown");
     assert!(!fixture.engine.is_outdated(&info));
+    let calm = Call::by(call().actor);
+    let (same, moved) =
+        fixture.engine.move_run(run, false, &calm).await.expect("there is nothing to be done");
+    assert_eq!((same.last, moved.from.hash()), (info.last, moved.to.hash()));
     let asked = open_questions(&fixture.engine).await.remove(0);
     answer(&fixture.engine, &asked, json!({ "text": "x" })).await.expect("it is taken");
     until_status(&fixture.engine, run, RunStatus::Completed).await;

@@ -141,7 +141,7 @@ impl Run {
         Flow::of(&self.engine, &self.info.flow)
     }
 
-    /// Whether its flow is another one by now: nobody goes on with it before `moveRun`.
+    /// Whether its flow has a newer version by now: it is not gone on with, forked or rewound before `moveRun`.
     async fn outdated(&self) -> bool {
         self.engine.is_outdated(&self.info)
     }

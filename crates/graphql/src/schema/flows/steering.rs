@@ -116,7 +116,7 @@ pub struct RewindRunInput {
     idempotency_key: Option<String>,
 }
 
-/// Has a run go on as one of the version that its flow has by now.
+/// Has a run go on as one of the newer version that its flow has by now.
 #[derive(Clone, Debug, InputObject)]
 pub struct MoveRunInput {
     /// The run.
