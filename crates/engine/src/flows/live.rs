@@ -39,6 +39,8 @@ pub(crate) struct LiveRun {
     pub(crate) session: Uuid,
     pub(crate) parent: Option<Uuid>,
     pub(crate) flow: Arc<Flow>,
+    /// What its row said of the definition when it was loaded.
+    definition: Vec<u8>,
     /// None when its flow is another one by now: it is not gone on with.
     pub(crate) code: Option<Arc<dyn FlowCode>>,
     pub(crate) program: Option<Uuid>,
@@ -158,7 +160,7 @@ impl LiveRun {
 
     /// Refuses what was moved to another definition: whoever wants it loads it as a run of that.
     fn is_one_of(&self, row: &lmlang_store::Run) -> Result<(), Error> {
-        match row.definition[..] == self.flow.hash()[..] {
+        match row.definition == self.definition {
             true => Ok(()),
             false => Err(OUTRUN),
         }
@@ -417,6 +419,7 @@ impl Engine {
             session: row.session,
             parent: row.parent.map(|(parent, _)| parent),
             flow,
+            definition: row.definition,
             code: code.cloned(),
             program: row.program,
             branch: row.branch,
