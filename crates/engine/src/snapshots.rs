@@ -1,7 +1,7 @@
 //! States beside the log, written in the background, so that opening a program reads little of its log.
 
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lmlang_history::snapshot::{self, Reading, SnapshotError, State, write};
@@ -13,7 +13,7 @@ use crate::config::SnapshotPolicy;
 use crate::engine::{Engine, OpenProgram};
 use crate::error::Error;
 use crate::opening::damaged;
-use crate::timeline::Head;
+use crate::timeline::{Head, Timeline};
 
 /// How long a closing engine goes on beginning to write snapshots.
 const LAST_SNAPSHOTS: Duration = Duration::from_secs(2);
@@ -31,7 +31,18 @@ struct Progress {
     /// Entries of the log since it, and bytes of their edits.
     entries: u64,
     bytes: u64,
+    /// The branch of the newest of them.
+    branch: u32,
     writing: bool,
+}
+
+/// A snapshot that is due. Who is given it writes it and calls `Snapshots::end`.
+#[derive(Debug)]
+struct Due {
+    /// The branch whose newest state is to be written.
+    branch: u32,
+    /// The one before.
+    earlier: Option<Arc<State>>,
 }
 
 impl Progress {
@@ -45,41 +56,50 @@ impl Progress {
         self.is_worth_it(policy) && self.bytes >= policy.share * self.written
     }
 
-    /// Begins the next one. Answers the one before.
-    fn begin(&mut self) -> Option<Arc<State>> {
+    fn begin(&mut self) -> Due {
         self.writing = true;
         (self.entries, self.bytes) = (0, 0);
-        self.newest.clone()
+        Due { branch: self.branch, earlier: self.newest.clone() }
     }
 }
 
 impl Snapshots {
     /// Those of a program that was opened from one, with the entries of the log since then.
     pub(crate) fn continued(newest: Option<Arc<State>>, entries: u64, bytes: u64) -> Snapshots {
-        Snapshots(Mutex::new(Progress { newest, written: 0, entries, bytes, writing: false }))
+        Snapshots(Mutex::new(Progress { newest, entries, bytes, ..Progress::default() }))
     }
 
-    /// Counts an entry. Answers, when a snapshot is due, the one before: the caller writes it and calls `end`.
-    fn begin(&self, bytes: usize, policy: &SnapshotPolicy) -> Option<Option<Arc<State>>> {
-        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Counts an entry. Answers what is due now.
+    fn begin(&self, branch: u32, bytes: usize, policy: &SnapshotPolicy) -> Option<Due> {
+        let mut progress = self.progress();
         progress.entries += 1;
         progress.bytes += bytes as u64;
+        progress.branch = branch;
         progress.is_due(policy).then(|| progress.begin())
     }
 
     /// As `begin`, at the end: whatever the share.
-    fn begin_last(&self, policy: &SnapshotPolicy) -> Option<Option<Arc<State>>> {
-        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn begin_last(&self, policy: &SnapshotPolicy) -> Option<Due> {
+        let mut progress = self.progress();
         progress.is_worth_it(policy).then(|| progress.begin())
     }
 
-    /// Takes the outcome of writing one: the state and the bytes that it took.
-    fn end(&self, written: Option<(Arc<State>, u64)>) {
-        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Takes the state that was written, and the bytes that it took. Answers what became due meanwhile: there may be no entry
+    /// after it to ask again.
+    fn end(&self, (state, bytes): (Arc<State>, u64), policy: &SnapshotPolicy) -> Option<Due> {
+        let mut progress = self.progress();
         progress.writing = false;
-        if let Some((state, bytes)) = written {
-            (progress.newest, progress.written) = (Some(state), bytes);
-        }
+        (progress.newest, progress.written) = (Some(state), bytes);
+        progress.is_due(policy).then(|| progress.begin())
+    }
+
+    /// Nothing was written. A later entry tries again: the log alone is enough to open the program.
+    fn give_up(&self) {
+        self.progress().writing = false;
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,20 +107,24 @@ impl Engine {
     /// Counts an entry on a branch with edits of a size, and writes a snapshot of the branch in the background when one is
     /// due.
     pub(crate) fn snapshot_if_due(&self, open: &OpenProgram, branch: u32, bytes: usize) {
-        let Some(earlier) = open.timeline.snapshots.begin(bytes, &self.0.snapshots) else { return };
-        let head = open.timeline.head();
-        // A branch on which nothing has been done yet has a state of another one.
-        let tip = head.tip(branch).filter(|tip| tip.revision.entry.branch == branch).unwrap_or(&head.main);
-        let state = Arc::new(state_of(&head, tip));
+        let Some(due) = open.timeline.snapshots.begin(branch, bytes, &self.0.snapshots) else { return };
+        let state = Arc::new(newest_state(&open.timeline, due.branch));
         let (engine, timeline) = (self.clone(), Arc::clone(&open.timeline));
         self.spawn(async move {
-            let written = engine.write_snapshot(timeline.key(), Arc::clone(&state), earlier).await;
-            if let Err(error) = &written {
-                // The log alone is enough to open the program; a later entry tries again.
-                let (program, number) = (timeline.id(), state.number);
-                tracing::warn!(%program, number, %error, "a snapshot could not be written");
+            let mut next = Some((state, due.earlier));
+            while let Some((state, earlier)) = next.take() {
+                match engine.write_snapshot(timeline.key(), Arc::clone(&state), earlier).await {
+                    Ok(bytes) => {
+                        let due = timeline.snapshots.end((state, bytes), &engine.0.snapshots);
+                        next = due.map(|due| (Arc::new(newest_state(&timeline, due.branch)), due.earlier));
+                    }
+                    Err(error) => {
+                        let (program, number) = (timeline.id(), state.number);
+                        tracing::warn!(%program, number, %error, "a snapshot could not be written");
+                        timeline.snapshots.give_up();
+                    }
+                }
             }
-            timeline.snapshots.end(written.ok().map(|bytes| (state, bytes)));
         });
     }
 
@@ -109,10 +133,10 @@ impl Engine {
     pub(crate) async fn write_last_snapshots(&self) {
         let start = Instant::now();
         for open in self.all_opened() {
-            let Some(earlier) = open.timeline.snapshots.begin_last(&self.0.snapshots) else { continue };
+            let Some(due) = open.timeline.snapshots.begin_last(&self.0.snapshots) else { continue };
             let head = open.timeline.head();
             let state = Arc::new(state_of(&head, &head.main));
-            if let Err(error) = self.write_snapshot(open.timeline.key(), state, earlier).await {
+            if let Err(error) = self.write_snapshot(open.timeline.key(), state, due.earlier).await {
                 tracing::warn!(program = %open.timeline.id(), %error, "a last snapshot could not be written");
             }
             if start.elapsed() > LAST_SNAPSHOTS {
@@ -171,6 +195,13 @@ impl Engine {
             }
         }
     }
+}
+
+/// The newest state of a branch; that of `main`, where nothing has been done on it yet: it has a state of another one.
+fn newest_state(timeline: &Timeline, branch: u32) -> State {
+    let head = timeline.head();
+    let tip = head.tip(branch).filter(|tip| tip.revision.entry.branch == branch).unwrap_or(&head.main);
+    state_of(&head, tip)
 }
 
 /// What a snapshot of a branch holds.
@@ -232,4 +263,31 @@ fn unpacked(object: &Object) -> Result<std::borrow::Cow<'_, [u8]>, SnapshotError
 pub(crate) fn references(object: &Object) -> Vec<lmlang_store::ObjectHash> {
     let bytes = unpacked(object).ok();
     bytes.and_then(|bytes| snapshot::references(&bytes).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lmlang_history::snapshot::State;
+
+    use super::Snapshots;
+    use crate::config::SnapshotPolicy;
+
+    #[test]
+    fn what_becomes_due_while_one_is_written_is_begun_when_that_ends() {
+        let policy = SnapshotPolicy { entries: 2, bytes: u64::MAX, share: 0 };
+        let snapshots = Snapshots::default();
+        let count = |branch| snapshots.begin(branch, 1, &policy).map(|due| due.branch);
+        assert_eq!((count(0), count(0)), (None, Some(0)));
+        // One at a time.
+        assert_eq!((count(0), count(0), count(7)), (None, None, None));
+        let written = || (Arc::new(State::before_all()), 1);
+        assert_eq!(snapshots.end(written(), &policy).map(|due| due.branch), Some(7));
+        assert_eq!(count(0), None);
+        assert!(snapshots.end(written(), &policy).is_none());
+        assert_eq!(count(3), Some(3));
+        snapshots.give_up();
+        assert_eq!((count(0), count(0)), (None, Some(0)));
+    }
 }
