@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use lmlang_ir::{Const, Scalar, Shape, Type, Value};
 
+use crate::parts;
 use crate::pool::Pool;
 use crate::random::Random;
 use crate::scalars::{self, TEXTS, float_bounds, float_of, int_bounds, int_const};
-use crate::shapes::{Shapes, bits_of};
+use crate::shapes::{MOST_PARTS, Shapes, bits_of};
 
 /// How deep a value that is made nests: less than what runs take and values in texts have.
 pub(crate) const MOST_DEPTH: u32 = 80;
@@ -41,6 +42,8 @@ pub(crate) struct Maker<'a> {
     size: usize,
     /// Parts that are left to be made beyond the smallest.
     budget: usize,
+    /// Parts that there is room for, the smallest ones and copies included.
+    room: u64,
     /// How deep it may become.
     deep: u32,
     lean: Lean,
@@ -52,7 +55,7 @@ impl<'a> Maker<'a> {
     pub(crate) fn new(source: &'a Source, random: &'a mut Random, size: usize) -> Maker<'a> {
         let lean = if random.chance(35) { Lean::Deep } else { Lean::Even };
         let deep = (3 + size as u32 / 2).min(MOST_DEPTH);
-        Maker { source, random, size, budget: 16 + 4 * size, deep, lean, made: Vec::new() }
+        Maker { source, random, size, budget: 16 + 4 * size, room: MOST_PARTS, deep, lean, made: Vec::new() }
     }
 
     /// A value of a type that has some.
@@ -62,9 +65,10 @@ impl<'a> Maker<'a> {
 
     fn at(&mut self, ty: &Type, depth: u32) -> Value {
         if self.budget == 0 || depth >= self.deep {
-            return self.source.shapes.smallest(ty);
+            return self.smallest(ty);
         }
         self.budget -= 1;
+        self.room = self.room.saturating_sub(1);
         let Source { shapes, pool } = self.source;
         match ty {
             Type::Scalar(_) | Type::Unit | Type::String | Type::Bytes => Value::Const(self.constant(ty)),
@@ -73,7 +77,8 @@ impl<'a> Maker<'a> {
                 Value::Ptr(Arc::clone(of), if self.random.chance(50) { address & !7 } else { address })
             }
             Type::Array(of) => {
-                let length = self.length();
+                let fit = self.room / shapes.least_parts(of);
+                let length = self.length().min(fit as usize);
                 Value::Array(Arc::clone(of), self.elements(of, length, depth))
             }
             Type::FixedArray(of, length) => {
@@ -81,6 +86,8 @@ impl<'a> Maker<'a> {
                 let mut parts = self.elements(of, made, depth);
                 parts.truncate(*length as usize);
                 // What there is no budget for is as small as it can be.
+                let missing = u64::from(*length) - parts.len() as u64;
+                self.room = self.room.saturating_sub(shapes.least_parts(of).saturating_mul(missing));
                 parts.resize(*length as usize, shapes.smallest(of));
                 Value::FixedArray(Arc::clone(of), parts)
             }
@@ -142,31 +149,32 @@ impl<'a> Maker<'a> {
     }
 
     fn elements(&mut self, of: &Type, length: usize, depth: u32) -> Vec<Value> {
-        let mut parts: Vec<Value> = Vec::with_capacity(length.min(1024));
+        let mut made: Vec<Value> = Vec::with_capacity(length.min(1024));
+        if length == 0 {
+            return made;
+        }
         match self.random.below(10) {
-            // All the same.
-            0 => {
-                let one = self.at(of, depth + 1);
-                parts.resize(length, one);
-            }
-            // Of few different ones.
-            1 | 2 => {
-                let few: Vec<Value> = (0..2).map(|_| self.at(of, depth + 1)).collect();
-                parts.extend((0..length).map(|_| self.random.pick(&few).cloned()).map_while(|one| one));
+            // All the same, or of few different ones; not as many as wanted where they are large.
+            different @ 0..3 => {
+                let few: Vec<Value> = (0..different.clamp(1, 2)).map(|_| self.at(of, depth + 1)).collect();
+                let largest = few.iter().map(parts::count).max().unwrap_or(1);
+                let length = length.min((self.room / largest) as usize + 1);
+                made.extend((0..length).map_while(|_| self.random.pick(&few).cloned()));
+                self.room = self.room.saturating_sub(largest * length as u64);
             }
             kind => {
-                parts.extend((0..length).map(|_| self.at(of, depth + 1)));
+                made.extend((0..length).map(|_| self.at(of, depth + 1)));
                 match kind {
-                    3 | 4 => sort(&mut parts),
+                    3 | 4 => sort(&mut made),
                     5 => {
-                        sort(&mut parts);
-                        parts.reverse();
+                        sort(&mut made);
+                        made.reverse();
                     }
                     _ => {}
                 }
             }
         }
-        parts
+        made
     }
 
     fn variant(&mut self, ty: &Type, depth: u32) -> Value {
@@ -184,8 +192,14 @@ impl<'a> Maker<'a> {
             Some((variant, payload)) => {
                 Value::Enum(variant, payload.map(|payload| Box::new(self.at(&payload, depth + 1))))
             }
-            None => shapes.smallest(ty),
+            None => self.smallest(ty),
         }
+    }
+
+    fn smallest(&mut self, ty: &Type) -> Value {
+        let shapes = &self.source.shapes;
+        self.room = self.room.saturating_sub(shapes.least_parts(ty));
+        shapes.smallest(ty)
     }
 }
 
@@ -228,9 +242,19 @@ fn firsts_at(source: &Source, ty: &Type, depth: u32, looks: &Cell<usize>) -> Vec
         return all;
     }
     looks.set(looks.get() - 1);
-    let inner = |ty: &Type| {
+    // Of each of which several may be part of one value; what comes behind the smallest is left out where it is large.
+    let inner = |ty: &Type, times: u64| {
         let mut inner = firsts_at(source, ty, depth + 1, looks);
         inner.truncate(16);
+        let mut room = 4 * MOST_PARTS;
+        let mut rest = inner.split_off(inner.len().min(1));
+        rest.retain(|value| {
+            let parts = parts::count(value).saturating_mul(times);
+            let fits = parts <= MOST_PARTS.min(room);
+            room -= if fits { parts } else { 0 };
+            fits
+        });
+        inner.append(&mut rest);
         inner
     };
     match ty {
@@ -263,8 +287,8 @@ fn firsts_at(source: &Source, ty: &Type, depth: u32, looks: &Cell<usize>) -> Vec
         Type::Ptr(of) => {
             all.extend([1, 8, 65_528, 65_535, 65_536, u32::MAX].map(|to| Value::Ptr(Arc::clone(of), to)));
         }
-        Type::Array(of) => {
-            let inner = inner(of);
+        Type::Array(of) if shapes.fits(of) => {
+            let inner = inner(of, 3);
             let array = |parts: Vec<Value>| Value::Array(Arc::clone(of), parts);
             all.extend(inner.iter().map(|one| array(vec![one.clone()])));
             if let [first, second, ..] = &inner[..] {
@@ -276,20 +300,20 @@ fn firsts_at(source: &Source, ty: &Type, depth: u32, looks: &Cell<usize>) -> Vec
         }
         Type::FixedArray(of, length) => {
             all.extend(
-                inner(of)
+                inner(of, u64::from(*length))
                     .into_iter()
                     .map(|one| Value::FixedArray(Arc::clone(of), vec![one; *length as usize])),
             );
         }
         Type::Box(of) => {
-            all.extend(inner(of).into_iter().map(|one| Value::Box(Arc::clone(of), Box::new(one))));
+            all.extend(inner(of, 1).into_iter().map(|one| Value::Box(Arc::clone(of), Box::new(one))));
         }
         Type::Option(_) | Type::Result(_) => all.extend(first_variants(source, ty, &inner)),
         Type::Named(of) => match shapes.program().type_def(*of).map(|def| &def.shape) {
             Some(Shape::Struct(fields)) => {
                 let Some(Value::Struct(_, smallest)) = all.first().cloned() else { return all };
                 for (at, field) in fields.iter().enumerate() {
-                    all.extend(inner(&field.ty).into_iter().map(|one| {
+                    all.extend(inner(&field.ty, 1).into_iter().map(|one| {
                         let mut parts = smallest.clone();
                         parts[at] = one;
                         Value::Struct(*of, parts)
@@ -298,20 +322,20 @@ fn firsts_at(source: &Source, ty: &Type, depth: u32, looks: &Cell<usize>) -> Vec
             }
             Some(Shape::Enum(_)) | None => all.extend(first_variants(source, ty, &inner)),
         },
-        Type::Unit | Type::Never | Type::Closure(_) | Type::FuncRef | Type::ExternRef => {}
+        Type::Unit | Type::Never | Type::Array(_) | Type::Closure(_) | Type::FuncRef | Type::ExternRef => {}
     }
     all
 }
 
 /// Each variant with each of the first payloads, those with the first payload first.
-fn first_variants(source: &Source, ty: &Type, inner: &dyn Fn(&Type) -> Vec<Value>) -> Vec<Value> {
+fn first_variants(source: &Source, ty: &Type, inner: &dyn Fn(&Type, u64) -> Vec<Value>) -> Vec<Value> {
     let variants = source.shapes.variants(ty);
     let smallest = variants
         .iter()
         .map(|(variant, payload)| source.shapes.smallest_of(variant.clone(), payload.as_ref()));
     let mut all: Vec<Value> = smallest.collect();
     for (variant, payload) in &variants {
-        let payloads = payload.iter().flat_map(inner);
+        let payloads = payload.iter().flat_map(|payload| inner(payload, 1));
         all.extend(payloads.map(|payload| Value::Enum(variant.clone(), Some(Box::new(payload)))));
     }
     all

@@ -97,6 +97,8 @@ fn changed(
             let address = int(source, random, i64::from(*address), steps, 32);
             Value::Ptr(Arc::clone(of), address as u32)
         }
+        // There is none of which one would be too large.
+        Value::Array(of, _) if !source.shapes.fits(of) => old.clone(),
         Value::Array(of, elements) => {
             let mut elements = elements.clone();
             list(random, &mut elements, |random| Maker::new(source, random, size).value(of));

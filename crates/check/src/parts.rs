@@ -81,6 +81,11 @@ pub(crate) fn with(args: &[Value], path: &[u32], part: Value) -> Vec<Value> {
     args
 }
 
+/// The number of parts of a value, itself included.
+pub(crate) fn count(value: &Value) -> u64 {
+    children(value).iter().map(count).sum::<u64>() + 1
+}
+
 /// How deep a value nests.
 pub(crate) fn depth(value: &Value) -> usize {
     children(value).iter().map(depth).max().map_or(0, |inner| inner + 1)

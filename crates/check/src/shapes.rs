@@ -36,6 +36,8 @@ pub(crate) struct Shapes {
     program: Program,
     /// How deep the smallest value of a nominal type nests; absent where there is none.
     heights: BTreeMap<TypeRef, u32>,
+    /// The parts of the smallest value of a nominal type that has one.
+    least: BTreeMap<TypeRef, u64>,
     /// Nominal types that values of a nominal type may contain.
     contents: BTreeMap<TypeRef, BTreeSet<TypeRef>>,
 }
@@ -46,16 +48,21 @@ impl Shapes {
         program: &Program,
         types: impl IntoIterator<Item = &'t Type>,
     ) -> Result<Shapes, NoValue> {
-        let mut shapes =
-            Shapes { program: program.clone(), heights: BTreeMap::new(), contents: BTreeMap::new() };
+        let mut shapes = Shapes {
+            program: program.clone(),
+            heights: BTreeMap::new(),
+            least: BTreeMap::new(),
+            contents: BTreeMap::new(),
+        };
         let types: Vec<&Type> = types.into_iter().collect();
         types.iter().for_each(|ty| shapes.collect(ty));
         shapes.measure();
+        shapes.weigh();
         for ty in types {
             if shapes.height(ty).is_none() {
                 return Err(shapes.why(ty, &mut BTreeSet::new()));
             }
-            if shapes.least_parts(ty, &mut BTreeMap::new()) > MOST_PARTS {
+            if !shapes.fits(ty) {
                 return Err(NoValue::TooLarge(ty.clone()));
             }
         }
@@ -176,34 +183,29 @@ impl Shapes {
         }
     }
 
-    /// The parts of the smallest value of a type.
-    fn least_parts(&self, ty: &Type, known: &mut BTreeMap<TypeRef, u64>) -> u64 {
-        match ty {
-            Type::FixedArray(of, length) => {
-                self.least_parts(of, known).saturating_mul(u64::from(*length)).saturating_add(1)
-            }
-            Type::Box(of) => self.least_parts(of, known).saturating_add(1),
-            Type::Result(_) | Type::Option(_) => match self.easiest(ty) {
-                Some((_, Some(payload))) => self.least_parts(&payload, known).saturating_add(1),
-                Some((_, None)) | None => 1,
-            },
-            Type::Named(of) => {
-                if let Some(known) = known.get(of) {
-                    return *known;
+    /// Counts the parts of the smallest values of all nominal types: of those that nest less first, which others are of.
+    fn weigh(&mut self) {
+        let mut order: Vec<(u32, TypeRef)> = self.heights.iter().map(|(of, height)| (*height, *of)).collect();
+        order.sort_unstable();
+        for (_, of) in order {
+            let inner = match self.program.type_def(of).map(|def| &def.shape) {
+                Some(Shape::Struct(fields)) => {
+                    fields.iter().fold(0, |sum: u64, field| sum.saturating_add(self.least_parts(&field.ty)))
                 }
-                let parts = match self.program.type_def(*of).map(|def| &def.shape) {
-                    Some(Shape::Struct(fields)) => fields
-                        .iter()
-                        .fold(1, |sum: u64, field| sum.saturating_add(self.least_parts(&field.ty, known))),
-                    Some(Shape::Enum(_)) => match self.easiest(ty) {
-                        Some((_, Some(payload))) => self.least_parts(&payload, known).saturating_add(1),
-                        Some((_, None)) | None => 1,
-                    },
-                    None => 1,
-                };
-                known.insert(*of, parts);
-                parts
-            }
+                Some(Shape::Enum(_)) => self.least_payload(&Type::Named(of)),
+                None => 0,
+            };
+            self.least.insert(of, inner.saturating_add(1));
+        }
+    }
+
+    /// The parts of the smallest value of a type that has one.
+    pub(crate) fn least_parts(&self, ty: &Type) -> u64 {
+        let inner = match ty {
+            Type::FixedArray(of, length) => self.least_parts(of).saturating_mul(u64::from(*length)),
+            Type::Box(of) => self.least_parts(of),
+            Type::Result(_) | Type::Option(_) => self.least_payload(ty),
+            Type::Named(of) => return self.least.get(of).copied().unwrap_or(1),
             Type::Scalar(_)
             | Type::Unit
             | Type::Never
@@ -213,12 +215,31 @@ impl Shapes {
             | Type::Array(_)
             | Type::Closure(_)
             | Type::FuncRef
-            | Type::ExternRef => 1,
-        }
+            | Type::ExternRef => 0,
+        };
+        inner.saturating_add(1)
+    }
+
+    /// The parts of the payload of an enum's smallest value.
+    fn least_payload(&self, ty: &Type) -> u64 {
+        let payload = self.easiest(ty).and_then(|(_, payload)| payload);
+        payload.map_or(0, |payload| self.least_parts(&payload))
+    }
+
+    /// Tells whether the smallest value of a type that has one is small enough to be made.
+    pub(crate) fn fits(&self, ty: &Type) -> bool {
+        self.least_parts(ty) <= MOST_PARTS
     }
 
     /// The variants of an enum of which values can be made, in their order, with the types of their payloads.
     pub(crate) fn variants(&self, ty: &Type) -> Vec<(Variant, Option<Type>)> {
+        let mut variants = self.possible_variants(ty);
+        variants.retain(|(_, payload)| payload.as_ref().is_none_or(|payload| self.fits(payload)));
+        variants
+    }
+
+    /// The same with those whose values are too large.
+    fn possible_variants(&self, ty: &Type) -> Vec<(Variant, Option<Type>)> {
         let all: Vec<Variant> = match ty {
             Type::Option(of) => vec![Variant::None(Arc::clone(of)), Variant::Some(Arc::clone(of))],
             Type::Result(of) => vec![Variant::Ok(Arc::clone(of)), Variant::Err(Arc::clone(of))],
@@ -254,7 +275,7 @@ impl Shapes {
         let height = |payload: &Option<Type>| {
             payload.as_ref().map_or(Some(0), |payload| Some(self.height(payload)? + 1))
         };
-        self.variants(ty).into_iter().min_by_key(|(_, payload)| height(payload))
+        self.possible_variants(ty).into_iter().min_by_key(|(_, payload)| height(payload))
     }
 
     /// Whether a value of a type may contain another one of a nominal type.

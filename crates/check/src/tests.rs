@@ -3,18 +3,19 @@
 use std::num::NonZeroUsize;
 
 use lmlang_interp::{Cache, Environment, Limits};
-use lmlang_ir::Type;
+use lmlang_ir::text::parse_program;
+use lmlang_ir::{RefAllocator, Type, Value};
 use lmlang_testkit::generate as programs;
 use lmlang_verify::Checked;
 use proptest::prelude::*;
 
 use crate::generate::{Maker, Source, firsts};
 use crate::mutate::mutate;
-use crate::parts::{part, paths, with};
+use crate::parts::{count, part, paths, with};
 use crate::pool::Pool;
 use crate::probe::Probe;
 use crate::random::Random;
-use crate::shapes::Shapes;
+use crate::shapes::{MOST_PARTS, Shapes};
 use crate::shrink::{MOST_SHRINK_RUNS, Shrink};
 use crate::simpler::{simpler, simplicity};
 
@@ -30,6 +31,56 @@ fn each_function(seed: u64, mut then: impl FnMut(&mut Probe, &Source, &[Type], &
         let limits = Limits { fuel: 1, ..Limits::default() };
         let mut probe = Probe::new(&checked, function, limits, &Environment::default(), &Cache::new());
         then(&mut probe, &source, &types, &mut Random::new(seed));
+    }
+}
+
+/// Whether a value has about as many parts as one may at most.
+fn is_bounded(value: &Value) -> bool {
+    count(value) <= 4 * MOST_PARTS
+}
+
+/// However large what it is made of is, and however many of that there could be.
+#[test]
+fn what_is_made_is_bounded() {
+    let text = "module app
+
+type Page = struct {
+  lines: array<array<i8, 60000>, 1>,
+  next: option<box<Page>>,
+}
+
+type Book = enum {
+  none,
+  pages(array<array<Page>>),
+  shelf(array<array<array<i64, 60000>, 60000>, 60000>),
+}
+
+func read(a: array<array<array<Page>>>, b: array<Book>, c: array<array<array<i64, 60000>, 60000>>) -> () {
+  return
+}
+";
+    let program = parse_program(text, &mut RefAllocator::starting_at(1)).expect("it is a program");
+    let types: Vec<Type> = program
+        .functions()
+        .flat_map(|(_, found)| found.head().params.iter().map(|param| param.ty.clone()).collect::<Vec<_>>())
+        .collect();
+    let source = Source {
+        shapes: Shapes::of(&program, &types).expect("there are values"),
+        pool: Pool::of(&program, &[]),
+    };
+    for ty in &types {
+        assert!(firsts(&source, ty).iter().all(is_bounded), "{ty}");
+    }
+    for seed in 0..60 {
+        let random = &mut Random::new(seed);
+        let made = |random: &mut Random| -> Vec<Value> {
+            let mut maker = Maker::new(&source, random, seed as usize);
+            types.iter().map(|ty| maker.value(ty)).collect()
+        };
+        let (args, donor) = (made(random), made(random));
+        assert!(args.iter().all(is_bounded), "{seed}");
+        let changed = mutate(&source, random, &args, &[1], &donor, seed as usize);
+        assert!(changed.iter().all(is_bounded), "{seed}");
     }
 }
 
@@ -50,8 +101,9 @@ proptest! {
     #[test]
     fn what_is_made_is_of_its_type(seed in any::<u64>(), size in 0usize..60) {
         each_function(seed, |probe, source, types, random| {
-            let mut fits = |args: &[lmlang_ir::Value], what: &str| {
+            let mut fits = |args: &[Value], what: &str| {
                 let mut fuel = u64::MAX;
+                assert!(args.iter().all(is_bounded), "{what}");
                 let begun = probe.begin(args, &mut fuel);
                 assert!(begun.is_ok(), "{what}: {begun:?} {args:?}");
             };
@@ -88,7 +140,7 @@ proptest! {
             let mut maker = Maker::new(source, random, 20);
             let args: Vec<_> = types.iter().map(|ty| maker.value(ty)).collect();
             // Something that has no end of its own: by chance.
-            let wanted = |args: &[lmlang_ir::Value]| crate::parts::fingerprint(args).is_multiple_of(modulus);
+            let wanted = |args: &[Value]| crate::parts::fingerprint(args).is_multiple_of(modulus);
             let first = simplicity(&source.shapes, &args);
             let mut shrink = Shrink::new(&source.shapes, args);
             let mut runs = 0;
