@@ -1,4 +1,5 @@
-//! Commands as text: what is typed and what is printed, from `tests/commands`. Its README says how.
+//! Commands as text: what is typed and what is printed, from `tests/commands` and the tutorial. The README of the former
+//! says how.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,28 +11,66 @@ use crate::tool::{LMLANG, Place, root};
 /// Set it to have what is printed written into the files.
 const BLESS: &str = "LMLANG_BLESS";
 
+/// Where commands are typed: a folder, and a server from when there is one.
+struct Desk {
+    server: Option<Server>,
+    place: Place,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk { server: None, place: Place::new() }
+    }
+
+    fn leave(self) {
+        assert_eq!(self.server.map(Server::stop).unwrap_or(Some(0)), Some(0), "the server ends well");
+    }
+}
+
 #[test]
 fn commands_print_what_is_written() {
-    let folder = root().join("tests/commands");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+    let mut wrong = Vec::new();
+    for file in pages("tests/commands") {
+        let mut desk = Desk::new();
+        wrong.extend(difference(&mut desk, &file));
+        desk.leave();
+    }
+    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+}
+
+/// Its parts go on in one folder, each where the one before has ended.
+#[test]
+fn commands_print_what_the_tutorial_says() {
+    let mut desk = Desk::new();
+    let wrong: Vec<String> =
+        pages("docs/tutorial").iter().filter_map(|file| difference(&mut desk, file)).collect();
+    desk.leave();
+    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+}
+
+/// The pages of a folder but its README, by name.
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join(folder))
         .expect("the folder is there")
         .map(|entry| entry.expect("it can be read").path())
         .filter(|path| path.file_name().is_some_and(|name| name != "README.md"))
         .collect();
     files.sort_unstable();
     assert!(!files.is_empty(), "there are commands");
-    let mut wrong = Vec::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("the file can be read");
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let printed = carried_out(&name, &text);
-        if std::env::var_os(BLESS).is_some() {
-            std::fs::write(&file, printed).expect("the file can be written");
-        } else if let Some(line) = first_difference(&text, &printed) {
-            wrong.push(format!("{name}:{line}: expected\n{text}found\n{printed}"));
-        }
+    files
+}
+
+/// Where a file differs from what its commands print; with [`BLESS`] it is written, and nothing differs.
+fn difference(desk: &mut Desk, file: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(file).expect("the file can be read");
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let printed = carried_out(desk, &name, &text);
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(file, printed).expect("the file can be written");
+        return None;
     }
-    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+    let line = first_difference(&text, &printed)?;
+    Some(format!("{name}:{line}: expected\n{text}found\n{printed}"))
 }
 
 fn first_difference(text: &str, printed: &str) -> Option<usize> {
@@ -39,9 +78,9 @@ fn first_difference(text: &str, printed: &str) -> Option<usize> {
     (text != printed).then_some(lines + 1)
 }
 
-/// The text of a file with what its commands print, in a folder of their own.
-fn carried_out(name: &str, text: &str) -> String {
-    let (place, mut server) = (Place::new(), None);
+/// The text of a file with what its commands print.
+fn carried_out(desk: &mut Desk, name: &str, text: &str) -> String {
+    let Desk { server, place } = desk;
     let (mut out, mut lines) = (String::new(), text.lines());
     while let Some(line) = lines.next() {
         writeln!(out, "{line}").expect("a string takes everything");
@@ -51,15 +90,22 @@ fn carried_out(name: &str, text: &str) -> String {
         match kind.split_once(' ').unwrap_or((kind, "")) {
             ("console", "") => {
                 for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
-                    write!(out, "$ {command}\n{}", shown(&typed(&place, command)))
+                    write!(out, "$ {command}\n{}", shown(&typed(place, command)))
                         .expect("a string takes everything");
                 }
+            }
+            ("console", "server") => {
+                let line = block.first().and_then(|line| line.strip_prefix("$ lmlang "));
+                let line = line.unwrap_or_else(|| panic!("{name}: a server is begun by `$ lmlang ..`"));
+                let (begun, printed) = Server::start_shown(place, line);
+                assert!(server.replace(begun).is_none(), "{name}: there is a server");
+                write!(out, "$ lmlang {line}\n{printed}").expect("a string takes everything");
             }
             (kind, given) => {
                 match kind {
                     "file" => place.write(given, &content),
                     "graphql" => {
-                        let server: &Server = server.get_or_insert_with(|| Server::start(&place));
+                        let server: &Server = server.get_or_insert_with(|| Server::start(place));
                         let author = format!("lmlang-author: {given}\r\n");
                         let answer = server.ask_as(&author, &content).to_string();
                         let refused = ["\"errors\":", "EditRejected", "EditConflict"];
@@ -75,7 +121,6 @@ fn carried_out(name: &str, text: &str) -> String {
         }
         out.push_str("```\n");
     }
-    assert_eq!(server.map(Server::stop).unwrap_or(Some(0)), Some(0), "{name}");
     out
 }
 

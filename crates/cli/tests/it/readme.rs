@@ -1,7 +1,7 @@
-//! The README's quick start and the page about programs, run as they stand there.
+//! The README's quick start and the page about programs, run as they stand there, and the book that they belong to.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -144,4 +144,48 @@ fn programs_are_written_as_the_page_says() {
         .collect();
     assert_eq!(edits, known, "each edit has an example");
     assert_eq!(server.stop(), Some(0));
+}
+
+/// The pages below a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Where the links of a page lead to, but for addresses and places in the page itself.
+fn links(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).expect("the page can be read");
+    // Every other piece stands between fences.
+    let told: Vec<&str> = text.split("```").step_by(2).collect();
+    let told = told.join("\n");
+    let targets = told.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    files.map(|target| target.split('#').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn the_book_lists_its_pages_and_its_links_lead_somewhere() {
+    let docs = root().join("docs");
+    let contents = docs.join("README.md");
+    let listed: BTreeSet<PathBuf> = links(&contents).iter().map(|link| docs.join(link)).collect();
+    let mut all = pages(&docs);
+    let missing: Vec<&PathBuf> =
+        all.iter().filter(|page| **page != contents && !listed.contains(*page)).collect();
+    assert!(missing.is_empty(), "the table of contents lists all: {missing:?}");
+    all.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|page| root().join(page)));
+    for page in all {
+        let folder = page.parent().expect("a page is in a folder");
+        for link in links(&page) {
+            assert!(folder.join(&link).exists(), "{}: `{link}` leads nowhere", page.display());
+        }
+    }
 }

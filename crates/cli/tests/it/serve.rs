@@ -36,20 +36,26 @@ impl Server {
     }
 
     /// Starts a server by a command, and keeps what it says beside its document in a place.
-    pub(crate) fn start_as(mut command: Command, place: &Place) -> Server {
-        let log = File::create(place.path().join(LOG)).expect("the file can be made");
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
-        let mut printed = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
-        while !printed.ends_with("}\n") {
-            let line = lines.next().expect("the server prints its addresses").expect("as text");
-            printed.push_str(&line);
-            printed.push('\n');
-        }
+    pub(crate) fn start_as(command: Command, place: &Place) -> Server {
+        let (child, printed) = started(command, place, "}");
         let addresses: Value = serde_json::from_str(&printed).expect("one document");
         let graphql = addresses["graphql"].as_str().expect("it has an address");
         let address = graphql.trim_start_matches("http://").trim_end_matches("/graphql").to_owned();
         Server { child, address }
+    }
+
+    /// Starts a server by what is typed behind `lmlang`, and gives what it prints, as it is on the port and in the folder
+    /// that it has when nothing is said.
+    pub(crate) fn start_shown(place: &Place, typed: &str) -> (Server, String) {
+        let mut command = place.command();
+        command.args(typed.split(' ')).env("LMLANG_LISTEN", "127.0.0.1:0");
+        let (child, printed) = started(command, place, "Database");
+        let graphql =
+            printed.lines().find_map(|line| line.strip_prefix("GraphQL ")).expect("it has an address");
+        let address = graphql.trim().trim_start_matches("http://").trim_end_matches("/graphql").to_owned();
+        let folder = format!("{}/", place.path().display());
+        let shown = printed.replace(&address, "127.0.0.1:4000").replace(&folder, "");
+        (Server { child, address }, shown)
     }
 
     /// The answer to a GraphQL document.
@@ -122,6 +128,22 @@ impl Server {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(asked.expect("a signal can be sent").success());
         self.child.wait().expect("it ends").code()
+    }
+}
+
+/// A server as a process, with what it has printed up to a line that begins in some way.
+fn started(mut command: Command, place: &Place, last: &str) -> (Child, String) {
+    let log = File::create(place.path().join(LOG)).expect("the file can be made");
+    let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
+    let mut printed = String::new();
+    let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
+    loop {
+        let line = lines.next().expect("the server prints its addresses").expect("as text");
+        printed.push_str(&line);
+        printed.push('\n');
+        if line.starts_with(last) {
+            return (child, printed);
+        }
     }
 }
 
