@@ -1,9 +1,11 @@
-//! Commands as text: what is typed and what is printed, from `tests/commands` and the tutorial. The README of the former
-//! says how.
+//! Commands and documents as text: what is typed and asked, and what comes of it, from `tests/commands`, the tutorial and the
+//! pages of the documentation. The README of the first says how.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
 
 use crate::serve::Server;
 use crate::tool::{LMLANG, Place, root};
@@ -11,66 +13,60 @@ use crate::tool::{LMLANG, Place, root};
 /// Set it to have what is printed written into the files.
 const BLESS: &str = "LMLANG_BLESS";
 
-/// Where commands are typed: a folder, and a server from when there is one.
-struct Desk {
-    server: Option<Server>,
-    place: Place,
-}
+/// Pages that are written otherwise, and have tests of their own.
+const OTHERS: [&str; 3] = ["README.md", "programs.md", "streams.md"];
 
-impl Desk {
-    fn new() -> Desk {
-        Desk { server: None, place: Place::new() }
-    }
-
-    fn leave(self) {
-        assert_eq!(self.server.map(Server::stop).unwrap_or(Some(0)), Some(0), "the server ends well");
-    }
-}
+/// What asks a question in Cypher.
+const CYPHER: &str = "query ($q: String!) { cypher(query: $q) { truncated } }";
 
 #[test]
 fn commands_print_what_is_written() {
-    let mut wrong = Vec::new();
-    for file in pages("tests/commands") {
-        let mut desk = Desk::new();
-        wrong.extend(difference(&mut desk, &file));
-        desk.leave();
-    }
-    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+    hold(&pages("tests/commands").map(|page| vec![page]).collect::<Vec<_>>());
+}
+
+#[test]
+fn commands_print_what_the_pages_say() {
+    hold(&pages("docs").map(|page| vec![page]).collect::<Vec<_>>());
 }
 
 /// Its parts go on in one folder, each where the one before has ended.
 #[test]
 fn commands_print_what_the_tutorial_says() {
-    let mut desk = Desk::new();
-    let wrong: Vec<String> =
-        pages("docs/tutorial").iter().filter_map(|file| difference(&mut desk, file)).collect();
-    desk.leave();
-    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
+    hold(&[pages("docs/tutorial").collect()]);
 }
 
-/// The pages of a folder but its README, by name.
-fn pages(folder: &str) -> Vec<PathBuf> {
+/// The pages of a folder that are written so, by name.
+fn pages(folder: &str) -> impl Iterator<Item = PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(root().join(folder))
         .expect("the folder is there")
         .map(|entry| entry.expect("it can be read").path())
-        .filter(|path| path.file_name().is_some_and(|name| name != "README.md"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .filter(|path| !OTHERS.iter().any(|other| path.ends_with(other)))
         .collect();
     files.sort_unstable();
     assert!(!files.is_empty(), "there are commands");
-    files
+    files.into_iter()
 }
 
-/// Where a file differs from what its commands print; with [`BLESS`] it is written, and nothing differs.
-fn difference(desk: &mut Desk, file: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(file).expect("the file can be read");
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let printed = carried_out(desk, &name, &text);
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(file, printed).expect("the file can be written");
-        return None;
+/// Carries out what is in the files, those of a list in one folder, and finds where they say otherwise; with [`BLESS`] they
+/// are written.
+fn hold(lists: &[Vec<PathBuf>]) {
+    let mut wrong = Vec::new();
+    for list in lists {
+        let mut desk = Desk::new();
+        for file in list {
+            let text = std::fs::read_to_string(file).expect("the file can be read");
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let printed = desk.carried_out(&name, &text);
+            if std::env::var_os(BLESS).is_some() {
+                std::fs::write(file, printed).expect("the file can be written");
+            } else if let Some(line) = first_difference(&text, &printed) {
+                wrong.push(format!("{name}:{line}: expected\n{text}found\n{printed}"));
+            }
+        }
+        assert_eq!(desk.server.map(Server::stop).unwrap_or(Some(0)), Some(0), "{list:?}");
     }
-    let line = first_difference(&text, &printed)?;
-    Some(format!("{name}:{line}: expected\n{text}found\n{printed}"))
+    assert!(wrong.is_empty(), "{BLESS}=1 writes what is printed into the files:\n{}", wrong.join("\n"));
 }
 
 fn first_difference(text: &str, printed: &str) -> Option<usize> {
@@ -78,50 +74,129 @@ fn first_difference(text: &str, printed: &str) -> Option<usize> {
     (text != printed).then_some(lines + 1)
 }
 
-/// The text of a file with what its commands print.
-fn carried_out(desk: &mut Desk, name: &str, text: &str) -> String {
-    let Desk { server, place } = desk;
-    let (mut out, mut lines) = (String::new(), text.lines());
-    while let Some(line) = lines.next() {
-        writeln!(out, "{line}").expect("a string takes everything");
-        let Some(kind) = line.strip_prefix("```") else { continue };
-        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        let content: String = block.iter().map(|line| format!("{line}\n")).collect();
-        match kind.split_once(' ').unwrap_or((kind, "")) {
-            ("console", "") => {
-                for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
-                    write!(out, "$ {command}\n{}", shown(&typed(place, command)))
-                        .expect("a string takes everything");
-                }
-            }
-            ("console", "server") => {
-                let line = block.first().and_then(|line| line.strip_prefix("$ lmlang "));
-                let line = line.unwrap_or_else(|| panic!("{name}: a server is begun by `$ lmlang ..`"));
-                let (begun, printed) = Server::start_shown(place, line);
-                assert!(server.replace(begun).is_none(), "{name}: there is a server");
-                write!(out, "$ lmlang {line}\n{printed}").expect("a string takes everything");
-            }
-            (kind, given) => {
-                match kind {
-                    "file" => place.write(given, &content),
-                    "graphql" => {
-                        let server: &Server = server.get_or_insert_with(|| Server::start(place));
-                        let author = format!("lmlang-author: {given}\r\n");
-                        let answer = server.ask_as(&author, &content).to_string();
-                        let refused = ["\"errors\":", "EditRejected", "EditConflict"];
-                        assert!(
-                            !refused.iter().any(|word| answer.contains(word)),
-                            "{name}: {content}{answer}"
-                        );
-                    }
-                    _ => panic!("{name}: nobody knows a block `{kind}`"),
-                }
-                out.push_str(&content);
-            }
-        }
-        out.push_str("```\n");
+/// Where commands are typed and documents are sent.
+struct Desk {
+    /// A server, from when there is one.
+    server: Option<Server>,
+    place: Place,
+    /// Ids that the server has told, the newest last.
+    ids: Vec<String>,
+    /// The answer that the next block shows.
+    answer: Option<Value>,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk { server: None, place: Place::new(), ids: Vec::new(), answer: None }
     }
-    out
+
+    /// The text of a file with what comes of its blocks.
+    fn carried_out(&mut self, name: &str, text: &str) -> String {
+        let (mut out, mut lines) = (String::new(), text.lines());
+        while let Some(line) = lines.next() {
+            writeln!(out, "{line}").expect("a string takes everything");
+            let Some(kind) = line.strip_prefix("```") else { continue };
+            let block = rest_of_block(&mut lines);
+            match kind.split_once(' ').unwrap_or((kind, "")) {
+                ("console", "") => {
+                    for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+                        write!(out, "$ {command}\n{}", shown(&typed(&self.place, command)))
+                            .expect("a string takes everything");
+                    }
+                }
+                ("console", "server") => {
+                    let line = block.lines().next().and_then(|line| line.strip_prefix("$ lmlang "));
+                    let line = line.unwrap_or_else(|| panic!("{name}: a server is begun by `$ lmlang ..`"));
+                    assert!(self.server.is_none(), "{name}: there is a server");
+                    let (server, printed) = Server::start_shown(&self.place, line);
+                    self.server = Some(server);
+                    write!(out, "$ lmlang {line}\n{printed}").expect("a string takes everything");
+                }
+                ("json", "") => out.push_str(&self.answered(block)),
+                (kind, given) => {
+                    match kind {
+                        "file" => self.place.write(given, &block),
+                        "graphql" => {
+                            let mut ahead = lines.clone();
+                            let mut next = ahead.next();
+                            let mut variables = json!({});
+                            if next == Some("```variables") {
+                                let block = rest_of_block(&mut ahead);
+                                variables = serde_json::from_str(&block).expect("variables are JSON");
+                                next = ahead.next();
+                            }
+                            let author = if given.is_empty() { "ada" } else { given };
+                            let answer = self.ask(author, &block, &variables);
+                            // What is shown may be a refusal.
+                            if next == Some("```json") {
+                                self.answer = Some(answer);
+                            } else {
+                                assert!(!is_refused(&answer), "{name}: {block}{answer}");
+                            }
+                        }
+                        "cypher" => {
+                            for question in block.split("\n\n") {
+                                let answer = self.ask("ada", CYPHER, &json!({ "q": question }));
+                                assert!(!is_refused(&answer), "{name}: {question}{answer}");
+                            }
+                        }
+                        // Variables belong to the document before them; all else is only to be read.
+                        "variables" | "sh" | "text" | "toml" | "js" => {}
+                        _ => panic!("{name}: nobody knows a block `{kind}`"),
+                    }
+                    out.push_str(&block);
+                }
+            }
+            out.push_str("```\n");
+        }
+        out
+    }
+
+    /// What a server answers to a document, in which a text with a `…` stands for the newest id that begins and ends so.
+    fn ask(&mut self, author: &str, document: &str, variables: &Value) -> Value {
+        let pieces = document.split('"').map(|piece| {
+            let Some((start, end)) = piece.split_once('…') else { return piece };
+            let told = self.ids.iter().rev().find(|id| id.starts_with(start) && id.ends_with(end));
+            told.unwrap_or_else(|| panic!("an id like `{piece}` was told: {document}"))
+        });
+        let document = pieces.collect::<Vec<_>>().join("\"");
+        let server = self.server.get_or_insert_with(|| Server::start(&self.place));
+        let request = json!({ "query": document, "variables": variables });
+        let answer = server.send(&format!("lmlang-author: {author}\r\n"), &request).expect("an answer comes");
+        remember(&answer, &mut self.ids);
+        answer
+    }
+
+    /// A block that shows the last answer: as it stands there if it says the same.
+    fn answered(&mut self, block: String) -> String {
+        let Some(answer) = self.answer.take() else { return block };
+        let told = if answer["errors"].is_null() { &answer["data"] } else { &answer };
+        let found = without_chance(&format!("{told:#}\n"));
+        let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+        if read(&block) == read(&found) { block } else { found }
+    }
+}
+
+/// The lines up to the end of a block, and past it.
+fn rest_of_block(lines: &mut std::str::Lines) -> String {
+    lines.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect()
+}
+
+fn is_refused(answer: &Value) -> bool {
+    let answer = answer.to_string();
+    ["\"errors\":", "EditRejected", "EditConflict"].iter().any(|word| answer.contains(word))
+}
+
+/// Adds the ids that an answer tells.
+fn remember(answer: &Value, ids: &mut Vec<String>) {
+    match answer {
+        Value::Object(fields) => {
+            ids.extend(fields.get("id").and_then(Value::as_str).map(str::to_owned));
+            fields.values().for_each(|value| remember(value, ids));
+        }
+        Value::Array(items) => items.iter().for_each(|value| remember(value, ids)),
+        _ => {}
+    }
 }
 
 /// What comes of a line that Ada types.

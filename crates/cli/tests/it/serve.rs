@@ -87,7 +87,8 @@ impl Server {
         self.send("", request)
     }
 
-    fn send(&self, headers: &str, request: &Value) -> Option<Value> {
+    /// The answer to a request with more headers, each with the end of its line; `None` when what comes is none of GraphQL's.
+    pub(crate) fn send(&self, headers: &str, request: &Value) -> Option<Value> {
         let body = request.to_string();
         let mut stream = TcpStream::connect(&self.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
