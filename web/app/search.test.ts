@@ -27,6 +27,16 @@ test('the address of a history keeps names, also those that look like numbers', 
   });
 });
 
+test('the address of a difference keeps how it is shown, and of what', () => {
+  expect(readHistorySearch({ sel: 'r2,r4', diff: 'graph', fn: 'f3', node: 'n12' })).toEqual({
+    sel: 'r2,r4',
+    diff: 'graph',
+    fn: 'f3',
+    node: 'n12',
+  });
+  expect(readHistorySearch({ diff: 'structure', fn: 'm::f', node: 'g1' })).toEqual({});
+});
+
 test('an address of a run keeps the simulation and the step', () => {
   expect(readRunSearch({ sim: 'S-1', step: '12', node: 'n5' })).toEqual({ sim: 'S-1', step: 12, node: 'n5' });
   expect(readRunSearch({ sim: 'x', step: -1 })).toEqual({});

@@ -32,11 +32,15 @@ function textOf<Name extends string>(search: Record<string, unknown>, name: Name
 
 /** Reads what an address says of a history. */
 export function readHistorySearch(search: Record<string, unknown>): HistorySearch {
+  const { diff, fn, node } = search;
   return {
     ...textOf(search, 'branch'),
     ...textOf(search, 'author'),
     ...textOf(search, 'touching'),
     ...textOf(search, 'sel'),
+    ...((diff === 'text' || diff === 'graph') && { diff }),
+    ...(typeof fn === 'string' && /^f\d+$/.test(fn) && { fn }),
+    ...(typeof node === 'string' && /^n\d+$/.test(node) && { node }),
   };
 }
 

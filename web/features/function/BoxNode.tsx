@@ -3,10 +3,11 @@ import { ChevronDown, ChevronRight, CircleAlert, CircleDashed, TriangleAlert } f
 import { memo } from 'react';
 
 import type { Box } from './boxes';
-import { fitting, titleOf, type Cell, type Placed } from './geometry';
+import { alteredOf, changeOf, fitting, SIGNS, titleOf, type Cell, type Placed } from './geometry';
+import { SignMark } from './SignMark';
 import { BoxMark } from './BoxMark';
 import type { Mark } from './marks';
-import type { GraphNode } from './model';
+import type { Change, GraphNode } from './model';
 
 /** What a box of the graph is drawn from. */
 export type BoxData = {
@@ -31,11 +32,14 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
   const { box, inputs, outputs } = placed;
   const node = 'node' in box ? box.node : null;
   const open = 'children' in box && box.children.length > 0;
+  const change = changeOf(box);
+  const altered = alteredOf(box);
   const classes = [
     'box',
     `box-${box.type}`,
     node && `kind-${node.kind}`,
     open && 'open',
+    change && `is-${change.sign}`,
     node && node.holes > 0 && 'has-hole',
     node?.findings.some(({ error }) => error) && 'has-error',
     node && node.findings.length > 0 && 'has-finding',
@@ -50,7 +54,12 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
       <Cells cells={inputs} side="in" free={open} connects={connects} offers={offers} />
       {box.type !== 'params' && (
         // A constant has no row for its output.
-        <Title box={box} node={node} gives={connects && node?.kind === 'const'} onToggle={onToggle} />
+        <Title box={box} node={node} change={change} gives={connects && node?.kind === 'const'} onToggle={onToggle} />
+      )}
+      {altered && (
+        <div className="box-altered" title={altered}>
+          {altered}
+        </div>
       )}
       {open && <div className="box-space" />}
       <Cells cells={outputs} side="out" free={open} connects={connects} offers={null} />
@@ -61,8 +70,14 @@ export const BoxNode = memo(function BoxNode({ data }: NodeProps<Node<BoxData>>)
   );
 });
 
-function Title(props: { box: Box; node: GraphNode | null; gives: boolean; onToggle: BoxData['onToggle'] }) {
-  const { box, node, gives, onToggle } = props;
+function Title(props: {
+  box: Box;
+  node: GraphNode | null;
+  change: Change | undefined;
+  gives: boolean;
+  onToggle: BoxData['onToggle'];
+}) {
+  const { box, node, change, gives, onToggle } = props;
   return (
     <div
       className={gives ? 'box-title nodrag nopan' : 'box-title'}
@@ -93,7 +108,12 @@ function Title(props: { box: Box; node: GraphNode | null; gives: boolean; onTogg
         )}
         {node?.kind === 'const' && <i>{node.outputs[0]?.type}</i>}
       </span>
-      {'collapsed' in box && box.collapsed && <span className="box-count">{box.inside} nodes</span>}
+      {'collapsed' in box && box.collapsed && (
+        <span className="box-count">
+          {box.inside} nodes{box.changed > 0 && <b>, {box.changed} differ</b>}
+        </span>
+      )}
+      {change && <SignMark sign={change.sign} />}
       {node && <Marks node={node} />}
     </div>
   );
@@ -124,12 +144,13 @@ function Cells(props: {
   if (cells.length === 0) return null;
   return (
     <div className={`cells cells-${side} ${free ? 'free' : ''}`}>
-      {cells.map(({ index, name, type, hole, x, width }) => (
+      {cells.map(({ index, name, type, hole, sign, was, x, width }) => (
         <span
           key={index}
           className={[
             'cell',
             hole && 'hole',
+            sign && `is-${sign}`,
             connects && 'nodrag nopan',
             offers && (offers.has(index) ? 'offered' : 'refused'),
           ]
@@ -137,8 +158,9 @@ function Cells(props: {
             .join(' ')}
           {...(connects && { 'data-side': side, 'data-port': index })}
           style={free ? { left: x, width } : { width }}
-          title={`${name ? `${name}: ` : ''}${type}${hole ? ' — a hole: no source yet' : ''}`}
+          title={`${name ? `${name}: ` : ''}${type}${hole ? ' — a hole: no source yet' : ''}${sign ? ` — ${sign}` : ''}${was ? `: was ${was}` : ''}`}
         >
+          {sign && `${SIGNS[sign]} `}
           {hole && '? '}
           {name && <b>{name}</b>} {type}
         </span>

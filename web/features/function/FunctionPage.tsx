@@ -8,7 +8,6 @@ import { setTitle } from '../../lib/title';
 import { counted, Empty, Notice, Tabs, useMedia, type Tab } from '../../ui';
 import { useLive } from '../edits';
 import { PreviewDialog, proposed, type Change } from '../preview';
-import { around } from './boxes';
 import { edgeOf, type End, type Start } from './connect';
 import { Facts } from './Facts';
 import { FunctionHeader } from './FunctionHeader';
@@ -17,7 +16,7 @@ import type { Head } from './model';
 import { NodeDetails } from './NodeDetails';
 import { TextPane } from './TextPane';
 import type { Loaded, Loading } from './useFunction';
-import { useLayout } from './useLayout';
+import { useFolds } from './useFolds';
 
 type Pane = 'graph' | 'text' | 'facts';
 
@@ -46,27 +45,20 @@ export function FunctionPage(props: {
   const [hovered, setHovered] = useState<string | null>(null);
   const [pane, setPane] = useState<Pane>('graph');
   const [opened] = useState(selected);
-  const [choices, setChoices] = useState<ReadonlyMap<string, boolean>>(new Map());
   const graph = loaded?.graph;
-  const { picture, busy, failed } = useLayout(graph, choices, opened);
+  const { picture, busy, failed, toggle, reveal } = useFolds(graph, opened);
   const { lit, turn } = useLight(feed.light, rev === undefined);
 
   useEffect(() => {
     setTitle(head.path);
   }, [head.path]);
 
-  const shown = useMemo(() => new Set(picture?.boxes.map(({ box }) => box.id)), [picture]);
-  const toggle = useCallback(
-    (id: string, collapsed: boolean) => setChoices((before) => new Map(before).set(id, collapsed)),
-    [],
-  );
   const select = useCallback(
     (ref: string | null) => {
-      if (ref !== null && graph?.nodes.has(ref) && !shown.has(ref))
-        setChoices((before) => new Map([...before, ...around(graph, ref).map((id) => [id, false] as const)]));
+      reveal(ref);
       onSelect(ref);
     },
-    [graph, shown, onSelect],
+    [reveal, onSelect],
   );
   const open = useCallback(
     (ref: string) => {

@@ -1,6 +1,7 @@
 import '@xyflow/react/dist/base.css';
 import './graph.css';
 import './marks.css';
+import './sign.css';
 
 import { Position, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
 import { Cable, Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
@@ -13,8 +14,8 @@ import { DragLine } from './DragLine';
 import type { Picture, Placed } from './geometry';
 import { LineEdge, type LineData } from './LineEdge';
 import { sameMark, spokenMark, type Mark } from './marks';
-import { spoken, type Graph } from './model';
-import { stepFrom, stepOf } from './steps';
+import { spoken, spokenChange, type Graph, type Param } from './model';
+import { nextOf, stepFrom, stepOf } from './steps';
 import { useDrag } from './useDrag';
 
 const NODE_TYPES = { box: BoxNode };
@@ -35,6 +36,8 @@ export interface GraphProps {
   marks?: ReadonlyMap<string, Mark>;
   /** The node that is kept in view beside the selection. */
   follow?: string | null;
+  /** The nodes that differ, one after the other; absent where that is not what is shown. */
+  tour?: readonly string[];
   /** Sets a breakpoint at a node, or takes it away; absent where nothing runs. */
   onStop?: (ref: string) => void;
   /** Gives an input another value; absent where nothing can be changed. */
@@ -69,10 +72,21 @@ function labelOf({ box }: Placed): string {
       return spoken(box.node);
     case 'region':
     case 'segment':
-      return `${box.title}, ${box.inside} nodes`;
+      return [
+        box.type === 'region' && spokenChange(box.change),
+        box.title,
+        `${box.inside} nodes`,
+        box.changed > 0 && `${box.changed} of them differ`,
+      ]
+        .filter(Boolean)
+        .join(', ');
     case 'params':
-      return `parameters ${box.params.map(({ name, type }) => `${name}: ${type}`).join(', ')}`;
+      return `parameters ${box.params.map(spokenParam).join(', ')}`;
   }
+}
+
+function spokenParam({ name, type, sign, was }: Param): string {
+  return [sign, `${name}: ${type}`, was !== undefined && `was ${was}`].filter(Boolean).join(' ');
 }
 
 /** The nodes as they were drawn last: what has not changed is not drawn again. */
@@ -112,7 +126,7 @@ function drawn(placed: Placed, data: BoxData): Node<BoxData> {
 
 function Pane(props: GraphProps) {
   const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
-  const { marks, follow, onStop, onConnect } = props;
+  const { marks, follow, tour, onStop, onConnect } = props;
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
@@ -226,6 +240,10 @@ function Pane(props: GraphProps) {
       return setChoosing(true);
     }
     if (event.key === '+' || event.key === '-') return void (event.key === '+' ? flow.zoomIn() : flow.zoomOut());
+    if (tour && (event.key === 'n' || event.key === 'p')) {
+      event.preventDefault();
+      return onSelect(nextOf(tour, selected, event.key === 'n' ? 1 : -1));
+    }
     const step = stepOf(event);
     if (!step) return;
     event.preventDefault();
@@ -270,6 +288,7 @@ function Pane(props: GraphProps) {
       <p id="graph-keys" className="hidden">
         Arrow up and down follow values, left and right the order. Shift with up and down leaves and enters regions.
         Enter opens what is called, Escape clears.{onConnect && ' C connects a value with an input.'}
+        {tour && ' N and P lead to what differs, forward and back.'}
       </p>
       <p className="hidden" aria-live="polite">
         {spokenSelection}
@@ -338,6 +357,7 @@ function missing(ref: string) {
     ref,
     label: null,
     title: 'not in this revision',
+    op: '',
     kind: 'compute' as const,
     effect: 'PURE' as const,
     doc: null,

@@ -1,7 +1,9 @@
 import { CircleAlert, CircleDashed, ExternalLink, TriangleAlert, X } from 'lucide-react';
 
 import { Badge, Message } from '../../ui';
+import { AlteredList } from './AlteredList';
 import type { Graph, GraphNode, Input } from './model';
+import { SignMark } from './SignMark';
 
 /** What is known of the node that is selected. */
 export function NodeDetails(props: {
@@ -16,6 +18,7 @@ export function NodeDetails(props: {
     <section className="details" aria-label={`Node ${props.node}`}>
       <div className="details-head">
         <code className="muted">{props.node}</code>
+        {node?.change && <SignMark sign={node.change.sign} />}
         <strong className="mono">{node ? nameOf(node) : 'not in this revision'}</strong>
         <span className="gap" />
         {node?.callee && (
@@ -46,6 +49,7 @@ function Facts({ node, graph, onSelect }: { node: GraphNode; graph: Graph; onSel
   const users = [...new Set(graph.users.get(node.ref) ?? [])];
   return (
     <div className="details-body">
+      {node.change && <AlteredList altered={node.change.altered} />}
       {node.findings.map(({ code, message, error }, index) => (
         // Findings have no names; the list is replaced as a whole.
         <p key={index} className="details-finding">
@@ -64,7 +68,8 @@ function Facts({ node, graph, onSelect }: { node: GraphNode; graph: Graph; onSel
           {node.inputs.map((input) => (
             <div key={input.index}>
               <dt className="mono">
-                {input.name || `in ${input.index}`} <span className="muted">{input.type}</span>
+                {input.sign && <SignMark sign={input.sign} />} {input.name || `in ${input.index}`}{' '}
+                <span className="muted">{input.type}</span>
               </dt>
               <dd>
                 <SourceLink input={input} graph={graph} onSelect={onSelect} />

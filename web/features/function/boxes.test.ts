@@ -74,3 +74,18 @@ test('edges between two collapsed boxes are one line', () => {
   expect(lines.map(({ id, count }) => `${id} × ${count}`)).toContain('data g1.s1  g1.s2  × 1');
   expect(lines.length).toBe(9);
 });
+
+test('a collapsed box says how many differ in it, and lines of another sign are other lines', () => {
+  const graph = choice();
+  const nodes = new Map(
+    [...graph.nodes].map(([ref, node]) =>
+      ref === 'n4' ? [ref, { ...node, change: { sign: 'added' as const, altered: [] } }] : [ref, node],
+    ),
+  );
+  const edges = graph.edges.map((edge) => (edge.to === 'n4' ? { ...edge, sign: 'added' as const } : edge));
+  const differs = { ...graph, nodes, edges };
+  const boxes = boxesOf(differs, new Map([['n3', true]]), null);
+  const counts = listed(boxes).flatMap(({ box }) => (box.type === 'owner' ? [[box.inside, box.changed]] : []));
+  expect(counts).toEqual([[3, 1]]);
+  expect(linesOf(differs, boxes).map(({ id }) => id)).toContain('data function.params 0 n3  added');
+});

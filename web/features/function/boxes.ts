@@ -1,17 +1,25 @@
 // Which boxes are drawn: nodes in the boxes of their regions, long regions cut into segments, collapsed what is too much.
-import type { Graph, GraphNode, GraphRegion } from './model';
+import type { Change, Graph, GraphNode, GraphRegion, Param, Sign } from './model';
 
 /** Something that is drawn, with what is drawn in it. */
 export type Box =
   | { type: 'node'; id: string; node: GraphNode }
   /** A node with the regions that it owns. */
-  | { type: 'owner'; id: string; node: GraphNode; collapsed: boolean; inside: number; children: Box[] }
+  | ({ type: 'owner'; id: string; node: GraphNode } & Foldable)
   /** A region that is one of several of its owner, a contract, or the body. */
-  | { type: 'region'; id: string; title: string; collapsed: boolean; inside: number; children: Box[] }
+  | ({ type: 'region'; id: string; title: string; change: Change | undefined } & Foldable)
   /** Some nodes of a long region that follow each other. */
-  | { type: 'segment'; id: string; title: string; collapsed: boolean; inside: number; children: Box[] }
+  | ({ type: 'segment'; id: string; title: string } & Foldable)
   /** The parameters of a function or region. */
-  | { type: 'params'; id: string; params: { index: number; name: string; type: string }[] };
+  | { type: 'params'; id: string; params: Param[] };
+
+/** What can be collapsed: how many nodes are in it, and how many of them differ, in the graph of a difference. */
+interface Foldable {
+  collapsed: boolean;
+  inside: number;
+  changed: number;
+  children: Box[];
+}
 
 /** Whether something that can be collapsed is, where the reader has said so. */
 export type Choices = ReadonlyMap<string, boolean>;
@@ -32,11 +40,14 @@ export function paramsId(region: string | null): string {
   return `${region ?? 'function'}.params`;
 }
 
-/** How many nodes are in a region, those of inner ones included. */
-function sizes(graph: Graph): Map<string, number> {
+/** How many nodes that count are in a region, those of inner ones included. */
+function sizes(graph: Graph, counts: (node: GraphNode | undefined) => boolean): Map<string, number> {
   const found = new Map<string, number>();
   const ofNode = (ref: string): number =>
-    1 + (graph.nodes.get(ref)?.regions ?? []).reduce((sum, region) => sum + ofRegion(region), 0);
+    (graph.nodes.get(ref)?.regions ?? []).reduce(
+      (sum, region) => sum + ofRegion(region),
+      counts(graph.nodes.get(ref)) ? 1 : 0,
+    );
   const ofRegion = (ref: string): number => {
     const size = (graph.regions.get(ref)?.nodes ?? []).reduce((sum, node) => sum + ofNode(node), 0);
     found.set(ref, size);
@@ -52,7 +63,7 @@ export function around(graph: Graph, ref: string): string[] {
   for (let node = graph.nodes.get(ref); node;) {
     const region: GraphRegion | undefined = graph.regions.get(node.region);
     if (!region) break;
-    if (isLong(graph, region)) ids.push(segmentId(region.ref, Math.floor(region.nodes.indexOf(node.ref) / SEGMENT)));
+    if (isLong(graph, region)) ids.push(segmentId(region.ref, Math.floor(node.index / SEGMENT)));
     ids.push(region.ref);
     if (region.owner === null) break;
     ids.push(region.owner);
@@ -78,7 +89,10 @@ function segmentId(region: string, at: number): string {
  */
 export function boxesOf(graph: Graph, choices: Choices, selected: string | null): Box[] {
   const large = graph.nodes.size > LARGE;
-  const inside = sizes(graph);
+  const inside = sizes(graph, () => true);
+  const differ = sizes(graph, (node) => node?.change !== undefined);
+  const within = (sizes: Map<string, number>, regions: readonly string[]) =>
+    regions.reduce((sum, region) => sum + (sizes.get(region) ?? 0), 0);
   const needed = new Set(selected ? around(graph, selected) : []);
   const collapsed = (id: string, byDefault: boolean) => choices.get(id) ?? (byDefault && !needed.has(id));
 
@@ -86,23 +100,41 @@ export function boxesOf(graph: Graph, choices: Choices, selected: string | null)
     const node = graph.nodes.get(ref);
     if (!node) return [];
     if (node.regions.length === 0) return [{ type: 'node', id: ref, node }];
-    const count = node.regions.reduce((sum, region) => sum + (inside.get(region) ?? 0), 0);
     const closed = collapsed(ref, large);
     const children = closed
       ? []
       : node.regions.length === 1
         ? content(node.regions[0] ?? '')
         : node.regions.flatMap((region) => regionBox(region, false));
-    return [{ type: 'owner', id: ref, node, collapsed: closed, inside: count, children }];
+    return [
+      {
+        type: 'owner',
+        id: ref,
+        node,
+        collapsed: closed,
+        inside: within(inside, node.regions),
+        changed: within(differ, node.regions),
+        children,
+      },
+    ];
   };
 
   const regionBox = (ref: string, byDefault: boolean): Box[] => {
     const region = graph.regions.get(ref);
     if (!region) return [];
     const closed = collapsed(ref, byDefault);
-    const children = closed ? [] : content(ref);
+    const { title, change } = region;
     return [
-      { type: 'region', id: ref, title: region.title, collapsed: closed, inside: inside.get(ref) ?? 0, children },
+      {
+        type: 'region',
+        id: ref,
+        title,
+        change,
+        collapsed: closed,
+        inside: within(inside, [ref]),
+        changed: within(differ, [ref]),
+        children: closed ? [] : content(ref),
+      },
     ];
   };
 
@@ -123,6 +155,7 @@ export function boxesOf(graph: Graph, choices: Choices, selected: string | null)
         title: `nodes ${start + 1}–${start + nodes.length}`,
         collapsed: closed,
         inside: nodes.length,
+        changed: nodes.filter((node) => graph.nodes.get(node)?.change).length,
         children: closed ? [] : nodes.flatMap(nodeBox),
       });
     }
@@ -148,6 +181,8 @@ export interface Line {
   type: string;
   /** How many edges of the graph it stands for. */
   count: number;
+  /** What became of them, in the graph of a difference. */
+  sign: Sign | null;
 }
 
 /** Every box by id, parents before children, with the box around it. */
@@ -168,38 +203,33 @@ export function linesOf(graph: Graph, boxes: readonly Box[]): Line[] {
   const lines = new Map<string, Line>();
   const draw = (line: Omit<Line, 'id' | 'count'>) => {
     if (line.from === line.to) return;
-    const id = `${line.kind} ${line.from} ${line.fromPort ?? ''} ${line.to} ${line.toPort ?? ''}`;
+    const ends = `${line.kind} ${line.from} ${line.fromPort ?? ''} ${line.to} ${line.toPort ?? ''}`;
+    const id = line.sign === null ? ends : `${ends} ${line.sign}`;
     const known = lines.get(id);
     if (known) known.count += 1;
     else lines.set(id, { ...line, id, count: 1 });
   };
 
-  for (const node of graph.nodes.values()) {
-    const target = standIn(node.ref);
+  for (const edge of graph.edges) {
+    const { sign } = edge;
+    const target = standIn(edge.to);
     if (!target) continue;
-    for (const { index, type, source } of node.inputs) {
-      if (!source) continue;
-      const toPort = target.itself ? index : null;
-      if (source.kind === 'node') {
-        const from = standIn(source.ref);
-        if (!from) continue;
-        const fromPort = from.itself ? source.port : null;
-        draw({ kind: 'data', from: from.id, fromPort, to: target.id, toPort, type });
-      } else {
-        const from = paramsId(source.kind === 'param' ? null : source.region);
-        if (shown.has(from)) draw({ kind: 'data', from, fromPort: source.index, to: target.id, toPort, type });
-      }
+    const to = target.id;
+    if (edge.kind === 'order') {
+      const from = standIn(edge.from);
+      if (from) draw({ kind: 'order', from: from.id, fromPort: null, to, toPort: null, type: '', sign });
+      continue;
     }
-  }
-
-  for (const region of graph.regions.values()) {
-    let before: string | null = null;
-    for (const ref of region.nodes) {
-      if (graph.nodes.get(ref)?.effect === 'PURE') continue;
-      const box = standIn(ref);
-      if (!box) continue;
-      if (before !== null) draw({ kind: 'order', from: before, fromPort: null, to: box.id, toPort: null, type: '' });
-      before = box.id;
+    const { source, type } = edge;
+    const toPort = target.itself ? edge.port : null;
+    if (source.kind === 'node') {
+      const from = standIn(source.ref);
+      if (!from) continue;
+      const fromPort = from.itself ? source.port : null;
+      draw({ kind: 'data', from: from.id, fromPort, to, toPort, type, sign });
+    } else {
+      const from = paramsId(source.kind === 'param' ? null : source.region);
+      if (shown.has(from)) draw({ kind: 'data', from, fromPort: source.index, to, toPort, type, sign });
     }
   }
   return [...lines.values()];

@@ -3,7 +3,8 @@ import ELK from 'elkjs/lib/elk.bundled.js';
 import { expect, test } from 'vitest';
 
 import { boxesOf, linesOf } from './boxes';
-import { asked, fitting, measured, pathOf, pictureOf } from './geometry';
+import { alteredOf, asked, fitting, measured, middleOf, pathOf, pictureOf, TITLE, PORTS } from './geometry';
+import type { Altered } from './model';
 import { choice } from './testing';
 
 async function picture() {
@@ -57,4 +58,29 @@ test('paths have round corners', () => {
     { x: 30, y: 20 },
   ];
   expect(pathOf(points)).toBe('M0,0L0,15Q0,20 5,20L30,20');
+});
+
+test('what differs at a node has a row of its own', () => {
+  const node = choice().nodes.get('n1') ?? expect.fail('a node');
+  const box = (...altered: Altered[]) => ({
+    type: 'node' as const,
+    id: 'n1',
+    node: { ...node, change: { sign: 'changed' as const, altered } },
+  });
+  const value = { what: 'value', was: '1', is: '2' };
+  expect(alteredOf(box(value))).toBe('value: 1 → 2');
+  expect(alteredOf(box(value, { what: 'name', was: null, is: 'two' }))).toBe('value: 1 → 2 +1');
+  expect(measured(box(value)).height).toBe(TITLE + PORTS);
+  expect(measured(box()).height).toBe(TITLE);
+});
+
+test('the middle of a line is on its longest stretch', () => {
+  const points = [
+    { x: 0, y: 0 },
+    { x: 0, y: 10 },
+    { x: 30, y: 10 },
+    { x: 30, y: 20 },
+  ];
+  expect(middleOf(points)).toMatchObject({ x: 15, y: 10 });
+  expect(middleOf(points.slice(0, 1))).toBeNull();
 });

@@ -2,6 +2,7 @@
 import type { ElkExtendedEdge, ElkNode, ElkPort } from 'elkjs/lib/elk-api';
 
 import { listed, type Box, type Line } from './boxes';
+import type { Change, Port, Sign } from './model';
 
 /** A port of a box, as it is written. */
 export interface Cell {
@@ -9,6 +10,8 @@ export interface Cell {
   name: string;
   type: string;
   hole: boolean;
+  sign?: Sign;
+  was?: string;
   x: number;
   width: number;
 }
@@ -69,10 +72,27 @@ export function titleOf(box: Box): string {
   }
 }
 
-function cells(ports: readonly { index: number; name: string; type: string; hole: boolean }[]): Cell[] {
+/** What became of what a box stands for. */
+export function changeOf(box: Box): Change | undefined {
+  return 'node' in box ? box.node.change : box.type === 'region' ? box.change : undefined;
+}
+
+/** What differs at a node, in a row of its own; the details have all. */
+export function alteredOf(box: Box): string {
+  const altered = 'node' in box ? (box.node.change?.altered ?? []) : [];
+  const [first] = altered;
+  if (!first) return '';
+  const more = altered.length > 1 ? ` +${altered.length - 1}` : '';
+  return `${fitting(`${first.what}: ${first.was ?? 'nothing'} → ${first.is ?? 'nothing'}`)}${more}`;
+}
+
+/** What stands before a port that differs. */
+export const SIGNS: Record<Sign, string> = { added: '+', removed: '−', changed: '≠' };
+
+function cells(ports: readonly (Port & { name: string; hole: boolean })[]): Cell[] {
   let x = 0;
   return ports.map((port) => {
-    const text = [port.hole && '?', port.name, port.type].filter(Boolean).join(' ');
+    const text = [port.sign && SIGNS[port.sign], port.hole && '?', port.name, port.type].filter(Boolean).join(' ');
     const width = Math.max(28, Math.ceil(text.length * SMALL) + 12);
     const cell = { ...port, x, width };
     x += width;
@@ -100,11 +120,14 @@ export function measured(box: Box): { inputs: Cell[]; outputs: Cell[]; width: nu
   const compact = node?.kind === 'const';
   const outputs = compact ? [] : cells((node?.outputs ?? []).map((output) => ({ ...output, name: '', hole: false })));
   const beside = compact ? (node.outputs[0]?.type.length ?? 0) + 1 : 0;
-  const marks = (node && node.findings.length + node.holes > 0 ? 34 : 0) + ('collapsed' in box ? 30 + 58 : 0);
+  const folds = 'collapsed' in box ? 30 + 58 + (box.changed > 0 ? 62 : 0) : 0;
+  const marks = (node && node.findings.length + node.holes > 0 ? 34 : 0) + folds + (changeOf(box) ? 70 : 0);
   const title = Math.ceil(titleOf(box).length * CHARACTER + beside * SMALL) + 2 * INSET + marks;
   const row = (list: readonly Cell[]) => list.reduce((sum, cell) => sum + cell.width, 0);
-  const width = Math.max(NARROWEST, title, row(inputs), row(outputs));
-  const height = TITLE + (inputs.length > 0 ? PORTS : 0) + (outputs.length > 0 ? PORTS : 0);
+  const altered = alteredOf(box);
+  const says = altered ? altered.length * SMALL + 2 * INSET : 0;
+  const width = Math.max(NARROWEST, title, Math.ceil(says), row(inputs), row(outputs));
+  const height = TITLE + (altered ? PORTS : 0) + (inputs.length > 0 ? PORTS : 0) + (outputs.length > 0 ? PORTS : 0);
   // Ports of an open box are spread over what it becomes.
   if ('children' in box && box.children.length > 0) return { inputs, outputs, width, height };
   return { inputs: stretched(inputs, width), outputs: stretched(outputs, width), width, height };
@@ -146,15 +169,25 @@ function port(
   return { id, ...place, height: 0, layoutOptions: { 'elk.port.side': side, 'elk.port.index': String(order) } };
 }
 
-function portId(box: string, side: 'in' | 'out', index: number | 'any' | 'order'): string {
+type Place = number | 'any' | 'order';
+
+function portId(box: string, side: 'in' | 'out', index: Place): string {
   return `${box}:${side}-${index}`;
 }
 
-/** The ports at which a line begins and ends. */
-function ends({ kind, from, fromPort, to, toPort }: Line): [from: string, to: string] {
-  if (kind === 'order') return [portId(from, 'out', 'order'), portId(to, 'in', 'order')];
-  return [portId(from, 'out', fromPort ?? 'any'), portId(to, 'in', toPort ?? 'any')];
+/** Lines that are gone have ports of their own beside those of today: on one way, neither could be told from the other. */
+function gonePortId(box: string, side: 'in' | 'out', index: Place): string {
+  return `${portId(box, side, index)}-gone`;
 }
+
+/** The ports at which a line begins and ends. */
+function ends({ kind, from, fromPort, to, toPort, sign }: Line): [from: string, to: string] {
+  if (kind === 'order') return [portId(from, 'out', 'order'), portId(to, 'in', 'order')];
+  const of = sign === 'removed' ? gonePortId : portId;
+  return [of(from, 'out', fromPort ?? 'any'), of(to, 'in', toPort ?? 'any')];
+}
+
+const SIDES = { in: 'NORTH', out: 'SOUTH' } as const;
 
 /** Lines that tell the order run along the left side. */
 const RAIL = 7;
@@ -165,20 +198,31 @@ function question(box: Box, used: ReadonlySet<string>): ElkNode {
   const at = (x: number, y: number) => ({ x, y, width: 0 });
   // An open box is as wide as what is in it: the layout places its ports, side by side as they are written.
   const of = ({ x, width }: Cell, y: number) => (open ? { x, y, width } : at(x + width / 2, y));
+  const gone = (side: 'in' | 'out', { index, x, width }: Cell, y: number) =>
+    open && !used.has(portId(box.id, side, index)) ? { x, y, width } : at(x + (width * 3) / 4, y);
+  const cellPorts = (side: 'in' | 'out', cells: readonly Cell[], y: number) =>
+    cells.flatMap((cell) => [
+      port(portId(box.id, side, cell.index), SIDES[side], of(cell, y), 2 * cell.index),
+      port(gonePortId(box.id, side, cell.index), SIDES[side], gone(side, cell, y), 2 * cell.index + 1),
+    ]);
+  const plainPorts = (side: 'in' | 'out', place: Place, y: number, index: number) => [
+    port(portId(box.id, side, place), SIDES[side], at(width / 2, y), index),
+    port(gonePortId(box.id, side, place), SIDES[side], at((width * 3) / 4, y), index + 1),
+  ];
   // A port that nothing leads to would take space of others.
   const ports = [
     port(portId(box.id, 'in', 'order'), 'NORTH', at(RAIL, 0), -1),
-    ...inputs.map((cell) => port(portId(box.id, 'in', cell.index), 'NORTH', of(cell, 0), cell.index)),
-    port(portId(box.id, 'in', 'any'), 'NORTH', at(width / 2, 0), 1000),
+    ...cellPorts('in', inputs, 0),
+    ...plainPorts('in', 'any', 0, 1000),
     port(portId(box.id, 'out', 'order'), 'SOUTH', at(RAIL, height), -1),
-    ...outputs.map((cell) => port(portId(box.id, 'out', cell.index), 'SOUTH', of(cell, height), cell.index)),
-    port(portId(box.id, 'out', 'any'), 'SOUTH', at(width / 2, height), 1000),
+    ...cellPorts('out', outputs, height),
+    ...plainPorts('out', 'any', height, 1000),
     // A constant has no row for its output.
-    ...(outputs.length === 0 ? [port(portId(box.id, 'out', 0), 'SOUTH', at(width / 2, height), 0)] : []),
+    ...(outputs.length === 0 ? plainPorts('out', 0, height, 0) : []),
   ].filter(({ id }) => used.has(id));
   const node: ElkNode = { id: box.id, width, height, ports };
   if (!open) return { ...node, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } };
-  const top = TITLE + (inputs.length > 0 ? PORTS : 0) + 16;
+  const top = TITLE + (alteredOf(box) ? PORTS : 0) + (inputs.length > 0 ? PORTS : 0) + 16;
   const bottom = (outputs.length > 0 ? PORTS : 0) + 16;
   return {
     ...node,
@@ -227,7 +271,10 @@ export function relaxed(node: ElkNode): ElkNode {
 /** The cells of an open box stand where the layout put its ports; those that nothing leads to stand behind the others. */
 function moved(cells: readonly Cell[], ports: readonly ElkPort[] | undefined, box: string, side: 'in' | 'out'): Cell[] {
   const places = new Map((ports ?? []).map(({ id, x = 0 }) => [id, x]));
-  const found = cells.map((cell) => ({ cell, x: places.get(portId(box, side, cell.index)) }));
+  const found = cells.map((cell) => ({
+    cell,
+    x: places.get(portId(box, side, cell.index)) ?? places.get(gonePortId(box, side, cell.index)),
+  }));
   let free = Math.max(FREE_FROM, ...found.map(({ cell, x }) => (x === undefined ? 0 : x + cell.width)));
   return found.map(({ cell, x }) => {
     if (x !== undefined) return { ...cell, x };
@@ -289,6 +336,18 @@ export function pictureOf(answer: ElkNode, boxes: readonly Box[], lines: readonl
   });
   const width = Math.max(answer.width ?? 0, ...placed.slice(0, above.length).map(({ x, width }) => x + width + EDGE));
   return { boxes: placed, routes, width, height: (answer.height ?? 0) + top };
+}
+
+/** The middle of the longest stretch of a line. */
+export function middleOf(points: readonly { x: number; y: number }[]): { x: number; y: number } | null {
+  let found: { x: number; y: number; length: number } | null = null;
+  points.forEach((to, at) => {
+    const from = points[at - 1];
+    if (!from) return;
+    const length = Math.hypot(to.x - from.x, to.y - from.y);
+    if (!found || length > found.length) found = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2, length };
+  });
+  return found;
 }
 
 const CORNER = 5;

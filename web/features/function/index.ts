@@ -1,9 +1,26 @@
 // One function: its graph, its text, and what surrounds it.
 export { around, paramsId } from './boxes';
 export { FunctionView } from './FunctionView';
+export { AlteredList } from './AlteredList';
 export { GraphPane } from './Graph';
 export type { Mark } from './marks';
-export { type Graph, type GraphNode, type Head } from './model';
+export {
+  type Altered,
+  type Change,
+  type Edge,
+  type Graph,
+  type GraphNode,
+  type GraphRegion,
+  type Head,
+  type Param,
+  type Port,
+  type Sign,
+  type Source,
+} from './model';
+export { NodeDetails } from './NodeDetails';
+export { SignMark } from './SignMark';
+export { inOrder, nextOf } from './steps';
 export { TextPane } from './TextPane';
+export { useFolds } from './useFolds';
 export { useFunction, type Loaded } from './useFunction';
 export { useLayout } from './useLayout';

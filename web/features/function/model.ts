@@ -24,12 +24,42 @@ export type Source =
   | { kind: 'param'; index: number }
   | { kind: 'regionParam'; region: string; index: number };
 
-/** An input of a node. */
-export interface Input {
+/** What became of a thing, in the graph of a difference. */
+export type Sign = 'added' | 'removed' | 'changed';
+
+/** A property that is another one now: what it is called, and how it was and is written; null for nothing. */
+export interface Altered {
+  what: string;
+  was: string | null;
+  is: string | null;
+}
+
+/** What became of a node or region. */
+export interface Change {
+  sign: Sign;
+  /** What differs; nothing for what is on one side only. */
+  altered: readonly Altered[];
+}
+
+/** A place where a value enters or leaves. */
+export interface Port {
   index: number;
+  type: string;
+  /** What became of it; absent where it is the same, and in a graph that is no difference. */
+  sign?: Sign;
+  /** How it was written before. */
+  was?: string;
+}
+
+/** A parameter of a function or region. */
+export interface Param extends Port {
+  name: string;
+}
+
+/** An input of a node. */
+export interface Input extends Port {
   /** What callers call it; empty where a type says it all. */
   name: string;
-  type: string;
   /** Null for a hole. */
   source: Source | null;
 }
@@ -49,19 +79,23 @@ export interface GraphNode {
   label: string | null;
   /** Its operator, with names for refs: `struct.get Account.balance`. */
   title: string;
+  /** Its operator with refs, as it is stored. */
+  op: string;
   kind: Kind;
   effect: NodeData['effect'];
   doc: string | null;
   region: string;
   index: number;
   inputs: Input[];
-  outputs: { index: number; type: string }[];
+  outputs: Port[];
   /** The function that it calls or takes a reference to. */
   callee: string | null;
   /** The regions that it owns, by ref. */
   regions: string[];
   holes: number;
   findings: Finding[];
+  /** What became of it; absent where it is the same, and in a graph that is no difference. */
+  change?: Change;
 }
 
 /** A region of the graph. */
@@ -70,22 +104,30 @@ export interface GraphRegion {
   title: string;
   /** The node that owns it; null for the body and for contracts. */
   owner: string | null;
-  params: { index: number; name: string; type: string }[];
+  params: Param[];
   /** Its nodes in order. */
   nodes: string[];
+  /** What became of it, as of a node. */
+  change?: Change;
 }
+
+/** A value on its way to an input, or the order in which two nodes with effects run. */
+export type Edge = (
+  { kind: 'data'; source: Source; to: string; port: number; type: string } | { kind: 'order'; from: string; to: string }
+) & { sign: Sign | null };
 
 /** A function as a graph. */
 export interface Graph {
   nodes: ReadonlyMap<string, GraphNode>;
   regions: ReadonlyMap<string, GraphRegion>;
-  params: Head['params'];
+  params: Param[];
   /** The regions that no node owns, in the order in which they are read: contracts, then the body. */
   roots: string[];
   /** The body; null for an imported function. */
   body: string | null;
   /** The nodes that take a value of each node, in order. */
   users: ReadonlyMap<string, readonly string[]>;
+  edges: readonly Edge[];
 }
 
 const CONTROL = new Set(
@@ -204,6 +246,7 @@ export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], re
       ref: node.ref,
       label: node.label,
       title: node.opcode === 'CONST' ? shortened(title) : title,
+      op: node.op,
       kind: kindOf(node),
       effect: node.effect,
       doc: node.doc,
@@ -240,13 +283,37 @@ export function graphOf(head: Head, names: Names, nodes: readonly NodeData[], re
   const roots = [...head.contracts.map(({ region }) => region.ref), ...(body ? [body] : [])].filter((ref) =>
     all.has(ref),
   );
-  return { nodes: graph, regions: all, params: head.params, roots, body, users };
+  return { nodes: graph, regions: all, params: head.params, roots, body, users, edges: edgesOf(graph, all) };
+}
+
+/** Values by the node that takes them, then the order of effects by region. */
+function edgesOf(nodes: Graph['nodes'], regions: Graph['regions']): Edge[] {
+  const values = [...nodes.values()].flatMap(({ ref, inputs }) =>
+    inputs.flatMap(({ index, type, source }): Edge[] =>
+      source ? [{ kind: 'data', source, to: ref, port: index, type, sign: null }] : [],
+    ),
+  );
+  const order = [...regions.values()].flatMap((region) => {
+    const effects = region.nodes.filter((ref) => nodes.get(ref)?.effect !== 'PURE');
+    return effects.slice(1).map((to, at): Edge => ({ kind: 'order', from: effects[at] ?? to, to, sign: null }));
+  });
+  return [...values, ...order];
+}
+
+/** What became of a thing, for somebody who does not see it; empty where that is nothing. */
+export function spokenChange(change: Change | undefined): string {
+  if (!change) return '';
+  const altered = change.altered.map(
+    ({ what, was, is }) => `${what} was ${was ?? 'nothing'} and is ${is ?? 'nothing'}`,
+  );
+  return [change.sign, ...altered].join(', ');
 }
 
 /** What a node is called for somebody who does not see it. */
-export function spoken({ ref, label, title, kind, outputs, holes, findings }: GraphNode): string {
+export function spoken({ ref, label, title, kind, outputs, holes, findings, change }: GraphNode): string {
   const types = outputs.map(({ type }) => type).join(', ');
   return [
+    spokenChange(change),
     label ? `${label} = ${title}` : kind === 'const' ? `constant ${title}` : title,
     types && `gives ${types}`,
     holes > 0 && (holes === 1 ? 'has a hole' : `has ${holes} holes`),

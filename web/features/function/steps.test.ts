@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { inOrder, stepFrom, stepOf } from './steps';
+import { inOrder, nextOf, stepFrom, stepOf } from './steps';
 import { choice } from './testing';
 
 const graph = choice();
@@ -24,4 +24,10 @@ test('keys follow values, the order, and regions', () => {
   expect(walk('n4', ['ArrowRight'])).toBe('n5');
   expect(walk('n7', ['ArrowRight'])).toBe('n7');
   expect(walk('n3', ['x'])).toBe('n3');
+});
+
+test('a tour goes around, and begins at its nearer end', () => {
+  const tour = ['a', 'b', 'c'];
+  expect([nextOf(tour, 'a', 1), nextOf(tour, 'c', 1), nextOf(tour, 'a', -1)]).toEqual(['b', 'a', 'c']);
+  expect([nextOf(tour, null, 1), nextOf(tour, 'x', -1), nextOf([], null, 1)]).toEqual(['a', 'c', null]);
 });

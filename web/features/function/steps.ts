@@ -31,6 +31,13 @@ export function inOrder(graph: Graph): string[] {
   return graph.roots.flatMap(ofRegion);
 }
 
+/** The one behind another one in a list that has no end, or before it; the first or last where that is not in it. */
+export function nextOf(list: readonly string[], from: string | null, by: 1 | -1): string | null {
+  const at = from === null ? -1 : list.indexOf(from);
+  if (at < 0) return list.at(by > 0 ? 0 : -1) ?? null;
+  return list[(at + by + list.length) % list.length] ?? null;
+}
+
 /**
  * The node that a step leads to; the same one where it leads nowhere.
  *

@@ -83,10 +83,13 @@ function fail(error: unknown): never {
   throw error ?? new Error('the answer has no function');
 }
 
-/** Loads a function at a revision, and again when that is another one. Nodes are asked for only when they have changed. */
+/**
+ * Loads a function at a revision, and again when that is another one. Nodes are asked for only when they have changed.
+ * Without a name there is nothing to load.
+ */
 export function useFunction(
   programId: string,
-  name: string,
+  name: string | null,
   revision: number | undefined,
 ): Loading & { retry: () => void } {
   const client = useClient();
@@ -100,6 +103,7 @@ export function useFunction(
   const [attempt, setAttempt] = useState(0);
 
   useEffect(() => {
+    if (name === null) return;
     let kept: Content | null = null;
     const load = async (revision: number | undefined, isLeft: () => boolean) => {
       const at = revisionKey(revision).at ?? null;

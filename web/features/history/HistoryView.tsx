@@ -27,7 +27,7 @@ import {
 } from './model';
 import { NameDialog, type Naming } from './NameDialog';
 import { NamesPanel } from './NamesPanel';
-import { RevisionPanel, type Doing } from './RevisionPanel';
+import { RevisionPanel, type Doing, type Look } from './RevisionPanel';
 import { searchOf, type HistorySearch } from './search';
 import { TimelineRow } from './TimelineRow';
 import { useTimeline } from './useTimeline';
@@ -78,7 +78,14 @@ export function HistoryView() {
   );
   const selection = useMemo(() => selectionOf(search.sel), [search.sel]);
   const select = useCallback(
-    (numbers: readonly number[]) => go(searchOf({ ...search, sel: selectionText(numbers) })),
+    (numbers: readonly number[]) => go(searchOf({ ...search, sel: selectionText(numbers), node: null })),
+    [go, search],
+  );
+  const look = useMemo(
+    (): Look => ({
+      search,
+      onLook: (parts) => go(searchOf({ ...search, ...parts })),
+    }),
     [go, search],
   );
   const toggle = useCallback((number: number) => select(toggled(selection, number)), [select, selection]);
@@ -135,7 +142,7 @@ export function HistoryView() {
   ]);
   const onBranch = branch === MAIN ? '' : ` on ${branch}`;
   return (
-    <div className="history" data-selected={selection.length > 0}>
+    <div className="history" data-selected={selection.length > 0} data-diff={search.diff}>
       <div className="history-head">
         <h1>History</h1>
         <Filters search={search} branches={branches} authors={authors} onChange={go} />
@@ -211,6 +218,7 @@ export function HistoryView() {
               programId={programId}
               program={program}
               selection={selection}
+              look={look}
               doing={doing}
               onClear={() => select([])}
             />

@@ -1,15 +1,25 @@
 import { Link } from '@tanstack/react-router';
 import { Flag, GitBranchPlus, GitMerge, History, Undo2, UserX, Workflow, X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { Actor, Ago, Badge, counted, ProblemPanel, SkeletonRows } from '../../ui';
-import { DiffView } from '../preview';
+import { DiffView, type DiffPlace } from '../preview';
 import type { Action } from './actions';
 import type { Forgetting } from './ForgetDialog';
 import { headline, MAIN, movesContent } from './model';
 import type { Naming } from './NameDialog';
+import type { HistorySearch } from './search';
+
+/** The graph and what lays it out take a while to load, and most differences are read without. */
+const Difference = lazy(async () => ({ default: (await import('../difference')).DifferenceGraph }));
+
+/** How a difference is looked at, which the address says. */
+export interface Look {
+  search: HistorySearch;
+  onLook(parts: { [Key in 'diff' | 'fn' | 'node']?: HistorySearch[Key] | null }): void;
+}
 
 /** What can be done from a panel. */
 export interface Doing {
@@ -29,10 +39,11 @@ export function RevisionPanel(props: {
   programId: string;
   program: string;
   selection: readonly number[];
+  look: Look;
   doing: Doing;
   onClear(): void;
 }) {
-  const { programId, program, selection, doing, onClear } = props;
+  const { programId, program, selection, look, doing, onClear } = props;
   const [from, to] = selection;
   if (from === undefined) return null;
   const head = (title: ReactNode) => (
@@ -50,7 +61,7 @@ export function RevisionPanel(props: {
     return (
       <>
         {head(`r${from}`)}
-        <One key={from} programId={programId} program={program} number={from} doing={doing} />
+        <One key={from} programId={programId} program={program} number={from} look={look} doing={doing} />
       </>
     );
   return (
@@ -67,7 +78,7 @@ export function RevisionPanel(props: {
         </button>
       </div>
       {selection.length === 2 && to !== undefined ? (
-        <Difference programId={programId} program={program} from={`r${from}`} to={`r${to}`} />
+        <Compared programId={programId} program={program} from={`r${from}`} to={`r${to}`} look={look} />
       ) : (
         <p className="panel-body muted">
           {selection.map((number) => `r${number}`).join(', ')}. Two at a time are compared.
@@ -77,8 +88,8 @@ export function RevisionPanel(props: {
   );
 }
 
-function One(props: { programId: string; program: string; number: number; doing: Doing }) {
-  const { programId, program, number, doing } = props;
+function One(props: { programId: string; program: string; number: number; look: Look; doing: Doing }) {
+  const { programId, program, number, look, doing } = props;
   const { data, problem, refresh } = useAsk(HistoryRevisionDocument, { id: programId, at: `r${number}` });
   const revision = data?.program?.revision;
   if (problem && !revision)
@@ -188,7 +199,7 @@ function One(props: { programId: string; program: string; number: number; doing:
           </Link>
         </p>
       ) : content ? (
-        <Difference programId={programId} program={program} from={`r${number}~1`} to={`r${number}`} />
+        <Compared programId={programId} program={program} from={`r${number}~1`} to={`r${number}`} look={look} />
       ) : (
         <p className="panel-body muted">It gave a name and changed no content.</p>
       )}
@@ -196,8 +207,8 @@ function One(props: { programId: string; program: string; number: number; doing:
   );
 }
 
-function Difference(props: { programId: string; program: string; from: string; to: string }) {
-  const { programId, program, from, to } = props;
+function Compared(props: { programId: string; program: string; from: string; to: string; look: Look }) {
+  const { programId, program, from, to, look } = props;
   const { data, problem, refresh } = useAsk(
     HistoryDiffDocument,
     { id: programId, from, to },
@@ -212,5 +223,24 @@ function Difference(props: { programId: string; program: string; from: string; t
       </div>
     );
   if (!diff) return <SkeletonRows rows={6} label="Comparing" />;
-  return <DiffView diff={diff} program={program} />;
+  const { search, onLook } = look;
+  const place: DiffPlace = {
+    shown: search.diff ?? 'structure',
+    onShow: (shown, owner) =>
+      onLook({ diff: shown === 'structure' ? null : shown, ...(owner !== undefined && { fn: owner, node: null }) }),
+    graph: (
+      <Suspense fallback={<SkeletonRows rows={6} label="Loading the graph" />}>
+        <Difference
+          programId={programId}
+          program={program}
+          diff={diff}
+          owner={search.fn}
+          selected={search.node ?? null}
+          onOwner={(fn) => onLook({ fn, node: null })}
+          onSelect={(node) => onLook({ node })}
+        />
+      </Suspense>
+    ),
+  };
+  return <DiffView diff={diff} program={program} place={place} />;
 }

@@ -6,7 +6,7 @@ import { Actor, Ago, Badge, Counts } from '../../ui';
 import type { Rail } from './lanes';
 import { headline, movesContent, selectionText, type Item, type Label } from './model';
 import { RailPicture } from './Rails';
-import type { HistorySearch } from './search';
+import { searchOf, type HistorySearch } from './search';
 
 /** One revision of the timeline: its place, what it did, by whom, and what points at it. */
 export const TimelineRow = memo(function TimelineRow(props: {
@@ -35,7 +35,7 @@ export const TimelineRow = memo(function TimelineRow(props: {
           <Link
             to="/p/$program/history"
             params={{ program }}
-            search={{ ...search, sel: selectionText([number]) }}
+            search={searchOf({ ...search, sel: selectionText([number]), node: null })}
             className="revision-link"
             aria-current={selected ? 'true' : undefined}
             replace

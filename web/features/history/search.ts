@@ -8,6 +8,12 @@ export interface HistorySearch {
   touching?: string;
   /** The revisions that are looked at: `r5,r7`. */
   sel?: string;
+  /** How a difference is shown; without it by its structure. */
+  diff?: 'text' | 'graph';
+  /** The function whose difference is shown as a graph, by ref; without it the first. */
+  fn?: string;
+  /** The node that is selected in it, by ref. */
+  node?: string;
 }
 
 /** An address without what is empty. */

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
-import { useId, useMemo, useState } from 'react';
+import { useId, useMemo, useState, type ReactNode } from 'react';
 
 import { Badge, counted, Counts, Tabs, type Tone } from '../../ui';
 import type { Diff, FunctionChange } from './model';
@@ -16,11 +16,22 @@ const ICONS: Record<string, LucideIcon> = { ADDED: Plus, REMOVED: Minus };
 /** More entities of one function than these are shown only when asked for. */
 const SHOWN = 24;
 
-/** How two states differ: function by function with what became of their nodes, or as text. */
-export function DiffView({ diff, program }: { diff: Diff; program: string }) {
+/** How a difference is shown. */
+export type Shown = 'structure' | 'text' | 'graph';
+
+/** Where it is kept how a difference is shown, and what shows it as a graph. */
+export interface DiffPlace {
+  shown: Shown;
+  /** Shows it otherwise, the graph of one function if one is named. */
+  onShow(shown: Shown, owner?: string): void;
+  graph: ReactNode;
+}
+
+/** How two states differ: function by function with what became of their nodes, as text, or as a graph if there is one. */
+export function DiffView({ diff, program, place }: { diff: Diff; program: string; place?: DiffPlace }) {
   const id = useId();
-  const structure = `${id}structure`;
-  const [tab, setTab] = useState(structure);
+  const [chosen, setChosen] = useState<Shown>('structure');
+  const shown = place?.shown ?? chosen;
   const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
   const looks = useMemo(() => looksByRef(files), [files]);
   const functions = diff.functions?.nodes ?? [];
@@ -42,22 +53,32 @@ export function DiffView({ diff, program }: { diff: Diff; program: string }) {
           label="How the difference is shown"
           panel={`${id}panel`}
           tabs={[
-            { id: structure, label: 'Structure' },
+            { id: `${id}structure`, label: 'Structure' },
             { id: `${id}text`, label: 'Text' },
+            ...(place ? [{ id: `${id}graph`, label: 'Graph' }] : []),
           ]}
-          current={tab}
-          onChange={setTab}
+          current={`${id}${shown}`}
+          onChange={(tab) => (place?.onShow ?? setChosen)(tab.slice(id.length) as Shown)}
         />
         <span className="diff-counts">
           <Counts {...changed} />
           <span className="muted">in {counted(changed.functions, 'function')}</span>
         </span>
       </div>
-      <div id={`${id}panel`} role="tabpanel" aria-labelledby={`tab-${tab}`} className="diff-panel">
-        {tab === structure ? (
+      <div id={`${id}panel`} role="tabpanel" aria-labelledby={`tab-${id}${shown}`} className="diff-panel">
+        {shown === 'graph' ? (
+          place?.graph
+        ) : shown === 'structure' ? (
           <ul className="diff-functions">
             {functions.map((change) => (
-              <FunctionRow key={change.ref} change={change} diff={diff} looks={looks} program={program} />
+              <FunctionRow
+                key={change.ref}
+                change={change}
+                diff={diff}
+                looks={looks}
+                program={program}
+                onGraph={place && (() => place.onShow('graph', change.ref))}
+              />
             ))}
             {others.map(({ path, added, removed }) => (
               <li key={path} className="diff-function">
@@ -87,8 +108,14 @@ export function DiffView({ diff, program }: { diff: Diff; program: string }) {
   );
 }
 
-function FunctionRow(props: { change: FunctionChange; diff: Diff; looks: Map<string, Looks>; program: string }) {
-  const { change, diff, looks, program } = props;
+function FunctionRow(props: {
+  change: FunctionChange;
+  diff: Diff;
+  looks: Map<string, Looks>;
+  program: string;
+  onGraph: (() => void) | undefined;
+}) {
+  const { change, diff, looks, program, onGraph } = props;
   const [all, setAll] = useState(false);
   const Icon = ICONS[change.change] ?? PenLine;
   const entities = (['removed', 'modified', 'added'] as const).flatMap((sign) =>
@@ -103,6 +130,11 @@ function FunctionRow(props: { change: FunctionChange; diff: Diff; looks: Map<str
         <span className="mono diff-path">{change.path}</span>
         <Badge tone={TONES[change.change] ?? 'plain'}>{change.change.toLowerCase()}</Badge>
         <span className="diff-links">
+          {onGraph && (
+            <button type="button" className="link" onClick={onGraph}>
+              graph<span className="hidden"> of {change.path}</span>
+            </button>
+          )}
           {change.change !== 'ADDED' && diff.from && (
             <FunctionLink program={program} change={change} rev={diff.from.number} word="before" />
           )}

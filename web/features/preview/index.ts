@@ -1,6 +1,15 @@
 // What a change would come to, before it is done: differences, conflicts, findings, and the dialog that asks.
-export { DiffView } from './DiffView';
-export { findingKey, without, type Conflict, type Diff, type Finding, type Named, type Preview } from './model';
+export { DiffView, type DiffPlace, type Shown } from './DiffView';
+export {
+  findingKey,
+  without,
+  type Conflict,
+  type Diff,
+  type Finding,
+  type FunctionChange,
+  type Named,
+  type Preview,
+} from './model';
 export { PreviewDialog, type Asking, type Change } from './PreviewDialog';
 export { proposed, type Proposed } from './propose';
 export type { Written } from './settling';

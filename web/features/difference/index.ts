@@ -1,0 +1,2 @@
+// How a function differs between two revisions, as a graph.
+export { DifferenceGraph } from './DifferenceGraph';
