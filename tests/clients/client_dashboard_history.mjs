@@ -80,6 +80,14 @@ const branchAt = 1;
 await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
   input: { programId: NAME, name: 'fees', at: `r${branchAt}` },
 });
+await data('mutation ($input: CreateBranchInput!) { createBranch(input: $input) { branch { name } } }', {
+  input: { programId: NAME, name: 'reworked', at: `r${branchAt}` },
+});
+const reworkedTotal = total.text
+  .replace(/#\w+/g, '')
+  .replace('cheap = lt_s.i64 sum, 100', 'less = sub.i64 sum, price\n  cheap = lt_s.i64 less, 90')
+  .replace('yield (add.i64 sum, 5)', 'yield sum');
+const reworked = await edit([{ replaceFunctionText: { ref: 'shop::total', text: reworkedTotal } }], 'Reworked', { branch: 'reworked' });
 const theirs = await edit([{ replaceFunctionText: { ref: 'shop::total', text: withFee(7) } }], 'A higher fee', { branch: 'fees' });
 const net = await edit([addNet], 'Net prices', { author: 'bob' });
 const ours = await edit([{ replaceFunctionText: { ref: 'shop::total', text: withFee(4) } }], 'A lower fee', { author: 'bob' });
@@ -156,6 +164,51 @@ try {
   await page.waitForURL((url) => url.hash.includes(`rev=${net}`), { timeout });
   await page.goBack();
   await page.getByRole('heading', { name: `r${net} compared with r${redone}` }).waitFor();
+
+  // As a graph, by the address: what is new, gone and changed in one picture, each by its name; keys lead from one to the next.
+  await page.goto(pages.address(`/#/p/${NAME}/history?sel=r1,r${reworked}&diff=graph`));
+  const graph = page.getByRole('application', { name: 'Graph of the difference of shop::total' });
+  await graph.waitFor();
+  await page.getByRole('button', { name: 'Show everything' }).click();
+  for (const name of [
+    /^added, less = sub\.i64, gives i64, n\d+$/,
+    /^removed, add\.i64, gives i64, n\d+$/,
+    /^removed, constant 5, /,
+    /^changed, value was 100 and is 90, constant 90, /,
+    /^changed, input a was sum n\d+ and is less n\d+, cheap = lt_s\.i64, /,
+    /^sum = mul\.i64, /,
+  ])
+    await graph.getByRole('group', { name }).waitFor();
+  await graph.locator('.line.is-removed').first().waitFor({ state: 'attached' });
+  await graph.locator('.line.is-added').first().waitFor({ state: 'attached' });
+  const legend = side.getByRole('list', { name: 'Legend' });
+  await legend.getByText('removed', { exact: true }).first().waitFor();
+  await legend.getByText('2 nodes', { exact: true }).first().waitFor();
+  await pages.accessible(page, 'difference-graph');
+  await tabTo(page, graph);
+  await page.keyboard.press('n');
+  await page.waitForURL((url) => /node=n\d+/.test(url.hash), { timeout });
+  const details = side.getByRole('region', { name: /^Node n\d+$/ });
+  await details.getByText('less = sub.i64').waitFor();
+  await details.getByText('added', { exact: true }).waitFor();
+  await page.keyboard.press('p');
+  await details.getByText('changed', { exact: true }).first().waitFor();
+  await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  const differing = side.getByRole('list', { name: 'Nodes that differ in shop::total' });
+  await differing.getByRole('button', { name: /removed add\.i64/ }).click();
+  await details.getByText('removed', { exact: true }).first().waitFor();
+  // What is on one side only is new, or gone, as a whole.
+  await page.goto(pages.address(`/#/p/${NAME}/history?sel=r${net},r${redone}&diff=graph`));
+  await side.getByRole('combobox', { name: 'Function' }).selectOption({ label: 'shop::twice (added)' });
+  await side.getByText('The function is new').waitFor();
+  await page.waitForURL((url) => /fn=f\d+/.test(url.hash), { timeout });
+  await page.goto(pages.address(`/#/p/${NAME}/history?sel=r${twice},r${undone}&diff=graph`));
+  await side.getByText('The function is gone').waitFor();
+  await page.getByRole('group', { name: /^removed, t = call net, / }).waitFor();
+  await side.getByRole('tab', { name: 'Graph' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForURL((url) => !url.hash.includes('diff='), { timeout });
 
   // A revert says what must go too, and what stays.
   await row(page, net).getByRole('link').click();
@@ -430,7 +483,7 @@ try {
 
   // Narrow: nothing is wider than the page; what is selected stands in the place of the timeline.
   const narrow = await pages.page(`/#/p/${NAME}/history`, { viewport: { width: 390, height: 844 } });
-  for (const view of ['history', `history?sel=r${ours}`, `history?sel=r${net},r${ours}`, 'verify', 'verify?tab=contracts', 'verify?tab=cases']) {
+  for (const view of ['history', `history?sel=r${ours}`, `history?sel=r${net},r${ours}`, `history?sel=r1,r${reworked}&diff=graph`, 'verify', 'verify?tab=contracts', 'verify?tab=cases']) {
     await narrow.goto(pages.address(`/#/p/${NAME}/${view}`));
     await narrow.getByRole('heading', { level: 1 }).waitFor();
     await settled(narrow);

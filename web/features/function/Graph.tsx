@@ -8,6 +8,7 @@ import { Cable, Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
 import { BoxNode, type BoxData } from './BoxNode';
+import type { Line } from './boxes';
 import { ConnectDialog } from './ConnectDialog';
 import type { End, Start } from './connect';
 import { DragLine } from './DragLine';
@@ -85,6 +86,10 @@ function labelOf({ box }: Placed): string {
   }
 }
 
+function spokenLine({ kind, from, to, type, sign }: Line): string {
+  return [sign, kind === 'order' ? 'order' : type, `from ${from} to ${to}`].filter(Boolean).join(' ');
+}
+
 function spokenParam({ name, type, sign, was }: Param): string {
   return [sign, `${name}: ${type}`, was !== undefined && `was ${was}`].filter(Boolean).join(' ');
 }
@@ -117,6 +122,8 @@ function drawn(placed: Placed, data: BoxData): Node<BoxData> {
     ],
     // Boxes stand behind what is in them; values are read before lines.
     zIndex: mark && (box.type === 'node' || box.type === 'params') ? 1002 : depth,
+    // Without a role the label would not be read.
+    ariaRole: 'group',
     ariaLabel: mark ? `${labelOf(placed)}, ${spokenMark(mark)}` : labelOf(placed),
     data,
   };
@@ -167,6 +174,7 @@ function Pane(props: GraphProps) {
             type: 'line',
             source: line.from,
             target: line.to,
+            ariaLabel: spokenLine(line),
             zIndex: near ? 1001 : 1000,
             data: { line, points, near, far: focused !== null && !near },
           };
@@ -250,6 +258,7 @@ function Pane(props: GraphProps) {
     onSelect(stepFrom(graph, selected, step));
   };
 
+  const size = { width: picture.width, height: picture.height };
   const isNode = (id: string) => graph.nodes.has(id);
   const spokenSelection =
     selected === null ? 'nothing selected' : spoken(graph.nodes.get(selected) ?? missing(selected));
@@ -304,7 +313,8 @@ function Pane(props: GraphProps) {
           type="button"
           className="button icon"
           aria-label="Show everything"
-          onClick={() => void flow.fitView({ padding: 0.05, duration: glide() })}
+          // What fits nodes waits for a change of theirs, which never comes: they are given, and stay as they are.
+          onClick={() => void flow.fitBounds({ x: 0, y: 0, ...size }, { padding: 0.05, duration: glide() })}
         >
           <Maximize size={14} aria-hidden />
         </button>
