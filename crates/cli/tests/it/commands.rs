@@ -178,7 +178,7 @@ impl Desk {
 }
 
 /// The lines up to the end of a block, and past it.
-fn rest_of_block(lines: &mut std::str::Lines) -> String {
+fn rest_of_block(lines: &mut std::str::Lines<'_>) -> String {
     lines.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect()
 }
 

@@ -138,14 +138,12 @@ fn started(mut command: Command, place: &Place, last: &str) -> (Child, String) {
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
     let mut printed = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("standard output is piped")).lines();
-    loop {
+    while !printed.lines().last().is_some_and(|line| line.starts_with(last)) {
         let line = lines.next().expect("the server prints its addresses").expect("as text");
         printed.push_str(&line);
         printed.push('\n');
-        if line.starts_with(last) {
-            return (child, printed);
-        }
     }
+    (child, printed)
 }
 
 impl Drop for Server {
