@@ -351,10 +351,13 @@ export function tallyOf(graph: Graph): Tally {
   return { nodes, edges, same };
 }
 
-/** About so many nodes are shown of what is cut or folded, so that the picture is there soon. */
-const ROOM = 300;
 /** A part of a long region has at most so many nodes. */
 const PART = 60;
+/**
+ * About so many nodes are shown of what is folded: two parts of a function far from each other take several times as long
+ * to lay out as one.
+ */
+const ROOM = PART;
 
 /**
  * What is open at first: what is around nodes that differ, as far as there is room. What stays folded says how many
@@ -367,7 +370,8 @@ export function opened(graph: Graph): ReadonlyMap<string, boolean> {
     if (room <= 0) break;
     const ids = around(graph, ref).filter((id) => !open.has(id));
     const cost = ids
-      .filter((id) => !graph.nodes.has(id))
+      // The body is open anyway; of an owner its regions are counted.
+      .filter((id) => id !== graph.body && !graph.nodes.has(id))
       .reduce((sum, id) => sum + Math.min(PART, graph.regions.get(id)?.nodes.length ?? PART), 0);
     if (cost > room) continue;
     room -= cost;
