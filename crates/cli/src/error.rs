@@ -241,9 +241,9 @@ pub(crate) enum Error {
         "`{0}` has no `main` that takes and returns nothing, and exports no function: name one with `--main`"
     )]
     NothingToRun(String),
-    /// Nothing can be told from a file's name.
-    #[error("`{}` does not say what it holds: expected a name that ends in `.lm`, `.wasm` or `.wat`", .0.display())]
-    UnknownSuffix(PathBuf),
+    /// Nothing can be told from a file's name; what else it may be is told.
+    #[error("`{}` does not say what it holds: expected a name that ends in `.lm`, `.wasm` or `.wat`{}", .0.display(), .1)]
+    UnknownSuffix(PathBuf, &'static str),
     /// Nothing says which function is to be run.
     #[error(
         "`{name}` has {}",
@@ -398,7 +398,7 @@ impl Error {
                 ExportError::Unsupported { .. } => "UNSUPPORTED",
                 ExportError::NoMain { .. } => "BAD_ARGUMENT",
             },
-            Error::UnknownSuffix(_) => "UNKNOWN_SUFFIX",
+            Error::UnknownSuffix(..) => "UNKNOWN_SUFFIX",
             Error::NoStart { .. } | Error::NoFunction { .. } | Error::NoHelp { .. } => "NOT_FOUND",
             Error::AmbiguousFunction { .. } => "AMBIGUOUS_NAME",
             Error::ArgumentCount { .. }
@@ -497,7 +497,7 @@ impl Error {
             | Error::Location(_)
             | Error::Settings(_)
             | Error::Address { .. }
-            | Error::UnknownSuffix(_)
+            | Error::UnknownSuffix(..)
             | Error::AmbiguousFunction { .. }
             | Error::ArgumentCount { .. }
             | Error::Argument { .. }

@@ -33,7 +33,7 @@ impl Kind {
             Some("lm") => Ok(Kind::Text),
             Some("wasm") => Ok(Kind::Wasm),
             Some("wat") => Ok(Kind::Wat),
-            Some(_) | None => Err(Error::UnknownSuffix(path.to_owned())),
+            Some(_) | None => Err(Error::UnknownSuffix(path.to_owned(), "")),
         }
     }
 }

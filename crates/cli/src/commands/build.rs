@@ -6,13 +6,13 @@ use lmlang_ir::{FuncRef, Program};
 use lmlang_wasm::ExportOptions;
 
 use crate::callee::find;
-use crate::commands::export::{self, module};
+use crate::commands::export::{file_or_program, module};
 use crate::diagnostics::sound;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::settings::Layers;
-use crate::source::{Kind, Source, write};
+use crate::source::{Kind, write};
 use crate::view::View;
 
 /// What is built, and where to.
@@ -40,11 +40,11 @@ pub(crate) struct Args {
 const START: &str = "_start";
 
 pub(crate) fn run(args: &Args, layers: &Layers) -> Result<Exit, Error> {
-    let given = args.file.to_string_lossy();
-    let (source, default) = match args.view.at {
-        None => (Source::read(&args.file)?, args.file.with_extension("wasm")),
+    let source = file_or_program(&args.file, &args.view, layers)?;
+    let default = match args.view.at {
+        None => args.file.with_extension("wasm"),
         // A name is no path, whatever it looks like.
-        Some(_) => (export::source(&given, &args.view, &layers.settings()?)?, format!("{given}.wasm").into()),
+        Some(_) => format!("{}.wasm", args.file.display()).into(),
     };
     let out = args.out.clone().unwrap_or(default);
     if args.view.at.is_none() && out == args.file {

@@ -14,7 +14,7 @@ use lmlang_ir::{FuncRef, NodeRef, Program, RefKind, Source as From};
 use serde_json::{Value as Json, json};
 
 use crate::callee::{arguments, find, start};
-use crate::commands::export;
+use crate::commands::export::file_or_program;
 use crate::commands::run::LimitArgs;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::output::{Form, Output, counted, say};
 use crate::session::block_on;
 use crate::settings::Layers;
-use crate::source::{Origin, Source, bytes};
+use crate::source::{Origin, bytes};
 use crate::told::{self, step_json, step_line};
 use crate::view::View;
 
@@ -71,10 +71,7 @@ Commands, one a line; with the first letter where it is in brackets:
   [q]uit";
 
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
-    let source = match args.view.at {
-        None => Source::read(&args.file)?,
-        Some(_) => export::source(&args.file.to_string_lossy(), &args.view, &layers.settings()?)?,
-    };
+    let source = file_or_program(&args.file, &args.view, layers)?;
     let read = match sound(&source) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),

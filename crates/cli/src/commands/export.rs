@@ -1,6 +1,6 @@
 //! `lmlang export`: a program's content as a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lmlang_ir::Program;
 use lmlang_verify::Checked;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{Output, say};
 use crate::session::Missing;
-use crate::settings::Settings;
+use crate::settings::{Layers, Settings};
 use crate::source::{Kind, Origin, Source, write};
 use crate::view::View;
 
@@ -54,7 +54,7 @@ struct Content {
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Exit, Error> {
-    let file = args.file.as_deref().filter(|file| *file != std::path::Path::new("-"));
+    let file = args.file.as_deref().filter(|file| *file != Path::new("-"));
     let kind = match (file, args.wasm, args.wat) {
         (Some(file), ..) => Kind::of(file)?,
         (None, true, _) => Kind::Wasm,
@@ -125,8 +125,19 @@ fn content(program: &str, view: &View, settings: &Settings) -> Result<Content, E
     Ok(answer.program)
 }
 
+/// A file, or where a revision is given the program of that name.
+pub(crate) fn file_or_program(given: &Path, view: &View, layers: &Layers) -> Result<Source, Error> {
+    if view.at.is_some() {
+        return source(&given.to_string_lossy(), view, &layers.settings()?);
+    }
+    Source::read(given).map_err(|error| match error {
+        Error::UnknownSuffix(path, _) => Error::UnknownSuffix(path, "; with `--at main` it names a program"),
+        error => error,
+    })
+}
+
 /// A program's content as a file that has it would hold it.
-pub(crate) fn source(program: &str, view: &View, settings: &Settings) -> Result<Source, Error> {
+fn source(program: &str, view: &View, settings: &Settings) -> Result<Source, Error> {
     let Content { revision: Numbered { number }, text } = content(program, view, settings)?;
     Ok(Source { path: PathBuf::from(format!("{program}@r{number}")), text, origin: Origin::Read })
 }

@@ -14,7 +14,7 @@ use lmlang_ir::text::print_value;
 use lmlang_ir::{FuncRef, Value};
 
 use crate::callee::{arguments, find, start};
-use crate::commands::export;
+use crate::commands::export::file_or_program;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ use crate::report;
 use crate::running::{Execution, Watch, word};
 use crate::session::block_on;
 use crate::settings::Layers;
-use crate::source::{Origin, Source};
+use crate::source::Origin;
 use crate::stdio::{Passed, Pieces};
 use crate::told::{step_json, step_line, tell};
 use crate::view::View;
@@ -120,10 +120,7 @@ enum Level {
 const PAGE: usize = 1_000;
 
 pub(crate) fn run(args: &Args, layers: &Layers, output: Output) -> Result<Exit, Error> {
-    let source = match args.view.at {
-        None => Source::read(&args.file)?,
-        Some(_) => export::source(&args.file.to_string_lossy(), &args.view, &layers.settings()?)?,
-    };
+    let source = file_or_program(&args.file, &args.view, layers)?;
     let read = match sound(&source) {
         Ok(read) => read,
         Err(exit) => return Ok(exit),
