@@ -1,8 +1,5 @@
 //! `lmlang history`: the revisions of a program, or one of them with what it touched.
 
-use std::str::FromStr;
-
-use lmlang_ir::Ref;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,9 +27,9 @@ pub(crate) struct Args {
     /// Only those by this author.
     #[arg(long = "by", value_name = "NAME")]
     by: Option<String>,
-    /// Only those that changed this entity, such as `f7` or `n12`.
-    #[arg(long, value_name = "REF", value_parser = Ref::from_str)]
-    touching: Option<Ref>,
+    /// Only those that changed this entity, by ref or path, such as `n12` or `module::name`.
+    #[arg(long, value_name = "REF")]
+    touching: Option<String>,
 }
 
 const DOCUMENT: &str =
@@ -205,7 +202,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: Output) -> Result<Ex
         return one(args, variables, settings, output);
     }
     variables["author"] = args.by.clone().into();
-    variables["touching"] = args.touching.map(|touched| touched.to_string()).into();
+    variables["touching"] = args.touching.clone().into();
     let (revisions, more) = with_client(settings, Missing::Refuse, async |client| {
         let page = |answer: About<History>| answer.program.history;
         client.list(&format!("{DOCUMENT}\n{SHOWN}"), variables, args.limit as usize, page).await
