@@ -34,6 +34,7 @@ use crate::draft::prompts::{Told, is_sql, read_preview, route_by_rules};
 use crate::draft::target::{Answer, Ask as Request, ManagerSource};
 use crate::input;
 use crate::model::{Models, Role, RoleError};
+use crate::sentence::ended;
 
 /// Messages of a conversation that are kept word by word.
 const TAIL: usize = 8;
@@ -388,7 +389,8 @@ impl Draft {
                     Some(sql) => json!({ "sql": sql, "questions": [], "assumptions": [] }),
                     None => {
                         let why = error.map(|error| format!(", and {error}")).unwrap_or_default();
-                        let question = format!("No model is configured{why}. Which SQL is it?");
+                        let why = ended(&format!("No model is configured{why}"));
+                        let question = format!("{why} Which SQL is it?");
                         json!({ "sql": before, "questions": [question], "assumptions": [] })
                     }
                 };

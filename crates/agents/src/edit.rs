@@ -23,6 +23,7 @@ use crate::edit::prompts::{Told, draft_by_rules};
 use crate::edits::{TextEdit, proposal, words};
 use crate::input;
 use crate::model::{Models, Request, Role, RoleError, shortened};
+use crate::sentence::ended;
 use crate::tools::program::grounding::{Ground, ground};
 
 /// How often edits are tried for one word of the user.
@@ -270,7 +271,7 @@ fn told<'a>(state: &'a State, wish: &'a str) -> Told<'a> {
 /// What is asked where there is no model that could make edits of what was said, or of what was held against them.
 fn without_model(said: &str, held: Option<&str>) -> Value {
     let why = match held {
-        Some(held) => format!("What is to be different: {held}. No model is configured"),
+        Some(held) => format!("What is to be different: {} No model is configured", ended(held)),
         None => {
             let first = said.trim().lines().next().unwrap_or_default();
             format!("No model is configured, and `{}` is no text of a program", shortened(first, SHOWN))
@@ -419,7 +420,7 @@ async fn decide(state: &State, work: &mut Work) -> Result<Step, Halt> {
 
 fn ask_for_help(state: &State) -> Step {
     let error = state.get("validation")["error"].as_str().unwrap_or("the edits do not work");
-    let question = format!("The edits do not work: {error}. What should be different?");
+    let question = format!("The edits do not work: {} What should be different?", ended(error));
     // The user's word gives new attempts.
     clarification(question, "revise", Update::none().with("validation", validation(0, Some(error))))
 }

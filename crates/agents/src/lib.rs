@@ -29,6 +29,7 @@ mod input;
 pub mod model;
 pub mod neo4j;
 pub mod review;
+mod sentence;
 pub mod tools;
 
 /// The code of every flow, for an engine to run. They ask these models, keep entities in this graph, and draft for this

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::edits::{self, TextEdit, proposal, words};
 use crate::input;
+use crate::sentence::ended;
 use gates::{Violation, broken_cases, gate_cases, gate_merge, tip};
 
 /// How often a branch may be looked at: each time somebody has worked on it.
@@ -407,9 +408,9 @@ fn ask_again(state: &State, work: &Work) -> Step {
     let more = violations.len().saturating_sub(found.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let question = format!(
-        "`{}` cannot be merged as it is: {}{more}. Work on it and have it looked at again, or withdraw it?",
+        "`{}` cannot be merged as it is: {} Work on it and have it looked at again, or withdraw it?",
         branch_of(state, work),
-        found.join("; "),
+        ended(&format!("{}{more}", found.join("; "))),
     );
     let ask = Ask {
         kind: AskKind::NeedChoice,

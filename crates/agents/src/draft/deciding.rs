@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::draft::definition::no_validation;
 use crate::draft::{catalog, sql, told, with};
+use crate::sentence::ended;
 
 pub(super) fn ask_user(state: &State) -> Step {
     let question = state.get("intent")["question"].as_str().unwrap_or("What is wanted?").to_owned();
@@ -65,7 +66,7 @@ pub(super) fn handle_confirm(state: &State) -> Step {
 
 pub(super) fn ask_for_help(state: &State) -> Step {
     let error = state.get("validation")["error"].as_str().unwrap_or("the draft does not work").to_owned();
-    let question = format!("The draft does not work: {error}. What should be different?");
+    let question = format!("The draft does not work: {} What should be different?", ended(&error));
     // The user's word gives the machine new attempts.
     let update =
         Update::none().with("mended", 0).with("validation", with(&no_validation(), "error", json!(error)));
