@@ -53,6 +53,13 @@ pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
 }
 
+/// The moment that a field tells, to the second: the API tells it in UTC.
+pub(super) fn moment(value: &Value, name: &str) -> String {
+    const TO_THE_SECOND: usize = "2026-01-31T12:00:00".len();
+    let given = text(value, name);
+    given.get(..TO_THE_SECOND).map_or_else(|| given.to_owned(), |seconds| format!("{seconds}Z"))
+}
+
 /// The texts of a list.
 pub(super) fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()

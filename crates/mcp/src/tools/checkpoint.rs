@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, page, revision, text};
+use super::about::{self, moment, page, revision, text};
 use super::undo;
 use crate::arguments::{schema, typed};
 use crate::failure::{Failure, RpcError};
@@ -148,7 +148,7 @@ async fn list(call: &Call, args: &Args) -> Result<Reply, Failure> {
             text(of, "name"),
             revision(&of["revision"]),
             text(&of["actor"], "name"),
-            text(of, "createdAt")
+            moment(of, "createdAt")
         )
     });
     if args.cursor.is_none() && reply.items.is_empty() {

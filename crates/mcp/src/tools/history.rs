@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, page, revision, text};
+use super::about::{self, moment, page, revision, text};
 use crate::arguments::{schema, typed};
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -118,7 +118,7 @@ fn line(of: &Value) -> String {
         revision(of),
         text(of, "kind").to_lowercase(),
         text(&of["actor"], "name"),
-        text(of, "createdAt"),
+        moment(of, "createdAt"),
         counts["added"],
         counts["removed"],
         counts["modified"],
