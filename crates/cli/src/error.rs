@@ -315,6 +315,8 @@ pub(crate) enum Error {
         line: String,
         /// Why.
         reason: String,
+        /// Names that come near.
+        candidates: Vec<String>,
     },
     /// A revision that a distance leads to is no entry's number.
     #[error("`{given}` is not a revision that can be gone to: expected one like `r12`")]
@@ -578,6 +580,7 @@ impl Error {
             | Error::NoStart { candidates, .. }
             | Error::NoFunction { candidates, .. }
             | Error::AmbiguousFunction { candidates, .. }
+            | Error::Command { candidates, .. }
             | Error::NoHelp { candidates, .. }
             | Error::Engine(EngineError::NotFound { candidates, .. }) => candidates,
             _ => &[],

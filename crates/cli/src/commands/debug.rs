@@ -9,7 +9,7 @@ use lmlang_interp::{
     Breakpoint, Cache, Debugger, Environment, Limits, Options, Run, Spot, Step, Stopped, Trace, TraceLevel,
     why, why_not,
 };
-use lmlang_ir::text::{Detail, print_function, print_node, print_value};
+use lmlang_ir::text::{Detail, nearest, print_function, print_node, print_value};
 use lmlang_ir::{FuncRef, NodeRef, Program, RefKind, Source as From};
 use serde_json::{Value as Json, json};
 
@@ -19,7 +19,8 @@ use crate::commands::run::LimitArgs;
 use crate::diagnostics::{Read, sound};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Form, Output, counted, say};
+use crate::output::{Form, Output, counted};
+use crate::report;
 use crate::session::block_on;
 use crate::settings::Layers;
 use crate::source::{Origin, bytes};
@@ -150,7 +151,7 @@ impl Session {
                 Ok(true) => {}
                 Ok(false) => return Ok(Exit::Success),
                 // Who types sees it and goes on; a script ends.
-                Err(error @ Error::Command { .. }) if asks => say(error),
+                Err(error @ Error::Command { .. }) if asks => report(&error, self.output),
                 Err(error) => return Err(error),
             }
         }
@@ -161,7 +162,7 @@ impl Session {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
-        let bad = |reason: String| Error::Command { line: line.to_owned(), reason };
+        let bad = |reason: String| Error::Command { line: line.to_owned(), reason, candidates: Vec::new() };
         let number = |default: u64| match rest {
             "" => Ok(default),
             text => text.parse::<u64>().map_err(|_| bad(format!("`{text}` is no number"))),
@@ -223,7 +224,11 @@ impl Session {
                 self.steps(found.steps)
             }
             (None, "whynot") => {
-                let (of, node) = self.node(rest).ok_or_else(|| bad(format!("there is no node `{rest}`")))?;
+                let (of, node) = self.node(rest).ok_or_else(|| Error::Command {
+                    line: line.to_owned(),
+                    reason: format!("there is no node `{rest}`"),
+                    candidates: nearest(rest, self.labels().into_iter()),
+                })?;
                 let fuel = Some(self.debugger.run().fuel_used());
                 let found = why_not(&self.run, fuel, of, node, &mut interrupt);
                 let found = found.ok_or_else(|| bad("it was interrupted".to_owned()))?;
@@ -418,24 +423,30 @@ impl Session {
 
     /// Adds a breakpoint: `PLACE [if CONDITION]`, or what is watched.
     fn set(&mut self, given: &str, line: &str) -> Result<Answer, Error> {
-        let bad = |reason: String| Error::Command { line: line.to_owned(), reason };
+        let refused = |reason, candidates| Error::Command { line: line.to_owned(), reason, candidates };
         let (place, condition) = match given.split_once(" if ") {
             Some((place, condition)) => (place.trim(), Some(condition.trim().to_owned())),
             None => (given, None),
         };
+        let unknown = || format!("there is no `{place}` to stop at");
         let spot = if line.starts_with("watch") {
-            Spot::watched(self.program(), place)
+            Spot::watched(self.program(), place).ok_or_else(|| refused(unknown(), Vec::new()))?
+        } else if let Some((of, node)) = self.node(place) {
+            Spot::Node(of, node)
         } else {
-            self.node(place).map(|(of, node)| Spot::Node(of, node)).or_else(|| {
-                let name = self.file.clone().unwrap_or_default();
-                find(&self.read.checked, place, &name).ok().map(Spot::Function)
-            })
+            let found = find(&self.read.checked, place, "").map_err(|error| match error {
+                Error::NoFunction { .. } => {
+                    let functions = self.program().functions().map(|(_, function)| &*function.head().name);
+                    refused(unknown(), nearest(place, self.labels().into_iter().chain(functions)))
+                }
+                error => refused(error.to_string(), error.candidates().to_vec()),
+            });
+            Spot::Function(found?)
         };
-        let spot = spot.ok_or_else(|| bad(format!("there is no `{place}` to stop at")))?;
         self.breakpoints.push((given.to_owned(), Breakpoint { spot, condition }));
         if let Err(reason) = self.arm() {
             self.breakpoints.pop();
-            return Err(bad(reason));
+            return Err(refused(reason, Vec::new()));
         }
         Ok(self.breaks())
     }
@@ -463,6 +474,14 @@ impl Session {
         };
         let named = program.function(function)?.body().named(name).find(|of| of.kind == RefKind::Node)?;
         Some((function, NodeRef::try_from(named).ok()?))
+    }
+
+    /// The names of nodes in the function where the run stands.
+    fn labels(&self) -> Vec<&str> {
+        let program = self.program();
+        let here = self.debugger.stack().last().and_then(|here| program.function(here.function));
+        let nodes = here.into_iter().flat_map(|function| function.body().nodes());
+        nodes.filter_map(|(_, node)| node.name()).flat_map(|label| label.split(", ")).collect()
     }
 
     fn program(&self) -> &Program {
