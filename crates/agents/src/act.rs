@@ -41,6 +41,8 @@ const CARRIED: usize = 8;
 const SHORT: usize = 400;
 /// Changes of programs that the answer of a run tells.
 const PROGRAMS: usize = 20;
+/// Bytes of what a run has found: each step that finds something stores all of it again.
+const FOUND_BYTES: usize = 64 << 10;
 
 /// The code of the flow.
 pub struct Act {
@@ -372,6 +374,9 @@ impl Act {
         let tool = step.as_ref().and_then(|step| self.agent.tools.get(&step.tool).zip(Some(&step.arguments)));
         let found = if tool.is_some_and(|(tool, _)| tool.is_shown()) { value } else { Value::Null };
         let mut artifacts = json!({ "found": found });
+        if !found.is_null() {
+            artifacts["results"] = Value::Array(results(state, found));
+        }
         if tool.is_some_and(|(tool, arguments)| revises(&**tool, arguments)) {
             artifacts["programs"] = json!(appended(state, &said));
         }
@@ -436,12 +441,11 @@ fn answer(state: &State) -> Step {
     let mut said: Vec<String> = Vec::new();
     said.extend(state.get("artifacts")["text"].as_str().filter(|text| !text.is_empty()).map(str::to_owned));
     if said.is_empty() {
-        match state.get("artifacts").get("found").filter(|found| !found.is_null()) {
-            Some(found) => said.push(found_in_words(found)),
-            None if counts != Counts::default() && touched == 0 => {
-                said.push("Nothing had to be changed.".to_owned())
-            }
-            None => {}
+        let results = state.get("artifacts")["results"].as_array().map_or(&[][..], Vec::as_slice);
+        if !results.is_empty() {
+            said.push(results.iter().map(found_in_words).collect::<Vec<_>>().join("\n\n"));
+        } else if counts != Counts::default() && touched == 0 {
+            said.push("Nothing had to be changed.".to_owned());
         }
     }
     match outcome {
@@ -472,6 +476,22 @@ fn answer(state: &State) -> Step {
         .with("messages", json!([message("agent", &text)]))
         .with("artifacts", json!({ "text": Value::Null }));
     Step::end(update)
+}
+
+/// What was found, with one more; of too much, that which was found last.
+fn results(state: &State, found: Value) -> Vec<Value> {
+    let mut results = state.get("artifacts")["results"].as_array().cloned().unwrap_or_default();
+    let size = |found: &Value| found.to_string().len();
+    let mut bytes = size(&found) + results.iter().map(size).sum::<usize>();
+    for earlier in &mut results {
+        if bytes <= FOUND_BYTES {
+            break;
+        }
+        bytes -= size(&*earlier);
+        *earlier = json!({ "truncated": true });
+    }
+    results.push(found);
+    results
 }
 
 /// Whether a call has made a revision of a program.
@@ -549,5 +569,26 @@ const fn class_name(class: Class) -> &'static str {
         Class::Random => "random",
         Class::Identical => "identical",
         Class::Systematic => "systematic",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_much_that_was_found_the_newest_stays() {
+        let flow = Flow::new(definition()).expect("the definition makes sense");
+        let mut state = State::initial(&flow);
+        for letter in ["a", "b", "c"] {
+            let found = json!({ "text": letter.repeat(FOUND_BYTES / 3) });
+            let artifacts = json!({ "results": results(&state, found) });
+            state.apply(&flow, &Update::none().with("artifacts", artifacts)).expect("it fits");
+        }
+        let kept = results(&state, json!({ "text": "d" }));
+        let words: Vec<String> = kept.iter().map(found_in_words).collect();
+        assert_eq!(words[0], "and more");
+        assert_eq!(words[1], "b".repeat(FOUND_BYTES / 3));
+        assert_eq!(words[3], "d");
     }
 }
