@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::diagnostics::{Problem, Weight, check, is_wrong, show};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Form, Output, say};
+use crate::output::{Form, Output, counted, say};
 use crate::source::Source;
 
 /// Which files.
@@ -64,13 +64,10 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
 fn summary(reports: &[Report]) -> String {
     let count = |weight| {
         let all = reports.iter().flat_map(|report| &report.diagnostics);
-        all.filter(|problem| problem.severity == weight).count()
+        all.filter(|problem| problem.severity == weight).count() as u64
     };
-    format!(
-        "{} files: {} errors, {} incomplete, {} warnings",
-        reports.len(),
-        count(Weight::Error),
-        count(Weight::Incomplete),
-        count(Weight::Warning)
-    )
+    let files = counted(reports.len() as u64, "file", "files");
+    let errors = counted(count(Weight::Error), "error", "errors");
+    let warnings = counted(count(Weight::Warning), "warning", "warnings");
+    format!("{files}: {errors}, {} incomplete, {warnings}", count(Weight::Incomplete))
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::diagnostics::{Problem, show};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, say};
+use crate::output::{Output, counted, say};
 use crate::source::{Source, write};
 
 /// Which files.
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         })?;
     }
     if !args.check && !changed.is_empty() {
-        say(format_args!("wrote {} files", changed.len()));
+        say(format_args!("wrote {}", counted(changed.len() as u64, "file", "files")));
     }
     Ok(match (wrong, args.check && !changed.is_empty()) {
         (true, _) => Exit::Verification,

@@ -7,7 +7,7 @@ use crate::client::{About, Client, Page, named, with_client};
 use crate::commands::history::Numbered;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{Output, ask, columns, say};
+use crate::output::{Output, ask, columns, counted, say};
 use crate::session::Missing;
 use crate::settings::Settings;
 use crate::view::View;
@@ -206,19 +206,25 @@ impl Shown {
 
     fn text(&self, functions: &[Function]) -> String {
         let Stats { modules, types, functions: count, nodes, .. } = self.stats;
-        let (errors, warnings) = (self.errors.total_count, self.warnings.total_count);
-        let incomplete = self.incomplete.total_count;
+        let size = [
+            counted(modules, "module", "modules"),
+            counted(types, "type", "types"),
+            counted(count, "function", "functions"),
+            counted(nodes, "node", "nodes"),
+        ];
+        let findings = [
+            counted(self.errors.total_count, "error", "errors"),
+            counted(self.warnings.total_count, "warning", "warnings"),
+            counted(self.incomplete.total_count, "incomplete function", "incomplete functions"),
+        ];
         let mut text = columns(
             &[
                 ("name", self.listed.name.clone()),
                 ("id", self.listed.program_id.clone()),
                 ("doc", self.listed.doc().to_owned()),
                 ("revision", format!("r{}  {}", self.revision.number, &self.root_hash[..12])),
-                ("size", format!("{modules} modules, {types} types, {count} functions, {nodes} nodes")),
-                (
-                    "findings",
-                    format!("{errors} errors, {warnings} warnings, {incomplete} incomplete functions"),
-                ),
+                ("size", size.join(", ")),
+                ("findings", findings.join(", ")),
             ]
             .map(|(name, value)| [name.to_owned(), value]),
         );
