@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
+pub(crate) use lmlang_ir::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -115,11 +116,6 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A number of things, by the words for one and for several.
-pub(crate) fn counted(number: u64, one: &str, several: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { several })
 }
 
 /// A moment as everybody reads it, to the second; given as the API tells it.

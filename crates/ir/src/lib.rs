@@ -9,6 +9,7 @@
 
 pub mod builder;
 pub mod change;
+mod counted;
 pub mod draft;
 pub mod entities;
 pub mod function;
@@ -33,6 +34,7 @@ mod users;
 pub mod value;
 
 pub use change::{FunctionMut, StructureError};
+pub use counted::counted;
 pub use entities::{
     Contract, ContractKind, EffectBound, Field, FunctionHead, Import, Module, Name, Param, Region,
     RegionOwner, RegionParam, RegionRole, Shape, TypeDef, Variable, VariantDef, Visibility,

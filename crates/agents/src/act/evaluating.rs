@@ -142,8 +142,9 @@ impl EscalationHandler for Verdicts {
         };
         let why = failures.last().map(|failure| format!(": {} ({})", failure.message, failure.code));
         let done = state.get("progress").as_array().map_or(0, Vec::len);
+        let done = lmlang_ir::counted(done as u64, "step was", "steps were");
         let question = format!(
-            "`{step}` failed {times}{how}{}. {done} steps were done before. Try again, do it differently (say how), or stop?",
+            "`{step}` failed {times}{how}{}. {done} done before. Try again, do it differently (say how), or stop?",
             why.unwrap_or_default(),
         );
         Ask {

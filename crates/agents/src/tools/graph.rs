@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use lmlang_entities::{Counts, EntityRef, Key, Label, Op, Patch, Subgraph, ValidationError};
+use lmlang_ir::counted;
 use serde_json::{Map, Value, json};
 
 use super::{Changes, Reach, Tool, ToolAnswer, ToolSpec};
@@ -228,7 +229,9 @@ impl Tool for Around {
                 transient: false,
             });
         };
-        let said = format!("`{name}`: {} entities, {} relations", found.nodes.len(), found.edges.len());
+        let entities = counted(found.nodes.len() as u64, "entity", "entities");
+        let relations = counted(found.edges.len() as u64, "relation", "relations");
+        let said = format!("`{name}`: {entities}, {relations}");
         Ok(ToolAnswer { value: around(&found), said, counts: Counts::default() })
     }
 }

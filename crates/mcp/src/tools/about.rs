@@ -70,13 +70,21 @@ pub(super) fn revision(value: &Value) -> String {
     value["number"].as_u64().map_or_else(|| "-".to_owned(), |number| format!("r{number}"))
 }
 
+/// A number that the API tells, of things by the words for one and for several.
+pub(super) fn counted(number: &Value, one: &str, several: &str) -> String {
+    lmlang_ir::counted(number.as_u64().unwrap_or_default(), one, several)
+}
+
 /// `+3 -0 ~1 in 2 functions`, of counts of a change.
 pub(super) fn changed(reply: &mut Reply, counts: &Value) -> String {
     for name in ["added", "removed", "modified", "functions"] {
         reply.count(name, &counts[name]);
     }
-    format!(
-        "+{} -{} ~{} in {} functions",
-        counts["added"], counts["removed"], counts["modified"], counts["functions"]
-    )
+    in_words(counts)
+}
+
+/// The same of counts that are told by the way.
+pub(super) fn in_words(counts: &Value) -> String {
+    let functions = counted(&counts["functions"], "function", "functions");
+    format!("+{} -{} ~{} in {functions}", counts["added"], counts["removed"], counts["modified"])
 }

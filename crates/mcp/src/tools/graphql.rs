@@ -71,7 +71,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
             let search = args.search.ok_or_else(|| RpcError::invalid("search", "string", "nothing"))?;
             let found = sdl::find(&search);
             let mut reply = Reply::default();
-            reply.say(format!("{} names", found.len()));
+            reply.say(lmlang_ir::counted(found.len() as u64, "name", "names"));
             reply.lines(&found.join("\n"), from);
             Ok(reply)
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, moment, page, revision, text};
+use super::about::{self, in_words, moment, page, revision, text};
 use crate::arguments::{schema, typed};
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -112,17 +112,13 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
 }
 
 fn line(of: &Value) -> String {
-    let counts = &of["changed"];
     let mut told = format!(
-        "{} {} by {} at {}: +{} -{} ~{} in {} functions",
+        "{} {} by {} at {}: {}",
         revision(of),
         text(of, "kind").to_lowercase(),
         text(&of["actor"], "name"),
         moment(of, "createdAt"),
-        counts["added"],
-        counts["removed"],
-        counts["modified"],
-        counts["functions"]
+        in_words(&of["changed"])
     );
     if of["target"].is_object() {
         told.push_str(&format!(", back to {}", revision(&of["target"])));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::about::{text, texts};
+use super::about::{counted, text, texts};
 use crate::reply::{Item, Reply};
 
 /// What is asked of a run that has ended.
@@ -85,7 +85,7 @@ pub(super) fn tell(reply: &mut Reply, result: &Value) {
             reply.items.push(format!("{}{port} = {}", text(value, "node"), text(value, "value")).into());
         }
     }
-    reply.say(format!("{} steps, {} fuel", result["steps"], result["fuelUsed"]));
+    reply.say(format!("{}, {} fuel", counted(&result["steps"], "step", "steps"), result["fuelUsed"]));
     for stream in ["stdout", "stderr"] {
         if let Some(printed) = result[stream].as_str().filter(|printed| !printed.is_empty()) {
             reply.items.push(format!("{stream}:").into());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, page, text};
+use super::about::{self, counted, page, text};
 use super::findings::{self, DIAGNOSTIC, EDIT_ERROR};
 use crate::arguments::{schema, typed};
 use crate::failure::{Failure, RpcError};
@@ -96,17 +96,17 @@ async fn list(call: &Call, args: Args) -> Result<Reply, Failure> {
     let data = call.ask(LIST, variables).await?;
     let mut reply = Reply { noun: "programs", ..Reply::default() };
     if args.cursor.is_none() {
-        reply.say(format!("{} programs", data["programs"]["totalCount"]));
+        reply.say(counted(&data["programs"]["totalCount"], "program", "programs"));
     }
     page(&mut reply, &data["programs"], args.cursor.as_deref(), |program| {
         let stats = &program["stats"];
         let doc = program["doc"].as_str().map(|doc| format!(" ; {}", first_line(doc))).unwrap_or_default();
         format!(
-            "{} @ {}: {} functions, {} nodes{doc}",
+            "{} @ {}: {}, {}{doc}",
             text(program, "name"),
             about::revision(&program["revision"]),
-            stats["functions"],
-            stats["nodes"]
+            counted(&stats["functions"], "function", "functions"),
+            counted(&stats["nodes"], "node", "nodes")
         )
     });
     Ok(reply)
@@ -131,15 +131,17 @@ async fn overview(call: &Call, args: Args) -> Result<Reply, Failure> {
         }
         let branch = program["branch"].as_str().map(|name| format!(" of {name}")).unwrap_or_default();
         reply.say(format!("the newest{branch} by {}", text(&program["revision"]["actor"], "name")));
-        reply.say(format!(
-            "{} modules, {} types, {} functions, {} nodes, {} holes, {} warnings",
-            stats["modules"],
-            stats["types"],
-            stats["functions"],
-            stats["nodes"],
-            stats["holes"],
-            stats["warnings"]
-        ));
+        let sizes = [
+            ("module", "modules"),
+            ("type", "types"),
+            ("function", "functions"),
+            ("node", "nodes"),
+            ("hole", "holes"),
+            ("warning", "warnings"),
+        ];
+        let sizes: Vec<String> =
+            sizes.iter().map(|(one, several)| counted(&stats[*several], one, several)).collect();
+        reply.say(sizes.join(", "));
         for module in program["modules"]["nodes"].as_array().into_iter().flatten() {
             reply.items.push(format!("{} module {}", text(module, "ref"), text(module, "path")).into());
         }

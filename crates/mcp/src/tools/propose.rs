@@ -107,11 +107,13 @@ fn applied(outcome: &Value, base: &str) -> Reply {
         }
     }
     if let Some(over @ 1..) = outcome["rebasedOverCount"].as_u64() {
-        reply.say(format!("carried over {over} revisions of others"));
+        let revisions = lmlang_ir::counted(over, "revision", "revisions");
+        reply.say(format!("carried over {revisions} of others"));
     }
     let resolved = outcome["diagnosticsResolved"].as_array().map_or(0, Vec::len);
     if resolved > 0 {
-        reply.say(format!("{resolved} findings are resolved"));
+        let findings = lmlang_ir::counted(resolved as u64, "finding is", "findings are");
+        reply.say(format!("{findings} resolved"));
     }
     let added = outcome["diagnosticsAdded"].as_array().into_iter().flatten();
     reply.items.extend(added.map(findings::diagnostic).map(Into::into));

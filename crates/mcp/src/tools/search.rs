@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::about::{self, page, text};
+use super::about::{self, counted, page, text};
 use crate::arguments::{schema, typed};
 use crate::failure::{Failure, RpcError};
 use crate::reply::Reply;
@@ -104,7 +104,7 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     let list = data.pointer(found).unwrap_or(&Value::Null);
     page(&mut reply, list, args.cursor.as_deref(), told);
     if args.cursor.is_none() {
-        reply.say(format!("{} results", list["totalCount"]));
+        reply.say(counted(&list["totalCount"], "result", "results"));
     }
     Ok(reply)
 }

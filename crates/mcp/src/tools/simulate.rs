@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, text, texts};
+use super::about::{self, counted, text, texts};
 use super::outcomes::{self, RESULT};
 use crate::arguments::{schema, typed};
 use crate::ask::Ask;
@@ -130,7 +130,7 @@ async fn held(call: &Call, args: Args, trace: &str) -> Result<Reply, Failure> {
     let data = call.ask(&run, json!({ "id": id })).await?;
     let mut simulation = data["controlSimulation"]["simulation"].clone();
     while simulation["status"] == "RUNNING" {
-        (call.progress)(&format!("{} steps", simulation["position"]));
+        (call.progress)(&counted(&simulation["position"], "step", "steps"));
         tokio::time::sleep(PAUSE).await;
         let look =
             format!("query($id: ID!) {{ {} }}", asked.replacen("simulation", "simulation(id: $id)", 1));
@@ -140,12 +140,13 @@ async fn held(call: &Call, args: Args, trace: &str) -> Result<Reply, Failure> {
     let mut reply = Reply::about(&started["program"]);
     outcomes::tell(&mut reply, &simulation["result"]);
     reply.count("trace_steps", &simulation["trace"]["recorded"]);
+    let steps = counted(&simulation["trace"]["recorded"], "step", "steps");
     let link = Link {
         uri: format!("lmlang://run/{id}/trace"),
         name: "trace".to_owned(),
-        description: format!("the trace, {} steps", simulation["trace"]["recorded"]),
+        description: format!("the trace, {steps}"),
     };
-    reply.say(format!("trace of {} steps: {}", simulation["trace"]["recorded"], link.uri));
+    reply.say(format!("trace of {steps}: {}", link.uri));
     reply.links.push(link);
     reply.otherwise = Some("the trace has everything, page by page".to_owned());
     Ok(reply)
@@ -197,7 +198,8 @@ pub(crate) async fn page(call: &Call, id: &str, from: u64) -> Result<Reply, Fail
     let mut reply = Reply { noun: "steps", ..Reply::about(&simulation["program"]) };
     reply.count("steps", &trace["recorded"]);
     if let Some(dropped @ 1..) = trace["dropped"].as_u64() {
-        reply.say(format!("{dropped} steps were not recorded: more than traceBytes"));
+        let steps = lmlang_ir::counted(dropped, "step was", "steps were");
+        reply.say(format!("{steps} not recorded: more than traceBytes"));
     }
     for step in trace["steps"].as_array().into_iter().flatten() {
         let seq = step["seq"].as_u64().unwrap_or_default();

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::about::{self, texts};
+use super::about::{self, counted, texts};
 use super::findings::{self, DIAGNOSTIC};
 use crate::arguments::{schema, typed};
 use crate::failure::Failure;
@@ -83,10 +83,10 @@ async fn run(call: &Call, args: Args) -> Result<Reply, Failure> {
     reply.count("checked", &report["checkedFunctions"]);
     let word = |yes: bool, word: &str| if yes { word.to_owned() } else { format!("not {word}") };
     reply.say(format!(
-        "{}, {}: {} functions checked, {} as before",
+        "{}, {}: {} checked, {} as before",
         word(valid, "valid"),
         word(complete, "complete"),
-        report["checkedFunctions"],
+        counted(&report["checkedFunctions"], "function", "functions"),
         report["reusedFunctions"]
     ));
     let dirty = texts(&report["dirtyFunctions"]);

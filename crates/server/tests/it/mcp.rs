@@ -56,7 +56,7 @@ async fn every_revision_is_spoken_at_one_address() {
     let headers = "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: program\r\n";
     let reply = post(&real, headers, &body).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
-    assert!(text(&reply.json()["result"]).contains("1 programs"), "{}", reply.text());
+    assert!(text(&reply.json()["result"]).contains("1 program"), "{}", reply.text());
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use lmlang_engine::{Applied, Arrival, Distance, Outcome, Proposal, Selector, Travel, Way};
 use lmlang_history::request::EditRequest;
 use lmlang_history::revision::MAIN;
-use lmlang_ir::{Program, Ref};
+use lmlang_ir::{Program, Ref, counted};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -154,17 +154,16 @@ fn removed(before: &Program, after: &Program) -> Vec<String> {
 fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
     let (before, after) = (&applied.before, &applied.after);
     let (program, counts) = (after.checked.program(), after.entry.counts);
-    let counted = format!(
-        "+{} -{} ~{} in {} functions",
-        counts.added, counts.removed, counts.modified, counts.functions
-    );
+    let functions = counted(counts.functions, "function", "functions");
+    let changed = format!("+{} -{} ~{} in {functions}", counts.added, counts.removed, counts.modified);
     let delta = after.checked.findings().since(before.checked.findings());
     let mut lines = vec![match applied.committed {
-        true => format!("applied: {counted}"),
-        false => format!("would be applied, nothing is stored: {counted}"),
+        true => format!("applied: {changed}"),
+        false => format!("would be applied, nothing is stored: {changed}"),
     }];
     if applied.rebased_over.total > 0 {
-        lines.push(format!("carried over {} revisions of others", applied.rebased_over.total));
+        let revisions = counted(applied.rebased_over.total, "revision", "revisions");
+        lines.push(format!("carried over {revisions} of others"));
     }
     lines.extend(delta.added.iter().map(|found| told::finding(program, found)));
     let named = applied.created.iter().filter(|(_, of)| {
@@ -179,8 +178,8 @@ fn applied_in_words(applied: &Applied, page: Page) -> ToolAnswer {
     let revision = if applied.committed { after } else { before };
     let view = View { open: applied.program.clone(), revision: std::sync::Arc::clone(revision) };
     let (outcome, said) = match applied.committed {
-        true => ("applied", format!("`{name}` r{}: {counted}", after.entry.number)),
-        false => ("dry_run", format!("`{name}` would have {counted}")),
+        true => ("applied", format!("`{name}` r{}: {changed}", after.entry.number)),
+        false => ("dry_run", format!("`{name}` would have {changed}")),
     };
     let mut answer = told::answer(&view, outcome, &lines, page, &said);
     answer.value["counts"] = json!({
@@ -275,16 +274,16 @@ impl Tool for Undo {
         match reach.engine.travel(&open, &travel, &call).await.map_err(|error| super::absent(&error))? {
             Arrival::Made { committed, before, after } => {
                 let counts = after.entry.counts;
-                let counted = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
+                let changed = format!("+{} -{} ~{}", counts.added, counts.removed, counts.modified);
                 let (outcome, revision) = if committed { ("made", after) } else { ("dry_run", before) };
                 let name = open.info().name.clone();
                 let view = View { open, revision };
                 let said = match committed {
-                    true => format!("`{name}` r{}: {word}, {counted}", view.number()),
-                    false => format!("`{name}` would have {counted}"),
+                    true => format!("`{name}` r{}: {word}, {changed}", view.number()),
+                    false => format!("`{name}` would have {changed}"),
                 };
                 let page = Page::of(None, None)?.1;
-                Ok(told::answer(&view, outcome, &[format!("{word}: {counted}")], page, &said))
+                Ok(told::answer(&view, outcome, &[format!("{word}: {changed}")], page, &said))
             }
             Arrival::Nothing(reason) => Err(refused("NOTHING_TO_DO", format!("nothing to do: {reason}"))),
             Arrival::Conflict(conflict) => Err(told::conflict(&conflict)),

@@ -7,7 +7,7 @@ use lmlang_context::analysis::one_line;
 use lmlang_context::search::{self, Kinds};
 use lmlang_engine::Engine;
 use lmlang_ir::text::{Detail, print_function, print_module, print_program, print_storage, print_type};
-use lmlang_ir::{FuncRef, Place, Program, Ref, RefKind, Visibility};
+use lmlang_ir::{FuncRef, Place, Program, Ref, RefKind, Visibility, counted};
 use lmlang_verify::{Diagnostic, Severity};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -107,7 +107,7 @@ async fn list(engine: &Engine, search: Option<&str>, page: Page) -> Result<ToolA
     if found.more {
         lines.push(format!("; more than {PROGRAMS}: search for a name"));
     }
-    let said = format!("{} programs", found.total);
+    let said = counted(found.total, "program", "programs");
     Ok(told::plain(&format!("; {said}"), "found", &lines, page, &said, None))
 }
 
@@ -140,7 +140,7 @@ pub(super) fn overview(view: &View, search: &str, page: Page) -> ToolAnswer {
         }
     }
     let totals = program.totals();
-    let said = format!("`{}`: {} functions", view.name(), totals.functions);
+    let said = format!("`{}`: {}", view.name(), counted(totals.functions, "function", "functions"));
     told::answer(view, "found", &lines, page, &said)
 }
 
@@ -248,10 +248,7 @@ impl Tool for Search {
             let found = search::find(program, &query, &kinds);
             let lines: Vec<String> =
                 found.iter().take(limit).map(|found| result(program, found.of)).collect();
-            let said = match found.len() {
-                1 => "found 1 entity".to_owned(),
-                many => format!("found {many} entities"),
-            };
+            let said = format!("found {}", counted(found.len() as u64, "entity", "entities"));
             told::answer(&view, "found", &lines, page, &said)
         };
         Ok(reach.engine.compute(work).await?)
@@ -484,12 +481,12 @@ fn found(view: &View, reached: Option<&BTreeSet<FuncRef>>, page: Page) -> ToolAn
     let tally = findings.tally();
     let lines: Vec<String> = found.iter().map(|found| told::finding(view.program(), found)).collect();
     let said = format!(
-        "`{}` is {}: {} errors, {} incomplete, {} warnings",
+        "`{}` is {}: {}, {} incomplete, {}",
         view.name(),
         if tally.errors == 0 { "valid" } else { "invalid" },
-        tally.errors,
+        counted(tally.errors, "error", "errors"),
         tally.stale + tally.incomplete,
-        tally.warnings
+        counted(tally.warnings, "warning", "warnings")
     );
     let outcome = if tally.errors == 0 { "valid" } else { "invalid" };
     let head = if tally.is_complete() { "complete" } else { "not complete" };

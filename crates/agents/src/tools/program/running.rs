@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use lmlang_engine::{Bounds, Ended, RunRequest, Scope, Status};
 use lmlang_ir::text::{parse_value, print_type_name};
-use lmlang_ir::{Const, Program, Type, Value as Datum};
+use lmlang_ir::{Const, Program, Type, Value as Datum, counted};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -120,7 +120,8 @@ impl Tool for Simulate {
         let said = format!("{}: {first}", given.function);
         let mut lines = vec![first];
         lines.extend(place(view.program(), &ended));
-        lines.push(format!("{} steps, {} fuel", report.result.steps, report.result.fuel_used));
+        let steps = counted(report.result.steps, "step", "steps");
+        lines.push(format!("{steps}, {} fuel", report.result.fuel_used));
         for (stream, printed) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
             if !printed.is_empty() {
                 lines.push(format!("{stream}:\n{printed}"));
