@@ -2,9 +2,9 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use lmlang_engine::refuses;
-use lmlang_ir::text::{Places, TextError, parse_program_with_places};
+use lmlang_ir::text::{Places, Reading, TextError, read_program};
 use lmlang_ir::{Ref, RefAllocator};
-use lmlang_verify::{Checked, Diagnostic};
+use lmlang_verify::{Checked, Code, Diagnostic};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -55,19 +55,21 @@ pub(crate) struct Read {
     pub(crate) places: Places,
 }
 
-/// Reads a file and checks all of it. Without a program there is only what is wrong with the text.
+/// Reads a file and checks all of it. Of one with mistakes of the text there is no program; where they are names that mean
+/// nothing, types that do not fit are told as well.
 pub(crate) fn check(source: &Source) -> (Option<Read>, Vec<Problem>) {
-    let mut refs = RefAllocator::starting_at(1);
-    let (program, places) = match parse_program_with_places(&source.text, &mut refs) {
-        Ok(read) => read,
-        Err(mistakes) => return (None, mistakes.into_iter().map(Problem::from).collect()),
-    };
+    let Reading { program, mistakes } = read_program(&source.text, &mut RefAllocator::starting_at(1));
+    let is_text = mistakes.is_empty();
+    let mut problems: Vec<Problem> = mistakes.into_iter().map(Problem::from).collect();
+    let Some((program, places)) = program else { return (None, problems) };
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN);
     let checked = Checked::full(program, threads);
-    let mut problems: Vec<Problem> =
-        checked.findings().iter().map(|(_, found)| finding(found, &checked, &places)).collect();
+    // What is left out makes findings of other kinds.
+    let findings = checked.findings().iter().map(|(_, found)| found);
+    let told = findings.filter(|found| is_text || found.code == Code::TypeMismatch);
+    problems.extend(told.map(|found| finding(found, &checked, &places)));
     problems.sort_by_key(|problem| (problem.line, problem.column));
-    (Some(Read { checked, places }), problems)
+    (is_text.then_some(Read { checked, places }), problems)
 }
 
 /// Tells whether a file with these problems is wrong.

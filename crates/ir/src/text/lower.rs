@@ -48,6 +48,8 @@ pub(super) struct Lowering<'t> {
     pub(super) doubled: HashSet<u64>,
     /// Whether a head is broken, so that types that follow from it are not known.
     pub(super) tainted: bool,
+    /// Whether that was so before any body was read: what bodies use may have other types than the text says.
+    pub(super) tainted_heads: bool,
     pub(super) reuse: Reuse,
     /// What was made, in the order of the text.
     pub(super) made: Vec<(Name, Ref)>,
@@ -72,6 +74,7 @@ impl<'t> Lowering<'t> {
             given: HashMap::new(),
             doubled: HashSet::new(),
             tainted: false,
+            tainted_heads: false,
             reuse: Reuse::default(),
             made: Vec::new(),
             places: None,
@@ -283,6 +286,7 @@ impl<'t> Lowering<'t> {
         for (of, module, item) in behind {
             self.begin_with(of, module, item);
         }
+        self.tainted_heads |= self.tainted;
         for (of, item) in functions {
             self.function_body(of, item);
         }

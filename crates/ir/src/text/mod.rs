@@ -85,7 +85,7 @@ pub use edit_module::{ReplacedModule, module_hash, replace_module};
 pub use error::{TextError, code, in_scope, nearest};
 pub use format::format_text;
 pub use op::{parse_op, parse_type, parse_type_refs, print_op};
-pub use places::{Places, parse_program_with_places};
+pub use places::{Places, Reading, parse_program_with_places, read_program};
 pub use print::{
     Detail, print_contract, print_function, print_module, print_node, print_program, print_signature,
     print_storage, print_type, print_type_name,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::program::Program;
 use crate::refs::{RefAllocator, RefKind};
-use crate::text::api::{lower, parse_items};
-use crate::text::error::TextError;
+use crate::text::api::parse_items;
+use crate::text::error::{TextError, code, locate};
 use crate::text::lexer::mark;
 use crate::text::lower::{Lowering, Policy};
 
@@ -52,23 +52,64 @@ impl Places {
     }
 }
 
+/// A text as far as it could be read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Its program, where nothing is wrong but names in bodies that mean nothing: what uses these has holes there, and
+    /// operators that hang on them are left out. Edges that are there join what the text joins.
+    pub program: Option<(Program, Places)>,
+    /// What is wrong with the text.
+    pub mistakes: Vec<TextError>,
+}
+
+/// Reads a whole program like [`parse_program`](crate::text::parse_program), with the places of its entities, as far as it
+/// can be read. The refs stay as they are unless nothing is wrong.
+pub fn read_program(text: &str, refs: &mut RefAllocator) -> Reading {
+    let empty = Program::new();
+    let (tree, mut mistakes) = parse_items(text);
+    let is_written = mistakes.is_empty();
+    let mut lowering = Lowering::new(&empty, refs, &tree, Policy::Honour).with_places();
+    lowering.modules(None);
+    mistakes.append(&mut lowering.mistakes);
+    let names_only = mistakes.iter().all(|mistake| mistake.code == code::UNKNOWN_NAME);
+    let is_read = mistakes.is_empty() || is_written && names_only && !lowering.tainted_heads;
+    let Lowering { program, refs: allocated, places, given, .. } = lowering;
+    if mistakes.is_empty() {
+        *refs = allocated;
+    }
+    let program = is_read.then(|| (program, Places::of(text, places.unwrap_or_default(), &given)));
+    Reading { program, mistakes: locate(text, mistakes) }
+}
+
 /// Reads a whole program like [`parse_program`](crate::text::parse_program), with the places of its entities.
 pub fn parse_program_with_places(
     text: &str,
     refs: &mut RefAllocator,
 ) -> Result<(Program, Places), Vec<TextError>> {
-    let mut program = Program::new();
-    let (tree, mistakes) = parse_items(text);
-    let lowering = Lowering::new(&program, refs, &tree, Policy::Honour).with_places();
-    let ((), places) =
-        lower(text, mistakes, &mut program, refs, lowering, |lowering| lowering.modules(None))?;
-    Ok((program, places))
+    let Reading { program, mistakes } = read_program(text, refs);
+    program.filter(|_| mistakes.is_empty()).ok_or(mistakes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::refs::FuncRef;
+
+    fn is_read(text: &str) -> bool {
+        let mut refs = RefAllocator::starting_at(1);
+        let reading = read_program(text, &mut refs);
+        assert!(!reading.mistakes.is_empty(), "{text}");
+        assert_eq!(refs.watermark(), 1, "{text}");
+        reading.program.is_some()
+    }
+
+    #[test]
+    fn a_text_is_read_as_far_as_types_are_known() {
+        assert!(is_read("module m\nfunc f (a: i32) -> (i32) {\n  return (add.i32 x, a)\n}\n"));
+        assert!(!is_read("module m\nfunc f (a: Gone) -> (i32) {\n  return 1\n}\n"));
+        assert!(!is_read("module m\nfunc f (a: i32) -> (i32) {\n  return (plus.i32 x, a)\n}\n"));
+        assert!(!is_read("module m\nfunc f (a: i32) -> (i32) {\n  return true\n}\n"));
+    }
 
     #[test]
     fn entities_stand_where_their_names_do() {
