@@ -9,6 +9,7 @@ export { Message } from './Message';
 export { Json } from './Json';
 export { Notice } from './Notice';
 export { ProblemPanel, type Problem } from './Problem';
+export { RestItem } from './RestItem';
 export { Skeleton, SkeletonRows } from './Skeleton';
 export { Tabs, type Tab } from './Tabs';
 export { ago, counted, lasting } from './time';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { counted } from '../../ui';
+import { RestItem } from '../../ui';
 import { AlteredList, SignMark, type GraphNode } from '../function';
 
 /** More nodes than these are listed only when asked for. */
@@ -36,13 +36,7 @@ export function ChangeList(props: {
           {change && <AlteredList altered={change.altered} />}
         </li>
       ))}
-      {rest > 0 && (
-        <li>
-          <button type="button" className="button plain" onClick={() => setAll(true)}>
-            Show {counted(rest, 'other')}
-          </button>
-        </li>
-      )}
+      <RestItem rest={rest} onShow={() => setAll(true)} />
     </ul>
   );
 }

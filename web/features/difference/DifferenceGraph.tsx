@@ -1,9 +1,9 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Equal, Import } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 
 import { Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
-import { AlteredList, GraphPane, nextOf, NodeDetails, useFolds } from '../function';
+import { AlteredList, GraphPane, nextOf, NodeDetails, useFolds, useOpening, type GraphNode } from '../function';
 import type { Diff, FunctionChange } from '../preview';
 import { ChangeList } from './ChangeList';
 import { Legend } from './Legend';
@@ -128,7 +128,6 @@ function About({ both: { heads } }: { both: Both }) {
 function Drawn(props: Compared & { both: Both }) {
   const { program, change, from, to, both, onSelect } = props;
   const { graph } = both;
-  const navigate = useNavigate();
   const nodes = useMemo(() => differing(graph), [graph]);
   const tour = useMemo(() => nodes.map(({ ref }) => ref), [nodes]);
   const tally = useMemo(() => tallyOf(graph), [graph]);
@@ -136,30 +135,14 @@ function Drawn(props: Compared & { both: Both }) {
   const selected = props.selected !== null && graph.nodes.has(props.selected) ? props.selected : null;
   const [hovered, setHovered] = useState<string | null>(null);
   const [first] = useState(() => ({ node: selected ?? tour[0] ?? null, open: opened(graph) }));
-  const { picture, busy, failed, toggle, reveal } = useFolds(graph, first.node, first.open);
+  const folds = useFolds(graph, first.node, first.open);
+  const { picture, busy, failed, toggle } = folds;
 
-  const select = useCallback(
-    (ref: string | null) => {
-      reveal(ref);
-      onSelect(ref);
-    },
-    [reveal, onSelect],
+  const revOf = useCallback(
+    ({ change }: GraphNode) => (change?.sign === 'removed' ? from : (to ?? from)) ?? undefined,
+    [from, to],
   );
-  const open = useCallback(
-    (ref: string) => {
-      const node = graph.nodes.get(ref);
-      const rev = node?.change?.sign === 'removed' ? from : (to ?? from);
-      if (node?.callee && rev !== null)
-        return void navigate({
-          to: '/p/$program/f/$function',
-          params: { program, function: node.callee },
-          search: { rev },
-        });
-      const box = picture?.boxes.find(({ box }) => box.id === ref)?.box;
-      if (box?.type === 'owner') toggle(ref, !box.collapsed);
-    },
-    [graph, picture, navigate, program, from, to, toggle],
-  );
+  const { select, open } = useOpening(graph, folds, { program, revOf, onSelect });
 
   const at = selected === null ? -1 : tour.indexOf(selected);
   const walk = (by: 1 | -1) => select(nextOf(tour, selected, by));

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router';
 import { Import } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from 'urql';
@@ -17,6 +16,7 @@ import { NodeDetails } from './NodeDetails';
 import { TextPane } from './TextPane';
 import type { Loaded, Loading } from './useFunction';
 import { useFolds } from './useFolds';
+import { useOpening } from './useOpening';
 
 type Pane = 'graph' | 'text' | 'facts';
 
@@ -41,40 +41,20 @@ export function FunctionPage(props: {
   const { programId, feed } = useLive();
   const client = useClient();
   const [connection, setConnection] = useState<{ start: Start; end: End } | null>(null);
-  const navigate = useNavigate();
   const [hovered, setHovered] = useState<string | null>(null);
   const [pane, setPane] = useState<Pane>('graph');
   const [opened] = useState(selected);
   const graph = loaded?.graph;
-  const { picture, busy, failed, toggle, reveal } = useFolds(graph, opened);
+  const folds = useFolds(graph, opened);
+  const { picture, busy, failed, toggle } = folds;
   const { lit, turn } = useLight(feed.light, rev === undefined);
 
   useEffect(() => {
     setTitle(head.path);
   }, [head.path]);
 
-  const select = useCallback(
-    (ref: string | null) => {
-      reveal(ref);
-      onSelect(ref);
-    },
-    [reveal, onSelect],
-  );
-  const open = useCallback(
-    (ref: string) => {
-      const node = graph?.nodes.get(ref);
-      if (node?.callee)
-        return void navigate({
-          to: '/p/$program/f/$function',
-          params: { program, function: node.callee },
-          search: rev === undefined ? {} : { rev },
-        });
-      const box = picture?.boxes.find(({ box }) => box.id === ref)?.box;
-      if (box?.type === 'owner') toggle(ref, !box.collapsed);
-    },
-    [graph, picture, navigate, program, rev, toggle],
-  );
-
+  const revOf = useCallback(() => rev, [rev]);
+  const { select, open } = useOpening(graph, folds, { program, revOf, onSelect });
   const connect = useCallback((start: Start, end: End) => setConnection({ start, end }), []);
   const editable = rev === undefined && !gone;
   const change = useMemo((): Change | null => {

@@ -24,3 +24,4 @@ export { TextPane } from './TextPane';
 export { useFolds } from './useFolds';
 export { useFunction, type Loaded } from './useFunction';
 export { useLayout } from './useLayout';
+export { useOpening } from './useOpening';

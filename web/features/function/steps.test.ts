@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { inOrder, nextOf, stepFrom, stepOf } from './steps';
-import { choice } from './testing';
+import { boxesOf, listed } from './boxes';
+import { inOrder, nextOf, openedBy, stepFrom, stepOf } from './steps';
+import { choice, graph as graphOf, region } from './testing';
 
 const graph = choice();
 
@@ -30,4 +31,17 @@ test('a tour goes around, and begins at its nearer end', () => {
   const tour = ['a', 'b', 'c'];
   expect([nextOf(tour, 'a', 1), nextOf(tour, 'c', 1), nextOf(tour, 'a', -1)]).toEqual(['b', 'a', 'c']);
   expect([nextOf(tour, null, 1), nextOf(tour, 'x', -1), nextOf([], null, 1)]).toEqual(['a', 'c', null]);
+});
+
+test('a call opens what it calls, an owner of regions folds, other nodes open nothing', () => {
+  const boxes = (folded: boolean) => listed(boxesOf(graph, new Map([['n3', folded]]), null));
+  expect(openedBy(graph, boxes(false), 'n3')).toEqual({ kind: 'fold', collapsed: true });
+  expect(openedBy(graph, boxes(true), 'n3')).toEqual({ kind: 'fold', collapsed: false });
+  expect([openedBy(graph, boxes(false), 'n1'), openedBy(graph, [], 'n3'), openedBy(undefined, [], 'n3')]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  const calls = graphOf([{ ref: 'n1', op: 'call f2', region: 'g1' }], [region('g1', 'BODY', null)]);
+  expect(openedBy(calls, [], 'n1')).toMatchObject({ kind: 'callee', callee: 'f2', node: { ref: 'n1' } });
 });

@@ -1,5 +1,6 @@
 // Where keys lead in the graph.
-import type { Graph } from './model';
+import type { Box } from './boxes';
+import type { Graph, GraphNode } from './model';
 
 /** A way from a node to another one. */
 export type Step = 'producer' | 'consumer' | 'before' | 'after' | 'out' | 'in' | 'first' | 'last';
@@ -68,4 +69,15 @@ export function stepFrom(graph: Graph, from: string | null, step: Step): string 
     case 'last':
       return siblings.at(-1) ?? node.ref;
   }
+}
+
+/** What there is to open at a node: the function that it calls, or what it owns, to be folded otherwise; or nothing. */
+export type Opened = { kind: 'callee'; callee: string; node: GraphNode } | { kind: 'fold'; collapsed: boolean } | null;
+
+/** What opens when a node is opened, in a picture with these boxes. */
+export function openedBy(graph: Graph | undefined, boxes: readonly { box: Box }[], ref: string): Opened {
+  const node = graph?.nodes.get(ref);
+  if (node?.callee) return { kind: 'callee', callee: node.callee, node };
+  const box = boxes.find(({ box }) => box.id === ref)?.box;
+  return box?.type === 'owner' ? { kind: 'fold', collapsed: !box.collapsed } : null;
 }

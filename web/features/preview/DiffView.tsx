@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
 import { useId, useMemo, useState, type ReactNode } from 'react';
 
-import { Badge, counted, Counts, Tabs, type Tone } from '../../ui';
+import { Badge, counted, Counts, RestItem, Tabs, type Tone } from '../../ui';
 import type { Diff, FunctionChange } from './model';
 import { UnifiedText } from './UnifiedText';
 import { filesOf, looksByRef, type Looks } from './unified';
@@ -156,13 +156,7 @@ function FunctionRow(props: {
               rev={(sign === 'removed' ? diff.from : diff.to)?.number ?? null}
             />
           ))}
-          {rest > 0 && (
-            <li>
-              <button type="button" className="button plain" onClick={() => setAll(true)}>
-                Show {counted(rest, 'other')}
-              </button>
-            </li>
-          )}
+          <RestItem rest={rest} onShow={() => setAll(true)} />
         </ul>
       )}
     </li>
