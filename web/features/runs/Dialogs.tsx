@@ -2,18 +2,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { useClient } from 'urql';
 
-import {
-  CancelRunDocument,
-  ForkRunDocument,
-  MoveRunDocument,
-  RewindRunDocument,
-  type MoveRunMutation,
-  type RewindRunMutation,
-} from '../../generated/graphql';
+import { CancelRunDocument, ForkRunDocument, MoveRunDocument, RewindRunDocument } from '../../generated/graphql';
 import { freshKey } from '../../lib/key';
 import { problemOf, type Problem } from '../../lib/problems';
 import { counted, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import type { Step } from './timeline';
+import { useTrial } from './useTrial';
 
 /** A question of the page about a run, and the button that does what is asked. */
 function Ask(props: {
@@ -146,8 +140,6 @@ export function ForkDialog({ run, step, onClose }: { run: string; step: Step; on
   );
 }
 
-type Rewound = NonNullable<NonNullable<RewindRunMutation['rewindRun']>['rewound']>;
-
 /** Takes a run back to a step; what that would undo is shown first. */
 export function RewindDialog(props: {
   run: string;
@@ -160,37 +152,12 @@ export function RewindDialog(props: {
   onClose(): void;
 }) {
   const { run, step, later, cut, onDone, onClose } = props;
-  const client = useClient();
-  const [shown, setShown] = useState<Rewound | null>(null);
-  const [busy, setBusy] = useState(true);
-  const [problem, setProblem] = useState<Problem>();
-  const [key] = useState(freshKey);
   const to = step.index;
-
-  useEffect(() => {
-    let left = false;
-    const input = { runId: run, toStep: to, dryRun: true };
-    const answer = client.mutation(RewindRunDocument, { input }).toPromise();
-    void answer.then(({ data, error }) => {
-      if (left) return;
-      setBusy(false);
-      const rewound = data?.rewindRun?.rewound;
-      setShown(rewound ?? null);
-      if (error || !rewound) setProblem(problemOf(error));
-    });
-    return () => {
-      left = true;
-    };
-  }, [client, run, to]);
-
+  const { shown, busy, problem, carryOut } = useTrial(RewindRunDocument, { runId: run, toStep: to });
   const rewind = async () => {
-    setBusy(true);
-    const input = { runId: run, toStep: to, dryRun: false, idempotencyKey: key };
-    const { data, error } = await client.mutation(RewindRunDocument, { input }).toPromise();
-    setBusy(false);
-    const made = data?.rewindRun?.run;
-    if (!made) return setProblem(problemOf(error));
-    onDone(made.id);
+    const made = await carryOut();
+    if (made === null) return;
+    onDone(made);
     onClose();
   };
   const revisions = later.flatMap(({ revision }) => revision ?? []);
@@ -262,37 +229,11 @@ export function RewindDialog(props: {
   );
 }
 
-type Moved = NonNullable<NonNullable<MoveRunMutation['moveRun']>['moved']>;
-
 /** Has a run go on as one of the version that its flow has; what keeps it from that is shown first. */
 export function MoveDialog({ run, onDone, onClose }: { run: string; onDone(): void; onClose(): void }) {
-  const client = useClient();
-  const [shown, setShown] = useState<Moved | null>(null);
-  const [busy, setBusy] = useState(true);
-  const [problem, setProblem] = useState<Problem>();
-
-  useEffect(() => {
-    let left = false;
-    const answer = client.mutation(MoveRunDocument, { input: { runId: run, dryRun: true } }).toPromise();
-    void answer.then(({ data, error }) => {
-      if (left) return;
-      setBusy(false);
-      const moved = data?.moveRun?.moved;
-      setShown(moved ?? null);
-      if (error || !moved) setProblem(problemOf(error));
-    });
-    return () => {
-      left = true;
-    };
-  }, [client, run]);
-
+  const { shown, busy, problem, carryOut } = useTrial(MoveRunDocument, { runId: run });
   const move = async () => {
-    setBusy(true);
-    const { data, error } = await client
-      .mutation(MoveRunDocument, { input: { runId: run, dryRun: false } })
-      .toPromise();
-    setBusy(false);
-    if (!data?.moveRun?.run) return setProblem(problemOf(error));
+    if ((await carryOut()) === null) return;
     onDone();
     onClose();
   };
