@@ -1,9 +1,10 @@
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
+import { useClient, type Client } from 'urql';
 
-import { QuestionEvidenceDocument } from '../../generated/graphql';
+import { QuestionDiffPartDocument, QuestionEvidenceDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
-import { DiffView } from '../preview';
+import { DiffView, type AskPart } from '../preview';
 import { Gates } from './Gates';
 import { findingsOf, stateWhen, stepsBefore, type Question } from './model';
 
@@ -13,6 +14,7 @@ const LAST = 8;
 /** What the gates have found, what an approval would change, and, where the run is not in view anyway, what it has done for it. */
 export function Evidence({ question, parts }: { question: Question; parts: 'all' | 'difference' }) {
   const variables = { run: question.runId, question: question.id };
+  const client = useClient();
   const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, variables);
   // It is another one when the question is, or when the program has moved.
   useAgain(refresh, `${question.status} ${question.head?.number}`);
@@ -35,7 +37,7 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
         <section className="question-part" aria-label={title}>
           <h3>{title}</h3>
           <div className="question-diff">
-            <DiffView diff={diff} program={program.name} />
+            <DiffView diff={diff} ask={partsOf(client, question.id)} program={program.name} />
           </div>
         </section>
       )}
@@ -81,4 +83,14 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
       )}
     </>
   );
+}
+
+/** Asks for parts of what an approval would change. */
+function partsOf(client: Client, question: string): AskPart {
+  return async (part) => {
+    const answer = client.query(QuestionDiffPartDocument, { question, ...part }, { requestPolicy: 'network-only' });
+    const { data, error } = await answer.toPromise();
+    if (error) throw error;
+    return data?.node?.__typename === 'Interrupt' ? data.node.diff : null;
+  };
 }

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Equal, Import } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 
 import { Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { AlteredList, GraphPane, nextOf, NodeDetails, useFolds, useOpening, type GraphNode } from '../function';
-import type { Diff, FunctionChange } from '../preview';
+import { MoreChanges, type Changes, type Diff, type FunctionChange } from '../preview';
 import { ChangeList } from './ChangeList';
 import { Legend } from './Legend';
 import { aboutFunction, differing, opened, tallyOf } from './model';
@@ -32,32 +32,40 @@ interface Choice {
 export function DifferenceGraph(
   props: Choice & {
     diff: Diff;
+    /** The functions that differ. */
+    changes: Changes;
     /** The function that is looked at, by ref; without it the first. */
     owner: string | undefined;
     onOwner(ref: string): void;
   },
 ) {
-  const { program, diff, owner, onOwner } = props;
-  const functions = diff.functions?.nodes ?? [];
-  const change = functions.find(({ ref }) => ref === owner) ?? functions[0];
+  const { program, diff, changes, owner, onOwner } = props;
+  const { items, more, fetching, problem } = changes;
+  const named = items.find(({ ref }) => ref === owner);
+  const change = named ?? items[0];
+  // An address may name a function that comes late.
+  const sought = owner !== undefined && !named && !problem && (more !== undefined || fetching);
+  useEffect(() => {
+    if (sought) more?.();
+  });
+  if (sought) return <SkeletonRows rows={6} label="Looking for the function" />;
   if (!change) return <p className="muted diff-same">What differs is not in a function. The text has all of it.</p>;
   const from = change.change === 'ADDED' ? null : (diff.from?.number ?? null);
   const to = change.change === 'REMOVED' ? null : (diff.to?.number ?? null);
-  const more = (diff.functions?.totalCount ?? 0) - functions.length;
   return (
     <div className="difference">
       <div className="difference-head">
         <label className="difference-choice">
           <span>Function</span>
           <select className="field mono" value={change.ref} onChange={(event) => onOwner(event.target.value)}>
-            {functions.map(({ ref, path, change }) => (
+            {items.map(({ ref, path, change }) => (
               <option key={ref} value={ref}>
                 {path} ({WORDS[change]})
               </option>
             ))}
           </select>
         </label>
-        {more > 0 && <span className="muted">and {more.toLocaleString('en')} that the structure does not list</span>}
+        <MoreChanges changes={changes} />
         <span className="diff-links">
           {[from, to].map(
             (rev, at) =>

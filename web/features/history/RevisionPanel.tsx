@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { Flag, GitBranchPlus, GitMerge, History, Undo2, UserX, Workflow, X } from 'lucide-react';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, useMemo, type ReactNode } from 'react';
+import { useClient } from 'urql';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
 import { useAsk } from '../../lib/ask';
 import { Actor, Ago, Badge, counted, ProblemPanel, SkeletonRows } from '../../ui';
 import { DiffView, type DiffPlace } from '../preview';
-import type { Action } from './actions';
+import { partsBetween, type Action } from './actions';
 import type { Forgetting } from './ForgetDialog';
 import { headline, MAIN, movesContent } from './model';
 import type { Naming } from './NameDialog';
@@ -215,6 +216,8 @@ function Compared(props: { programId: string; program: string; from: string; to:
     // Revisions never change, and neither does how two of them differ.
     { requestPolicy: 'cache-first' },
   );
+  const client = useClient();
+  const ask = useMemo(() => partsBetween(client, programId, from, to), [client, programId, from, to]);
   const diff = data?.program?.diff;
   if (problem && !diff)
     return (
@@ -228,12 +231,13 @@ function Compared(props: { programId: string; program: string; from: string; to:
     shown: search.diff ?? 'structure',
     onShow: (shown, owner) =>
       onLook({ diff: shown === 'structure' ? null : shown, ...(owner !== undefined && { fn: owner, node: null }) }),
-    graph: (
+    graph: (changes) => (
       <Suspense fallback={<SkeletonRows rows={6} label="Loading the graph" />}>
         <Difference
           programId={programId}
           program={program}
           diff={diff}
+          changes={changes}
           owner={search.fn}
           selected={search.node ?? null}
           onOwner={(fn) => onLook({ fn, node: null })}
@@ -242,5 +246,5 @@ function Compared(props: { programId: string; program: string; from: string; to:
       </Suspense>
     ),
   };
-  return <DiffView diff={diff} program={program} place={place} />;
+  return <DiffView diff={diff} ask={ask} program={program} place={place} />;
 }

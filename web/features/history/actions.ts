@@ -4,19 +4,35 @@ import type { Client } from 'urql';
 
 import {
   HistoryDiffDocument,
+  HistoryDiffPartDocument,
   HistoryFindingsDocument,
   HistoryMergeDocument,
+  HistoryMergePartDocument,
   HistoryMergeTextDocument,
   HistoryRedoDocument,
+  HistoryRedoPartDocument,
   HistoryRestoreDocument,
+  HistoryRestorePartDocument,
   HistoryCheckpointDocument,
   HistoryRevertDocument,
+  HistoryRevertPartDocument,
   HistoryUndoDocument,
+  HistoryUndoPartDocument,
   type MovedFragment,
+  type MovedPartFragment,
 } from '../../generated/graphql';
 import { problemOf } from '../../lib/problems';
 import { plainText } from '../../lib/text';
-import { without, type Asking, type Conflict, type Finding, type Preview, type Written } from '../preview';
+import {
+  without,
+  type AskPart,
+  type Asking,
+  type Conflict,
+  type Finding,
+  type Part,
+  type Preview,
+  type Written,
+} from '../preview';
 import { sidesOf } from './model';
 
 /** What is taken back together: revisions, all by an author, or all of a run. */
@@ -80,13 +96,45 @@ function there<Payload>(payload: Payload | null): Payload {
   return payload;
 }
 
+/** Asks for parts of what an action would change: it is tried again for each. */
+function partsOf<Input>(
+  client: Client,
+  document: TypedDocumentNode<
+    { moved: { outcome: MovedPartFragment } | null },
+    Part & { input: Input } & Record<string, unknown>
+  >,
+  input: Input,
+): AskPart {
+  return async (part) => {
+    const { moved } = await answerOf(client, document, { ...part, input: { ...input, dryRun: true } });
+    const { outcome } = there(moved);
+    return outcome.__typename === 'RevisionMade' ? outcome.diff : null;
+  };
+}
+
+/** Asks for parts of how two revisions differ. */
+export function partsBetween(client: Client, id: string, from: string, to: string): AskPart {
+  return async (part) => {
+    const variables = { id, from, to, ...part };
+    const { data, error } = await client.query(HistoryDiffPartDocument, variables).toPromise();
+    if (error) throw error;
+    return data?.program?.diff ?? null;
+  };
+}
+
 async function findingsAt(client: Client, id: string, head: number | null): Promise<readonly Finding[]> {
   if (head === null) return [];
   const { data } = await client.query(HistoryFindingsDocument, { id, at: `r${head}` }).toPromise();
   return data?.program?.diagnostics?.nodes ?? [];
 }
 
-async function previewOf(client: Client, id: string, head: number | null, outcome: MovedFragment): Promise<Preview> {
+async function previewOf(
+  client: Client,
+  id: string,
+  head: number | null,
+  outcome: MovedFragment,
+  ask: AskPart,
+): Promise<Preview> {
   switch (outcome.__typename) {
     case 'NothingToDo':
       return { state: 'nothing', reason: outcome.reason };
@@ -103,7 +151,7 @@ async function previewOf(client: Client, id: string, head: number | null, outcom
       return {
         state: 'made',
         revision: outcome.revision?.number ?? null,
-        diff: outcome.diff,
+        difference: { diff: outcome.diff, ask },
         files: [],
         changed: outcome.changed,
         newFindings: without(after, before),
@@ -122,15 +170,15 @@ async function restoreElsewhere(client: Client, base: Base, to: number, asking: 
   const { programId: id } = base;
   const name = `restored-r${to}-at-r${asking.head ?? 0}`;
   if (asking.dryRun) {
-    const variables = { id, from: `r${asking.head}`, to: `r${to}` };
-    const { data, error } = await client.query(HistoryDiffDocument, variables).toPromise();
+    const [from, until] = [`r${asking.head}`, `r${to}`];
+    const { data, error } = await client.query(HistoryDiffDocument, { id, from, to: until }).toPromise();
     const diff = data?.program?.diff;
     if (!diff) throw error;
     const [before, after] = await Promise.all([findingsAt(client, id, asking.head), findingsAt(client, id, to)]);
     return {
       state: 'made',
       revision: null,
-      diff,
+      difference: { diff, ask: partsBetween(client, id, from, until) },
       files: [],
       changed: diff.changed,
       newFindings: without(after, before),
@@ -145,42 +193,54 @@ async function restoreElsewhere(client: Client, base: Base, to: number, asking: 
   await answerOf(client, HistoryCheckpointDocument, {
     input: { programId: id, name, at: `r${to}`, idempotencyKey: key },
   });
-  const { restoreCheckpoint } = await answerOf(client, HistoryRestoreDocument, { input: { ...base, name } });
-  return await previewOf(client, id, asking.head, there(restoreCheckpoint).outcome);
+  const input = { ...base, name };
+  const { moved } = await answerOf(client, HistoryRestoreDocument, { input });
+  const parts = partsOf(client, HistoryRestorePartDocument, input);
+  return await previewOf(client, id, asking.head, there(moved).outcome, parts);
 }
 
 async function asked(client: Client, id: string, action: Action, asking: Asking): Promise<Preview> {
   const base: Base = { programId: id, branch: action.branch, ...commonOf(asking) };
-  const told = (outcome: MovedFragment) => previewOf(client, id, asking.head, outcome);
+  const told = (moved: { outcome: MovedFragment } | null, ask: AskPart) =>
+    previewOf(client, id, asking.head, there(moved).outcome, ask);
   switch (action.type) {
     case 'undo':
-      return await told(there((await answerOf(client, HistoryUndoDocument, { input: base })).undo).outcome);
+      return await told(
+        (await answerOf(client, HistoryUndoDocument, { input: base })).moved,
+        partsOf(client, HistoryUndoPartDocument, base),
+      );
     case 'redo':
-      return await told(there((await answerOf(client, HistoryRedoDocument, { input: base })).redo).outcome);
+      return await told(
+        (await answerOf(client, HistoryRedoDocument, { input: base })).moved,
+        partsOf(client, HistoryRedoPartDocument, base),
+      );
     case 'revert': {
       const { of } = action;
       const what = 'revisions' in of ? { revisions: of.revisions.map((number) => `r${number}`) } : of;
-      const { revert } = await answerOf(client, HistoryRevertDocument, { input: { ...base, ...what } });
-      const { removed, alsoRemoved, kept, outcome } = there(revert);
-      const preview = await told(outcome);
+      const input = { ...base, ...what };
+      const { moved } = await answerOf(client, HistoryRevertDocument, { input });
+      const { removed, alsoRemoved, kept } = there(moved);
+      const preview = await told(moved, partsOf(client, HistoryRevertPartDocument, input));
       return preview.state === 'made' ? { ...preview, plan: { removed, alsoRemoved, kept } } : preview;
     }
     case 'restore': {
       if (action.checkpoint !== null) {
         const input = { ...base, name: action.checkpoint };
-        return await told(there((await answerOf(client, HistoryRestoreDocument, { input })).restoreCheckpoint).outcome);
+        const { moved } = await answerOf(client, HistoryRestoreDocument, { input });
+        return await told(moved, partsOf(client, HistoryRestorePartDocument, input));
       }
-      const to = `r${action.to}`;
-      const { undo } = await answerOf(client, HistoryUndoDocument, { input: { ...base, to } });
+      const input = { ...base, to: `r${action.to}` };
+      const { moved } = await answerOf(client, HistoryUndoDocument, { input });
       // Undoing leads along the line alone, and nowhere from where the branch stands.
-      const { outcome } = there(undo);
-      if (outcome.__typename !== 'NothingToDo' || action.to === asking.head) return await told(outcome);
+      if (there(moved).outcome.__typename !== 'NothingToDo' || action.to === asking.head)
+        return await told(moved, partsOf(client, HistoryUndoPartDocument, input));
       return await restoreElsewhere(client, base, action.to, asking);
     }
     case 'merge': {
       const { branch: into, ...rest } = base;
       const input = { ...rest, into, from: action.from, resolutions: [...asking.resolutions] };
-      return await told(there((await answerOf(client, HistoryMergeDocument, { input })).merge).outcome);
+      const { moved } = await answerOf(client, HistoryMergeDocument, { input });
+      return await told(moved, partsOf(client, HistoryMergePartDocument, input));
     }
   }
 }

@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
 import { useId, useMemo, useState, type ReactNode } from 'react';
 
-import { Badge, counted, Counts, RestItem, Tabs, type Tone } from '../../ui';
-import type { Diff, FunctionChange } from './model';
+import { Badge, counted, Counts, ProblemPanel, RestItem, Tabs, type Tone } from '../../ui';
+import type { Diff, Difference, FunctionChange } from './model';
 import { UnifiedText } from './UnifiedText';
 import { filesOf, looksByRef, type Looks } from './unified';
+import { PAGE, useChanges, type Changes } from './useChanges';
 import './preview.css';
 
 type Sign = 'added' | 'removed' | 'modified';
@@ -24,17 +25,18 @@ export interface DiffPlace {
   shown: Shown;
   /** Shows it otherwise, the graph of one function if one is named. */
   onShow(shown: Shown, owner?: string): void;
-  graph: ReactNode;
+  graph(changes: Changes): ReactNode;
 }
 
 /** How two states differ: function by function with what became of their nodes, as text, or as a graph if there is one. */
-export function DiffView({ diff, program, place }: { diff: Diff; program: string; place?: DiffPlace }) {
+export function DiffView(props: Difference & { program: string; place?: DiffPlace }) {
+  const { diff, program, place } = props;
+  const changes = useChanges(props);
   const id = useId();
   const [chosen, setChosen] = useState<Shown>('structure');
   const shown = place?.shown ?? chosen;
   const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
   const looks = useMemo(() => looksByRef(files), [files]);
-  const functions = diff.functions?.nodes ?? [];
   const { changed } = diff;
   if (changed.added + changed.removed + changed.modified === 0)
     return (
@@ -43,9 +45,10 @@ export function DiffView({ diff, program, place }: { diff: Diff; program: string
         The content is the same.
       </p>
     );
-  const more = (diff.functions?.totalCount ?? 0) - functions.length;
-  const known = new Set(functions.map(({ path }) => path));
-  const others = files.filter(({ path }) => !known.has(path));
+  const known = new Set(changes.items.map(({ path }) => path));
+  const whole = changes.items.length >= changes.total;
+  // What is not known to be a function is none only once all of them are known.
+  const others = whole ? files.filter(({ path }) => !known.has(path)) : [];
   return (
     <div className="diff">
       <div className="diff-head">
@@ -67,10 +70,10 @@ export function DiffView({ diff, program, place }: { diff: Diff; program: string
       </div>
       <div id={`${id}panel`} role="tabpanel" aria-labelledby={`tab-${id}${shown}`} className="diff-panel">
         {shown === 'graph' ? (
-          place?.graph
+          place?.graph(changes)
         ) : shown === 'structure' ? (
           <ul className="diff-functions">
-            {functions.map((change) => (
+            {changes.items.map((change) => (
               <FunctionRow
                 key={change.ref}
                 change={change}
@@ -94,7 +97,11 @@ export function DiffView({ diff, program, place }: { diff: Diff; program: string
                 </div>
               </li>
             ))}
-            {more > 0 && <li className="muted diff-function">and {counted(more, 'other function')}</li>}
+            {!whole && (
+              <li className="diff-function">
+                <MoreChanges changes={changes} />
+              </li>
+            )}
           </ul>
         ) : diff.text === null ? (
           <p className="muted diff-same">
@@ -105,6 +112,21 @@ export function DiffView({ diff, program, place }: { diff: Diff; program: string
         )}
       </div>
     </div>
+  );
+}
+
+/** The way to those functions of a difference that are not loaded, or why they did not come. */
+export function MoreChanges({ changes: { items, total, fetching, problem, more } }: { changes: Changes }) {
+  const rest = total - items.length;
+  if (rest <= 0) return null;
+  return (
+    <>
+      {problem && <ProblemPanel problem={problem} />}
+      <button type="button" className="button plain" aria-busy={fetching} onClick={more}>
+        Show {rest > PAGE && `${PAGE} of `}
+        {counted(rest, 'other function')}
+      </button>
+    </>
   );
 }
 

@@ -52,7 +52,7 @@ export function Outcome(props: {
 }
 
 function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' }>; program: string }) {
-  const { diff, files, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
+  const { difference, files, newFindings, resolved, remaining, plan, rebasedOver, note } = preview;
   return (
     <>
       {note && <p className="muted">{note}</p>}
@@ -69,8 +69,8 @@ function Made({ preview, program }: { preview: Extract<Preview, { state: 'made' 
         </div>
       )}
       {rebasedOver.length > 0 && <Revisions title="Carried over" tone="kept" list={rebasedOver} none="" />}
-      {diff && <DiffView diff={diff} program={program} />}
-      {!diff && files.length > 0 && (
+      {difference && <DiffView {...difference} program={program} />}
+      {!difference && files.length > 0 && (
         <div className="diff">
           <UnifiedText files={files} />
         </div>

@@ -1,13 +1,16 @@
 // What a change would come to, before it is done: differences, conflicts, findings, and the dialog that asks.
-export { DiffView, type DiffPlace, type Shown } from './DiffView';
+export { DiffView, MoreChanges, type DiffPlace, type Shown } from './DiffView';
 export {
   findingKey,
   without,
+  type AskPart,
   type Conflict,
   type Diff,
+  type Difference,
   type Finding,
   type FunctionChange,
   type Named,
+  type Part,
   type Preview,
 } from './model';
 export { PreviewDialog, type Asking, type Change } from './PreviewDialog';
@@ -15,3 +18,4 @@ export { proposed, type Proposed } from './propose';
 export type { Written } from './settling';
 export { fileOf, filesOf, type DiffFile } from './unified';
 export { UnifiedText } from './UnifiedText';
+export type { Changes } from './useChanges';

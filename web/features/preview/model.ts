@@ -1,4 +1,9 @@
-import type { ConflictFactsFragment, DiffFactsFragment, PlannedFindingFragment } from '../../generated/graphql';
+import type {
+  ConflictFactsFragment,
+  DiffFactsFragment,
+  DiffPartFragment,
+  PlannedFindingFragment,
+} from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
 import type { DiffFile } from './unified';
 
@@ -6,6 +11,24 @@ import type { DiffFile } from './unified';
 export type Diff = DiffFactsFragment;
 /** A function in which something differs. */
 export type FunctionChange = NonNullable<Diff['functions']>['nodes'][number];
+/** Which part of a difference is asked for: the first functions behind a cursor. */
+export interface Part {
+  first: number;
+  after: string | null;
+}
+/** Asks for a part of a difference; null where it is not there any more: the head has moved, or a question was answered. */
+export type AskPart = (part: Part) => Promise<DiffPartFragment | null>;
+/** Why a part of a difference is not there any more. */
+export const MOVED_ON: Problem = {
+  code: 'CONFLICT',
+  message: 'what would change is not what it was',
+  action: 'Somebody has changed the program meanwhile. Look at it again as it is now.',
+};
+/** A difference, of which more can be asked for. */
+export interface Difference {
+  diff: Diff;
+  ask: AskPart;
+}
 /** What cannot be both. */
 export type Conflict = ConflictFactsFragment['conflicts'][number];
 /** A finding of the verifier. */
@@ -24,7 +47,7 @@ export type Preview =
       state: 'made';
       /** The revision that it made; null for what was only tried. */
       revision: number | null;
-      diff: Diff | null;
+      difference: Difference | null;
       /** What differs as text, where the server tells no difference. */
       files: readonly DiffFile[];
       changed: { added: number; modified: number; removed: number };

@@ -49,7 +49,7 @@ export async function proposed(
       return {
         state: 'made',
         revision: outcome.revision?.number ?? null,
-        diff: null,
+        difference: null,
         files: text !== null && after?.text ? [fileOf(after.path, text, after.text)] : [],
         changed: outcome.changed,
         newFindings: outcome.diagnosticsAdded,

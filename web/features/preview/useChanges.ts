@@ -1,0 +1,49 @@
+import { useState } from 'react';
+
+import { afterPage, type Pages, type PagesChange } from '../../lib/pages';
+import { problemOf } from '../../lib/problems';
+import { MOVED_ON, type Diff, type Difference, type FunctionChange } from './model';
+
+/** So many functions of a difference are loaded at once; the first come with it. */
+export const PAGE = 200;
+
+/** The functions of a difference, as far as they are loaded. */
+export interface Changes extends Pages<FunctionChange> {
+  items: readonly FunctionChange[];
+  /** Loads more of them; absent at their end, and while some are on their way. */
+  more: (() => void) | undefined;
+}
+
+type Loaded = Omit<Changes, 'more'>;
+
+/** What comes with a difference. */
+export function firstOf({ functions }: Diff): Loaded {
+  const { nodes = [], totalCount = 0, pageInfo } = functions ?? {};
+  const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;
+  return { items: nodes, total: totalCount, fetching: false, problem: undefined, next };
+}
+
+function after(loaded: Loaded, change: PagesChange<FunctionChange>): Loaded {
+  const { items = [], ...list } = afterPage(loaded, change);
+  return { ...list, items };
+}
+
+/** The functions of a difference, of which more are loaded when that is asked for. */
+export function useChanges({ diff, ask }: Difference): Changes {
+  const [more, setMore] = useState<{ of: Diff; loaded: Loaded } | null>(null);
+  const loaded = more?.of === diff ? more.loaded : firstOf(diff);
+  const load = async () => {
+    setMore({ of: diff, loaded: after(loaded, { type: 'asked' }) });
+    // Another difference is not told what comes of this one.
+    const tell = (change: PagesChange<FunctionChange>) =>
+      setMore((now) => (now?.of === diff ? { of: diff, loaded: after(now.loaded, change) } : now));
+    try {
+      const page = (await ask({ first: PAGE, after: loaded.next }))?.functions;
+      if (page) tell({ type: 'page', first: false, page, keyOf: ({ ref }) => ref });
+      else tell({ type: 'failed', problem: MOVED_ON });
+    } catch (error) {
+      tell({ type: 'failed', problem: problemOf(error) });
+    }
+  };
+  return { ...loaded, more: loaded.next !== null && !loaded.fetching ? () => void load() : undefined };
+}
