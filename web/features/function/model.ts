@@ -1,19 +1,19 @@
 // A function as a graph: nodes in regions, with names in place of refs, and who takes whose value.
-import type { FunctionHeadQuery, FunctionNodesQuery, FunctionRegionsQuery } from '../../generated/graphql';
+import type {
+  FunctionFactsFragment,
+  NodePageFragment,
+  ProgramNamesFragment,
+  RegionPageFragment,
+} from '../../generated/graphql';
 
-type ProgramHead = NonNullable<FunctionHeadQuery['program']>;
 /** A function without its nodes. */
-export type Head = NonNullable<ProgramHead['function']>;
+export type Head = FunctionFactsFragment;
 /** What names there are in a program beside those of functions. */
-export type Names = Pick<ProgramHead, 'types' | 'storage'>;
+export type Names = ProgramNamesFragment;
 /** A node as the schema has it. */
-export type NodeData = NonNullable<
-  NonNullable<NonNullable<FunctionNodesQuery['program']>['function']>['nodes']
->['nodes'][number];
+export type NodeData = NodePageFragment['nodes'][number];
 /** A region as the schema has it. */
-export type RegionData = NonNullable<
-  NonNullable<NonNullable<FunctionRegionsQuery['program']>['function']>['regions']
->['nodes'][number];
+export type RegionData = RegionPageFragment['nodes'][number];
 
 /** What a node is drawn as. */
 export type Kind = 'const' | 'compute' | 'control' | 'call' | 'effect';
