@@ -133,6 +133,19 @@ try {
   await tabTo(page, page.getByRole('button', { name: 'Redo…' }));
   await page.keyboard.press('Enter');
   await dialog(page).getByText('added', { exact: true }).first().waitFor();
+
+  // What would come of it is a graph as well, though no revision has it; Escape there lets go of a node first.
+  await dialog(page).getByRole('tab', { name: 'Graph' }).click();
+  const foreseen = dialog(page).getByRole('application', { name: 'Graph of the difference of shop::twice' });
+  await dialog(page).getByText('The function is new').waitFor();
+  await foreseen.getByRole('group', { name: /^added, t = call net, / }).waitFor();
+  await pages.accessible(page, 'redo-graph');
+  await tabTo(page, foreseen);
+  await page.keyboard.press('n');
+  await dialog(page).getByRole('region', { name: /^Node n\d+$/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog(page).getByRole('region', { name: /^Node n\d+$/ }).waitFor({ state: 'detached' });
+  await dialog(page).getByLabel('Why, for the log').focus();
   await page.keyboard.press('Enter');
   await dialog(page).waitFor({ state: 'detached' });
   const redone = await head();

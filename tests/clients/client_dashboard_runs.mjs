@@ -125,12 +125,23 @@ try {
   const question = await asked(inbox, 'the first run', first);
   await inbox.waitForFunction(() => /^\(\d+\) /.test(document.title), null, { timeout });
   assert.match(await inbox.locator('link[rel="icon"]').getAttribute('href'), /d92d20/, 'the icon has a dot');
-  await inbox.getByRole('region', { name: 'What approving would change' }).getByText('shop::total').first().waitFor();
+  const change = inbox.getByRole('region', { name: 'What approving would change' });
+  await change.getByText('shop::total').first().waitFor();
   const gates = inbox.getByRole('region', { name: 'What the gates have found' });
   await gates.getByText('1 of 1 test case holds').waitFor();
   await gates.getByText('No new finding').waitFor();
   await inbox.getByRole('region', { name: 'Evidence' }).getByText('gate_cases').waitFor();
   await pages.accessible(inbox, 'question');
+
+  // What would change is a graph as well; keys that lead through it are none of the inbox.
+  await change.getByRole('button', { name: 'graph of shop::total' }).click();
+  const graph = change.getByRole('application', { name: 'Graph of the difference of shop::total' });
+  await graph.getByRole('group', { name: /^changed, value was 5 and is 7, / }).waitFor();
+  await pages.accessible(inbox, 'question-graph');
+  await graph.focus();
+  await inbox.keyboard.press('ArrowDown');
+  await change.getByRole('region', { name: /^Node n\d+$/ }).waitFor();
+  assert.equal(await row(inbox, question).getAttribute('aria-current'), 'true');
 
   // Two keystrokes approve; the run goes on and commits.
   const before = await head();

@@ -1,10 +1,11 @@
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
+import { useMemo } from 'react';
 import { useClient, type Client } from 'urql';
 
 import { QuestionDiffPartDocument, QuestionEvidenceDocument } from '../../generated/graphql';
 import { useAgain, useAsk } from '../../lib/ask';
 import { counted, Json, lasting, ProblemPanel, SkeletonRows } from '../../ui';
-import { DiffView, type AskPart } from '../preview';
+import { DiffView, type AskPart, type Diff } from '../preview';
 import { Gates } from './Gates';
 import { findingsOf, stateWhen, stepsBefore, type Question } from './model';
 
@@ -14,7 +15,6 @@ const LAST = 8;
 /** What the gates have found, what an approval would change, and, where the run is not in view anyway, what it has done for it. */
 export function Evidence({ question, parts }: { question: Question; parts: 'all' | 'difference' }) {
   const variables = { run: question.runId, question: question.id };
-  const client = useClient();
   const { data, problem, refresh } = useAsk(QuestionEvidenceDocument, variables);
   // It is another one when the question is, or when the program has moved.
   useAgain(refresh, `${question.status} ${question.head?.number}`);
@@ -37,7 +37,7 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
         <section className="question-part" aria-label={title}>
           <h3>{title}</h3>
           <div className="question-diff">
-            <DiffView diff={diff} ask={partsOf(client, question.id)} program={program.name} />
+            <Proposed question={question.id} program={program} diff={diff} />
           </div>
         </section>
       )}
@@ -85,12 +85,25 @@ export function Evidence({ question, parts }: { question: Question; parts: 'all'
   );
 }
 
-/** Asks for parts of what an approval would change. */
-function partsOf(client: Client, question: string): AskPart {
+/** What an approval would change. */
+function Proposed(props: { question: string; program: { programId: string; name: string }; diff: Diff }) {
+  const { question, program, diff } = props;
+  const client = useClient();
+  const { programId, name } = program;
+  const at = `r${diff.from?.number}`;
+  const ask = useMemo(() => partsOf(client, question, programId, at), [client, question, programId, at]);
+  return <DiffView programId={programId} diff={diff} ask={ask} program={name} />;
+}
+
+/** Asks for parts of what an approval would change in a program as it is at a revision. */
+function partsOf(client: Client, question: string, program: string, at: string): AskPart {
   return async (part) => {
-    const answer = client.query(QuestionDiffPartDocument, { question, ...part }, { requestPolicy: 'network-only' });
+    const variables = { question, program, at, ...part };
+    const answer = client.query(QuestionDiffPartDocument, variables, { requestPolicy: 'network-only' });
     const { data, error } = await answer.toPromise();
     if (error) throw error;
-    return data?.node?.__typename === 'Interrupt' ? data.node.diff : null;
+    const diff = data?.node?.__typename === 'Interrupt' ? data.node.diff : null;
+    // What is only proposed has its names nowhere yet: it shows refs.
+    return diff && { ...diff, names: data?.program ?? null };
   };
 }

@@ -39,7 +39,8 @@ export function commandOf(event: {
   if (target instanceof Element) {
     if (target.closest('textarea, select, input, dialog')) return null;
     // Where arrows have a meaning of their own they keep it.
-    if (key.startsWith('Arrow') && target.closest('[role="tablist"], pre, .unified-lines')) return null;
+    if (key.startsWith('Arrow') && target.closest('[role="tablist"], [role="application"], pre, .unified-lines'))
+      return null;
   }
   if (/^[1-9]$/.test(key)) return { choose: Number(key) - 1 };
   return COMMANDS[key] ?? null;

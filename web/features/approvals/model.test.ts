@@ -121,6 +121,9 @@ test('keys are commands, except where something is typed', () => {
     null,
   ]);
   expect(press('a', document.createElement('textarea'))).toBe(null);
+  const graph = document.createElement('div');
+  graph.setAttribute('role', 'application');
+  expect([press('ArrowDown', graph), press('j', graph)]).toEqual([null, 'next']);
 });
 
 test('what gates have found is read as far as it is there', () => {

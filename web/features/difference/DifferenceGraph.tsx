@@ -4,11 +4,11 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 
 import { Empty, Notice, ProblemPanel, SkeletonRows } from '../../ui';
 import { AlteredList, GraphPane, nextOf, NodeDetails, useFolds, useOpening, type GraphNode } from '../function';
-import { MoreChanges, type Changes, type Diff, type FunctionChange } from '../preview';
+import { MoreChanges, type Changes, type Difference, type FunctionChange } from '../preview';
 import { ChangeList } from './ChangeList';
 import { Legend } from './Legend';
 import { aboutFunction, differing, opened, tallyOf } from './model';
-import { useSides, type Both } from './useSides';
+import { useSides, type After, type Both } from './useSides';
 import './difference.css';
 
 const UNLIT: ReadonlySet<string> = new Set();
@@ -21,25 +21,21 @@ const WORDS: Record<FunctionChange['change'], string> = {
 };
 
 interface Choice {
-  programId: string;
+  difference: Difference;
+  /** The functions that differ. */
+  changes: Changes;
   program: string;
   /** The node that is selected, by ref. */
   selected: string | null;
+  /** Looks at another function. */
+  onOwner(ref: string): void;
   onSelect(ref: string | null): void;
 }
 
-/** How one of the functions that differ does so, as a graph. */
-export function DifferenceGraph(
-  props: Choice & {
-    diff: Diff;
-    /** The functions that differ. */
-    changes: Changes;
-    /** The function that is looked at, by ref; without it the first. */
-    owner: string | undefined;
-    onOwner(ref: string): void;
-  },
-) {
-  const { program, diff, changes, owner, onOwner } = props;
+/** How one of the functions that differ does so, as a graph; without a name the first of them. */
+export function DifferenceGraph(props: Choice & { owner: string | undefined }) {
+  const { program, difference, changes, owner, onOwner } = props;
+  const { diff } = difference;
   const { items, more, fetching, problem } = changes;
   const named = items.find(({ ref }) => ref === owner);
   const change = named ?? items[0];
@@ -51,7 +47,7 @@ export function DifferenceGraph(
   if (sought) return <SkeletonRows rows={6} label="Looking for the function" />;
   if (!change) return <p className="muted diff-same">What differs is not in a function. The text has all of it.</p>;
   const from = change.change === 'ADDED' ? null : (diff.from?.number ?? null);
-  const to = change.change === 'REMOVED' ? null : (diff.to?.number ?? null);
+  const to = change.change === 'REMOVED' ? null : (diff.to?.number ?? 'foreseen');
   return (
     <div className="difference">
       <div className="difference-head">
@@ -69,7 +65,7 @@ export function DifferenceGraph(
         <span className="diff-links">
           {[from, to].map(
             (rev, at) =>
-              rev !== null && (
+              typeof rev === 'number' && (
                 <Link key={at} to="/p/$program/f/$function" params={{ program, function: change.ref }} search={{ rev }}>
                   {at === 0 ? 'before' : 'after'} <span className="numeric">r{rev}</span>
                   <span className="hidden"> of {change.path}</span>
@@ -78,11 +74,7 @@ export function DifferenceGraph(
           )}
         </span>
       </div>
-      {from === null && to === null ? (
-        <p className="muted diff-same">These states are not kept, so there is no graph of them.</p>
-      ) : (
-        <Loaded key={`${change.ref} ${from} ${to}`} {...props} change={change} from={from} to={to} />
-      )}
+      <Loaded key={`${change.ref} ${from} ${to}`} {...props} change={change} from={from} to={to} />
     </div>
   );
 }
@@ -90,13 +82,11 @@ export function DifferenceGraph(
 interface Compared extends Choice {
   change: FunctionChange;
   from: number | null;
-  to: number | null;
+  to: After;
 }
 
 function Loaded(props: Compared) {
-  const { programId, change, from, to } = props;
-  const about = { programId, function: change.ref, from, to, modified: change.modified };
-  const { both, progress, problem, retry } = useSides(about);
+  const { both, progress, problem, retry } = useSides({ ...props, ...props.difference });
   if (both?.heads.before?.import || both?.heads.after?.import)
     return (
       <>
@@ -134,7 +124,7 @@ function About({ both: { heads } }: { both: Both }) {
 }
 
 function Drawn(props: Compared & { both: Both }) {
-  const { program, change, from, to, both, onSelect } = props;
+  const { program, changes, change, from, to, both, onOwner, onSelect } = props;
   const { graph } = both;
   const nodes = useMemo(() => differing(graph), [graph]);
   const tour = useMemo(() => nodes.map(({ ref }) => ref), [nodes]);
@@ -147,10 +137,17 @@ function Drawn(props: Compared & { both: Both }) {
   const { picture, busy, failed, toggle } = folds;
 
   const revOf = useCallback(
-    ({ change }: GraphNode) => (change?.sign === 'removed' ? from : (to ?? from)) ?? undefined,
+    ({ change }: GraphNode) => (change?.sign !== 'removed' && typeof to === 'number' ? to : from) ?? undefined,
     [from, to],
   );
-  const { select, open } = useOpening(graph, folds, { program, revOf, onSelect });
+  const { select, open: go } = useOpening(graph, folds, { program, revOf, onSelect });
+  const open = (ref: string) => {
+    const callee = graph.nodes.get(ref)?.callee;
+    const change = changes.items.find(({ ref }) => ref === callee)?.change;
+    // What is only foreseen is nowhere else yet.
+    if (callee && to === 'foreseen' && change === 'ADDED') onOwner(callee);
+    else go(ref);
+  };
 
   const at = selected === null ? -1 : tour.indexOf(selected);
   const walk = (by: 1 | -1) => select(nextOf(tour, selected, by));

@@ -2,7 +2,12 @@ import { useMemo } from 'react';
 
 import type { Problem } from '../../lib/problems';
 import { useFunction, type Graph, type Head } from '../function';
+import type { AskPart, FunctionChange } from '../preview';
 import { unionOf, type Sides } from './model';
+import { useForeseen } from './useForeseen';
+
+/** Where a function is after a change: at a revision, as it is foreseen where that is not made; null where it is gone. */
+export type After = number | 'foreseen' | null;
 
 /** A function on both sides, where it is there, and the graph of both. */
 export interface Both {
@@ -19,17 +24,20 @@ export interface LoadingBoth {
   retry(): void;
 }
 
-/** Loads a function at two revisions; a revision is null where the function is not there. */
+/** Loads a function before and after a change; what it was at is null where the function is not there. */
 export function useSides(about: {
   programId: string;
-  function: string;
+  change: FunctionChange;
+  ask: AskPart;
   from: number | null;
-  to: number | null;
-  modified: readonly string[];
+  to: After;
 }): LoadingBoth {
-  const { programId, function: ref, from, to, modified } = about;
+  const { programId, change, ask, from, to } = about;
+  const { ref, behind, modified } = change;
   const was = useFunction(programId, from === null ? null : ref, from ?? undefined);
-  const is = useFunction(programId, to === null ? null : ref, to ?? undefined);
+  const kept = useFunction(programId, typeof to === 'number' ? ref : null, typeof to === 'number' ? to : undefined);
+  const meant = useForeseen(to === 'foreseen' ? ask : null, ref, behind);
+  const is = to === 'foreseen' ? meant : kept;
   const before = was.loaded;
   const after = is.loaded;
   const both = useMemo((): Both | undefined => {

@@ -5,7 +5,7 @@ import './sign.css';
 
 import { Position, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from '@xyflow/react';
 import { Cable, Maximize, Minus, Plus, Route as RouteIcon } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 
 import { BoxNode, type BoxData } from './BoxNode';
 import type { Line } from './boxes';
@@ -135,6 +135,7 @@ function Pane(props: GraphProps) {
   const { name, graph, picture, busy, selected, hovered, lit, turn, onSelect, onHover, onToggle, onOpen } = props;
   const { marks, follow, tour, onStop, onConnect } = props;
   const flow = useReactFlow();
+  const keys = useId();
   const frame = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState(true);
   /** Whether ports are connected with the pointer, and not the picture moved. */
@@ -241,7 +242,11 @@ function Pane(props: GraphProps) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape') return onSelect(null);
+    if (event.key === 'Escape') {
+      // What is around the graph, such as a dialog, is left by the next one.
+      if (selected !== null) event.preventDefault();
+      return onSelect(null);
+    }
     if (event.key === 'Enter' && selected) return onOpen(selected);
     if (event.key === 'c' && onConnect) {
       event.preventDefault();
@@ -269,7 +274,7 @@ function Pane(props: GraphProps) {
         role="application"
         tabIndex={0}
         aria-label={`Graph of ${name}`}
-        aria-describedby="graph-keys"
+        aria-describedby={keys}
         onKeyDown={onKeyDown}
         nodes={nodes}
         edges={edges}
@@ -294,7 +299,7 @@ function Pane(props: GraphProps) {
         onNodeMouseLeave={() => onHover(null)}
         onPaneClick={() => onSelect(null)}
       />
-      <p id="graph-keys" className="hidden">
+      <p id={keys} className="hidden">
         Arrow up and down follow values, left and right the order. Shift with up and down leaves and enters regions.
         Enter opens what is called, Escape clears.{onConnect && ' C connects a value with an input.'}
         {tour && ' N and P lead to what differs, forward and back.'}

@@ -5,6 +5,7 @@ export { AlteredList } from './AlteredList';
 export { GraphPane } from './Graph';
 export type { Mark } from './marks';
 export {
+  graphOf,
   type Altered,
   type Change,
   type Edge,
@@ -12,8 +13,11 @@ export {
   type GraphNode,
   type GraphRegion,
   type Head,
+  type Names,
+  type NodeData,
   type Param,
   type Port,
+  type RegionData,
   type Sign,
   type Source,
 } from './model';

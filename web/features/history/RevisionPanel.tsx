@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Flag, GitBranchPlus, GitMerge, History, Undo2, UserX, Workflow, X } from 'lucide-react';
-import { lazy, Suspense, useMemo, type ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { useClient } from 'urql';
 
 import { HistoryDiffDocument, HistoryRevisionDocument } from '../../generated/graphql';
@@ -12,9 +12,6 @@ import type { Forgetting } from './ForgetDialog';
 import { headline, MAIN, movesContent } from './model';
 import type { Naming } from './NameDialog';
 import type { HistorySearch } from './search';
-
-/** The graph and what lays it out take a while to load, and most differences are read without. */
-const Difference = lazy(async () => ({ default: (await import('../difference')).DifferenceGraph }));
 
 /** How a difference is looked at, which the address says. */
 export interface Look {
@@ -229,22 +226,14 @@ function Compared(props: { programId: string; program: string; from: string; to:
   const { search, onLook } = look;
   const place: DiffPlace = {
     shown: search.diff ?? 'structure',
-    onShow: (shown, owner) =>
-      onLook({ diff: shown === 'structure' ? null : shown, ...(owner !== undefined && { fn: owner, node: null }) }),
-    graph: (changes) => (
-      <Suspense fallback={<SkeletonRows rows={6} label="Loading the graph" />}>
-        <Difference
-          programId={programId}
-          program={program}
-          diff={diff}
-          changes={changes}
-          owner={search.fn}
-          selected={search.node ?? null}
-          onOwner={(fn) => onLook({ fn, node: null })}
-          onSelect={(node) => onLook({ node })}
-        />
-      </Suspense>
-    ),
+    owner: search.fn,
+    node: search.node ?? null,
+    onLook: ({ shown, owner, node }) =>
+      onLook({
+        ...(shown !== undefined && { diff: shown === 'structure' ? null : shown }),
+        ...(owner !== undefined && { fn: owner }),
+        ...(node !== undefined && { node }),
+      }),
   };
-  return <DiffView diff={diff} ask={ask} program={program} place={place} />;
+  return <DiffView programId={programId} diff={diff} ask={ask} program={program} place={place} />;
 }

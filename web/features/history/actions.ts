@@ -108,15 +108,14 @@ function partsOf<Input>(
   return async (part) => {
     const { moved } = await answerOf(client, document, { ...part, input: { ...input, dryRun: true } });
     const { outcome } = there(moved);
-    return outcome.__typename === 'RevisionMade' ? outcome.diff : null;
+    return outcome.__typename === 'RevisionMade' ? { ...outcome.diff, names: outcome.program ?? null } : null;
   };
 }
 
 /** Asks for parts of how two revisions differ. */
 export function partsBetween(client: Client, id: string, from: string, to: string): AskPart {
   return async (part) => {
-    const variables = { id, from, to, ...part };
-    const { data, error } = await client.query(HistoryDiffPartDocument, variables).toPromise();
+    const { data, error } = await client.query(HistoryDiffPartDocument, { id, from, to, ...part }).toPromise();
     if (error) throw error;
     return data?.program?.diff ?? null;
   };
@@ -151,7 +150,7 @@ async function previewOf(
       return {
         state: 'made',
         revision: outcome.revision?.number ?? null,
-        difference: { diff: outcome.diff, ask },
+        difference: { programId: id, diff: outcome.diff, ask },
         files: [],
         changed: outcome.changed,
         newFindings: without(after, before),
@@ -178,7 +177,7 @@ async function restoreElsewhere(client: Client, base: Base, to: number, asking: 
     return {
       state: 'made',
       revision: null,
-      difference: { diff, ask: partsBetween(client, id, from, until) },
+      difference: { programId: id, diff, ask: partsBetween(client, id, from, until) },
       files: [],
       changed: diff.changed,
       newFindings: without(after, before),

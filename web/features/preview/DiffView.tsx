@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { Equal, Minus, PenLine, Plus, type LucideIcon } from 'lucide-react';
-import { useId, useMemo, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useId, useMemo, useState } from 'react';
 
-import { Badge, counted, Counts, ProblemPanel, RestItem, Tabs, type Tone } from '../../ui';
+import { Badge, counted, Counts, ProblemPanel, RestItem, SkeletonRows, Tabs, type Tone } from '../../ui';
 import type { Diff, Difference, FunctionChange } from './model';
 import { UnifiedText } from './UnifiedText';
 import { filesOf, looksByRef, type Looks } from './unified';
@@ -17,24 +17,39 @@ const ICONS: Record<string, LucideIcon> = { ADDED: Plus, REMOVED: Minus };
 /** More entities of one function than these are shown only when asked for. */
 const SHOWN = 24;
 
-/** How a difference is shown. */
-export type Shown = 'structure' | 'text' | 'graph';
+/** The graph and what lays it out take a while to load, and most differences are read without. */
+const DifferenceGraph = lazy(async () => ({ default: (await import('../difference')).DifferenceGraph }));
 
-/** Where it is kept how a difference is shown, and what shows it as a graph. */
-export interface DiffPlace {
+/** How a difference is shown. */
+type Shown = 'structure' | 'text' | 'graph';
+
+/** What of a difference is looked at. */
+export interface Look {
   shown: Shown;
-  /** Shows it otherwise, the graph of one function if one is named. */
-  onShow(shown: Shown, owner?: string): void;
-  graph(changes: Changes): ReactNode;
+  /** The function whose graph is shown, by ref; without it the first. */
+  owner: string | undefined;
+  /** The node that is selected in the graph, by ref. */
+  node: string | null;
 }
 
-/** How two states differ: function by function with what became of their nodes, as text, or as a graph if there is one. */
+/** Where it is kept what is looked at. */
+export interface DiffPlace extends Look {
+  onLook(parts: Partial<Look>): void;
+}
+
+/** Keeps what is looked at as long as it is shown. */
+function usePlace(): DiffPlace {
+  const [look, setLook] = useState<Look>({ shown: 'structure', owner: undefined, node: null });
+  return { ...look, onLook: (parts) => setLook((before) => ({ ...before, ...parts })) };
+}
+
+/** How two states differ: function by function with what became of their nodes, as text, or each function as a graph. */
 export function DiffView(props: Difference & { program: string; place?: DiffPlace }) {
-  const { diff, program, place } = props;
+  const { diff, program } = props;
   const changes = useChanges(props);
   const id = useId();
-  const [chosen, setChosen] = useState<Shown>('structure');
-  const shown = place?.shown ?? chosen;
+  const own = usePlace();
+  const { shown, owner, node, onLook } = props.place ?? own;
   const files = useMemo(() => filesOf(diff.text ?? ''), [diff.text]);
   const looks = useMemo(() => looksByRef(files), [files]);
   const { changed } = diff;
@@ -58,10 +73,10 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
           tabs={[
             { id: `${id}structure`, label: 'Structure' },
             { id: `${id}text`, label: 'Text' },
-            ...(place ? [{ id: `${id}graph`, label: 'Graph' }] : []),
+            { id: `${id}graph`, label: 'Graph' },
           ]}
           current={`${id}${shown}`}
-          onChange={(tab) => (place?.onShow ?? setChosen)(tab.slice(id.length) as Shown)}
+          onChange={(tab) => onLook({ shown: tab.slice(id.length) as Shown })}
         />
         <span className="diff-counts">
           <Counts {...changed} />
@@ -70,7 +85,17 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
       </div>
       <div id={`${id}panel`} role="tabpanel" aria-labelledby={`tab-${id}${shown}`} className="diff-panel">
         {shown === 'graph' ? (
-          place?.graph(changes)
+          <Suspense fallback={<SkeletonRows rows={6} label="Loading the graph" />}>
+            <DifferenceGraph
+              difference={props}
+              changes={changes}
+              program={program}
+              owner={owner}
+              selected={node}
+              onOwner={(owner) => onLook({ owner, node: null })}
+              onSelect={(node) => onLook({ node })}
+            />
+          </Suspense>
         ) : shown === 'structure' ? (
           <ul className="diff-functions">
             {changes.items.map((change) => (
@@ -80,7 +105,7 @@ export function DiffView(props: Difference & { program: string; place?: DiffPlac
                 diff={diff}
                 looks={looks}
                 program={program}
-                onGraph={place && (() => place.onShow('graph', change.ref))}
+                onGraph={() => onLook({ shown: 'graph', owner: change.ref, node: null })}
               />
             ))}
             {others.map(({ path, added, removed }) => (
@@ -135,7 +160,7 @@ function FunctionRow(props: {
   diff: Diff;
   looks: Map<string, Looks>;
   program: string;
-  onGraph: (() => void) | undefined;
+  onGraph(): void;
 }) {
   const { change, diff, looks, program, onGraph } = props;
   const [all, setAll] = useState(false);
@@ -152,11 +177,9 @@ function FunctionRow(props: {
         <span className="mono diff-path">{change.path}</span>
         <Badge tone={TONES[change.change] ?? 'plain'}>{change.change.toLowerCase()}</Badge>
         <span className="diff-links">
-          {onGraph && (
-            <button type="button" className="link" onClick={onGraph}>
-              graph<span className="hidden"> of {change.path}</span>
-            </button>
-          )}
+          <button type="button" className="link" onClick={onGraph}>
+            graph<span className="hidden"> of {change.path}</span>
+          </button>
           {change.change !== 'ADDED' && diff.from && (
             <FunctionLink program={program} change={change} rev={diff.from.number} word="before" />
           )}

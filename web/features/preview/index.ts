@@ -1,7 +1,8 @@
 // What a change would come to, before it is done: differences, conflicts, findings, and the dialog that asks.
-export { DiffView, MoreChanges, type DiffPlace, type Shown } from './DiffView';
+export { DiffView, MoreChanges, type DiffPlace } from './DiffView';
 export {
   findingKey,
+  MOVED_ON,
   without,
   type AskPart,
   type Conflict,

@@ -1,23 +1,28 @@
 import type {
+  ChangedFunctionsFragment,
   ConflictFactsFragment,
   DiffFactsFragment,
   DiffPartFragment,
   PlannedFindingFragment,
+  ProgramNamesFragment,
 } from '../../generated/graphql';
 import type { Problem } from '../../lib/problems';
 import type { DiffFile } from './unified';
 
 /** How two states of a program differ. */
 export type Diff = DiffFactsFragment;
-/** A function in which something differs. */
-export type FunctionChange = NonNullable<Diff['functions']>['nodes'][number];
-/** Which part of a difference is asked for: the first functions behind a cursor. */
-export interface Part {
-  first: number;
-  after: string | null;
-}
-/** Asks for a part of a difference; null where it is not there any more: the head has moved, or a question was answered. */
-export type AskPart = (part: Part) => Promise<DiffPartFragment | null>;
+/** A function in which something differs, and the cursor behind which it stands. */
+export type FunctionChange = ChangedFunctionsFragment['nodes'][number] & { behind: string | null };
+/** Which part of a difference is asked for: functions behind a cursor, or the first of them whole, from these nodes and regions on. */
+export type Part = { after: string | null } & (
+  { first: number } | { whole: true; nodes: string | null; regions: string | null }
+);
+/**
+ * Asks for a part of a difference; null where it is not there any more: the head has moved, or a question was answered.
+ *
+ * With a function that is whole come the names that its program has; without them it shows refs.
+ */
+export type AskPart = (part: Part) => Promise<(DiffPartFragment & { names?: ProgramNamesFragment | null }) | null>;
 /** Why a part of a difference is not there any more. */
 export const MOVED_ON: Problem = {
   code: 'CONFLICT',
@@ -26,6 +31,7 @@ export const MOVED_ON: Problem = {
 };
 /** A difference, of which more can be asked for. */
 export interface Difference {
+  programId: string;
   diff: Diff;
   ask: AskPart;
 }

@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
+import type { ChangedFunctionsFragment } from '../../generated/graphql';
 import { afterPage, type Pages, type PagesChange } from '../../lib/pages';
 import { problemOf } from '../../lib/problems';
 import { MOVED_ON, type Diff, type Difference, type FunctionChange } from './model';
@@ -16,11 +17,11 @@ export interface Changes extends Pages<FunctionChange> {
 
 type Loaded = Omit<Changes, 'more'>;
 
+const NONE: Loaded = { items: [], total: 0, fetching: false, problem: undefined, next: null };
+
 /** What comes with a difference. */
-export function firstOf({ functions }: Diff): Loaded {
-  const { nodes = [], totalCount = 0, pageInfo } = functions ?? {};
-  const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;
-  return { items: nodes, total: totalCount, fetching: false, problem: undefined, next };
+function firstOf({ functions }: Diff): Loaded {
+  return functions ? after(NONE, paged(functions, null)) : NONE;
 }
 
 function after(loaded: Loaded, change: PagesChange<FunctionChange>): Loaded {
@@ -28,10 +29,18 @@ function after(loaded: Loaded, change: PagesChange<FunctionChange>): Loaded {
   return { ...list, items };
 }
 
+/** That a page has come, which begins behind a cursor. */
+function paged(page: ChangedFunctionsFragment, cursor: string | null): PagesChange<FunctionChange> {
+  const behind = [cursor, ...page.edges.map(({ cursor }) => cursor)];
+  const nodes = page.nodes.map((change, at) => ({ ...change, behind: behind[at] ?? null }));
+  return { type: 'page', first: false, page: { ...page, nodes }, keyOf: ({ ref }) => ref };
+}
+
 /** The functions of a difference, of which more are loaded when that is asked for. */
 export function useChanges({ diff, ask }: Difference): Changes {
+  const first = useMemo(() => firstOf(diff), [diff]);
   const [more, setMore] = useState<{ of: Diff; loaded: Loaded } | null>(null);
-  const loaded = more?.of === diff ? more.loaded : firstOf(diff);
+  const loaded = more?.of === diff ? more.loaded : first;
   const load = async () => {
     setMore({ of: diff, loaded: after(loaded, { type: 'asked' }) });
     // Another difference is not told what comes of this one.
@@ -39,7 +48,7 @@ export function useChanges({ diff, ask }: Difference): Changes {
       setMore((now) => (now?.of === diff ? { of: diff, loaded: after(now.loaded, change) } : now));
     try {
       const page = (await ask({ first: PAGE, after: loaded.next }))?.functions;
-      if (page) tell({ type: 'page', first: false, page, keyOf: ({ ref }) => ref });
+      if (page) tell(paged(page, loaded.next));
       else tell({ type: 'failed', problem: MOVED_ON });
     } catch (error) {
       tell({ type: 'failed', problem: problemOf(error) });
