@@ -12,6 +12,7 @@ use crate::schema::connection::{Connection, Listed, PageRequest};
 use crate::schema::defaults::{Int, Or};
 use crate::schema::failure::fail;
 use crate::schema::function::Function;
+use crate::schema::program::Program;
 use crate::schema::revision::Revision;
 use crate::schema::scalars::Text;
 use crate::schema::view::{View, nullable};
@@ -155,6 +156,11 @@ impl ProgramDiff {
         self.to.is_stored().then(|| Revision::new(&self.to, self.to.revision().entry.clone()))
     }
 
+    /// The program as it is with the change, in a dry run too.
+    async fn program(&self) -> Program {
+        Program::of(self.to.clone())
+    }
+
     /// How much differs.
     async fn changed(&self) -> ChangeCounts {
         self.diff.counts().into()
@@ -182,7 +188,10 @@ impl ProgramDiff {
     async fn text(
         &self,
         context: &Context<'_>,
-        #[graphql(desc = "How many bytes the text may have; a longer one is a `LIMIT_EXCEEDED`.", default)]
+        #[graphql(
+            desc = "How many bytes the text may have; the last line of a longer one says that it is cut off.",
+            default
+        )]
         max_bytes: Or<Int<200_000>>,
     ) -> Option<Result<String>> {
         let limit = match usize::try_from(max_bytes.0) {

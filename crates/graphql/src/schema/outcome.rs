@@ -168,6 +168,11 @@ impl EditApplied {
         self.after.revision().entry.counts.into()
     }
 
+    /// What differs from before.
+    async fn diff(&self) -> ProgramDiff {
+        ProgramDiff::new(self.before.clone(), self.after.clone()).await
+    }
+
     /// Findings that are new.
     async fn diagnostics_added(&self, context: &Context<'_>) -> Vec<Diagnostic> {
         budget::list(
